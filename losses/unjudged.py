@@ -55,8 +55,8 @@ def _masked(loss: Callable[..., Tensor], what: str) -> Callable[..., Tensor]:
 @functools.cache
 def _reference(value: Callable[..., Any], what: str) -> Callable[..., Any]:
     @functools.wraps(value)
-    def judged(given: dict[str, Tensor], **chosen: Any) -> Any:
-        mask = judged_in(given["labels"], given.get("mask"), what)
-        return value({**given, "mask": mask}, **chosen)
+    def judged(tensors: dict[str, Tensor], **chosen: Any) -> Any:
+        mask = judged_in(tensors["labels"], tensors.get("mask"), what)
+        return value({**tensors, "mask": mask}, **chosen)
 
     return judged

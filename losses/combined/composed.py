@@ -377,11 +377,11 @@ def _names(expression: str, known: Mapping[str, str]) -> str:
 
 
 def handed(
-    part: Part, given: Mapping[str, Tensor | None], parameters: Mapping[str, Any]
+    part: Part, tensors: Mapping[str, Tensor | None], parameters: Mapping[str, Any]
 ) -> dict[str, Tensor | None]:
     """What a part reads of what the whole does, by the part's own names; None of what is not
     given. A queue is as long as `parameters`, those of the whole, say."""
-    scope = {**HELPERS, **dict.fromkeys(_reads_of([part])), **given, **parameters}
+    scope = {**HELPERS, **dict.fromkeys(_reads_of([part])), **tensors, **parameters}
     # The expressions are those of `_handed`.
     return {name: eval(what, {}, scope) for name, what in part.given.items()}
 
@@ -399,11 +399,11 @@ def _landmark(
         return None
 
     def landmark(
-        given: Mapping[str, Tensor | None], *, score: str = "cosine", **parameters: Any
+        tensors: Mapping[str, Tensor | None], *, score: str = "cosine", **parameters: Any
     ) -> float | None:
         total, bounded = 0.0, False
         for part in parts:
-            known = {n: v for n, v in handed(part, given, parameters).items() if v is not None}
+            known = {n: v for n, v in handed(part, tensors, parameters).items() if v is not None}
             found = of(part.spec.scored_as(score))
             value = found and found(known, **chosen(part, parameters))
             if value is None:

@@ -180,34 +180,34 @@ class Queues(nn.Module):
     def value(
         self,
         function: Callable[..., Tensor],
-        given: Mapping[str, Tensor],
+        tensors: Mapping[str, Tensor],
         settings: Mapping[str, Any],
     ) -> Tensor:
         """The loss on a batch and what came before it."""
-        joined, settled = self._joined(given, settings, [queue.kept for _, queue in self.held])
+        joined, settled = self._joined(tensors, settings, [queue.kept for _, queue in self.held])
         if torch.is_grad_enabled():
             for part, queue in self.held:
-                queue.keep(_rows_of(part, given), int(settings[part.length]))
+                queue.keep(_rows_of(part, tensors), int(settings[part.length]))
         return function(**joined, **settled)
 
     def met(
-        self, given: Mapping[str, Tensor], settings: Mapping[str, Any]
+        self, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]
     ) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """What the loss was called with when this batch was the last with gradients."""
-        return self._joined(given, settings, [queue.before for _, queue in self.held])
+        return self._joined(tensors, settings, [queue.before for _, queue in self.held])
 
     def _joined(
         self,
-        given: Mapping[str, Tensor],
+        tensors: Mapping[str, Tensor],
         settings: Mapping[str, Any],
         queued: Iterable[Mapping[str, Tensor]],
     ) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        joined, settled = dict(given), dict(settings)
+        joined, settled = dict(tensors), dict(settings)
         for (part, _), kept in zip(self.held, queued, strict=True):
-            rows, settled[part.length] = behind(_rows_of(part, given), kept)
+            rows, settled[part.length] = behind(_rows_of(part, tensors), kept)
             joined |= rows
         return joined, settled
 
 
-def _rows_of(part: Part, given: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name: given[name] for name in KEPT[part.spec.name] if name in given}
+def _rows_of(part: Part, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensors[name] for name in KEPT[part.spec.name] if name in tensors}

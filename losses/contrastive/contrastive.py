@@ -60,10 +60,10 @@ def contrastive(
     inputs.one_of(("euclidean", "cosine"), distance=distance)
     first, second = inputs.paired(first=first, second=second)
     labels = inputs.ordinal(labels, len(first))
-    given = (first, second, labels, margin, distance, half)
+    arguments = (first, second, labels, margin, distance, half)
     if isinstance(margin, Tensor) or labels.requires_grad:
-        return _contrastive_densely(*given)
-    return with_gradient(_contrastive, _contrastive_densely, *given)
+        return _contrastive_densely(*arguments)
+    return with_gradient(_contrastive, _contrastive_densely, *arguments)
 
 
 def _contrastive_densely(first, second, labels, margin, distance, half):
@@ -72,7 +72,7 @@ def _contrastive_densely(first, second, labels, margin, distance, half):
     )
 
 
-def _contrastive(wanted, first, second, labels, margin, distance, half):
+def _contrastive(needs_grad, first, second, labels, margin, distance, half):
     distances, to_vectors = geometry.distance_and_pull(first, second, distance)
     missing = (margin - distances).relu_()
     # Each term's share is formed and summed: the mean may fit where a term or the sum overflows.
@@ -80,7 +80,7 @@ def _contrastive(wanted, first, second, labels, margin, distance, half):
     similar = labels.to(first.dtype) * share
     pull, push = similar * distances, (share - similar) * missing
     loss = (pull * distances).addcmul_(push, missing).sum()
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     return loss, (*to_vectors(pull.sub_(push).mul_(2)), None, None, None, None)
 
@@ -145,24 +145,24 @@ def contrastive_manhattan_definition(
 
 
 def _contrastive_collapse(
-    given: dict[str, Tensor], margin: float = 2.0, half: bool = False, **_: object
+    tensors: dict[str, Tensor], margin: float = 2.0, half: bool = False, **_: object
 ) -> float:
-    dissimilar = float((1 - given["labels"].double()).mean())
+    dissimilar = float((1 - tensors["labels"].double()).mean())
     return max(margin, 0.0) ** 2 * dissimilar * (0.5 if half else 1.0)
 
 
-def _unsquared_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
+def _unsquared_collapse(tensors: dict[str, Tensor], margin: float = 1.0) -> float:
     """Positives that lie together are no part of their mean; all others are a margin short."""
-    return max(margin, 0.0) if bool((given["labels"] <= 0).any()) else 0.0
+    return max(margin, 0.0) if bool((tensors["labels"] <= 0).any()) else 0.0
 
 
-def _unsquared_floor(given: dict[str, Tensor], margin: float = 1.0) -> float:
+def _unsquared_floor(tensors: dict[str, Tensor], margin: float = 1.0) -> float:
     """Positives in one point, all others a diameter apart."""
-    return _unsquared_collapse(given, margin - _reach())
+    return _unsquared_collapse(tensors, margin - _reach())
 
 
-def _cosine_embedding_collapse(given: dict[str, Tensor], margin: float = 0.0) -> float:
-    return max(1 - margin, 0.0) * float((1 - given["labels"].double()).mean())
+def _cosine_embedding_collapse(tensors: dict[str, Tensor], margin: float = 0.0) -> float:
+    return max(1 - margin, 0.0) * float((1 - tensors["labels"].double()).mean())
 
 
 def _reach(**_: object) -> float:
@@ -171,16 +171,16 @@ def _reach(**_: object) -> float:
 
 
 def _contrastive_floor(
-    given: dict[str, Tensor], margin: float = 2.0, distance: str = "euclidean", half: bool = False
+    tensors: dict[str, Tensor], margin: float = 2.0, distance: str = "euclidean", half: bool = False
 ) -> float | None:
     """Each pair at its own best distance: (1 − y)·m, where it can get there; of a label below 0,
     as far as it goes. Unit vectors go no farther than a diameter."""
-    labels = given["labels"].double()
+    labels = tensors["labels"].double()
     reach = torch.inf
     if distance == "cosine" or (
-        all(geometry.are_unit(given[side]) for side in ("first", "second"))
+        all(geometry.are_unit(tensors[side]) for side in ("first", "second"))
     ):
-        reach = 2 * given["first"].shape[1] ** 0.5 if distance == "manhattan" else 2.0
+        reach = 2 * tensors["first"].shape[1] ** 0.5 if distance == "manhattan" else 2.0
     if reach == torch.inf and bool((labels < 0).any()):
         return None
     best = torch.where(labels < 0, reach, ((1 - labels) * margin).clamp(0, reach))
@@ -383,7 +383,7 @@ CONTRASTIVE = LossSpec(
             "is a distance above 1 − m. torch takes labels 1 and −1; −1 stands for our 0.",
             collapse=_cosine_embedding_collapse,
             collapse_formula=r"(1 - m) \cdot \overline{1 - y}",
-            floor=lambda given, **_: 0.0,
+            floor=lambda tensors, **_: 0.0,
             floor_formula="0",
             former=("torch CosineEmbeddingLoss",),
             peers=(Peer("torch", "CosineEmbeddingLoss", OF_SIDES),),

@@ -149,8 +149,8 @@ def _weighted(first, second, temperature, tau_plus, beta, gather):
         raise ValueError(f"tau_plus is {tau_plus}; it must be below 1, or nothing is a negative")
     first, second = gathered(gather, first, second)
     first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
-    given = (first, second, 1 / temperature, tau_plus, beta)
-    return with_gradient(_by_tiles, _densely, *given)
+    arguments = (first, second, 1 / temperature, tau_plus, beta)
+    return with_gradient(_by_tiles, _densely, *arguments)
 
 
 def _densely(first, second, scale, tau_plus, beta):
@@ -160,10 +160,10 @@ def _densely(first, second, scale, tau_plus, beta):
     return hard_weighted_definition(first, second, **given, beta=beta)
 
 
-def _by_tiles(wanted, first, second, scale, tau_plus, beta):
-    points = Directions(torch.cat((first, second)), wanted=any(wanted))
+def _by_tiles(needs_grad, first, second, scale, tau_plus, beta):
+    points = Directions(torch.cat((first, second)), needs_grad=any(needs_grad))
     every, count = slice(0, None), 2 * len(first)
-    logits = points.between(every, every, scale, (any(wanted), any(wanted)))
+    logits = points.between(every, every, scale, (any(needs_grad), any(needs_grad)))
     partner = torch.arange(count, device=first.device).roll(len(first))
     slope_of_least = []
 
@@ -178,7 +178,7 @@ def _by_tiles(wanted, first, second, scale, tau_plus, beta):
         return softplus(excess), by_noise, by_positive
 
     total = noise_of_views(logits, partner, beta, cost)
-    if not any(wanted):
+    if not any(needs_grad):
         return total / count, ()
     gradient, by_scale = points.pull_back(1 / count, scale)
     if by_scale is not None:
@@ -186,15 +186,15 @@ def _by_tiles(wanted, first, second, scale, tau_plus, beta):
     return total / count, (*gradient.split(len(first)), by_scale, None, None)
 
 
-def _collapse(given: dict[str, Tensor], **_: object) -> float:
-    return math.log(2 * len(given["first"]) - 1)
+def _collapse(tensors: dict[str, Tensor], **_: object) -> float:
+    return math.log(2 * len(tensors["first"]) - 1)
 
 
 def _floor(
-    given: dict[str, Tensor], temperature: float = 0.5, tau_plus: float = 0.1, **_: object
+    tensors: dict[str, Tensor], temperature: float = 0.5, tau_plus: float = 0.1, **_: object
 ) -> float:
     """Of a simplex: every exponent is least there, whatever the negatives weigh."""
-    count = len(given["first"])
+    count = len(tensors["first"])
     if count == 1:
         return 0.0
     gap = torch.tensor(-simplex_gap(count) / temperature, dtype=torch.float64)

@@ -83,8 +83,8 @@ def decoupled(
     first, second, negatives = inputs.with_negatives(
         inputs.for_products(first), negatives, first=first, second=second
     )
-    given = (first, second, negatives, 1 / temperature, weighted, sigma)
-    return with_gradient(_decoupled_by_tiles, _decoupled_densely, *given)
+    arguments = (first, second, negatives, 1 / temperature, weighted, sigma)
+    return with_gradient(_decoupled_by_tiles, _decoupled_densely, *arguments)
 
 
 def _decoupled_densely(first, second, negatives, scale, weighted, sigma):
@@ -93,9 +93,9 @@ def _decoupled_densely(first, second, negatives, scale, weighted, sigma):
     )
 
 
-def _decoupled_by_tiles(wanted, first, second, negatives, scale, weighted, sigma):
+def _decoupled_by_tiles(needs_grad, first, second, negatives, scale, weighted, sigma):
     parts = [part for part in (first, second, negatives) if part is not None]
-    points = Directions(torch.cat(parts), wanted=any(wanted))
+    points = Directions(torch.cat(parts), needs_grad=any(needs_grad))
     count, exact = len(first), torch.promote_types(first.dtype, torch.float32)
     of_first, of_second = slice(0, count), slice(count, 2 * count)
     own = (points.units[of_first].to(exact) * points.units[of_second]).sum(dim=1)
@@ -106,7 +106,7 @@ def _decoupled_by_tiles(wanted, first, second, negatives, scale, weighted, sigma
         scale,
         largest=math.inf if isinstance(scale, Tensor) else scale,
         shape=_as_they_are,
-        wanted=any(wanted),
+        needs_grad=any(needs_grad),
     )
     if len(points.units) == 2:  # one pair, and nothing to tell it from
         own.zero_()
@@ -117,7 +117,7 @@ def _decoupled_by_tiles(wanted, first, second, negatives, scale, weighted, sigma
         slopes = weights - count / sigma * shares * (own - shares.dot(own))
     pull = (weights * own).sum()
     loss = (value - scale * pull) / count
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     assert points.gradient is not None
     if len(points.units) > 2:
@@ -167,32 +167,32 @@ def decoupled_of_lightly_definition(
     return loss
 
 
-def _of_lightly_collapse(given: dict[str, Tensor], **_: object) -> float:
-    count = len(given["first"])
+def _of_lightly_collapse(tensors: dict[str, Tensor], **_: object) -> float:
+    count = len(tensors["first"])
     return math.log(2 * count - 2) if count > 1 else 0.0
 
 
-def _of_lightly_floor(given: dict[str, Tensor], temperature: float = 0.1, **_: object) -> float:
+def _of_lightly_floor(tensors: dict[str, Tensor], temperature: float = 0.1, **_: object) -> float:
     """Both views at the corners of one simplex: by Jensen's inequality nothing is lower."""
-    count = len(given["first"])
+    count = len(tensors["first"])
     if count == 1:
         return 0.0
     return math.log(2 * count - 2) - simplex_gap(count) / temperature
 
 
-def _others(given: dict[str, Tensor]) -> tuple[int, int]:
-    negatives = given.get("negatives")
-    return len(given["first"]), 0 if negatives is None else len(negatives)
+def _others(tensors: dict[str, Tensor]) -> tuple[int, int]:
+    negatives = tensors.get("negatives")
+    return len(tensors["first"]), 0 if negatives is None else len(negatives)
 
 
-def _decoupled_collapse(given: dict[str, Tensor], **_: object) -> float:
-    count, beside = _others(given)
+def _decoupled_collapse(tensors: dict[str, Tensor], **_: object) -> float:
+    count, beside = _others(tensors)
     return math.log(count - 1 + beside) if count + beside > 1 else 0.0
 
 
-def _decoupled_floor(given: dict[str, Tensor], temperature: float = 0.1, **_: object) -> float:
+def _decoupled_floor(tensors: dict[str, Tensor], temperature: float = 0.1, **_: object) -> float:
     """As InfoNCE's: a simplex, tilted from further negatives. Weights average to no less than 1."""
-    count, beside = _others(given)
+    count, beside = _others(tensors)
     if count + beside == 1:
         return 0.0
     if beside == 0:

@@ -140,7 +140,7 @@ class Plan:
 
 
 def by_blocks(
-    wanted: Sequence[bool],
+    needs_grad: Sequence[bool],
     queries: Tensor,
     keys: Tensor,
     negatives: Tensor | None,
@@ -156,7 +156,7 @@ def by_blocks(
     """InfoNCE by tiles, as `losses.kernels.gradient.with_gradient` calls it."""
     parts = [part for part in (queries, keys, negatives) if part is not None]
     kind = Directions if plan.similarity == "cosine" else Vectors
-    points = kind(torch.cat(parts), wanted=any(wanted))
+    points = kind(torch.cat(parts), needs_grad=any(needs_grad))
     count, exact = len(queries), torch.promote_types(queries.dtype, torch.float32)
     of_queries, of_keys = slice(0, count), slice(count, 2 * count)
     looking, looked_for = points.units[of_queries], points.units[of_keys]
@@ -200,11 +200,11 @@ def by_blocks(
         largest=plan.largest(scale),
         ceiling=None if limit is None else limit * scale,
         further=further,
-        wanted=any(wanted),
+        needs_grad=any(needs_grad),
     )
     share = 1 / (count * (1 if plan.joint else len(plan.ways)))
     loss = value * share + math.log(plan.copies)
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     assert points.gradient is not None
     pulls = pulls.neg_()[:, None]

@@ -72,8 +72,8 @@ def focal_info_nce(
     queries, keys, negatives = inputs.with_negatives(
         inputs.for_products(queries), negatives, queries=queries, keys=keys
     )
-    given = (queries, keys, negatives, 1 / temperature, gamma)
-    return with_gradient(_focal_by_tiles, _focal_densely, *given)
+    arguments = (queries, keys, negatives, 1 / temperature, gamma)
+    return with_gradient(_focal_by_tiles, _focal_densely, *arguments)
 
 
 def _focal_densely(queries, keys, negatives, scale, gamma):
@@ -82,9 +82,9 @@ def _focal_densely(queries, keys, negatives, scale, gamma):
     )
 
 
-def _focal_by_tiles(wanted, queries, keys, negatives, scale, gamma):
+def _focal_by_tiles(needs_grad, queries, keys, negatives, scale, gamma):
     parts = [part for part in (queries, keys, negatives) if part is not None]
-    points = Directions(torch.cat(parts), wanted=any(wanted))
+    points = Directions(torch.cat(parts), needs_grad=any(needs_grad))
     count, exact = len(queries), torch.promote_types(queries.dtype, torch.float32)
     of_queries, of_keys = slice(0, count), slice(count, 2 * count)
     looking, looked_for = points.units[of_queries], points.units[of_keys]
@@ -103,9 +103,9 @@ def _focal_by_tiles(wanted, queries, keys, negatives, scale, gamma):
         scale,
         largest=math.inf if isinstance(scale, Tensor) else scale,
         shape=focal,
-        wanted=any(wanted),
+        needs_grad=any(needs_grad),
     )
-    if not any(wanted):
+    if not any(needs_grad):
         return value / count, ()
     assert points.gradient is not None
     pulls = pulls.neg_()[:, None]
@@ -137,13 +137,13 @@ def focal_by_exponents_definition(
     return loss
 
 
-def _by_exponents_collapse(given: dict[str, Tensor], temperature: float = 0.05) -> float:
-    others = len(given["keys"]) + _keys_beside(given) - 1
+def _by_exponents_collapse(tensors: dict[str, Tensor], temperature: float = 0.05) -> float:
+    others = len(tensors["keys"]) + _keys_beside(tensors) - 1
     return softplus_at(math.log(others) + 0.3 / temperature) if others else 0.0
 
 
-def _keys_beside(given: dict[str, Tensor]) -> int:
-    negatives = given.get("negatives")
+def _keys_beside(tensors: dict[str, Tensor]) -> int:
+    negatives = tensors.get("negatives")
     return 0 if negatives is None else len(negatives)
 
 
@@ -151,8 +151,8 @@ def _at(cost: float, gamma: float) -> float:
     return (-math.expm1(-cost)) ** gamma * cost
 
 
-def _focal_collapse(given: dict[str, Tensor], gamma: float = 0.5, **_: object) -> float:
-    return _at(math.log(len(given["keys"]) + _keys_beside(given)), gamma)
+def _focal_collapse(tensors: dict[str, Tensor], gamma: float = 0.5, **_: object) -> float:
+    return _at(math.log(len(tensors["keys"]) + _keys_beside(tensors)), gamma)
 
 
 def _focal_with_copies(copies: Mapping[str, Tensor], gamma: float = 0.5, **_: object) -> float:
@@ -162,11 +162,11 @@ def _focal_with_copies(copies: Mapping[str, Tensor], gamma: float = 0.5, **_: ob
 
 
 def _focal_floor(
-    given: dict[str, Tensor], temperature: float = 0.05, gamma: float = 0.5
+    tensors: dict[str, Tensor], temperature: float = 0.05, gamma: float = 0.5
 ) -> float | None:
     """That of InfoNCE, where all queries are alike, under the same weight: if no query can gain by
     what another loses, because the cost lies above its tangent there."""
-    least = least_in_batch(len(given["keys"]), _keys_beside(given), temperature)
+    least = least_in_batch(len(tensors["keys"]), _keys_beside(tensors), temperature)
     if least == 0:
         return 0.0
     gaps = torch.linspace(-60, 60, 1201, dtype=torch.float64)

@@ -168,10 +168,10 @@ def gist(
     inputs.one_of(KINDS, margin_kind=margin_kind)
     inputs.plain_number(margin=margin)
     if (negatives is None) != (guide_negatives is None):
-        missing, given = "guide_negatives", "negatives"
+        missing, arguments = "guide_negatives", "negatives"
         if negatives is None:
-            missing, given = given, missing
-        raise ValueError(f"{missing} is missing: it goes together with {given}")
+            missing, arguments = arguments, missing
+        raise ValueError(f"{missing} is missing: it goes together with {arguments}")
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
     queries, keys, negatives = cast(
         "tuple[Tensor, Tensor, Tensor | None]",
@@ -191,8 +191,8 @@ def gist(
     inputs.must_be_paired(queries=queries, keys=keys)
     still = (None if guide is None else guide.detach() for guide in guides)
     settings = (margin, margin_kind, contrast_anchors, contrast_positives)
-    given = (queries, keys, negatives, 1 / temperature, *still, *settings)
-    return with_gradient(_gist_by_tiles, _gist_densely, *given)
+    arguments = (queries, keys, negatives, 1 / temperature, *still, *settings)
+    return with_gradient(_gist_by_tiles, _gist_densely, *arguments)
 
 
 def _gist_densely(
@@ -214,10 +214,21 @@ def _gist_densely(
 
 
 def _gist_by_tiles(
-    wanted, queries, keys, negatives, scale, of_queries, of_keys, of_negatives, margin, kind, qq, kk
+    needs_grad,
+    queries,
+    keys,
+    negatives,
+    scale,
+    of_queries,
+    of_keys,
+    of_negatives,
+    margin,
+    kind,
+    qq,
+    kk,
 ):
     parts = [part for part in (queries, keys, negatives) if part is not None]
-    points = Directions(torch.cat(parts), wanted=any(wanted))
+    points = Directions(torch.cat(parts), needs_grad=any(needs_grad))
     count, exact = len(queries), torch.promote_types(queries.dtype, torch.float32)
     at_queries, at_keys = slice(0, count), slice(count, 2 * count)
     looking, looked_for = points.units[at_queries], points.units[at_keys]
@@ -242,9 +253,9 @@ def _gist_by_tiles(
         (looking.to(exact) * looked_for).sum(dim=1) * scale,
         scale,
         largest=math.inf if isinstance(scale, Tensor) else scale,
-        wanted=any(wanted),
+        needs_grad=any(needs_grad),
     )
-    if not any(wanted):
+    if not any(needs_grad):
         return value / count, ()
     assert points.gradient is not None
     pulls = pulls.neg_()[:, None]
@@ -257,7 +268,7 @@ def _gist_by_tiles(
 
 
 def _gist_collapse(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     margin: float = 0.0,
     margin_kind: str = "absolute",
     contrast_anchors: bool = True,
@@ -265,8 +276,8 @@ def _gist_collapse(
     **_: object,
 ) -> float:
     """The guide keeps its mask, whatever the model gives."""
-    looks, partners = (unit(given[name].double()) for name in ("guide_queries", "guide_keys"))
-    away = given.get("guide_negatives")
+    looks, partners = (unit(tensors[name].double()) for name in ("guide_queries", "guide_keys"))
+    away = tensors.get("guide_negatives")
     away = None if away is None else unit(away.double())
     counts = torch.zeros(len(looks), dtype=torch.float64, device=looks.device)
     step = rows_at_once(CELLS, len(looks), looks)
@@ -381,7 +392,7 @@ GIST = LossSpec(
     with_copies=mean_log1p,
     collapse=_gist_collapse,
     collapse_formula=r"\overline{\ln K_i}",
-    floor=lambda given, **_: Bound(0.0),  # of what a guide leaves over nobody knows more
+    floor=lambda tensors, **_: Bound(0.0),  # of what a guide leaves over nobody knows more
     floor_formula=r"\ge 0",
     references=("Solatorio 2024 (GISTEmbed)",),
     aliases=("GISTEmbedLoss", "CachedGISTEmbedLoss", "GIST", "guided in-sample selection"),

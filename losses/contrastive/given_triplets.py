@@ -59,10 +59,10 @@ def triplet_given(
     anchors, positives, negatives = inputs.paired(
         torch.float32, learned, anchors=anchors, positives=positives, negatives=negatives
     )
-    given = (anchors, positives, negatives, margin, distance, soft_margin)
+    arguments = (anchors, positives, negatives, margin, distance, soft_margin)
     if learned:
-        return _densely(*given)
-    return with_gradient(_at_once, _densely, *given)
+        return _densely(*arguments)
+    return with_gradient(_at_once, _densely, *arguments)
 
 
 def _densely(anchors, positives, negatives, margin, distance, soft_margin):
@@ -70,19 +70,19 @@ def _densely(anchors, positives, negatives, margin, distance, soft_margin):
     return triplet_given_definition(anchors, positives, negatives, **settings)
 
 
-def _at_once(wanted, anchors, positives, negatives, margin, distance, soft_margin):
-    given = (anchors, positives, negatives, distance)
-    violations, pull = geometry.excess_and_pull(*given, of_any_size=False)
+def _at_once(needs_grad, anchors, positives, negatives, margin, distance, soft_margin):
+    arguments = (anchors, positives, negatives, distance)
+    violations, pull = geometry.excess_and_pull(*arguments, of_any_size=False)
     if inputs.may_ask(violations) and not math.isfinite(violations.sum().item()):
         inputs.must_be_finite("anchors", anchors)
         inputs.must_be_finite("positives", positives)
         inputs.must_be_finite("negatives", negatives)
-        violations, pull = geometry.excess_and_pull(*given)
+        violations, pull = geometry.excess_and_pull(*arguments)
     violations.add_(margin)
     terms = softplus(violations) if soft_margin else violations.relu_()
     # Each term's share is summed: the mean may fit where the sum would overflow.
     loss = terms.div(len(anchors)).sum()
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     slopes = violations.sigmoid_() if soft_margin else violations.sign_()
     return loss, (*pull(slopes.div_(len(anchors))), None, None, None)

@@ -35,13 +35,13 @@ def gaps(similarities: Tensor, temperature: float, positive: Tensor, where: Tens
     return (similarities / temperature - positive[:, None]).masked_fill(~where, -torch.inf)
 
 
-def left_out_counts(given: dict[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
+def left_out_counts(tensors: dict[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
     """How many keys are left out of the negatives of each query [N], and how many queries of those
     of each key [N]; None where no texts are known."""
-    of_queries, of_keys = given.get("query_texts"), given.get("key_texts")
+    of_queries, of_keys = tensors.get("query_texts"), tensors.get("key_texts")
     if of_queries is None or of_keys is None:
         return None, None
-    of_others = given.get("negative_texts")
+    of_others = tensors.get("negative_texts")
     every = of_keys if of_others is None else torch.cat((of_keys, of_others))
     return (
         same_text_count(of_queries, of_keys, every) - 1,

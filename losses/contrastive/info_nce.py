@@ -179,14 +179,14 @@ def info_nce(
     alone = plain and negatives is None and ways == ("query_to_key",)
     if alone and least in inputs.REAL and queries.ndim > 0 and len(queries) <= SMALL_BATCH_PAIRS:
         queries, keys = inputs.paired(least, False, queries=queries, keys=keys)
-        given = (queries, keys, 1 / temperature, *texts[:2])
-        return with_gradient(small_batch.in_batch, _of_few_densely, *given)
+        arguments = (queries, keys, 1 / temperature, *texts[:2])
+        return with_gradient(small_batch.in_batch, _of_few_densely, *arguments)
     queries, keys, negatives = inputs.with_negatives(least, negatives, queries=queries, keys=keys)
     if own_negatives is not None:
         (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)
     exact = _info_nce_by_tiles if plain else by_blocks
-    given = (queries, keys, negatives, own_negatives, 1 / temperature, *texts, owners, plan)
-    return with_gradient(exact, _info_nce_densely, *given)
+    arguments = (queries, keys, negatives, own_negatives, 1 / temperature, *texts, owners, plan)
+    return with_gradient(exact, _info_nce_densely, *arguments)
 
 
 def _ways(directions: Ways, symmetric: bool) -> tuple[str, ...]:
@@ -242,20 +242,20 @@ def _of_few_densely(queries, keys, scale, of_queries, of_keys):
 
 
 def _info_nce_by_tiles(
-    wanted, queries, keys, negatives, _own, scale, of_queries, of_keys, of_others, *rest
+    needs_grad, queries, keys, negatives, _own, scale, of_queries, of_keys, of_others, *rest
 ):
     plan = rest[-1]
     count = len(queries)
     parts = [part for part in (queries, keys, negatives) if part is not None]
-    points = Directions(torch.cat(parts), wanted=any(wanted))
-    sides = (wanted[0] or wanted[4], wanted[1] or wanted[2] or wanted[4])
+    points = Directions(torch.cat(parts), needs_grad=any(needs_grad))
+    sides = (needs_grad[0] or needs_grad[4], needs_grad[1] or needs_grad[2] or needs_grad[4])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
     left_out, left_out_back = _left_out(of_queries, of_keys, of_others)
     if plan.ways == BOTH_WAYS:
         total, share = both_ways(logits, left_out, left_out_back), 0.5 / count
     else:
         (total, _), share = against_others(logits, left_out=left_out), 1 / count
-    if not any(wanted):
+    if not any(needs_grad):
         return total * share, ()
     gradient, by_scale = points.pull_back(share, scale)
     by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
@@ -298,8 +298,8 @@ def info_nce_of_swift(
         mask_above=mask_above,
         unmasked=("key_to_key",),
     )
-    given = (queries, keys, negatives, None, 1 / temperature, *(None,) * 5, plan)
-    return with_gradient(by_blocks, _of_swift_densely, *given)
+    arguments = (queries, keys, negatives, None, 1 / temperature, *(None,) * 5, plan)
+    return with_gradient(by_blocks, _of_swift_densely, *arguments)
 
 
 def _of_swift_densely(queries, keys, negatives, _own, scale, *rest):

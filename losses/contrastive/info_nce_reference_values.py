@@ -23,24 +23,24 @@ def copies_of(ways: tuple[str, ...]) -> int:
     return 2 if set(BOTH_WAYS) <= set(ways) else 1
 
 
-def keys_beside(given: dict[str, Tensor]) -> int:
-    negatives = given.get("negatives")
+def keys_beside(tensors: dict[str, Tensor]) -> int:
+    negatives = tensors.get("negatives")
     return 0 if negatives is None else len(negatives)
 
 
-def _candidates(given: dict[str, Tensor], way: str) -> tuple[Tensor, Tensor]:
+def _candidates(tensors: dict[str, Tensor], way: str) -> tuple[Tensor, Tensor]:
     """How many others of the batch, and how many further negatives, each row has: [N] each, on
     the processor."""
-    count, beside = len(given["keys"]), keys_beside(given) if way.endswith("key") else 0
+    count, beside = len(tensors["keys"]), keys_beside(tensors) if way.endswith("key") else 0
     in_batch = torch.full((count,), count - 1.0, dtype=torch.float64)
     further = torch.full((count,), float(beside), dtype=torch.float64)
-    of_queries, of_keys = given.get("query_texts"), given.get("key_texts")
+    of_queries, of_keys = tensors.get("query_texts"), tensors.get("key_texts")
     if of_queries is None or of_keys is None:
         return in_batch, further
     sides = (of_queries, of_keys) if way.startswith("query") else (of_keys, of_queries)
     seen = of_queries if way.endswith("query") else of_keys
     in_batch -= same_text_count(*sides, seen).cpu() - 1
-    of_others = given.get("negative_texts")
+    of_others = tensors.get("negative_texts")
     if beside and of_others is not None:
         further -= same_text_count(*sides, of_others).cpu()
     return in_batch, further
@@ -61,7 +61,7 @@ def _of_nobody(owners: Tensor | None) -> float:
 
 
 def info_nce_collapse(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     *,
     symmetric: bool = False,
     similarity: str = "cosine",
@@ -79,15 +79,15 @@ def info_nce_collapse(
     weight of a query's own hard negatives."""
     if hardness and similarity == "dot":
         return None  # as long as the vectors happen to be
-    ways, owners = ways_taken(directions, symmetric), given.get("negative_owners")
-    its_own = 0.0 if owners is None else _of_each(owners, len(given["keys"]))
+    ways, owners = ways_taken(directions, symmetric), tensors.get("negative_owners")
+    its_own = 0.0 if owners is None else _of_each(owners, len(tensors["keys"]))
     by_own = owners is not None and negatives_seen == "by_own"
     weighed = bool(hardness or log_weight or by_own or OTHERS & set(ways))
-    if owners is not None and given.get("query_texts") is not None and weighed:
+    if owners is not None and tensors.get("query_texts") is not None and weighed:
         return None  # some of its own may be left out by their text
     totals = []
     for way in ways:
-        others, further = _candidates(given, way)
+        others, further = _candidates(tensors, way)
         if not in_batch:
             others = torch.zeros_like(others)
         if way == "query_to_key":
@@ -128,7 +128,7 @@ def info_nce_with_copies(
 
 
 def info_nce_floor(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     *,
     temperature: float = 0.05,
     symmetric: bool = False,
@@ -144,7 +144,11 @@ def info_nce_floor(
     **_: object,
 ) -> float | None:
     """Without further negatives a simplex is best in every direction at once."""
-    ways, count, beside = ways_taken(directions, symmetric), len(given["keys"]), keys_beside(given)
+    ways, count, beside = (
+        ways_taken(directions, symmetric),
+        len(tensors["keys"]),
+        keys_beside(tensors),
+    )
     joint = partition == "joint" and not symmetric
     copies = copies_of(ways) if joint else 1
     if similarity == "dot":
@@ -152,12 +156,12 @@ def info_nce_floor(
     if mask_above is not None and mask_above < 2:
         return None  # a pair far apart can have all else masked
     for way in ways:
-        others, further = _candidates(given, way)
+        others, further = _candidates(tensors, way)
         if float(others.min()) < count - 1 or float(further.min()) < (
             beside if way.endswith("key") else 0
         ):
             return None
-    owners = given.get("negative_owners") if beside else None
+    owners = tensors.get("negative_owners") if beside else None
     by_own = owners is not None and negatives_seen == "by_own"
     if not in_batch:  # all keys with their queries, all negatives opposite
         own = torch.full((count,), float(beside)) if owners is None else _of_each(owners, count)

@@ -70,10 +70,10 @@ def _lifted(
     embeddings, classes = gathered(gather, embeddings, classes)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
-    given = (embeddings, classes, margin, distance)
+    arguments = (embeddings, classes, margin, distance)
     if isinstance(margin, Tensor):
-        return definition(*given)
-    return with_gradient(by_rows, definition, *given)
+        return definition(*arguments)
+    return with_gradient(by_rows, definition, *arguments)
 
 
 def lifted_unit_definition(embeddings: Tensor, classes: Tensor, *, margin: float = 1.0) -> Tensor:
@@ -114,9 +114,9 @@ def _unit_densely(embeddings, classes, margin, _distance):
     return lifted_unit_definition(embeddings, classes, margin=margin)
 
 
-def _lifted_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
+def _lifted_collapse(tensors: dict[str, Tensor], margin: float = 1.0) -> float:
     """Each pair of a class of n has 2(N − n) negatives, all at distance 0."""
-    _, sizes = given["classes"].unique(return_counts=True)
+    _, sizes = tensors["classes"].unique(return_counts=True)
     total = int(sizes.sum())
     pairs = [(n * (n - 1), 2 * (total - n)) for n in sizes.tolist() if n > 1]
     if len(sizes) == 1 or not pairs:
@@ -125,10 +125,10 @@ def _lifted_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
     return sum(costs) / sum(count for count, _ in pairs) / 2
 
 
-def _unit_floor(given: dict[str, Tensor], margin: float = 1.0) -> float:
+def _unit_floor(tensors: dict[str, Tensor], margin: float = 1.0) -> float:
     """Partners in one point, and every negative a diameter away, which no more than two classes
     can be of each other."""
-    return Bound(_lifted_collapse(given, margin - DIAMETER["euclidean"]))
+    return Bound(_lifted_collapse(tensors, margin - DIAMETER["euclidean"]))
 
 
 LIFTED = LossSpec(
@@ -201,7 +201,7 @@ LIFTED = LossSpec(
     terms="terms",
     collapse=_lifted_collapse,
     collapse_formula=r"\tfrac12\, \overline{\bigl[\ln(2 (N - n)) + m\bigr]_+^2}",
-    floor=lambda given, margin=1.0: 0.0,
+    floor=lambda tensors, margin=1.0: 0.0,
     floor_formula="0",
     references=("Song et al. 2016 (lifted structure)",),
     note="A pair costs nothing once its negatives are farther than m + ln(2(N − n)), where n of N "

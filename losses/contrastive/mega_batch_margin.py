@@ -60,8 +60,8 @@ def mega_batch_margin(
     inputs.plain_number(positive_margin=positive_margin, negative_margin=negative_margin)
     queries, keys = gathered(gather, queries, keys)
     queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
-    given = (queries, keys, positive_margin, negative_margin)
-    return with_gradient(_by_tiles, _densely, *given)
+    arguments = (queries, keys, positive_margin, negative_margin)
+    return with_gradient(_by_tiles, _densely, *arguments)
 
 
 def _densely(queries, keys, positive_margin, negative_margin):
@@ -70,9 +70,9 @@ def _densely(queries, keys, positive_margin, negative_margin):
     )
 
 
-def _by_tiles(wanted, queries, keys, positive_margin, negative_margin):
+def _by_tiles(needs_grad, queries, keys, positive_margin, negative_margin):
     count = len(queries)
-    points, logits = directions_and_logits([*wanted[:2], False], queries, keys, 1.0)
+    points, logits = directions_and_logits([*needs_grad[:2], False], queries, keys, 1.0)
     found = []
     for span, tile in logits.tiles():
         own = tile.diagonal(span.start).clone()
@@ -81,7 +81,7 @@ def _by_tiles(wanted, queries, keys, positive_margin, negative_margin):
     own, hardest, place = (torch.cat(parts) for parts in zip(*found, strict=True))
     pull, push = (positive_margin - own).relu_(), (hardest - negative_margin).relu_()
     loss = (pull + push).mean()
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     assert points.gradient is not None
     looking, looked_for = points.units[:count], points.units[count:]
@@ -95,17 +95,17 @@ def _by_tiles(wanted, queries, keys, positive_margin, negative_margin):
 
 
 def _collapse(
-    given: dict[str, Tensor], positive_margin: float = 0.8, negative_margin: float = 0.3
+    tensors: dict[str, Tensor], positive_margin: float = 0.8, negative_margin: float = 0.3
 ) -> float:
-    push = max(1 - negative_margin, 0.0) if len(given["keys"]) > 1 else 0.0
+    push = max(1 - negative_margin, 0.0) if len(tensors["keys"]) > 1 else 0.0
     return max(positive_margin - 1, 0.0) + push
 
 
 def _floor(
-    given: dict[str, Tensor], positive_margin: float = 0.8, negative_margin: float = 0.3
+    tensors: dict[str, Tensor], positive_margin: float = 0.8, negative_margin: float = 0.3
 ) -> float | None:
     """A simplex, where the margins ask for no more than it has."""
-    count = len(given["keys"])
+    count = len(tensors["keys"])
     own = max(positive_margin - 1, 0.0)
     if count == 1:
         return own

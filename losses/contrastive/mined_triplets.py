@@ -29,11 +29,11 @@ def from_classes(
     """
     (anchors,) = inputs.vectors(anchors=anchors)
     classes = inputs.class_numbers(classes, len(anchors))
-    given = (anchors, classes, mining, margin, distance)
+    arguments = (anchors, classes, mining, margin, distance)
     if isinstance(margin, Tensor):
-        return definition(*given)
+        return definition(*arguments)
     exact = small_batch if is_small(len(anchors), anchors, side=160) else large
-    return with_gradient(exact.mined, definition, *given)
+    return with_gradient(exact.mined, definition, *arguments)
 
 
 def triplet_over_violating_definition(

@@ -86,11 +86,11 @@ def multi_similarity(
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
     numbers = (positive_scale, negative_scale, threshold, margin)
-    given = (embeddings, classes, mined, *numbers)
+    arguments = (embeddings, classes, mined, *numbers)
     if any(isinstance(number, Tensor) for number in numbers):
-        return _densely(*given)
+        return _densely(*arguments)
     exact = small_batch if is_small(len(embeddings), embeddings) else large
-    return with_gradient(exact.two_sided, _densely, *given)
+    return with_gradient(exact.two_sided, _densely, *arguments)
 
 
 def _densely(embeddings, classes, mined, positive_scale, negative_scale, threshold, margin):
@@ -105,9 +105,9 @@ def _densely(embeddings, classes, mined, positive_scale, negative_scale, thresho
     )
 
 
-def _sizes(given: dict[str, Tensor]) -> tuple[int, list[int]]:
+def _sizes(tensors: dict[str, Tensor]) -> tuple[int, list[int]]:
     """How many sentences there are, and how many of each class."""
-    _, sizes = given["classes"].unique(return_counts=True)
+    _, sizes = tensors["classes"].unique(return_counts=True)
     return int(sizes.sum()), sizes.tolist()
 
 
@@ -135,15 +135,15 @@ def _value(
     return pull + _log1p_of(negatives, negative_scale * (away - threshold)) / negative_scale
 
 
-def _collapse(given: dict[str, Tensor], **parameters) -> float:
-    total, sizes = _sizes(given)
+def _collapse(tensors: dict[str, Tensor], **parameters) -> float:
+    total, sizes = _sizes(tensors)
     return sum(n * _value(n - 1, total - n, 1.0, 1.0, **parameters) for n in sizes) / total
 
 
-def _floor(given: dict[str, Tensor], **parameters) -> float | None:
+def _floor(tensors: dict[str, Tensor], **parameters) -> float | None:
     """If mined, 0 where classes of one point each can be ε apart. Else known for classes of one
     size: each class one point, the points a simplex."""
-    total, sizes = _sizes(given)
+    total, sizes = _sizes(tensors)
     others = -1 / max(len(sizes) - 1, 1)
     if parameters["mined"] and (others <= 1 - parameters["margin"] or max(sizes) == 1):
         return 0.0

@@ -61,27 +61,27 @@ def _densely(anchors, positives, similarity):
     return n_pair_definition(anchors, positives, similarity=similarity)
 
 
-def _of_dots(wanted, anchors, positives, _similarity):
+def _of_dots(needs_grad, anchors, positives, _similarity):
     own = torch.arange(len(anchors), device=anchors.device)
-    return exact_softmax(wanted, anchors, positives, own)
+    return exact_softmax(needs_grad, anchors, positives, own)
 
 
-def _of_cosines(wanted, anchors, positives, _similarity):
+def _of_cosines(needs_grad, anchors, positives, _similarity):
     count = len(anchors)
-    points, logits = directions_and_logits(wanted, anchors, positives, 1.0)
+    points, logits = directions_and_logits(needs_grad, anchors, positives, 1.0)
     total, _ = against_others(logits)
-    if not any(wanted):
+    if not any(needs_grad):
         return total / count, ()
     gradient, _ = points.pull_back(1 / count, 1.0)
     return total / count, (*gradient.split(count), None)
 
 
-def _n_pair_collapse(given: dict[str, Tensor], **_: object) -> float:
-    return math.log(len(given["anchors"]))
+def _n_pair_collapse(tensors: dict[str, Tensor], **_: object) -> float:
+    return math.log(len(tensors["anchors"]))
 
 
-def _n_pair_floor(given: dict[str, Tensor], similarity: str = "dot") -> float:
-    count = len(given["anchors"])
+def _n_pair_floor(tensors: dict[str, Tensor], similarity: str = "dot") -> float:
+    count = len(tensors["anchors"])
     if count == 1 or similarity == "dot":  # which grows without end
         return 0.0
     return softplus_at(math.log(count - 1) - simplex_gap(count))

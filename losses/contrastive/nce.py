@@ -176,8 +176,8 @@ def nce(
     if full:
         inputs.one_number(log_noise=log_noise)
         return decisions(queries, keys, 1 / temperature, log_noise, *texts)
-    given = (queries, keys, 1 / temperature, math.log(noise_ratio), *texts)
-    return with_gradient(_nce_by_tiles, _nce_densely, *given)
+    arguments = (queries, keys, 1 / temperature, math.log(noise_ratio), *texts)
+    return with_gradient(_nce_by_tiles, _nce_densely, *arguments)
 
 
 def _nce_densely(queries, keys, scale, log_ratio, of_queries, of_keys):
@@ -191,38 +191,38 @@ def _nce_densely(queries, keys, scale, log_ratio, of_queries, of_keys):
     )
 
 
-def _nce_by_tiles(wanted, queries, keys, scale, log_ratio, of_queries, of_keys):
+def _nce_by_tiles(needs_grad, queries, keys, scale, log_ratio, of_queries, of_keys):
     count, left_out = len(queries), None
     share: float | Tensor = 1 / max(count * (count - 1), 1)
-    points, logits = directions_and_logits(wanted, queries, keys, scale)
+    points, logits = directions_and_logits(needs_grad, queries, keys, scale)
     if of_queries is not None:
         left_out = absent_by(of_queries, of_keys, of_keys)
         own_and_left_out = same_text_count(of_queries, of_keys, of_keys).sum()
         noise = (count * count - own_and_left_out).clamp_min(1)
         share = noise.to(logits.exact).reciprocal()
     total = against_own(logits, log_ratio, left_out)
-    if not any(wanted):
+    if not any(needs_grad):
         return total * share, ()
     gradient, by_scale = points.pull_back(share, scale)
     return total * share, (*gradient.split(count), by_scale, None, None, None)
 
 
-def _noise_keys(given: dict[str, Tensor]) -> float:
+def _noise_keys(tensors: dict[str, Tensor]) -> float:
     """How many each query has, on average."""
-    negatives = given.get("negatives")
+    negatives = tensors.get("negatives")
     if negatives is not None:
         return negatives.shape[1]
-    return mean_count(len(given["keys"]) - 1, left_out_counts(given)[0])
+    return mean_count(len(tensors["keys"]) - 1, left_out_counts(tensors)[0])
 
 
 def _nce_collapse(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     temperature: float = 0.05,
     noise_ratio: float = 1.0,
     full: bool = False,
     log_noise: float = 0.0,
 ) -> float:
-    count = _noise_keys(given)
+    count = _noise_keys(tensors)
     logit = 1 / temperature - log_noise
     if full:
         return softplus_at(-logit) + count * softplus_at(logit)
@@ -230,15 +230,15 @@ def _nce_collapse(
 
 
 def _nce_floor(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     temperature: float = 0.05,
     noise_ratio: float = 1.0,
     full: bool = False,
     log_noise: float = 0.0,
 ) -> float | None:
-    if some(left_out_counts(given)[0]):
+    if some(left_out_counts(tensors)[0]):
         return None
-    count, own_noise = round(_noise_keys(given)), given.get("negatives") is not None
+    count, own_noise = round(_noise_keys(tensors)), tensors.get("negatives") is not None
     if full and not own_noise:
         return least_binary(count + 1, 1 / temperature, log_noise)
     if full:

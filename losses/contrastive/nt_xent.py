@@ -90,8 +90,8 @@ def nt_xent(
     inputs.must_be_texts(query_texts=(query_texts, first), key_texts=(key_texts, second))
     first, second, *texts = gathered(gather, first, second, query_texts, key_texts)
     first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
-    given = (first, second, 1 / temperature, *texts)
-    return with_gradient(_nt_xent_by_tiles, _nt_xent_densely, *given)
+    arguments = (first, second, 1 / temperature, *texts)
+    return with_gradient(_nt_xent_by_tiles, _nt_xent_densely, *arguments)
 
 
 def _nt_xent_densely(first, second, scale, of_first, of_second):
@@ -100,10 +100,10 @@ def _nt_xent_densely(first, second, scale, of_first, of_second):
     )
 
 
-def _nt_xent_by_tiles(wanted, first, second, scale, of_first, of_second):
-    points = Directions(torch.cat((first, second)), wanted=any(wanted))
+def _nt_xent_by_tiles(needs_grad, first, second, scale, of_first, of_second):
+    points = Directions(torch.cat((first, second)), needs_grad=any(needs_grad))
     every = slice(0, None)
-    logits = points.between(every, every, scale, (any(wanted), any(wanted)))
+    logits = points.between(every, every, scale, (any(needs_grad), any(needs_grad)))
     count = 2 * len(first)
     place = torch.arange(count, device=first.device)
     partner, left_out = place.roll(len(first)), None
@@ -111,7 +111,7 @@ def _nt_xent_by_tiles(wanted, first, second, scale, of_first, of_second):
         texts = torch.cat((of_first, of_second))
         left_out = absent_by(texts, texts[partner], texts)
     total, _ = against_others(logits, partner, absent=place, left_out=left_out)
-    if not any(wanted):
+    if not any(needs_grad):
         return total / count, ()
     gradient, by_scale = points.pull_back(1 / count, scale)
     return total / count, (*gradient.split(len(first)), by_scale, None, None)
@@ -217,29 +217,29 @@ def nt_xent_of_classes(
     classes = inputs.class_numbers(classes, len(embeddings))
 
     exact = small_batch if is_small(len(embeddings), embeddings) else large
-    given = (embeddings, classes, temperature)
-    return with_gradient(exact.several_positives, _of_classes_densely, *given)
+    arguments = (embeddings, classes, temperature)
+    return with_gradient(exact.several_positives, _of_classes_densely, *arguments)
 
 
 def _of_classes_densely(embeddings, classes, temperature):
     return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
 
 
-def _left_out_counts(given: dict[str, Tensor]) -> Tensor | None:
+def _left_out_counts(tensors: dict[str, Tensor]) -> Tensor | None:
     """How many views are left out of the negatives of each, [2N]."""
-    if given.get("query_texts") is None:
+    if tensors.get("query_texts") is None:
         return None
-    texts = torch.cat((given["query_texts"], given["key_texts"]))
+    texts = torch.cat((tensors["query_texts"], tensors["key_texts"]))
     return same_text_count(texts, texts.roll(len(texts) // 2), texts) - 2
 
 
-def _nt_xent_collapse(given: dict[str, Tensor], **_: object) -> float:
-    return mean_log(2 * len(given["first"]) - 1, _left_out_counts(given))
+def _nt_xent_collapse(tensors: dict[str, Tensor], **_: object) -> float:
+    return mean_log(2 * len(tensors["first"]) - 1, _left_out_counts(tensors))
 
 
-def _nt_xent_floor(given: dict[str, Tensor], temperature: float = 0.5) -> float | None:
-    count = len(given["first"])
-    if some(_left_out_counts(given)):
+def _nt_xent_floor(tensors: dict[str, Tensor], temperature: float = 0.5) -> float | None:
+    count = len(tensors["first"])
+    if some(_left_out_counts(tensors)):
         return None
     if count == 1:
         return 0.0

@@ -80,24 +80,24 @@ def online_contrastive(
     first, second, labels = gathered(gather, first, second, labels)
     first, second = inputs.paired(first=first, second=second)
     labels = inputs.ordinal(labels, len(first))
-    given = (first, second, labels, margin, distance)
+    arguments = (first, second, labels, margin, distance)
     if isinstance(margin, Tensor):
-        return _densely(*given)
-    return with_gradient(_online, _densely, *given)
+        return _densely(*arguments)
+    return with_gradient(_online, _densely, *arguments)
 
 
 def _densely(first, second, labels, margin, distance):
     return online_contrastive_definition(first, second, labels, margin=margin, distance=distance)
 
 
-def _online(wanted, first, second, labels, margin, distance):
+def _online(needs_grad, first, second, labels, margin, distance):
     distances, to_vectors = geometry.distance_and_pull(first, second, distance)
     similar, dissimilar = labels == 1, labels == 0
     farthest, nearest = bounds(distances, similar, dissimilar)
     pull = distances.masked_fill(~(similar & (distances > nearest)), 0)
     push = (margin - distances).relu_().masked_fill_(~(dissimilar & (distances < farthest)), 0)
     loss = (pull * pull).addcmul_(push, push).sum()
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     return loss, (*to_vectors(pull.sub_(push).mul_(2)), None, None, None)
 
@@ -158,9 +158,9 @@ ONLINE_CONTRASTIVE = LossSpec(
     ),
     reads={"first": "first", "second": "second", "labels": "binary_labels"},
     terms="distances",
-    collapse=lambda given, **_: 0.0,
+    collapse=lambda tensors, **_: 0.0,
     collapse_formula="0",
-    floor=lambda given, **_: 0.0,
+    floor=lambda tensors, **_: 0.0,
     floor_formula="0",
     references=("Hadsell et al. 2006", "sentence-transformers (OnlineContrastiveLoss)"),
     aliases=("OnlineContrastiveLoss",),

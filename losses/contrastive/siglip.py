@@ -35,8 +35,8 @@ def decisions(queries, keys, scale, threshold, query_texts=None, key_texts=None)
     The sign is − on the diagonal, where a key is the query's own, and + elsewhere; there the keys
     of the query's or the own key's text are left out, if texts are known.
     """
-    given = (queries, keys, scale, threshold, query_texts, key_texts)
-    return with_gradient(_decisions_by_tiles, _decisions_densely, *given)
+    arguments = (queries, keys, scale, threshold, query_texts, key_texts)
+    return with_gradient(_decisions_by_tiles, _decisions_densely, *arguments)
 
 
 def _decisions_densely(queries, keys, scale, threshold, of_queries, of_keys):
@@ -45,12 +45,12 @@ def _decisions_densely(queries, keys, scale, threshold, of_queries, of_keys):
     )
 
 
-def _decisions_by_tiles(wanted, queries, keys, scale, threshold, of_queries, of_keys):
+def _decisions_by_tiles(needs_grad, queries, keys, scale, threshold, of_queries, of_keys):
     count = len(queries)
-    points, logits = directions_and_logits(wanted, queries, keys, scale)
+    points, logits = directions_and_logits(needs_grad, queries, keys, scale)
     left_out = None if of_queries is None else absent_by(of_queries, of_keys, of_keys)
     total, by_threshold = against_threshold(logits, threshold, left_out)
-    if not any(wanted):
+    if not any(needs_grad):
         return total / count, ()
     gradient, by_scale = points.pull_back(1 / count, scale)
     by_vectors = gradient.split(count)
@@ -130,23 +130,23 @@ def siglip(
     return decisions(queries, keys, scale, -bias, *texts)
 
 
-def _siglip_collapse(given: dict[str, Tensor], scale: float = 10.0, bias: float = -10.0) -> float:
+def _siglip_collapse(tensors: dict[str, Tensor], scale: float = 10.0, bias: float = -10.0) -> float:
     logit = scale + bias
-    others = mean_count(len(given["keys"]) - 1, left_out_counts(given)[0])
+    others = mean_count(len(tensors["keys"]) - 1, left_out_counts(tensors)[0])
     return softplus_at(-logit) + others * softplus_at(logit)
 
 
 def _siglip_floor(
-    given: dict[str, Tensor], scale: float = 10.0, bias: float = -10.0
+    tensors: dict[str, Tensor], scale: float = 10.0, bias: float = -10.0
 ) -> float | None:
-    if some(left_out_counts(given)[0]):
+    if some(left_out_counts(tensors)[0]):
         return None
-    return least_binary(len(given["keys"]), scale, -bias)
+    return least_binary(len(tensors["keys"]), scale, -bias)
 
 
-def _least_over_cells(given: dict[str, Tensor], scale: float, bias: float) -> float | None:
-    least = _siglip_floor(given, scale, bias)
-    return None if least is None else least / len(given["keys"])
+def _least_over_cells(tensors: dict[str, Tensor], scale: float, bias: float) -> float | None:
+    least = _siglip_floor(tensors, scale, bias)
+    return None if least is None else least / len(tensors["keys"])
 
 
 COUNTED = r"j = i \lor \text{text}(k_j) \notin \{\text{text}(q_i), \text{text}(k_i)\}"
@@ -227,7 +227,9 @@ SIGLIP = LossSpec(
                     live=r"\frac{«Σ terms»}{«len(queries)»^2}",
                 ),
             },
-            collapse=lambda given, **chosen: _siglip_collapse(given, **chosen) / len(given["keys"]),
+            collapse=lambda tensors, **chosen: (
+                _siglip_collapse(tensors, **chosen) / len(tensors["keys"])
+            ),
             collapse_formula=r"\tfrac1N \ln\bigl(1 + e^{-(t + b)}\bigr)"
             r" + \tfrac{N - 1}{N} \ln\bigl(1 + e^{t + b}\bigr)",
             floor=_least_over_cells,

@@ -63,9 +63,9 @@ def soft_info_nce(
         smallest, largest = torch.aminmax(targets.detach())
         if not 0 <= smallest.item() <= largest.item() < math.inf:
             _say_what_is_wrong(targets)
-    given = (queries, keys, targets, 1 / temperature)
+    arguments = (queries, keys, targets, 1 / temperature)
     return with_gradient(
-        small_batch.against_targets if small else _soft_by_tiles, _soft_densely, *given
+        small_batch.against_targets if small else _soft_by_tiles, _soft_densely, *arguments
     )
 
 
@@ -80,10 +80,10 @@ def _soft_densely(queries, keys, targets, scale):
     return soft_info_nce_definition(queries, keys, targets=targets, temperature=1 / scale)
 
 
-def _soft_by_tiles(wanted, queries, keys, targets, scale):
+def _soft_by_tiles(needs_grad, queries, keys, targets, scale):
     count = len(queries)
-    points, logits = directions_and_logits([*wanted[:2], wanted[3]], queries, keys, scale)
-    by_targets = torch.empty_like(targets) if wanted[2] else None
+    points, logits = directions_and_logits([*needs_grad[:2], needs_grad[3]], queries, keys, scale)
+    by_targets = torch.empty_like(targets) if needs_grad[2] else None
     loss = against_targets(logits, targets, by_targets) / count
     if by_targets is not None:
         by_targets.div_(count)
@@ -93,14 +93,14 @@ def _soft_by_tiles(wanted, queries, keys, targets, scale):
     return loss, (*gradient.split([count, len(keys)]), by_targets, by_scale)
 
 
-def _soft_collapse(given: dict[str, Tensor], **_: object) -> float:
-    targets = given["targets"].double()
+def _soft_collapse(tensors: dict[str, Tensor], **_: object) -> float:
+    targets = tensors["targets"].double()
     return float(targets.sum(dim=1).mean()) * math.log(targets.shape[1])
 
 
-def _soft_floor(given: dict[str, Tensor], **_: object) -> float:
+def _soft_floor(tensors: dict[str, Tensor], **_: object) -> float:
     """Where the softmax is the target."""
-    targets = given["targets"].double()
+    targets = tensors["targets"].double()
     sizes = targets.sum(dim=1)
     each = torch.special.entr(targets).sum(dim=1) + torch.special.xlogy(sizes, sizes)
     return float(each.mean())

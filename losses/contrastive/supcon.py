@@ -192,27 +192,27 @@ def supcon_over_losses_definition(
     return loss
 
 
-def _queued(given: dict[str, Tensor]) -> int:
-    queue = given.get("queue")
+def _queued(tensors: dict[str, Tensor]) -> int:
+    queue = tensors.get("queue")
     return 0 if queue is None else len(queue)
 
 
-def _collapse(given: dict[str, Tensor], include_self: bool = False, **_: object) -> float:
-    classes, count = given["classes"], len(given["classes"])
-    known = classes if not _queued(given) else torch.cat((classes, given["queue_classes"]))
+def _collapse(tensors: dict[str, Tensor], include_self: bool = False, **_: object) -> float:
+    classes, count = tensors["classes"], len(tensors["classes"])
+    known = classes if not _queued(tensors) else torch.cat((classes, tensors["queue_classes"]))
     sizes = (classes[:, None] == known[None, :]).sum(dim=1)
     if not include_self and bool((sizes < 2).all()):
         return 0.0
-    return math.log(count + _queued(given) - (0 if include_self else 1))
+    return math.log(count + _queued(tensors) - (0 if include_self else 1))
 
 
 def _floor(
-    given: dict[str, Tensor], temperature: float = 0.1, include_self: bool = False
+    tensors: dict[str, Tensor], temperature: float = 0.1, include_self: bool = False
 ) -> float | None:
     """Known for classes of one size: each class one point, the points a simplex."""
-    _, sizes = given["classes"].unique(return_counts=True)
+    _, sizes = tensors["classes"].unique(return_counts=True)
     groups, size = len(sizes), int(sizes[0])
-    if _queued(given) or bool((sizes != size).any()):
+    if _queued(tensors) or bool((sizes != size).any()):
         return None
     positives = size if include_self else size - 1
     if positives == 0:

@@ -397,7 +397,7 @@ TRIPLET = LossSpec(
                 ),
             },
             peers=(Peer(SENTENCE_TRANSFORMERS, "BatchHardSoftMarginTripletLoss", MINED),),
-            collapse=lambda given, **_: math.log(2),
+            collapse=lambda tensors, **_: math.log(2),
             collapse_formula=r"\ln 2",
             floor=partial(floor_of_every_anchor, margin=0.0, soft_margin=True),
             floor_formula=r"0\ \text{or}\ \ln\bigl(1 + e^{-d_{\max}}\bigr)",

@@ -20,16 +20,16 @@ def triplet_reach(distance: str = "euclidean", **_: object) -> float:
 
 
 def triplet_collapse(
-    given: dict[str, Tensor], margin: float = 1.0, soft_margin: bool = False, **_: object
+    tensors: dict[str, Tensor], margin: float = 1.0, soft_margin: bool = False, **_: object
 ) -> float:
-    classes = given.get("classes")
+    classes = tensors.get("classes")
     if classes is not None and not has_triplet(classes):
         return 0.0
     return softplus_at(margin) if soft_margin else max(margin, 0.0)
 
 
 def triplet_floor(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     margin: float = 1.0,
     distance: str = "euclidean",
     soft_margin: bool = False,
@@ -38,12 +38,12 @@ def triplet_floor(
 ) -> float:
     """0 where classes of one point each can be a margin apart; unit vectors, and soft terms, are as
     far apart as they go."""
-    if not has_triplet(given["classes"]):
+    if not has_triplet(tensors["classes"]):
         return 0.0
-    if distance != "cosine" and not geometry.are_unit(given["anchors"]):
+    if distance != "cosine" and not geometry.are_unit(tensors["anchors"]):
         return 0.0
     of_gap = softplus_at if soft_margin else _hinge
-    return _on_the_sphere(given["classes"], margin, distance, of_gap, mining != "semi_hard")
+    return _on_the_sphere(tensors["classes"], margin, distance, of_gap, mining != "semi_hard")
 
 
 def _hinge(x: float) -> float:
@@ -84,39 +84,39 @@ def _corners(groups: int, distance: str) -> float:
 
 
 def floor_over_violating(
-    given: dict[str, Tensor], margin: float = 5.0, distance: str = "euclidean", **_: object
+    tensors: dict[str, Tensor], margin: float = 5.0, distance: str = "euclidean", **_: object
 ) -> float:
     """Beyond the diameter every triplet violates, so that it is the mean over all; below it those
     that still do may do so by as little as one likes."""
-    least = triplet_floor(given, margin, distance)
+    least = triplet_floor(tensors, margin, distance)
     if least == 0 or margin > DIAMETER[distance]:
         return least
     return Bound(0.0)
 
 
 def floor_of_directions(
-    given: dict[str, Tensor], margin: float = 0.05, soft_margin: bool = False
+    tensors: dict[str, Tensor], margin: float = 0.05, soft_margin: bool = False
 ) -> float:
     """Of vectors that are divided by their length, whatever that is."""
-    turned = {**given, "anchors": geometry.unit(given["anchors"])}
+    turned = {**tensors, "anchors": geometry.unit(tensors["anchors"])}
     if soft_margin:
         return triplet_floor(turned, margin, soft_margin=True)
     return floor_over_violating(turned, margin)
 
 
-def floor_of_shifted(given: dict[str, Tensor], margin: float = 1.0, **_: object) -> float:
+def floor_of_shifted(tensors: dict[str, Tensor], margin: float = 1.0, **_: object) -> float:
     """With torch's ε at every number two points may be nearer and farther by its length."""
-    least = triplet_floor(given, margin)
-    slack = 2 * 1e-6 * math.sqrt(given["anchors"].shape[1])
+    least = triplet_floor(tensors, margin)
+    slack = 2 * 1e-6 * math.sqrt(tensors["anchors"].shape[1])
     return Bound(max(least - slack, 0.0)) if least > 0 else least
 
 
-def collapse_of_every_anchor(given: dict[str, Tensor], margin: float = 5.0, **_: object) -> float:
+def collapse_of_every_anchor(tensors: dict[str, Tensor], margin: float = 5.0, **_: object) -> float:
     return max(margin, 0.0)
 
 
 def floor_of_every_anchor(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     margin: float = 5.0,
     distance: str = "euclidean",
     soft_margin: bool = False,
@@ -125,48 +125,48 @@ def floor_of_every_anchor(
     """As `triplet_floor`, an anchor without a positive as any other; one without a negative is
     margin away from itself."""
     of_gap = softplus_at if soft_margin else _hinge
-    classes = given["classes"]
+    classes = tensors["classes"]
     if len(classes.unique()) == 1:
         return of_gap(margin)
-    if distance != "cosine" and not geometry.are_unit(given["anchors"]):
+    if distance != "cosine" and not geometry.are_unit(tensors["anchors"]):
         return 0.0
     return _on_the_sphere(classes, margin, distance, of_gap, on_average=True)
 
 
-def collapse_of_itself(given: dict[str, Tensor], margin: float = 5.0, **_: object) -> float:
+def collapse_of_itself(tensors: dict[str, Tensor], margin: float = 5.0, **_: object) -> float:
     """An anchor is its own negative, at distance 0, in a batch of one class."""
-    sizes = given["classes"].unique(return_counts=True)[1]
+    sizes = tensors["classes"].unique(return_counts=True)[1]
     return max(margin, 0.0) if bool((sizes > 1).any()) else 0.0
 
 
 def floor_of_itself(
-    given: dict[str, Tensor], margin: float = 5.0, distance: str = "euclidean", **_: object
+    tensors: dict[str, Tensor], margin: float = 5.0, distance: str = "euclidean", **_: object
 ) -> float:
     """Of one class, all in one point; else that of semi-hard triplets."""
-    if len(given["classes"].unique()) == 1:
-        return collapse_of_itself(given, margin)
-    return triplet_floor(given, margin, distance, mining="semi_hard")
+    if len(tensors["classes"].unique()) == 1:
+        return collapse_of_itself(tensors, margin)
+    return triplet_floor(tensors, margin, distance, mining="semi_hard")
 
 
 def floor_of_given(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     margin: float = 1.0,
     distance: str = "euclidean",
     soft_margin: bool = False,
     **_: object,
 ) -> float:
     """0 where vectors may be of any length; unit vectors are no farther apart than a diameter."""
-    if distance != "cosine" and not all(map(geometry.are_unit, given.values())):
+    if distance != "cosine" and not all(map(geometry.are_unit, tensors.values())):
         return 0.0
     least = margin - DIAMETER[distance]
     return softplus_at(least) if soft_margin else max(least, 0.0)
 
 
-def floor_of_manhattan(given: dict[str, Tensor], margin: float = 5.0) -> float:
+def floor_of_manhattan(tensors: dict[str, Tensor], margin: float = 5.0) -> float:
     """As `floor_of_given`: opposite corners of a cube are 2√D apart by their coordinates."""
-    if not all(map(geometry.are_unit, given.values())):
+    if not all(map(geometry.are_unit, tensors.values())):
         return 0.0
-    return max(margin - 2 * given["anchors"].shape[1] ** 0.5, 0.0)
+    return max(margin - 2 * tensors["anchors"].shape[1] ** 0.5, 0.0)
 
 
 def has_triplet(classes: Tensor) -> bool:

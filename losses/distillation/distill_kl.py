@@ -136,22 +136,22 @@ def distill_ce_of_scaled_definition(
 
 
 def _teacher_given(
-    given: dict[str, Tensor], temperature: float, teacher_temperature: float | None
+    tensors: dict[str, Tensor], temperature: float, teacher_temperature: float | None
 ) -> tuple[Tensor, Tensor]:
-    teacher = given["teacher"].double()
-    present = present_in(teacher, given.get("mask"))
+    teacher = tensors["teacher"].double()
+    present = present_in(teacher, tensors.get("mask"))
     softened = (teacher / (teacher_temperature or temperature)).masked_fill(~present, -torch.inf)
     return shares_of(softened), present
 
 
 def _collapse(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     temperature: float,
     divergence: str,
     teacher_temperature: float | None = None,
 ) -> float:
     """The student gives every candidate the same share: ln K, less the teacher's entropy."""
-    shares, present = _teacher_given(given, temperature, teacher_temperature)
+    shares, present = _teacher_given(tensors, temperature, teacher_temperature)
     filled = shares.any(dim=1)
     each = present.sum(dim=1).clamp_min(1).double().log()
     if divergence == "kl":
@@ -160,14 +160,14 @@ def _collapse(
 
 
 def _floor(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     temperature: float,
     divergence: str,
     teacher_temperature: float | None = None,
     within: Ends = COSINES,
 ) -> float:
     """Shares as near to the teacher's as the ends of scores allow; without ends these."""
-    shares, present = _teacher_given(given, temperature, teacher_temperature)
+    shares, present = _teacher_given(tensors, temperature, teacher_temperature)
     each = least_cross_entropies(shares, present, width_of(within, temperature))
     if divergence == "kl":
         each = (each - torch.special.entr(shares).sum(dim=1)).clamp_min(0)
@@ -175,10 +175,10 @@ def _floor(
 
 
 def _floor_of_scaled(
-    given: dict[str, Tensor], temperature: float, within: Ends = COSINES, **_: object
+    tensors: dict[str, Tensor], temperature: float, within: Ends = COSINES, **_: object
 ) -> float:
     """The teacher's scores as they are, the student's by the temperature, and no T² before it."""
-    return _floor(given, temperature, "ce", 1.0, within) / temperature**2
+    return _floor(tensors, temperature, "ce", 1.0, within) / temperature**2
 
 
 DISTILL_KL = LossSpec(
@@ -306,7 +306,7 @@ DISTILL_KL = LossSpec(
                 ),
             },
             peers=(Peer("FlagEmbedding", "distill_loss"),),
-            collapse=lambda given, **_: _collapse(given, 1.0, "ce"),
+            collapse=lambda tensors, **_: _collapse(tensors, 1.0, "ce"),
             collapse_formula=r"\ln K",
             floor=_floor_of_scaled,
             floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",

@@ -45,16 +45,16 @@ def embedding_cosine_definition(embeddings: Tensor, teacher_embeddings: Tensor) 
     return loss
 
 
-def _collapse(given: dict[str, Tensor]) -> float:
+def _collapse(tensors: dict[str, Tensor]) -> float:
     """One vector for everything, and of all that there are the one that costs least: the mean of
     the teacher's."""
-    teacher = given["teacher_embeddings"].double()
+    teacher = tensors["teacher_embeddings"].double()
     return float((teacher - teacher.mean(dim=0)).square().mean())
 
 
-def _collapse_of_cosines(given: dict[str, Tensor]) -> float:
+def _collapse_of_cosines(tensors: dict[str, Tensor]) -> float:
     """The same of directions."""
-    return 1 - float(unit(given["teacher_embeddings"].double()).mean(dim=0).norm())
+    return 1 - float(unit(tensors["teacher_embeddings"].double()).mean(dim=0).norm())
 
 
 def _equivalent(kind: str) -> Equivalent:
@@ -107,7 +107,7 @@ EMBEDDING_MSE = LossSpec(
     terms="errors",
     collapse=_collapse,
     collapse_formula=r"\frac{1}{S D} \sum_i \lVert t_i - \bar t \rVert^2",
-    floor=lambda given: 0.0,
+    floor=lambda tensors: 0.0,
     floor_formula="0",
     equivalent=partial(_equivalent, "MSELoss"),
     aliases=("MSELoss", "EmbedDistillLoss", "EmbedDistill", "embedding distillation"),
@@ -139,7 +139,7 @@ EMBEDDING_MSE = LossSpec(
             equivalent=partial(_equivalent, "EmbedDistillLoss"),
             collapse=_collapse_of_cosines,
             collapse_formula=r"1 - \bigl\lVert\, \overline{t_i / \lVert t_i \rVert}\, \bigr\rVert",
-            floor=lambda given: 0.0,
+            floor=lambda tensors: 0.0,
         ),
     ),
 )

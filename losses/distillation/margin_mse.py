@@ -73,19 +73,19 @@ def margin_mse(
     return margin_mse_definition(positive_scores, negative_scores, teacher_margins, mask=mask)
 
 
-def _given_margins(given: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-    margins = given["teacher_margins"].double()
-    present = present_in(margins, given.get("mask"))
+def _given_margins(tensors: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    margins = tensors["teacher_margins"].double()
+    present = present_in(margins, tensors.get("mask"))
     return margins.masked_fill(~present, 0), present
 
 
-def _collapse(given: dict[str, Tensor]) -> float:
+def _collapse(tensors: dict[str, Tensor]) -> float:
     """The student has no margin at all."""
-    margins, present = _given_margins(given)
+    margins, present = _given_margins(tensors)
     return float(mean_of(margins.square(), present))
 
 
-def _floor(given: dict[str, Tensor], within: Ends = COSINES) -> float:
+def _floor(tensors: dict[str, Tensor], within: Ends = COSINES) -> float:
     """A margin of two scores reaches no further than their ends.
 
     With s⁺ = x a margin of cosines lies within x − 1 and x + 1; the best x of a row is where the
@@ -94,7 +94,7 @@ def _floor(given: dict[str, Tensor], within: Ends = COSINES) -> float:
     lowest, highest = within
     if math.isinf(highest - lowest):
         return 0.0
-    margins, present = _given_margins(given)
+    margins, present = _given_margins(tensors)
 
     def missed(x: Tensor) -> Tensor:
         return (margins - (margins.clamp(x - highest, x - lowest))).masked_fill(~present, 0)

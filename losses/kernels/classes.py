@@ -25,7 +25,7 @@ Exact = tuple[Tensor, Sequence[Tensor | None]]
 
 
 def supervised(
-    wanted: Sequence[bool],
+    needs_grad: Sequence[bool],
     embeddings: Tensor,
     classes: Tensor,
     queue: Tensor | None,
@@ -65,7 +65,7 @@ def supervised(
         partition.add_rows(rows, similarities / temperature)
     per_anchor = (partition.log() - attraction).masked_fill(~valid, 0)
     loss = (share * per_anchor).sum()
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
 
     level = (partition.log() - share.log()).masked_fill(~valid, torch.inf)
@@ -94,7 +94,7 @@ def supervised(
 
 
 def several_positives(
-    wanted: Sequence[bool], embeddings: Tensor, classes: Tensor, temperature: float | Tensor
+    needs_grad: Sequence[bool], embeddings: Tensor, classes: Tensor, temperature: float | Tensor
 ) -> Exact:
     """NT-Xent with a softmax for each positive pair, against the negatives of its anchor."""
     units, pull = unit_and_pull(embeddings)
@@ -121,7 +121,7 @@ def several_positives(
                 total += softplus(excess).sum()
                 missed[here] += excess.sigmoid_().sum(dim=1)
     loss = total / count
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
 
     spread = (level - missed.log()).masked_fill(missed == 0, torch.inf)
@@ -141,7 +141,7 @@ def several_positives(
 
 
 def paced_circle(
-    wanted: Sequence[bool], embeddings: Tensor, classes: Tensor, scale: float, margin: float
+    needs_grad: Sequence[bool], embeddings: Tensor, classes: Tensor, scale: float, margin: float
 ) -> Exact:
     """Self-paced Circle: a softplus for each anchor, the mean over those that are not 0."""
     units, pull = unit_and_pull(embeddings)
@@ -165,7 +165,7 @@ def paced_circle(
     per_anchor = softplus(sums)
     anchors = (per_anchor > 0).sum().clamp_min(1)
     loss = per_anchor.sum() / anchors
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
 
     weight = (sums.sigmoid() / anchors).log()
@@ -190,7 +190,7 @@ def paced_circle(
 
 
 def two_sided(
-    wanted: Sequence[bool],
+    needs_grad: Sequence[bool],
     embeddings: Tensor,
     classes: Tensor,
     hard_only: bool,
@@ -251,7 +251,7 @@ def two_sided(
                 positives.add_rows(here, near)
     positive, negative = softplus(positives.log()), softplus(negatives.log())
     loss = (positive / positive_scale + negative / negative_scale).mean()
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
 
     def weights_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
@@ -269,7 +269,7 @@ def two_sided(
     return loss, (gradient, *[None] * 6)
 
 
-def uniform(wanted: Sequence[bool], embeddings: Tensor, t: float) -> Exact:
+def uniform(needs_grad: Sequence[bool], embeddings: Tensor, t: float) -> Exact:
     """log of the mean of e^{−t d²} over all pairs of directions, whatever their class."""
     units, pull = unit_and_pull(embeddings)
     pairs, sums = PairBlocks(units), RunningSum(units)
@@ -281,7 +281,7 @@ def uniform(wanted: Sequence[bool], embeddings: Tensor, t: float) -> Exact:
         sums.add(rows, columns, logits_of(rows, columns, similarities))
     total = sums.log().logsumexp(dim=0)
     loss = total - 2 * t - math.log(len(units) * (len(units) - 1))
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
 
     def weights_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:

@@ -18,12 +18,12 @@ from losses.torch_internals import (
 
 Gradients = Sequence[Tensor | None]
 # Gets which inputs want a gradient, then the inputs; gives the value and a gradient for each
-# input, None where none is wanted.
+# input, None where none is needed.
 Exact = Callable[..., tuple[Tensor, Gradients]]
 
 
 def with_gradient(
-    exact: Exact, definition: Callable[..., Tensor], *given: *tuple[Tensor, *tuple[object, ...]]
+    exact: Exact, definition: Callable[..., Tensor], *inputs: *tuple[Tensor, *tuple[object, ...]]
 ) -> Tensor:
     """The value of `exact`, which autograd differentiates by the gradient that `exact` knows.
 
@@ -31,26 +31,26 @@ def with_gradient(
     all that `torch.func` asks for.
     """
     if in_torch_func():
-        return definition(*map(_raised, given))
-    if would_be_lowered(given[0]):
-        with torch.autocast(given[0].device.type, enabled=False):
-            return with_gradient(exact, definition, *given)
+        return definition(*map(_raised, inputs))
+    if would_be_lowered(inputs[0]):
+        with torch.autocast(inputs[0].device.type, enabled=False):
+            return with_gradient(exact, definition, *inputs)
     recording = torch.is_grad_enabled()
-    wanted = [recording and isinstance(one, Tensor) and one.requires_grad for one in given]
+    needs_grad = [recording and isinstance(one, Tensor) and one.requires_grad for one in inputs]
     # Computed before the node of the graph is made: inside it every step would cost more.
     with _unrecorded():
-        value, gradients = exact(wanted, *given)
-    if True not in wanted:
+        value, gradients = exact(needs_grad, *inputs)
+    if True not in needs_grad:
         return value
     # The node has only what wants a gradient: each tensor more costs a small batch of its time.
     moving, known, still = [], [], []
-    for one, gradient, needed in zip(given, gradients, wanted, strict=True):
+    for one, gradient, needed in zip(inputs, gradients, needs_grad, strict=True):
         if needed:
             moving.append(one)
             known.append(gradient)
         else:
             still.append(one)
-    return _WithGradient.apply((value, known, still, wanted, definition), *moving)
+    return _WithGradient.apply((value, known, still, needs_grad, definition), *moving)
 
 
 def _unrecorded() -> AbstractContextManager:
@@ -63,7 +63,7 @@ def _unrecorded() -> AbstractContextManager:
 class _WithGradient(torch.autograd.Function):
     @staticmethod
     def forward(ctx, known, *moving):
-        value, gradients, still, ctx.wanted, ctx.definition = known
+        value, gradients, still, ctx.needs_grad, ctx.definition = known
         tensors = [one if _to_save(one) else None for one in still]
         ctx.save_for_backward(*gradients, *moving, *tensors)
         ctx.others = [
@@ -92,11 +92,11 @@ def _to_save(one: object) -> bool:
     return isinstance(one, Tensor) and one.is_floating_point() and savable(one)
 
 
-def _versions(given: Sequence[object]) -> list[int]:
+def _versions(inputs: Sequence[object]) -> list[int]:
     """How often each tensor was changed in place, where that is counted."""
     if torch.compiler.is_compiling():
         return []
-    return [one._version for one in given if isinstance(one, Tensor) and savable(one)]
+    return [one._version for one in inputs if isinstance(one, Tensor) and savable(one)]
 
 
 def _is_one(outer: Tensor) -> bool:
@@ -117,7 +117,9 @@ def _differentiable(ctx, moving: Gradients, tensors: Gradients) -> list[Tensor |
         for other, tensor in zip(ctx.others, tensors, strict=True)
     )
     moved = iter(moving)
-    value = ctx.definition(*[_raised(next(moved if needed else still)) for needed in ctx.wanted])
+    value = ctx.definition(
+        *[_raised(next(moved if needed else still)) for needed in ctx.needs_grad]
+    )
     asked = ctx.needs_input_grad[1:]
     to = [one for one, needed in zip(moving, asked, strict=True) if needed and one is not None]
     found = iter(torch.autograd.grad(value, to, create_graph=True, materialize_grads=True))

@@ -22,7 +22,7 @@ FAR = 1e4  # e^−FAR is 0 in every type
 
 
 def lambda_loss(
-    wanted: list[bool],
+    needs_grad: list[bool],
     scores: Tensor,
     labels: Tensor,
     mask: Tensor | None,
@@ -45,7 +45,7 @@ def lambda_loss(
     among = _among_places(scaled, scheme, k, mu)
     by_pairs = scheme != "ndcg1"
     total = scaled.new_zeros((), dtype=torch.float64)
-    pull = torch.empty_like(scaled) if wanted[0] else None
+    pull = torch.empty_like(scaled) if needs_grad[0] else None
     step = rows_at_once(TILE, width**2, scaled)
     for start in range(0, len(scaled), step):
         part = slice(start, start + step)
@@ -158,7 +158,7 @@ def _pairs_of(heights: Tensor, present: Tensor | None, scheme: str) -> Tensor:
 
 
 def approx_ndcg(
-    wanted: list[bool],
+    needs_grad: list[bool],
     scores: Tensor,
     labels: Tensor,
     mask: Tensor | None,
@@ -174,11 +174,11 @@ def approx_ndcg(
         terms = gains[part] / over
         return -terms.sum(), terms / (over * (1 + ranks) * math.log(2))
 
-    return _by_soft_ranks(wanted, scores, mask, temperature, count, value_and_slopes)
+    return _by_soft_ranks(needs_grad, scores, mask, temperature, count, value_and_slopes)
 
 
 def adr_mse(
-    wanted: list[bool],
+    needs_grad: list[bool],
     scores: Tensor,
     labels: Tensor,
     mask: Tensor | None,
@@ -197,7 +197,7 @@ def adr_mse(
         weighted = weights[part] * errors
         return (weighted * errors).sum(), 2 * weighted
 
-    return _by_soft_ranks(wanted, scores, mask, temperature, count, value_and_slopes)
+    return _by_soft_ranks(needs_grad, scores, mask, temperature, count, value_and_slopes)
 
 
 def _true_ranks(labels: Tensor, mask: Tensor | None, dtype: torch.dtype) -> Tensor:
@@ -213,7 +213,7 @@ def _true_ranks(labels: Tensor, mask: Tensor | None, dtype: torch.dtype) -> Tens
 
 
 def _by_soft_ranks(
-    wanted: list[bool],
+    needs_grad: list[bool],
     scores: Tensor,
     mask: Tensor | None,
     temperature: float,
@@ -223,7 +223,7 @@ def _by_soft_ranks(
     """A loss of r̂_i = 1 + Σ_{j ≠ i} σ((s_j − s_i)/τ), by its sum and its slopes of some lists."""
     scaled = _lowered(scores, mask, temperature)
     total = scaled.new_zeros((), dtype=torch.float64)
-    pull = torch.empty_like(scaled) if wanted[0] else None
+    pull = torch.empty_like(scaled) if needs_grad[0] else None
     step = rows_at_once(TILE, scores.shape[1] ** 2, scaled)
     for start in range(0, len(scaled), step):
         part = slice(start, start + step)

@@ -13,7 +13,7 @@ Summed = tuple[Tensor, tuple[Tensor | None, ...]]
 
 
 def cross_entropy(
-    wanted: list[bool],
+    needs_grad: list[bool],
     scores: Tensor,
     labels: Tensor,
     mask: Tensor | None,
@@ -41,7 +41,7 @@ def cross_entropy(
         total = heights.sum(dim=1, keepdim=True)
         targets = heights / total.clamp_min(torch.finfo(heights.dtype).tiny)
         total = (total > 0).to(heights.dtype)
-    return _entropy(wanted, logits, targets, total, absent, empty, count, temperature)
+    return _entropy(needs_grad, logits, targets, total, absent, empty, count, temperature)
 
 
 def scaled_down(scores: Tensor, mask: Tensor | None, temperature: float) -> Tensor:
@@ -76,7 +76,7 @@ def _shares(heights: Tensor, absent: Tensor | None, empty: Tensor | None) -> Ten
 
 
 def _entropy(
-    wanted: list[bool],
+    needs_grad: list[bool],
     logits: Tensor,
     targets: Tensor,
     total: Tensor | None,
@@ -87,7 +87,7 @@ def _entropy(
 ) -> Summed:
     """−Σ P log softmax(z) / count, and by the scores (p ΣP − P) / (τ · count)."""
     log_shares = logits.log_softmax(dim=1)
-    shares = log_shares.exp() if wanted[0] else None
+    shares = log_shares.exp() if needs_grad[0] else None
     if absent is not None:
         log_shares.masked_fill_(absent, 0)
     value = -(targets * log_shares).sum() / count
@@ -102,7 +102,7 @@ def _entropy(
 
 
 def list_mle(
-    wanted: list[bool],
+    needs_grad: list[bool],
     scores: Tensor,
     labels: Tensor,
     mask: Tensor | None,
@@ -122,9 +122,9 @@ def list_mle(
         count, sizes = number_of(mask.any(dim=1), scores), mask.sum(dim=1, keepdim=True)
     weights = _of_places(scaled, present, sizes) if weighted else None
     if _is_flat(scaled, present):
-        terms, slopes = _by_sums(wanted, scaled, present, weights)
+        terms, slopes = _by_sums(needs_grad, scaled, present, weights)
     else:
-        terms, slopes = _by_logarithms(wanted, scaled, present, weights)
+        terms, slopes = _by_logarithms(needs_grad, scaled, present, weights)
     value = (terms if weights is None else terms * weights).sum() / count
     if slopes is None:
         return value, (None, None, None)
@@ -167,7 +167,7 @@ def _is_flat(scaled: Tensor, present: Tensor | None) -> bool:
 
 
 def _by_sums(
-    wanted: list[bool], scaled: Tensor, present: Tensor | None, weights: Tensor | None
+    needs_grad: list[bool], scaled: Tensor, present: Tensor | None, weights: Tensor | None
 ) -> tuple[Tensor, Tensor | None]:
     """log(1 + rest/own) of each place, rest = Σ after it; all sums are of positive numbers."""
     own = scaled.exp()
@@ -180,7 +180,7 @@ def _by_sums(
         own.masked_fill_(~present, 1)
         tail.masked_fill_(~present, 1)
     terms = (rest / own).log1p_()
-    if not wanted[0]:
+    if not needs_grad[0]:
         return terms, None
     before = 1 / tail if weights is None else weights / tail
     slopes = before.cumsum(1).sub_(before).mul_(own)
@@ -189,7 +189,7 @@ def _by_sums(
 
 
 def _by_logarithms(
-    wanted: list[bool], scaled: Tensor, present: Tensor | None, weights: Tensor | None
+    needs_grad: list[bool], scaled: Tensor, present: Tensor | None, weights: Tensor | None
 ) -> tuple[Tensor, Tensor | None]:
     """The same where exponentials would overflow, or where nobody may ask whether they do.
 
@@ -203,7 +203,7 @@ def _by_logarithms(
     if present is not None:
         terms = terms.masked_fill(~present, 0)
         tail = tail.masked_fill(~present, torch.inf)
-    if not wanted[0]:
+    if not needs_grad[0]:
         return terms.to(dtype), None
     before = -tail if weights is None else weights.log() - tail
     slopes = (scaled + before.logcumsumexp(1)).exp_()
@@ -213,7 +213,7 @@ def _by_logarithms(
 
 
 def distill_kl(
-    wanted: list[bool],
+    needs_grad: list[bool],
     scores: Tensor,
     teacher: Tensor,
     mask: Tensor | None,
@@ -235,7 +235,7 @@ def distill_kl(
     targets = softened.masked_fill(empty, 0).softmax(dim=1).masked_fill_(empty, 0)
     count = number_of(~empty, scores)
     value, gradients = _entropy(
-        wanted, logits, targets, None, absent, empty, count, 1 / temperature
+        needs_grad, logits, targets, None, absent, empty, count, 1 / temperature
     )
     if divergence == "kl":
         value = value - torch.special.entr(targets).sum() / count

@@ -38,7 +38,7 @@ Exact = tuple[Tensor, Sequence[Tensor | None]]
 
 
 def mined(
-    wanted: Sequence[bool],
+    needs_grad: Sequence[bool],
     anchors: Tensor,
     classes: Tensor,
     mining: str,
@@ -50,11 +50,11 @@ def mined(
     "all", "semi_hard" and "hard" as `losses.triplet`; "violating": all that have a loss. With
     "soft_" before these, log(1 + exp(·)) in place of max(0, ·).
     """
-    given = (anchors, classes, margin, distance, any(wanted))
+    arguments = (anchors, classes, margin, distance, any(needs_grad))
     if mining in ("hard", "soft_hard"):
-        loss, gradient = hardest(*given, soft=mining != "hard")
+        loss, gradient = hardest(*arguments, soft=mining != "hard")
     else:
-        loss, gradient = by_rows(mining, *given)
+        loss, gradient = by_rows(mining, *arguments)
     return loss, (gradient, None, None, None, None)
 
 
@@ -63,7 +63,7 @@ def hardest(
     classes: Tensor,
     margin: float,
     distance: str,
-    wanted: bool,
+    needs_grad: bool,
     *,
     soft: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
@@ -86,7 +86,7 @@ def hardest(
     violations = farthest.value + nearest.value + margin
     terms = (softplus(violations) if soft else violations.relu_()).masked_fill_(~valid, 0)
     loss = (terms / count).sum()  # the mean may fit where the sum would overflow
-    if not wanted:
+    if not needs_grad:
         return loss, None
     slopes = violations.sigmoid_() if soft else terms.sign()
     share = slopes.masked_fill_(~valid, 0) / count
@@ -96,7 +96,7 @@ def hardest(
 
 
 def lifted(
-    wanted: Sequence[bool], anchors: Tensor, classes: Tensor, margin: float, distance: str
+    needs_grad: Sequence[bool], anchors: Tensor, classes: Tensor, margin: float, distance: str
 ) -> Exact:
     """½ mean [log(Σ_k e^{m − d_ik} + Σ_l e^{m − d_jl}) + d_ij]₊² over all (i, j) of one class, with
     the k and l of other classes."""
@@ -126,14 +126,14 @@ def lifted(
         own = levels[rows, None]
         missed = torch.logaddexp(own, levels).add_(distances).relu_().mul_(alike)
         total, pairs = total + missed.square().sum(dtype=torch.float64), pairs + alike.sum()
-        if any(wanted):  # a pair is there twice, and moves the levels of both its ends
+        if any(needs_grad):  # a pair is there twice, and moves the levels of both its ends
             moved = (missed * (own - levels).sigmoid_()).sum(dim=1, keepdim=True).mul_(-2)
             slopes = missed.addcmul_(away.sub_(own).exp_(), moved)
             if held is None:
                 measure.pull(gradient, rows, distances, slopes)
     pairs = pairs.clamp_min(1)
     loss = (total / pairs / 2).to(anchors.dtype)
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     if held is not None:
         by_anchors = measure.pulled(held, slopes.div_(pairs))
@@ -275,7 +275,7 @@ def number_of_terms(mining: str, sizes: Tensor, active: Tensor) -> Tensor:
 
 
 def by_rows(
-    mining: str, anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool
+    mining: str, anchors: Tensor, classes: Tensor, margin: float, distance: str, needs_grad: bool
 ) -> tuple[Tensor, Tensor | None]:
     """Σ of the terms of all rows / their number."""
     measure = Distances(anchors, distance)
@@ -298,11 +298,11 @@ def by_rows(
         to_positive = distances.gather(1, positives).masked_fill_(steps >= size, -torch.inf)
         here = TERMS[mining](Rows(distances, alike, positives, to_positive), margin)
         total, active = total + here[0], active + here[1]
-        if wanted:
+        if needs_grad:
             measure.pull(gradient, rows, distances, here[2])
     count = number_of_terms(mining, sizes, active).double().clamp_min(1)
     loss = (total / count).to(anchors.dtype)
-    return loss, measure.by_anchors((gradient / count).to(anchors.dtype)) if wanted else None
+    return loss, measure.by_anchors((gradient / count).to(anchors.dtype)) if needs_grad else None
 
 
 class Largest:

@@ -99,7 +99,7 @@ def ordered_sum(
 
 
 def ordered_sum_of_levels(
-    wanted: list[bool], labels: Tensor, levels: Tensor, weights: Tensor, *, scale: float
+    needs_grad: list[bool], labels: Tensor, levels: Tensor, weights: Tensor, *, scale: float
 ) -> tuple[Tensor, tuple[Tensor | None, ...]]:
     """Σ_l weights[l] · `ordered_sum` of the scores levels[l], and its gradients."""
     found = None
@@ -112,7 +112,7 @@ def ordered_sum_of_levels(
             shares = scale / (1 + total)
             found = total.log1p_(), rows.mul_(above).sub_(below).mul_(shares[:, None])
     if not found:
-        each = [ordered_sum(wanted, labels, level, scale=scale) for level in levels]
+        each = [ordered_sum(needs_grad, labels, level, scale=scale) for level in levels]
         values, slopes = zip(*each, strict=True)
         found = torch.stack(values), torch.stack([slope for _, slope in slopes])
     values, slopes = (one.to(levels.dtype) for one in found)

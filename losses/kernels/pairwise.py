@@ -205,7 +205,7 @@ def _dense_logistic(
 
 
 def _logistic_of_few(
-    wanted: list[bool],
+    needs_grad: list[bool],
     labels: Tensor,
     scores: Tensor,
     scale: float | Tensor,
@@ -215,7 +215,7 @@ def _logistic_of_few(
 ) -> Summed:
     unordered = labels.unsqueeze(1) >= labels
     gaps = _gaps(labels, labels, scores) if by_gap else None
-    total, slopes = _tile(scores, scores, scale, unordered, gaps, any(wanted))
+    total, slopes = _tile(scores, scores, scale, unordered, gaps, any(needs_grad))
     pull = None if slopes is None else slopes[0].sub_(slopes[1])
     if mean:
         count = (len(labels) ** 2 - unordered.sum()).clamp_min_(1)
@@ -223,11 +223,11 @@ def _logistic_of_few(
         pull = None if pull is None else pull.div_(count)
     if pull is None:
         return total, ()
-    return total, (None, *_by_scores_and_scale(wanted, pull, scores, scale))
+    return total, (None, *_by_scores_and_scale(needs_grad, pull, scores, scale))
 
 
 def _logistic(
-    wanted: list[bool],
+    needs_grad: list[bool],
     labels: Tensor,
     scores: Tensor,
     scale: float | Tensor,
@@ -235,20 +235,20 @@ def _logistic(
     mean: bool,
     by_gap: bool,
 ) -> Summed:
-    total, pull, count = _tiles(labels, scores, scale, by_gap, any(wanted))
+    total, pull, count = _tiles(labels, scores, scale, by_gap, any(needs_grad))
     over = count.clamp_min(1) if mean else 1
     loss = (total / over).to(scores.dtype)
     if pull is None:
         return loss, ()
-    return loss, (None, *_by_scores_and_scale(wanted, pull.div_(over), scores, scale))
+    return loss, (None, *_by_scores_and_scale(needs_grad, pull.div_(over), scores, scale))
 
 
 def _by_scores_and_scale(
-    wanted: list[bool], pull: Tensor, scores: Tensor, scale: float | Tensor
+    needs_grad: list[bool], pull: Tensor, scores: Tensor, scale: float | Tensor
 ) -> tuple[Tensor, Tensor | None]:
     """The gradients by s and by λ of a loss that has the gradient `pull` by λs."""
     by_scale = None
-    if wanted[2] and isinstance(scale, Tensor):
+    if needs_grad[2] and isinstance(scale, Tensor):
         exact = accurate(scores)
         by_scale = pull.to(exact).dot(scores.to(exact)).to(scale).reshape(scale.shape)
     return (pull * scale).to(scores.dtype), by_scale
@@ -260,7 +260,7 @@ def _gaps(lower: Tensor, higher: Tensor, like: Tensor) -> Tensor:
 
 
 def _tiles(
-    labels: Tensor, scores: Tensor, scale: float | Tensor, by_gap: bool, wanted: bool
+    labels: Tensor, scores: Tensor, scale: float | Tensor, by_gap: bool, needs_grad: bool
 ) -> tuple[Tensor, Tensor | None, Tensor]:
     """Σ w_ji softplus(λ(s_j − s_i)), its gradient by λs, and the number of terms."""
     labels, order = labels.sort()
@@ -281,14 +281,14 @@ def _tiles(
             unordered = lower[:, None] >= higher if masked else None
             gaps = _gaps(lower, higher, scores) if by_gap else None
             part, slopes = _tile(
-                scores[start:end], scores[low:high], scale, unordered, gaps, wanted
+                scores[start:end], scores[low:high], scale, unordered, gaps, needs_grad
             )
             total += part
             if slopes is not None:
                 falling, rising = slopes
                 pull[start:end] += falling
                 pull[low:high] -= rising
-    pull = torch.empty_like(pull).scatter_(0, order, pull) if wanted else None
+    pull = torch.empty_like(pull).scatter_(0, order, pull) if needs_grad else None
     return total, pull, (size - above).sum()
 
 
@@ -298,16 +298,16 @@ def _tile(
     scale: float | Tensor,
     unordered: Tensor | None,
     gaps: Tensor | None,
-    wanted: bool,
+    needs_grad: bool,
 ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
     """Σ w_ji softplus(λ(lower_j − higher_i)) where ordered, w the `gaps` or 1, and the slopes
-    summed by row and by column, if `wanted`.
+    summed by row and by column, if `needs_grad`.
 
     The difference comes before λ: of two scores near each other it is exact.
     """
     differences = (lower.unsqueeze(1) - higher).mul_(scale)
     terms = logistic_terms(differences)
-    slopes = logistic_weights_(differences) if wanted else None
+    slopes = logistic_weights_(differences) if needs_grad else None
     if unordered is not None:
         terms.masked_fill_(unordered, 0)
         if slopes is not None:
@@ -330,19 +330,19 @@ def largest_violation(
     return with_gradient(largest, definition, scores, labels)
 
 
-def _largest_of_few(wanted: list[bool], scores: Tensor, labels: Tensor) -> Summed:
+def _largest_of_few(needs_grad: list[bool], scores: Tensor, labels: Tensor) -> Summed:
     differences = scores.unsqueeze(1) - scores
     differences.masked_fill_(labels.unsqueeze(1) >= labels, -torch.inf)
     value = differences.max()
     loss = value.clamp(min=0)
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     chosen = differences.eq(value).mul_(value >= 0).to(scores.dtype)
     by_row = chosen.sum(1)
     return loss, ((by_row - chosen.sum(0)).div_(by_row.sum().clamp_min_(1)), None)
 
 
-def _largest(wanted: list[bool], scores: Tensor, labels: Tensor) -> Summed:
+def _largest(needs_grad: list[bool], scores: Tensor, labels: Tensor) -> Summed:
     labels, order = labels.sort()
     scores = scores[order]
     below = torch.searchsorted(labels, labels)  # how many stand below each
@@ -350,7 +350,7 @@ def _largest(wanted: list[bool], scores: Tensor, labels: Tensor) -> Summed:
     last = (below - 1).clamp_min(0)
     gaps = (best[last] - scores).masked_fill(below == 0, -torch.inf)
     value = gaps.max()
-    if not any(wanted):
+    if not any(needs_grad):
         return value.clamp(min=0), ()
     # The best score so far is constant over a stretch, in which it may be reached several times.
     start = torch.searchsorted(best, best)

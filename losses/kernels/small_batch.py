@@ -29,7 +29,7 @@ EVERYONE = slice(None)
 
 
 def softmax(
-    wanted: Sequence[bool],
+    needs_grad: Sequence[bool],
     embeddings: Tensor,
     prototypes: Tensor,
     classes: Tensor,
@@ -50,13 +50,13 @@ def softmax(
     # Each one's share is summed: the mean may fit where the sum would overflow.
     loss = torch.where(others > -0.5, others.log1p(), logarithms).mul_(-1 / count).sum()
     slopes.scatter_(1, own, others).div_(count)
-    by_embeddings = slopes @ prototypes if wanted[0] else None
-    by_prototypes = slopes.T @ embeddings if wanted[1] else None
+    by_embeddings = slopes @ prototypes if needs_grad[0] else None
+    by_prototypes = slopes.T @ embeddings if needs_grad[1] else None
     return loss, (by_embeddings, by_prototypes, None)
 
 
 def in_batch(
-    wanted: Sequence[bool],
+    needs_grad: Sequence[bool],
     queries: Tensor,
     keys: Tensor,
     scale: float | Tensor,
@@ -81,12 +81,16 @@ def in_batch(
         own.copy_(others)
         return loss, slopes
 
-    loss, gradients = _by_cosines(wanted, queries, keys, scale, compared, 1 / len(queries))
+    loss, gradients = _by_cosines(needs_grad, queries, keys, scale, compared, 1 / len(queries))
     return loss, (*gradients, None, None)
 
 
 def against_targets(
-    wanted: Sequence[bool], queries: Tensor, keys: Tensor, targets: Tensor, scale: float | Tensor
+    needs_grad: Sequence[bool],
+    queries: Tensor,
+    keys: Tensor,
+    targets: Tensor,
+    scale: float | Tensor,
 ) -> Exact:
     """Cross-entropy of each query's softmax over scale · cos with its targets [N, K]. Refuses a NaN
     and inf of queries and keys."""
@@ -98,16 +102,16 @@ def against_targets(
         # Each one's share is summed: the mean may fit where the sum would overflow.
         weights = targets.to(logits.dtype) / len(logits)
         loss = -(weights * shares).sum()
-        if wanted[2]:
+        if needs_grad[2]:
             by_targets = shares.div(-len(logits)).to(targets.dtype)
         return loss, flush_(exp_(shares).mul_(weights.sum(dim=1, keepdim=True)).sub_(weights))
 
-    loss, (by_queries, by_keys, by_scale) = _by_cosines(wanted, queries, keys, scale, compared)
+    loss, (by_queries, by_keys, by_scale) = _by_cosines(needs_grad, queries, keys, scale, compared)
     return loss, (by_queries, by_keys, by_targets, by_scale)
 
 
 def _by_cosines(
-    wanted: Sequence[bool],
+    needs_grad: Sequence[bool],
     queries: Tensor,
     keys: Tensor,
     scale: float | Tensor,
@@ -117,14 +121,14 @@ def _by_cosines(
     """A loss of scale · cos [N, K], of which `compared` gives the value, and its slopes by each,
     which count `share` times; and the gradient by queries, keys and scale."""
     sizes = [len(queries), len(keys)]
-    points = Directions(torch.cat((queries, keys)), wanted=False)
+    points = Directions(torch.cat((queries, keys)), needs_grad=False)
     largest = points.divisors.largest
     if largest is not None and not math.isfinite(largest):
         must_be_finite("queries", queries)
         must_be_finite("keys", keys)
     rows, columns = points.units.split(sizes)
     loss, slopes = compared((rows @ columns.T).mul_(scale))
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, (None, None, None)
     points.gradient = torch.empty_like(points.units)
     gradients = points.gradient.split(sizes)
@@ -135,7 +139,7 @@ def _by_cosines(
 
 
 def supervised(
-    wanted: Sequence[bool],
+    needs_grad: Sequence[bool],
     embeddings: Tensor,
     classes: Tensor,
     queue: Tensor | None,
@@ -151,7 +155,9 @@ def supervised(
     if not include_self:
         positive.fill_diagonal_(False)
     if known_to_be_absent(positive):
-        return nothing(wanted, embeddings, classes, queue, queue_classes, temperature, None, None)
+        return nothing(
+            needs_grad, embeddings, classes, queue, queue_classes, temperature, None, None
+        )
     units, pull = unit_and_pull(embeddings)
     of_queue = None if queue is None else unit_and_pull(queue)
     keys = units if of_queue is None else torch.cat((units, of_queue[0]))
@@ -164,7 +170,7 @@ def supervised(
     anchors = count if zeros else sizes.count_nonzero().clamp_min(1)
     weights.div_(sizes.clamp_min(1).mul_(anchors))
     loss = -(weights * logarithms).sum()  # a dot product would add up less exactly
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     slopes = flush_(exp_(logarithms).mul_(weights.sum(dim=1, keepdim=True)).sub_(weights))
     to_keys = slopes.T @ units
@@ -180,13 +186,13 @@ def supervised(
 
 
 def several_positives(
-    wanted: Sequence[bool], embeddings: Tensor, classes: Tensor, temperature: float | Tensor
+    needs_grad: Sequence[bool], embeddings: Tensor, classes: Tensor, temperature: float | Tensor
 ) -> Exact:
     """NT-Xent with a softmax for each positive pair, against the negatives of its anchor."""
     alike = classes[:, None] == classes
     positive = alike.clone().fill_diagonal_(False)
     if known_to_be_absent(positive):
-        return nothing(wanted, embeddings, classes, temperature)
+        return nothing(needs_grad, embeddings, classes, temperature)
     units, pull = unit_and_pull(embeddings)
     logits = (units @ units.T).div_(temperature)
     noise = logits.masked_fill(alike, -torch.inf)
@@ -194,7 +200,7 @@ def several_positives(
     excess = (level - logits).masked_fill_(~positive, -torch.inf)
     count = positive.sum().clamp_min(1)
     loss = softplus(excess).sum() / count
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     missed = excess.sigmoid_().div_(count)
     slopes = flush_(exp_(noise.sub_(level)).mul_(missed.sum(dim=1, keepdim=True)).sub_(missed))
@@ -204,12 +210,12 @@ def several_positives(
 
 
 def paced_circle(
-    wanted: Sequence[bool], embeddings: Tensor, classes: Tensor, scale: float, margin: float
+    needs_grad: Sequence[bool], embeddings: Tensor, classes: Tensor, scale: float, margin: float
 ) -> Exact:
     """Self-paced Circle: a softplus for each anchor, the mean over those that are not 0."""
     alike = classes[:, None] == classes
     if known_to_be_absent(alike.clone().fill_diagonal_(False)) or known_to_be_absent(~alike):
-        return nothing(wanted, embeddings, classes, None, None)
+        return nothing(needs_grad, embeddings, classes, None, None)
     units, pull = unit_and_pull(embeddings)
     similarities = units @ units.T
     # A positive at s has the logit of a negative at 1 − s.
@@ -222,7 +228,7 @@ def paced_circle(
     per_anchor = softplus(totals)
     anchors = per_anchor.count_nonzero().clamp_min(1)
     loss = per_anchor.sum() / anchors
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     shares = totals.sigmoid_().div_(anchors)
     level = torch.where(alike, positive, negative).clamp_min_(torch.finfo(units.dtype).min)
@@ -232,7 +238,7 @@ def paced_circle(
 
 
 def two_sided(
-    wanted: Sequence[bool],
+    needs_grad: Sequence[bool],
     embeddings: Tensor,
     classes: Tensor,
     hard_only: bool,
@@ -245,7 +251,7 @@ def two_sided(
     count = len(embeddings)
     alike = classes[:, None] == classes
     if hard_only and no_two(alike):
-        return nothing(wanted, embeddings, classes, *[None] * 5)
+        return nothing(needs_grad, embeddings, classes, *[None] * 5)
     units, pull = unit_and_pull(embeddings)
     similarities = units @ units.T
     signs = torch.full_like(similarities, negative_scale).masked_fill_(alike, -positive_scale)
@@ -264,7 +270,7 @@ def two_sided(
     sums = softplus(sums.logsumexp(dim=2, keepdim=True))
     positive, negative = sums
     loss = (positive / positive_scale + negative / negative_scale).mean()
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     slopes = exp_(logits.sub_(torch.where(alike, positive, negative)))
     slopes.mul_(signs.sign_().div_(count))
@@ -272,7 +278,7 @@ def two_sided(
     return loss, (gradient, *[None] * 6)
 
 
-def uniform(wanted: Sequence[bool], embeddings: Tensor, t: float) -> Exact:
+def uniform(needs_grad: Sequence[bool], embeddings: Tensor, t: float) -> Exact:
     """log of the mean of e^{−t d²} over all pairs of directions."""
     units, pull = unit_and_pull(embeddings)
     logits = (units @ units.T).mul_(2 * t).fill_diagonal_(-torch.inf)
@@ -281,13 +287,13 @@ def uniform(wanted: Sequence[bool], embeddings: Tensor, t: float) -> Exact:
     total = weights.sum()
     pairs = len(units) * (len(units) - 1)
     loss = total.log() + (shift - 2 * t - math.log(pairs))
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     return loss, (pull((weights @ units).mul_(4 * t / total)), None)
 
 
 def mined(
-    wanted: Sequence[bool],
+    needs_grad: Sequence[bool],
     anchors: Tensor,
     classes: Tensor,
     mining: str,
@@ -301,7 +307,7 @@ def mined(
     if may_ask(anchors):
         least, most = (int(one) for one in sizes.aminmax())
         if most == 1 or least == len(anchors):
-            return nothing(wanted, anchors, classes, None, None, None)
+            return nothing(needs_grad, anchors, classes, None, None, None)
     measure = Distances(anchors, distance, at_once=True)
     distances = measure(EVERYONE, EVERYONE)
     within = torch.where(alike, distances, -torch.inf).fill_diagonal_(-torch.inf)
@@ -313,7 +319,7 @@ def mined(
     total, active, slopes = TERMS[mining](rows, margin)
     count = number_of_terms(mining, sizes, active).clamp_min(1)
     loss = (total / count).to(anchors.dtype)
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     return loss, (measure.pulled(distances, slopes.div_(count)), None, None, None, None)
 
@@ -328,10 +334,10 @@ def no_two(alike: Tensor) -> bool:
     return may_ask(alike) and int(alike.count_nonzero()) == len(alike)
 
 
-def nothing(wanted: Sequence[bool], *given: *tuple[Tensor, *tuple[object, ...]]) -> Exact:
+def nothing(needs_grad: Sequence[bool], *given: *tuple[Tensor, *tuple[object, ...]]) -> Exact:
     """The loss without a term: 0, with gradients of 0."""
     gradients = [
         torch.zeros_like(one) if needed and isinstance(one, Tensor) else None
-        for one, needed in zip(given, wanted, strict=True)
+        for one, needed in zip(given, needs_grad, strict=True)
     ]
     return given[0].new_zeros(()), gradients

@@ -44,15 +44,15 @@ class Points(Protocol):
 class Vectors:
     """Vectors [P, D] that are compared as they are, by dot products; else as `tiled.Directions`."""
 
-    def __init__(self, vectors: Tensor, *, wanted: bool) -> None:
+    def __init__(self, vectors: Tensor, *, needs_grad: bool) -> None:
         exact = torch.promote_types(vectors.dtype, torch.float32)
         self.units = vectors
-        self.gradient = torch.zeros_like(vectors, dtype=exact) if wanted else None
+        self.gradient = torch.zeros_like(vectors, dtype=exact) if needs_grad else None
 
     def pull_back(
         self, share: float | Tensor, scale: float | Tensor
     ) -> tuple[Tensor, Tensor | None]:
-        assert self.gradient is not None, "no gradient was wanted"
+        assert self.gradient is not None, "no gradient was requested"
         by_scale = None
         if isinstance(scale, Tensor):
             by_scale = share / 2 * (self.gradient * self.units).sum()
@@ -95,7 +95,7 @@ def over_blocks(
     ceiling: Tensor | None = None,
     further: Tensor | None = None,
     shape: Shape = log1p,
-    wanted: bool = True,
+    needs_grad: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Σ over rows and softmaxes of shape(log Σⱼ exp(sᵢⱼ) − ownᵢ).
 
@@ -112,7 +112,7 @@ def over_blocks(
         The value; its slope by a common shift of each row [N], which its own logit takes off; and
         the gradient by `further`.
     """
-    units, gradient = points.units, points.gradient if wanted else None
+    units, gradient = points.units, points.gradient if needs_grad else None
     extra = 0 if further is None else further.shape[1]
     sides = [(units[block.rows], units[block.columns]) for block in blocks]
     ends = [extra]
@@ -214,7 +214,7 @@ def noise_of_views(
             noise.sub_(light).add_(math.log(others))
         costs, by_noise, by_positive = cost(noise, positive)
         value += costs.sum()
-        if not logits.wanted:
+        if not logits.needs_grad:
             continue
         if light is not None:
             heavy = noise.add_(light).sub_(math.log(others))
@@ -239,11 +239,11 @@ def against_targets(logits: Logits, targets: Tensor, by_targets: Tensor | None =
     its place, if there is one."""
     value = logits.rows.new_zeros((), dtype=logits.exact)
     for span, tile in logits.tiles():
-        wanted = part_of(targets, span).to(tile.dtype)
+        target = part_of(targets, span).to(tile.dtype)
         shares = tile.log_softmax(dim=1)
-        value -= torch.mul(wanted, shares, out=tile).sum()
+        value -= torch.mul(target, shares, out=tile).sum()
         if by_targets is not None:
             part_of(by_targets, span).copy_(shares).neg_()
-        if logits.wanted:
-            logits.add(span, exp_(shares).mul_(wanted.sum(dim=1, keepdim=True)).sub_(wanted))
+        if logits.needs_grad:
+            logits.add(span, exp_(shares).mul_(target.sum(dim=1, keepdim=True)).sub_(target))
     return value

@@ -48,21 +48,21 @@ class Directions:
     which sum in float32.
     """
 
-    def __init__(self, vectors: Tensor, *, wanted: bool) -> None:
+    def __init__(self, vectors: Tensor, *, needs_grad: bool) -> None:
         exact = torch.promote_types(vectors.dtype, torch.float32)
         self.divisors = divisors(vectors, exact)
         self.units = vectors.div_(self.divisors.lengths)
-        self.gradient = torch.zeros_like(vectors, dtype=exact) if wanted else None
+        self.gradient = torch.zeros_like(vectors, dtype=exact) if needs_grad else None
 
     def between(
-        self, rows: slice, columns: slice, scale: float | Tensor, wanted: tuple[bool, bool]
+        self, rows: slice, columns: slice, scale: float | Tensor, needs_grad: tuple[bool, bool]
     ) -> Logits:
-        """scale · cos of two parts; their gradient, if `wanted`, is added up here."""
+        """Return scale · cos of two parts; accumulate their gradient here if `needs_grad`."""
         largest = math.inf if isinstance(scale, Tensor) else abs(scale)
         gradient = self.gradient
         by_rows, by_columns = (
             gradient[part] if needed and gradient is not None else None
-            for part, needed in zip((rows, columns), wanted, strict=True)
+            for part, needed in zip((rows, columns), needs_grad, strict=True)
         )
         return Logits(
             self.units[rows], self.units[columns], scale, by_rows, by_columns, largest=largest
@@ -75,7 +75,7 @@ class Directions:
 
         Uses the gradient up. All logits must be `scale` times a cosine.
         """
-        assert self.gradient is not None, "no gradient was wanted"
+        assert self.gradient is not None, "no gradient was requested"
         along = (self.gradient * self.units).sum(dim=1, keepdim=True)
         lengths, short, _ = self.divisors
         # A short vector was divided by a constant.
@@ -90,8 +90,8 @@ class Directions:
 class Logits:
     """scale · rows · columnsᵀ [N, K], none larger than `largest`.
 
-    Where the gradient is wanted, ∂value/∂rows is added to `by_rows` and ∂value/∂columns to
-    `by_columns`, both without the factor `scale`. They may be one tensor, as rows and columns may.
+    If gradients are needed, ∂value/∂rows is added to `by_rows` and ∂value/∂columns to `by_columns`,
+    both without the factor `scale`. They may be one tensor, as rows and columns may.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Logits:
     ) -> None:
         self.rows, self.columns, self.scale = rows, columns, scale
         self.by_rows, self.by_columns = by_rows, by_columns
-        self.wanted = by_rows is not None or by_columns is not None
+        self.needs_grad = by_rows is not None or by_columns is not None
         self.bounded = largest <= SAFE
         self.exact = torch.promote_types(rows.dtype, torch.float32)
         self.step = height(len(rows), len(columns), rows)
@@ -156,13 +156,15 @@ class Logits:
 
 
 def directions_and_logits(
-    wanted: Sequence[bool], rows: Tensor, columns: Tensor, scale: float | Tensor
+    needs_grad: Sequence[bool], rows: Tensor, columns: Tensor, scale: float | Tensor
 ) -> tuple[Directions, Logits]:
-    """Rows [N, D] and columns [K, D] as directions, and the logits of rows with columns. `wanted`
-    says of rows, columns and scale whether a gradient is."""
+    """Return rows [N, D] and columns [K, D] as directions, and the logits of rows with columns.
+
+    `needs_grad` says whether rows, columns and scale need a gradient.
+    """
     count = len(rows)
-    points = Directions(torch.cat((rows, columns)), wanted=any(wanted))
-    sides = (wanted[0] or wanted[2], wanted[1] or wanted[2])
+    points = Directions(torch.cat((rows, columns)), needs_grad=any(needs_grad))
+    sides = (needs_grad[0] or needs_grad[2], needs_grad[1] or needs_grad[2])
     return points, points.between(slice(0, count), slice(count, None), scale, sides)
 
 
@@ -198,7 +200,7 @@ def against_others(
         weights = logits.weights(tile)
         total = weights.sum(dim=1, dtype=tile.dtype)
         gaps.append(total.log().sub_(own_here))
-        if logits.wanted:
+        if logits.needs_grad:
             _put(weights, span, columns, -total if slopes is None else -total * slopes[span])
             factors = own_here.exp().add_(total) if beside_own else total
             factors = factors.reciprocal()
@@ -228,7 +230,7 @@ def against_members(logits: Logits, columns: Tensor, distance: float) -> Tensor:
         here = tile.logsumexp(dim=1)
         here = logistic_terms(here.clamp_min_(torch.finfo(here.dtype).min))
         pushes.append(here.sum())
-        if logits.wanted:
+        if logits.needs_grad:
             weights = exp_(tile.sub_(here[:, None])).div_(count)
             _put_members(weights, *members, slopes)
             logits.add(span, weights)
@@ -288,7 +290,7 @@ def both_ways(
     per_row = logistic_terms(gaps)
     value, pulls = per_row.sum(), share_of_others(per_row).sum(dim=0)
     of_rows, of_columns = torch.logaddexp(of_rows, own), torch.logaddexp(of_columns, own)
-    for span, tile in (in_one or logits.tiles()) if logits.wanted else ():
+    for span, tile in (in_one or logits.tiles()) if logits.needs_grad else ():
         by_columns = exp_(_without(tile[:, :count], span, left_out_back) - of_columns)
         only_others_(tile, (), _cells(left_out, span))
         exp_(tile.sub_(of_rows[span, None]))

@@ -83,15 +83,15 @@ def adr_mse(
     return with_gradient(exact, densely, scores, labels.detach(), mask)
 
 
-def _collapse(given: dict[str, Tensor], temperature: float) -> float:
-    scores = torch.zeros_like(given["scores"].double())
-    return float(adr_mse_definition(**{**given, "scores": scores}, temperature=temperature))
+def _collapse(tensors: dict[str, Tensor], temperature: float) -> float:
+    scores = torch.zeros_like(tensors["scores"].double())
+    return float(adr_mse_definition(**{**tensors, "scores": scores}, temperature=temperature))
 
 
-def _floor(given: dict[str, Tensor], temperature: float, within: Ends = COSINES) -> Bound:
+def _floor(tensors: dict[str, Tensor], temperature: float, within: Ends = COSINES) -> Bound:
     """No soft rank is nearer to 1, or to the last place, than the ends of scores allow."""
-    labels = given["labels"].double()
-    present = present_in(labels, given.get("mask"))
+    labels = tensors["labels"].double()
+    present = present_in(labels, tensors.get("mask"))
     true_ranks = true_ranks_of(labels, both_present(present), torch.float64)
     others = present.sum(dim=1, keepdim=True) - 1
     closest = others * torch.tensor(-width_of(within, temperature)).double().sigmoid()

@@ -84,20 +84,20 @@ def approx_ndcg(
     return with_gradient(exact, densely, scores, labels, mask)
 
 
-def _collapse(given: dict[str, Tensor], **_: object) -> float:
+def _collapse(tensors: dict[str, Tensor], **_: object) -> float:
     """Every candidate has the middle rank (n + 1) / 2."""
-    labels = given["labels"].double()
-    present = present_in(labels, given.get("mask"))
+    labels = tensors["labels"].double()
+    present = present_in(labels, tensors.get("mask"))
     middle = (present.sum(dim=1, keepdim=True).double() + 1) / 2
     terms = gains_of(labels, present) / torch.log2(1 + middle)
     return float(mean_of(-terms.sum(dim=1), present.any(dim=1)))
 
 
-def _floor(given: dict[str, Tensor], temperature: float, within: Ends = COSINES) -> float:
+def _floor(tensors: dict[str, Tensor], temperature: float, within: Ends = COSINES) -> float:
     """−1 of every list that has an NDCG. Between ends no soft rank is a place, and the least is
     bounded by ranks of scores that all lie as far apart as the ends."""
-    labels = given["labels"].double()
-    present = present_in(labels, given.get("mask"))
+    labels = tensors["labels"].double()
+    present = present_in(labels, tensors.get("mask"))
     gains = gains_of(labels, present).sort(dim=1, descending=True).values
     width = width_of(within, temperature)
     count = gains.shape[1]

@@ -138,14 +138,14 @@ def lambda_loss(
     return with_gradient(exact, densely, scores, labels.detach(), mask)
 
 
-def _collapse(given: dict[str, Tensor], **parameters: Any) -> float:
+def _collapse(tensors: dict[str, Tensor], **parameters: Any) -> float:
     """Every pair one bit by its weight, ranks as the list stands."""
-    scores = torch.zeros_like(given["scores"].double())
-    return float(lambda_loss_definition(**{**given, "scores": scores}, **parameters))
+    scores = torch.zeros_like(tensors["scores"].double())
+    return float(lambda_loss_definition(**{**tensors, "scores": scores}, **parameters))
 
 
 def _floor(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     scheme: str,
     k: float | None,
     sigma: float,
@@ -155,8 +155,8 @@ def _floor(
 ) -> Bound:
     """No two scores are farther apart than their ends. What a pair weighs follows the ranks: of
     weighted pairs only that each is above 0 is certain."""
-    present = present_in(given["labels"], given.get("mask"))
-    labels = given["labels"]
+    present = present_in(tensors["labels"], tensors.get("mask"))
+    labels = tensors["labels"]
     ordered = both_present(present) & (labels[:, :, None] > labels[:, None, :])
     count = int(ordered.sum())
     if scheme != "none" or not count or (k is not None and reduction == "sum"):

@@ -114,10 +114,10 @@ def list_mle(
     return with_gradient(exact, densely, scores, labels.detach(), mask)
 
 
-def _collapse(given: dict[str, Tensor], weighted: bool, order: str, **_: object) -> float:
+def _collapse(tensors: dict[str, Tensor], weighted: bool, order: str, **_: object) -> float:
     """ln n! of n candidates; with weights Σ w_i ln(n − i + 1)."""
-    labels = given["labels"].double()
-    present = present_in(labels, given.get("mask"))
+    labels = tensors["labels"].double()
+    present = present_in(labels, tensors.get("mask"))
     later = chosen_later(labels, both_present(present), order)
     choices = (1 + later.sum(dim=2)).double().log().masked_fill(~present, 0)
     choices = choices * place_weights(later, present, weighted)
@@ -125,14 +125,14 @@ def _collapse(given: dict[str, Tensor], weighted: bool, order: str, **_: object)
 
 
 def _floor(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     weighted: bool,
     temperature: float,
     within: Ends = COSINES,
     **_: object,
 ) -> float:
     """Scores as far apart as their ends allow; without ends 0."""
-    present = present_in(given["labels"], given.get("mask"))
+    present = present_in(tensors["labels"], tensors.get("mask"))
     return least_list_mle(present, weighted, width_of(within, temperature))
 
 

@@ -169,36 +169,36 @@ def _cross_entropy(scores, labels, mask, target, temperature, definition):
     return with_gradient(exact, densely, scores, labels, mask)
 
 
-def _targets_given(given: dict[str, Tensor], target: str) -> tuple[Tensor, Tensor, Tensor]:
-    labels = given["labels"].double()
-    present = present_in(labels, given.get("mask"))
+def _targets_given(tensors: dict[str, Tensor], target: str) -> tuple[Tensor, Tensor, Tensor]:
+    labels = tensors["labels"].double()
+    present = present_in(labels, tensors.get("mask"))
     return targets_of(labels, present, target), present, present.any(dim=1)
 
 
-def _collapse(given: dict[str, Tensor], target: str, **_: object) -> float:
+def _collapse(tensors: dict[str, Tensor], target: str, **_: object) -> float:
     """Every candidate has the same share: ln K for each unit of the target."""
-    targets, present, filled = _targets_given(given, target)
+    targets, present, filled = _targets_given(tensors, target)
     each = targets.sum(dim=1) * present.sum(dim=1).clamp_min(1).double().log()
     return float(mean_of(each, filled))
 
 
 def _floor(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     target: str,
     temperature: float = 1.0,
     within: Ends = COSINES,
 ) -> float:
     """Shares as near to the target's as the ends of scores allow; without ends its entropy."""
-    targets, present, filled = _targets_given(given, target)
+    targets, present, filled = _targets_given(tensors, target)
     total = targets.sum(dim=1, keepdim=True)
     shares = targets / total.clamp_min(torch.finfo(targets.dtype).tiny)
     each = total[:, 0] * least_cross_entropies(shares, present, width_of(within, temperature))
     return float(mean_of(each, filled))
 
 
-def _floor_of_sigmoids(given: dict[str, Tensor], target: str, temperature: float = 0.1) -> float:
+def _floor_of_sigmoids(tensors: dict[str, Tensor], target: str, temperature: float = 0.1) -> float:
     """Every score is between 0 and 1, however far the logit."""
-    return _floor(given, target, temperature, within=(0.0, 1.0))
+    return _floor(tensors, target, temperature, within=(0.0, 1.0))
 
 
 SHARE_SYMBOLS = {

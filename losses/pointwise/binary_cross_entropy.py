@@ -38,18 +38,18 @@ def binary_cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
     return functional.binary_cross_entropy_with_logits(scores, labels)
 
 
-def _collapse(given: dict[str, Tensor], at: float | None = 1.0) -> float | None:
+def _collapse(tensors: dict[str, Tensor], at: float | None = 1.0) -> float | None:
     """Every score is the same one."""
-    return None if at is None else softplus_at(at) - at * float(given["labels"].double().mean())
+    return None if at is None else softplus_at(at) - at * float(tensors["labels"].double().mean())
 
 
-def _floor(given: dict[str, Tensor], within: Ends = COSINES) -> float | None:
+def _floor(tensors: dict[str, Tensor], within: Ends = COSINES) -> float | None:
     """Each score at its own best place, the logit of its label, or at the end on that side.
 
     Without ends that is the entropy of the labels, and none of labels beyond 0 and 1: the loss
     falls with the score for ever.
     """
-    labels = given["labels"].double()
+    labels = tensors["labels"].double()
     if math.isinf(within[1] - within[0]):
         outside = bool(((labels < 0) | (labels > 1)).any())
         chances = torch.stack((labels, 1 - labels))

@@ -32,14 +32,14 @@ def cosine_mse(scores: Tensor, labels: Tensor) -> Tensor:
     return functional.mse_loss(*inputs.of_one_type(*inputs.pair_scores(scores, labels)))
 
 
-def _collapse(given: dict[str, Tensor], at: float | None = 1.0) -> float | None:
+def _collapse(tensors: dict[str, Tensor], at: float | None = 1.0) -> float | None:
     """Every score is the same one."""
-    return None if at is None else float((at - given["labels"].double()).square().mean())
+    return None if at is None else float((at - tensors["labels"].double()).square().mean())
 
 
-def _outside(given: dict[str, Tensor], within: Ends = COSINES) -> float:
+def _outside(tensors: dict[str, Tensor], within: Ends = COSINES) -> float:
     """Scores reach every label between their ends; what lies outside stays as error."""
-    labels = given["labels"].double()
+    labels = tensors["labels"].double()
     return float((labels - labels.clamp(*within)).square().mean())
 
 

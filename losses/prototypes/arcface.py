@@ -77,14 +77,14 @@ def _arcface_densely(embeddings, prototypes, classes, scale, margin):
     )
 
 
-def _arcface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
+def _arcface_by_tiles(needs_grad, embeddings, prototypes, classes, scale, margin):
     def move(own):
         sines = sine(own)
         flat = sines == 0  # where the slope of the sine is taken as 0
         slopes = math.cos(margin) + math.sin(margin) * (own / sines).masked_fill(flat, 0)
         return own * math.cos(margin) - sines * math.sin(margin), slopes
 
-    return moved_by_tiles(wanted, embeddings, prototypes, classes, scale, move)
+    return moved_by_tiles(needs_grad, embeddings, prototypes, classes, scale, move)
 
 
 def arcface_monotone_definition(
@@ -148,15 +148,15 @@ def arcface_straight_definition(
 
 
 def _arcface_floor(
-    given: dict[str, Tensor], scale: float = 64.0, margin: float = 0.5
+    tensors: dict[str, Tensor], scale: float = 64.0, margin: float = 0.5
 ) -> float | None:
     """Known for classes of one size and margins up to 60°: prototypes a simplex, θ = 0."""
-    count = len(given["prototypes"])
+    count = len(tensors["prototypes"])
     if count == 1:
         return 0.0
-    if not evenly_many(given) or not 0 <= margin <= math.pi / 3:
+    if not evenly_many(tensors) or not 0 <= margin <= math.pi / 3:
         return None
-    return log1p_of_others(given, -scale * (math.cos(margin) + 1 / (count - 1)))
+    return log1p_of_others(tensors, -scale * (math.cos(margin) + 1 / (count - 1)))
 
 
 WIDENED = r"«own[r,0]» \cdot \cos «margin» - \sqrt{1 - «own[r,0]»^2} \cdot \sin «margin»"
@@ -195,8 +195,8 @@ ARCFACE = LossSpec(
     ),
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",
-    collapse=lambda given, scale=64.0, margin=0.5: log1p_of_others(
-        given, scale * (1 - math.cos(margin))
+    collapse=lambda tensors, scale=64.0, margin=0.5: log1p_of_others(
+        tensors, scale * (1 - math.cos(margin))
     ),
     collapse_formula=r"\ln\bigl(1 + (C - 1)\, e^{s (1 - \cos m)}\bigr)",
     floor=_arcface_floor,

@@ -75,23 +75,23 @@ def _cosface_densely(embeddings, prototypes, classes, scale, margin):
     )
 
 
-def _cosface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
+def _cosface_by_tiles(needs_grad, embeddings, prototypes, classes, scale, margin):
     def move(own):
         return own - margin, None
 
-    return moved_by_tiles(wanted, embeddings, prototypes, classes, scale, move)
+    return moved_by_tiles(needs_grad, embeddings, prototypes, classes, scale, move)
 
 
 def _cosface_floor(
-    given: dict[str, Tensor], scale: float = 64.0, margin: float = 0.35
+    tensors: dict[str, Tensor], scale: float = 64.0, margin: float = 0.35
 ) -> float | None:
     """Known for classes of one size: prototypes a simplex, each embedding at its own."""
-    count = len(given["prototypes"])
+    count = len(tensors["prototypes"])
     if count == 1:
         return 0.0
-    if not evenly_many(given):
+    if not evenly_many(tensors):
         return None
-    return log1p_of_others(given, -scale * (1 - margin + 1 / (count - 1)))
+    return log1p_of_others(tensors, -scale * (1 - margin + 1 / (count - 1)))
 
 
 COSFACE = LossSpec(
@@ -132,7 +132,7 @@ COSFACE = LossSpec(
     ),
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",
-    collapse=lambda given, scale=64.0, margin=0.35: log1p_of_others(given, scale * margin),
+    collapse=lambda tensors, scale=64.0, margin=0.35: log1p_of_others(tensors, scale * margin),
     collapse_formula=r"\ln\bigl(1 + (C - 1)\, e^{s m}\bigr)",
     floor=_cosface_floor,
     floor_formula=r"\ln\bigl(1 + (C - 1)\, e^{-s (1 - m + \frac{1}{C - 1})}\bigr)",

@@ -61,10 +61,10 @@ def proxy_anchor(
         margin: δ, a cosine.
     """
     embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
-    given = (embeddings, prototypes, classes, scale, margin)
+    arguments = (embeddings, prototypes, classes, scale, margin)
     if isinstance(scale, Tensor) or isinstance(margin, Tensor):
-        return _proxy_anchor_densely(*given)
-    return with_gradient(_proxy_anchor_by_tiles, _proxy_anchor_densely, *given)
+        return _proxy_anchor_densely(*arguments)
+    return with_gradient(_proxy_anchor_by_tiles, _proxy_anchor_densely, *arguments)
 
 
 def _proxy_anchor_densely(embeddings, prototypes, classes, scale, margin):
@@ -73,20 +73,20 @@ def _proxy_anchor_densely(embeddings, prototypes, classes, scale, margin):
     )
 
 
-def _proxy_anchor_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
+def _proxy_anchor_by_tiles(needs_grad, embeddings, prototypes, classes, scale, margin):
     count = len(embeddings)
-    points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
-    sides = (wanted[1], wanted[0])
+    points = Directions(torch.cat((embeddings, prototypes)), needs_grad=any(needs_grad))
+    sides = (needs_grad[1], needs_grad[0])
     logits = points.between(slice(count, None), slice(0, count), scale, sides)
     loss = against_members(logits, classes, scale * margin)
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     gradient, _ = points.pull_back(1, scale)
     return loss, (*gradient.split([count, len(prototypes)]), None, None, None)
 
 
-def _sizes(given: dict[str, Tensor]) -> list[int]:
-    return given["classes"].bincount(minlength=len(given["prototypes"])).tolist()
+def _sizes(tensors: dict[str, Tensor]) -> list[int]:
+    return tensors["classes"].bincount(minlength=len(tensors["prototypes"])).tolist()
 
 
 def _log1p_of(count: int, exponent: float) -> float:
@@ -95,21 +95,21 @@ def _log1p_of(count: int, exponent: float) -> float:
 
 
 def _proxy_anchor_collapse(
-    given: dict[str, Tensor], scale: float = 32.0, margin: float = 0.1
+    tensors: dict[str, Tensor], scale: float = 32.0, margin: float = 0.1
 ) -> float:
-    total, sizes = len(given["classes"]), _sizes(given)
+    total, sizes = len(tensors["classes"]), _sizes(tensors)
     pulls = [_log1p_of(size, -scale * (1 - margin)) for size in sizes if size]
     pushes = [_log1p_of(total - size, scale * (1 + margin)) for size in sizes]
     return sum(pulls) / len(pulls) + sum(pushes) / len(pushes)
 
 
 def _proxy_anchor_floor(
-    given: dict[str, Tensor], scale: float = 32.0, margin: float = 0.1
+    tensors: dict[str, Tensor], scale: float = 32.0, margin: float = 0.1
 ) -> float | None:
     """Known for classes of one size: between a simplex and all sentences opposite to all
     prototypes, which trades the pull for the push."""
-    count, total = len(given["prototypes"]), len(given["classes"])
-    if not evenly_many(given):
+    count, total = len(tensors["prototypes"]), len(tensors["classes"])
+    if not evenly_many(tensors):
         return None
     own = torch.tensor(total / count, dtype=torch.float64).log()
     if count == 1:

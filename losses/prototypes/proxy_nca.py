@@ -63,10 +63,10 @@ def proxy_nca(
     """
     embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
     inputs.one_number(scale=scale)
-    given = (embeddings, prototypes, classes, scale, include_own)
+    arguments = (embeddings, prototypes, classes, scale, include_own)
     if len(prototypes) == 1:
-        return _proxy_nca_densely(*given)
-    return with_gradient(_proxy_nca_by_tiles, _proxy_nca_densely, *given)
+        return _proxy_nca_densely(*arguments)
+    return with_gradient(_proxy_nca_by_tiles, _proxy_nca_densely, *arguments)
 
 
 def _proxy_nca_densely(embeddings, prototypes, classes, scale, include_own):
@@ -75,12 +75,12 @@ def _proxy_nca_densely(embeddings, prototypes, classes, scale, include_own):
     )
 
 
-def _proxy_nca_by_tiles(wanted, embeddings, prototypes, classes, scale, include_own):
+def _proxy_nca_by_tiles(needs_grad, embeddings, prototypes, classes, scale, include_own):
     count = len(embeddings)
-    asked = [*wanted[:2], wanted[3]]
+    asked = [*needs_grad[:2], needs_grad[3]]
     points, logits = directions_and_logits(asked, embeddings, prototypes, 2 * scale)
     total, _ = against_others(logits, classes, beside_own=include_own)
-    if not any(wanted):
+    if not any(needs_grad):
         return total / count, ()
     gradient, by_scale = points.pull_back(1 / count, 2 * scale)
     if by_scale is not None:
@@ -89,20 +89,20 @@ def _proxy_nca_by_tiles(wanted, embeddings, prototypes, classes, scale, include_
 
 
 def _proxy_nca_collapse(
-    given: dict[str, Tensor], scale: float = 1.0, include_own: bool = False
+    tensors: dict[str, Tensor], scale: float = 1.0, include_own: bool = False
 ) -> float:
-    count = len(given["prototypes"])
+    count = len(tensors["prototypes"])
     return math.log(count if include_own else max(count - 1, 1))
 
 
 def _proxy_nca_floor(
-    given: dict[str, Tensor], scale: float = 1.0, include_own: bool = False
+    tensors: dict[str, Tensor], scale: float = 1.0, include_own: bool = False
 ) -> float | None:
     """Known for classes of one size: prototypes a simplex, each embedding at its own."""
-    count = len(given["prototypes"])
+    count = len(tensors["prototypes"])
     if count == 1:
         return 0.0
-    if not evenly_many(given):
+    if not evenly_many(tensors):
         return None
     gap = math.log(count - 1) - 2 * scale * count / (count - 1)
     return softplus_at(gap) if include_own else gap

@@ -118,10 +118,10 @@ def _softmax_densely(embeddings, prototypes, classes):
     return softmax_definition(embeddings, classes, prototypes=prototypes)
 
 
-def exact_softmax(wanted, embeddings, prototypes, classes):
+def exact_softmax(needs_grad, embeddings, prototypes, classes):
     """Value and gradient, in one matrix where it is small."""
     exact = small_batch.softmax if _are_few(embeddings, prototypes) else _softmax_by_tiles
-    return exact(wanted, embeddings, prototypes, classes)
+    return exact(needs_grad, embeddings, prototypes, classes)
 
 
 def _are_few(embeddings: Tensor, prototypes: Tensor) -> bool:
@@ -130,12 +130,12 @@ def _are_few(embeddings: Tensor, prototypes: Tensor) -> bool:
     )
 
 
-def _softmax_by_tiles(wanted, embeddings, prototypes, classes):
+def _softmax_by_tiles(needs_grad, embeddings, prototypes, classes):
     share = 1 / len(embeddings)
     exact = torch.promote_types(embeddings.dtype, torch.float32)
     by_embeddings, by_prototypes = (
         torch.zeros_like(part, dtype=exact) if needed else None
-        for part, needed in zip((embeddings, prototypes), wanted[:2], strict=True)
+        for part, needed in zip((embeddings, prototypes), needs_grad[:2], strict=True)
     )
     logits = Logits(embeddings, prototypes, 1.0, by_embeddings, by_prototypes)
     _, gaps = against_others(logits, classes, share=share)
@@ -146,17 +146,17 @@ def _softmax_by_tiles(wanted, embeddings, prototypes, classes):
     return logistic_terms(gaps).mul_(share).sum(), (*gradient, None)
 
 
-def moved_by_tiles(wanted, embeddings, prototypes, classes, scale, move):
+def moved_by_tiles(needs_grad, embeddings, prototypes, classes, scale, move):
     """The softmax over s·cos θ in which the own cosine is moved, and its gradient by embeddings,
     prototypes and scale. `move` answers where the own cosines [N] come to stand, and the slope of
     that by each, None for 1."""
     count = len(embeddings)
-    asked = [*wanted[:2], wanted[3]]
+    asked = [*needs_grad[:2], needs_grad[3]]
     points, logits = directions_and_logits(asked, embeddings, prototypes, scale)
     own = logits.at(classes)
     moved, slopes = move(own)
     total, gaps = against_others(logits, classes, own=moved * scale, slopes=slopes)
-    if not any(wanted):
+    if not any(needs_grad):
         return total / count, ()
     gradient, by_scale = points.pull_back(1 / count, scale)
     if by_scale is not None:  # the own logit is scale · moved, and counted as scale · slope · own
@@ -178,15 +178,15 @@ def softmax_of_directions_definition(
     return loss
 
 
-def log1p_of_others(given: dict[str, Tensor], exponent: float) -> float:
+def log1p_of_others(tensors: dict[str, Tensor], exponent: float) -> float:
     """log(1 + (C − 1)·exp(exponent))."""
-    terms = torch.full((len(given["prototypes"]) - 1,), exponent, dtype=torch.float64)
+    terms = torch.full((len(tensors["prototypes"]) - 1,), exponent, dtype=torch.float64)
     return float(log1p_sum_exp(terms))
 
 
-def evenly_many(given: dict[str, Tensor]) -> bool:
+def evenly_many(tensors: dict[str, Tensor]) -> bool:
     """Whether every prototype has equally many sentences."""
-    sizes = given["classes"].bincount(minlength=len(given["prototypes"]))
+    sizes = tensors["classes"].bincount(minlength=len(tensors["prototypes"]))
     return not bool((sizes != sizes[0]).any())
 
 
@@ -230,9 +230,9 @@ SOFTMAX = LossSpec(
     },
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",
-    collapse=lambda given, **_: math.log(len(given["prototypes"])),
+    collapse=lambda tensors, **_: math.log(len(tensors["prototypes"])),
     collapse_formula=r"\ln C",
-    floor=lambda given, **_: 0.0,
+    floor=lambda tensors, **_: 0.0,
     floor_formula="0",
     aliases=("NormalizedSoftmaxLoss", "parametric softmax", "NormFace", "CrossEntropyLoss"),
     references=("S2", "S3 eq. 1-1"),

@@ -76,13 +76,13 @@ def _angle_densely(first, second, labels, scale):
     return angle_definition(first, second, labels, scale=scale)
 
 
-def _angle(wanted, first, second, labels, scale):
+def _angle(needs_grad, first, second, labels, scale):
     # The real and the imaginary part of z/w make one product of z with w turned by 45°.
     differences, to_vectors = cosine_and_pull(first, second, _turned)
     scores = differences.abs()
     exact = scores.to(accurate(scores))
-    loss, (_, slopes) = ordered_sum(wanted, labels, exact * scale)
-    by_scale = slopes.dot(exact).to(scale) if wanted[3] else None
+    loss, (_, slopes) = ordered_sum(needs_grad, labels, exact * scale)
+    by_scale = slopes.dot(exact).to(scale) if needs_grad[3] else None
     slopes = (slopes * scale).to(scores) * differences.sign()
     return loss.to(scores), (*to_vectors(slopes), None, by_scale)
 
@@ -173,10 +173,10 @@ ANGLE = LossSpec(
     reads={"first": "first", "second": "second", "labels": "labels"},
     form=Separable(scaled_parts, scores="angles"),
     terms="terms",
-    collapse=lambda given, **_: math.log1p(ordered_count(given["labels"])),
+    collapse=lambda tensors, **_: math.log1p(ordered_count(tensors["labels"])),
     collapse_formula=r"\ln(1 + |P|)",
-    floor=lambda given, scale: least_over_levels(
-        given["labels"], scale, lowest=0.0, highest=2**0.5
+    floor=lambda tensors, scale: least_over_levels(
+        tensors["labels"], scale, lowest=0.0, highest=2**0.5
     ),
     floor_formula=r"\min_{0 \le s \le \sqrt2} \mathcal L",
     aliases=("AnglELoss", "angle-optimized embeddings"),

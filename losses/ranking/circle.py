@@ -83,16 +83,16 @@ def all_terms(count: int, exponent: float) -> float:
 
 
 def _circle_floor(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     scale: float,
     positive_margin: float,
     negative_margin: float,
     within: Ends = COSINES,
 ) -> float | None:
-    if len(given["labels"].unique()) > 2:
+    if len(tensors["labels"].unique()) > 2:
         return None
     exponent = scale * (within[0] - within[1] + positive_margin - negative_margin)
-    return all_terms(ordered_count(given["labels"]), exponent)
+    return all_terms(ordered_count(tensors["labels"]), exponent)
 
 
 SUM_SYMBOLS = {
@@ -173,8 +173,8 @@ CIRCLE = LossSpec(
     reads={"scores": "scores", "labels": "binary_labels"},
     form=Separable(margin_parts),
     terms="terms",
-    collapse=lambda given, scale, positive_margin, negative_margin: all_terms(
-        ordered_count(given["labels"]), scale * (positive_margin - negative_margin)
+    collapse=lambda tensors, scale, positive_margin, negative_margin: all_terms(
+        ordered_count(tensors["labels"]), scale * (positive_margin - negative_margin)
     ),
     collapse_formula=r"\ln\bigl(1 + |P|\, e^{\gamma(\Delta_p - \Delta_n)}\bigr)",
     floor=_circle_floor,

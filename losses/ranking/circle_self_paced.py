@@ -63,20 +63,20 @@ def circle_self_paced(
         gather: as for `circle`.
     """
     scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
-    given = (scores, labels, scale, margin)
+    arguments = (scores, labels, scale, margin)
     if isinstance(scale, Tensor) or isinstance(margin, Tensor):
-        return _self_paced_densely(*given)
-    return with_gradient(_self_paced, _self_paced_densely, *given)
+        return _self_paced_densely(*arguments)
+    return with_gradient(_self_paced, _self_paced_densely, *arguments)
 
 
 def _self_paced_densely(scores, labels, scale, margin):
     return circle_self_paced_definition(scores, labels, scale=scale, margin=margin)
 
 
-def _self_paced(wanted, scores, labels, scale, margin):
+def _self_paced(needs_grad, scores, labels, scale, margin):
     falling, rising = (scores + margin).relu_(), (1 + margin - scores).relu_()
     negatives, positives = (scores - margin) * falling, (scores - (1 - margin)) * rising
-    loss, (_, *slopes) = ordered_sum(wanted, labels, negatives, positives, scale=scale)
+    loss, (_, *slopes) = ordered_sum(needs_grad, labels, negatives, positives, scale=scale)
     by_negatives, by_positives = slopes
     return loss, (by_negatives.mul_(falling).addcmul_(by_positives, rising), None, None, None)
 
@@ -140,11 +140,11 @@ def circle_per_anchor(
     classes = inputs.class_numbers(classes, len(embeddings))
 
     learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
-    given = (embeddings, classes, scale, margin)
+    arguments = (embeddings, classes, scale, margin)
     if learned:
-        return _per_anchor_densely(*given)
+        return _per_anchor_densely(*arguments)
     exact = small_batch if is_small(len(embeddings), embeddings) else large
-    return with_gradient(exact.paced_circle, _per_anchor_densely, *given)
+    return with_gradient(exact.paced_circle, _per_anchor_densely, *arguments)
 
 
 def _per_anchor_densely(embeddings, classes, scale, margin):
@@ -152,7 +152,7 @@ def _per_anchor_densely(embeddings, classes, scale, margin):
 
 
 def _paced_collapse(
-    given: dict[str, Tensor], scale: float, margin: float, at: float | None = 1.0
+    tensors: dict[str, Tensor], scale: float, margin: float, at: float | None = 1.0
 ) -> float | None:
     """Every score is the same one."""
     if at is None:
@@ -160,14 +160,14 @@ def _paced_collapse(
     of_negative = max(at + margin, 0.0) * (at - margin)
     of_positive = max(1 + margin - at, 0.0) * (at - (1 - margin))
     exponent = scale * (of_negative - of_positive)
-    return all_terms(ordered_count(given["labels"]), exponent)
+    return all_terms(ordered_count(tensors["labels"]), exponent)
 
 
-def _paced_floor(given: dict[str, Tensor], scale: float, margin: float) -> float | None:
+def _paced_floor(tensors: dict[str, Tensor], scale: float, margin: float) -> float | None:
     """Positives at 1 and negatives at 0: each exponent is −γm² there, its least value."""
-    if len(given["labels"].unique()) > 2:
+    if len(tensors["labels"].unique()) > 2:
         return None
-    return all_terms(ordered_count(given["labels"]), -2 * scale * margin**2)
+    return all_terms(ordered_count(tensors["labels"]), -2 * scale * margin**2)
 
 
 SENTENCES = ("sentence", "sentence")

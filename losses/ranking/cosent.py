@@ -109,10 +109,10 @@ COSENT = LossSpec(
     reads={"scores": "scores", "labels": "labels"},
     form=Separable(scaled_parts),
     terms="terms",
-    collapse=lambda given, **_: math.log1p(ordered_count(given["labels"])),
+    collapse=lambda tensors, **_: math.log1p(ordered_count(tensors["labels"])),
     collapse_formula=r"\ln(1 + |P|)",
-    floor=lambda given, scale, within=COSINES: least_over_levels(
-        given["labels"], scale, lowest=within[0], highest=within[1]
+    floor=lambda tensors, scale, within=COSINES: least_over_levels(
+        tensors["labels"], scale, lowest=within[0], highest=within[1]
     ),
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
     formulas_unbounded={"floor": "0"},
@@ -176,10 +176,10 @@ WEIGHTED_COSENT = LossSpec(
     reads={"scores": "scores", "labels": "labels"},
     form=Separable(scaled_parts, by_gap=True),
     terms="terms",
-    collapse=lambda given, **_: math.log1p(_total_gap(given["labels"])),
+    collapse=lambda tensors, **_: math.log1p(_total_gap(tensors["labels"])),
     collapse_formula=r"\ln\Bigl(1 + \sum_P (y_i - y_j)\Bigr)",
-    floor=lambda given, scale, within=COSINES: least_over_levels(
-        given["labels"], scale, lowest=within[0], highest=within[1], weighted=True
+    floor=lambda tensors, scale, within=COSINES: least_over_levels(
+        tensors["labels"], scale, lowest=within[0], highest=within[1], weighted=True
     ),
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
     formulas_unbounded={"floor": "0"},

@@ -141,20 +141,20 @@ HIERARCHICAL_COSENT = LossSpec(
     ),
     reads={"level_scores": "level_scores", "labels": "labels"},
     terms="terms",
-    collapse=lambda given, weights=None, **_: (
-        _total_weight(weights, given) * math.log1p(ordered_count(given["labels"]))
+    collapse=lambda tensors, weights=None, **_: (
+        _total_weight(weights, tensors) * math.log1p(ordered_count(tensors["labels"]))
     ),
     collapse_formula=r"\sum_l \beta_l\, \ln(1 + |P|)",
-    floor=lambda given, weights=None, scale=20.0: _times(
-        _total_weight(weights, given), least_over_levels(given["labels"], scale)
+    floor=lambda tensors, weights=None, scale=20.0: _times(
+        _total_weight(weights, tensors), least_over_levels(tensors["labels"], scale)
     ),
     floor_formula=r"\sum_l \beta_l \min_{-1 \le s \le 1} \mathcal L_l",
     references=("S1 eq. 54",),
 )
 
 
-def _total_weight(weights: Tensor | tuple[float, ...] | None, given: dict[str, Tensor]) -> float:
-    levels = given["level_scores"][:, 0].double()
+def _total_weight(weights: Tensor | tuple[float, ...] | None, tensors: dict[str, Tensor]) -> float:
+    levels = tensors["level_scores"][:, 0].double()
     return float(level_weights(weights, levels).sum())
 
 

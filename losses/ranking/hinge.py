@@ -111,30 +111,30 @@ def pairwise_hinge_per_item(
     return mean * (ordered_count(labels[graded]) / len(scores))
 
 
-def _unweighted_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
-    return max(margin, 0.0) * min(ordered_count(given["labels"]), 1)
+def _unweighted_collapse(tensors: dict[str, Tensor], margin: float = 1.0) -> float:
+    return max(margin, 0.0) * min(ordered_count(tensors["labels"]), 1)
 
 
-def _per_item_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
-    labels = given["labels"]
+def _per_item_collapse(tensors: dict[str, Tensor], margin: float = 1.0) -> float:
+    labels = tensors["labels"]
     return max(margin, 0.0) * ordered_count(labels[labels >= 0]) / len(labels)
 
 
-def _hinge_collapse(given: dict[str, Tensor], margin: float, eps: float = 1e-6) -> float:
-    total = float(sum_of_gaps(given["labels"].double()))
+def _hinge_collapse(tensors: dict[str, Tensor], margin: float, eps: float = 1e-6) -> float:
+    total = float(sum_of_gaps(tensors["labels"].double()))
     return max(margin, 0.0) * total / (total + eps) if total else 0.0
 
 
 def _hinge_floor(
-    given: dict[str, Tensor], margin: float, eps: float = 1e-6, within: Ends = COSINES
+    tensors: dict[str, Tensor], margin: float, eps: float = 1e-6, within: Ends = COSINES
 ) -> float | None:
     """0 where all levels fit between the ends at this margin; else open."""
-    fits = (len(given["labels"].unique()) - 1) * margin <= within[1] - within[0]
+    fits = (len(tensors["labels"].unique()) - 1) * margin <= within[1] - within[0]
     return 0.0 if fits else None
 
 
-def _per_item_floor(given: dict[str, Tensor], margin: float, within: Ends = COSINES):
-    labels = given["labels"]
+def _per_item_floor(tensors: dict[str, Tensor], margin: float, within: Ends = COSINES):
+    labels = tensors["labels"]
     return _hinge_floor({"labels": labels[labels >= 0]}, margin, within=within)
 
 

@@ -114,7 +114,7 @@ MULTITASK_COSENT = LossSpec(
         "classes": "pair_classes",
     },
     terms="terms",
-    floor=lambda given, **_: Bound(0.0),  # a classifier's outputs have no end
+    floor=lambda tensors, **_: Bound(0.0),  # a classifier's outputs have no end
     floor_formula=r"\ge 0",
     references=("S1 eq. 53",),
     note="There is no classifier in a batch of pairs: on Explore its two outputs are −s and s of "

@@ -19,9 +19,9 @@ def of_judged(landmark: Callable[..., Any]) -> Callable[..., Any]:
     """A reference value of the pairs whose label is not `UNJUDGED`."""
 
     @functools.wraps(landmark)
-    def of_judged(given: dict[str, Tensor], **parameters: Any) -> Any:
-        judged = given["labels"] != UNJUDGED
-        return landmark({name: value[judged] for name, value in given.items()}, **parameters)
+    def of_judged(tensors: dict[str, Tensor], **parameters: Any) -> Any:
+        judged = tensors["labels"] != UNJUDGED
+        return landmark({name: value[judged] for name, value in tensors.items()}, **parameters)
 
     return of_judged
 
@@ -30,9 +30,9 @@ def judged_count(labels: Tensor) -> int:
     return ordered_count(labels[labels != UNJUDGED])
 
 
-def by_gap_collapse(given: dict[str, Tensor], **_: object) -> float:
-    count = ordered_count(given["labels"])
-    return count and math.log(2) * float(sum_of_gaps(given["labels"].double())) / count
+def by_gap_collapse(tensors: dict[str, Tensor], **_: object) -> float:
+    count = ordered_count(tensors["labels"])
+    return count and math.log(2) * float(sum_of_gaps(tensors["labels"].double())) / count
 
 
 def _two_levels(labels: Tensor) -> int | None:
@@ -46,33 +46,35 @@ def _logistic_at(difference: float, count: int, reduction: str) -> float:
     return each * (count if reduction == "sum" else min(count, 1))
 
 
-def logistic_collapse(given: dict[str, Tensor], reduction: str = "sum", **_: object) -> float:
-    return _logistic_at(0.0, ordered_count(given["labels"]), reduction)
+def logistic_collapse(tensors: dict[str, Tensor], reduction: str = "sum", **_: object) -> float:
+    return _logistic_at(0.0, ordered_count(tensors["labels"]), reduction)
 
 
 def logistic_floor(
-    given: dict[str, Tensor], scale: float, reduction: str = "sum", within: Ends = COSINES
+    tensors: dict[str, Tensor], scale: float, reduction: str = "sum", within: Ends = COSINES
 ) -> float | None:
     """Every ordered pair at the ends. Between ends, that of graded labels is not known."""
     farthest = scale * (within[1] - within[0])
     if math.isinf(farthest):
         return 0.0
-    count = _two_levels(given["labels"])
+    count = _two_levels(tensors["labels"])
     return None if count is None else _logistic_at(-farthest, count, reduction)
 
 
-def binary_floor(given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:
-    least = logistic_floor(given, **chosen, reduction="mean", within=within)
+def binary_floor(tensors: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:
+    least = logistic_floor(tensors, **chosen, reduction="mean", within=within)
     return None if least is None else least / math.log(2)
 
 
-def per_item_floor(given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:
-    labels = given["labels"]
+def per_item_floor(
+    tensors: dict[str, Tensor], within: Ends = COSINES, **chosen: Any
+) -> float | None:
+    labels = tensors["labels"]
     least = logistic_floor({"labels": labels[labels >= 0]}, **chosen, within=within)
     return None if least is None else least / len(labels)
 
 
-def by_gap_floor(given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:
-    labels = given["labels"].double()
-    least = logistic_floor(given, **chosen, reduction="mean", within=within)
+def by_gap_floor(tensors: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:
+    labels = tensors["labels"].double()
+    least = logistic_floor(tensors, **chosen, reduction="mean", within=within)
     return least and least * float(labels.max() - labels.min())

@@ -43,12 +43,12 @@ def alignment(first: Tensor, second: Tensor, *, gather: bool = False) -> Tensor:
     return with_gradient(_alignment, alignment_definition, first, second)
 
 
-def _alignment(wanted, first, second):
+def _alignment(needs_grad, first, second):
     (ours, pull_ours), (theirs, pull_theirs) = unit_and_pull(first), unit_and_pull(second)
     differences = ours.sub(theirs)
     loss = differences.square().sum() / len(first)
     inputs.must_be_made_of_finite(loss, first=first, second=second)
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     differences.mul_(2 / len(first))
     return loss, (pull_ours(differences), pull_theirs(differences.neg()))
@@ -91,8 +91,8 @@ def uniformity(embeddings: Tensor, *, t: float = 2.0, gather: bool = False) -> T
 def _checked(exact):
     """Asks of the value whether the vectors were finite: it is one number, and they are many."""
 
-    def uniform(wanted, embeddings, t):
-        loss, gradients = exact(wanted, embeddings, t)
+    def uniform(needs_grad, embeddings, t):
+        loss, gradients = exact(needs_grad, embeddings, t)
         inputs.must_be_made_of_finite(loss, embeddings=embeddings)
         return loss, gradients
 
@@ -103,9 +103,9 @@ def _uniformity_densely(embeddings, t):
     return uniformity_definition(embeddings, t=t)
 
 
-def _uniformity_floor(given: dict[str, Tensor], t: float = 2.0) -> float:
+def _uniformity_floor(tensors: dict[str, Tensor], t: float = 2.0) -> float:
     """A simplex: the mean of the squared distances is at most 2N/(N − 1)."""
-    count = len(given["embeddings"])
+    count = len(tensors["embeddings"])
     return 0.0 if count == 1 else -2 * t * simplex_gap(count)
 
 
@@ -143,9 +143,9 @@ ALIGNMENT = LossSpec(
     },
     reads={"first": "queries", "second": "keys"},
     terms="terms",
-    collapse=lambda given: 0.0,
+    collapse=lambda tensors: 0.0,
     collapse_formula="0",
-    floor=lambda given: 0.0,
+    floor=lambda tensors: 0.0,
     floor_formula="0",
     references=("Wang & Isola 2020",),
     note="It is 0 at collapse: alone it is content with one point for everything. Uniformity is "
@@ -199,7 +199,7 @@ UNIFORMITY = LossSpec(
     ),
     reads={"embeddings": "embeddings"},
     terms="terms",
-    collapse=lambda given, t=2.0: 0.0,
+    collapse=lambda tensors, t=2.0: 0.0,
     collapse_formula="0",
     floor=_uniformity_floor,
     floor_formula=r"-\frac{2 t N}{N - 1}",

@@ -54,23 +54,23 @@ def barlow_twins(
     """
     first, second = gathered(gather, first, second)
     first, second = inputs.paired(first=first, second=second)
-    given = (first, second, off_diagonal_weight)
+    arguments = (first, second, off_diagonal_weight)
     if isinstance(off_diagonal_weight, Tensor):
-        return _densely(*given)
-    return with_gradient(_barlow_twins, _densely, *given)
+        return _densely(*arguments)
+    return with_gradient(_barlow_twins, _densely, *arguments)
 
 
 def _densely(first, second, off_diagonal_weight):
     return barlow_twins_definition(first, second, off_diagonal_weight=off_diagonal_weight)
 
 
-def _barlow_twins(wanted, first, second, off_diagonal_weight):
+def _barlow_twins(needs_grad, first, second, off_diagonal_weight):
     sides = [varying(side) for side in (first, second)]
     (ours, pull_ours), (theirs, pull_theirs) = (unit_and_pull(side.T) for side in sides)
     own, redundancy, *halves = across(ours.T, theirs.T)
     missing = 1 - own
     loss = missing.square().sum() + off_diagonal_weight * redundancy
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     missing.mul_(-2)
     by_first, by_second = (
@@ -101,9 +101,9 @@ def barlow_twins_of_batch_norm_definition(
     return loss
 
 
-def _floor(given: dict[str, Tensor], **_: object) -> float | None:
+def _floor(tensors: dict[str, Tensor], **_: object) -> float | None:
     """Known where N rows can vary in D dimensions independently."""
-    count, width = given["first"].shape
+    count, width = tensors["first"].shape
     return 0.0 if count > width else None
 
 
@@ -194,7 +194,7 @@ BARLOW_TWINS = LossSpec(
     reads={"first": "queries", "second": "keys"},
     terms="correlations",
     selectors=("itself",),
-    collapse=lambda given, **_: float(given["first"].shape[1]),
+    collapse=lambda tensors, **_: float(tensors["first"].shape[1]),
     collapse_formula="D",
     floor=_floor,
     floor_formula="0",

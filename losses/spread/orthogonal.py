@@ -67,10 +67,10 @@ def orthogonal(
     inputs.one_of(AGGREGATIONS, aggregation=aggregation)
     first, second = gathered(gather, first, second)
     first, second = inputs.paired(first=first, second=second)
-    given = (first, second, mean_weight, second_moment_weight, aggregation)
+    arguments = (first, second, mean_weight, second_moment_weight, aggregation)
     if isinstance(mean_weight, Tensor) or isinstance(second_moment_weight, Tensor):
-        return _densely(*given)
-    return with_gradient(_orthogonal, _densely, *given)
+        return _densely(*arguments)
+    return with_gradient(_orthogonal, _densely, *arguments)
 
 
 def _densely(first, second, mean_weight, second_moment_weight, aggregation):
@@ -83,7 +83,7 @@ def _densely(first, second, mean_weight, second_moment_weight, aggregation):
     )
 
 
-def _orthogonal(wanted, first, second, mean_weight, second_moment_weight, aggregation):
+def _orthogonal(needs_grad, first, second, mean_weight, second_moment_weight, aggregation):
     count, width = first.shape
     pairs, sides = max(count * (count - 1), 1), 2 if aggregation == "mean" else 1
     loss, gradients = 0, []
@@ -94,7 +94,7 @@ def _orthogonal(wanted, first, second, mean_weight, second_moment_weight, aggreg
         total, quarter = between_columns(units.T)
         excess = (total / pairs - 1 / width).relu_()
         loss = loss + (mean_weight * mean.square() + second_moment_weight * excess) / sides
-        if any(wanted):
+        if any(needs_grad):
             slopes = quarter.T * (excess.sign() * (4 * second_moment_weight / (pairs * sides)))
             slopes.add_((whole - units).mul_(mean * (4 * mean_weight / (pairs * sides))))
             gradients.append(pull(slopes))
@@ -102,12 +102,12 @@ def _orthogonal(wanted, first, second, mean_weight, second_moment_weight, aggreg
 
 
 def _collapse(
-    given: dict[str, Tensor],
+    tensors: dict[str, Tensor],
     mean_weight: float = 1.0,
     second_moment_weight: float = 1.0,
     aggregation: str = "mean",
 ) -> float:
-    count, width = given["first"].shape
+    count, width = tensors["first"].shape
     if count == 1:
         return 0.0
     cost = mean_weight + second_moment_weight * (1 - 1 / width)
@@ -207,7 +207,7 @@ ORTHOGONAL = LossSpec(
     selectors=("itself",),
     collapse=_collapse,
     collapse_formula=r"w_1 + w_2\,\bigl(1 - \tfrac1D\bigr)\ \text{or twice that}",
-    floor=lambda given, **_: 0.0,
+    floor=lambda tensors, **_: 0.0,
     floor_formula="0",
     references=("Zhang et al. 2017 (GOR)", "EmbeddingGemma 2025"),
     note="It asks nothing of positive pairs, and is given beside another loss.",

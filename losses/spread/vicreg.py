@@ -89,7 +89,7 @@ def named(numbers: tuple) -> dict[str, float]:
     return dict(zip(names, numbers, strict=True))
 
 
-def _vicreg(wanted, first, second, invariance_weight, variance_weight, covariance_weight, eps):
+def _vicreg(needs_grad, first, second, invariance_weight, variance_weight, covariance_weight, eps):
     count, width = first.shape
     degrees = max(count - 1, 1)
     differences = first - second
@@ -103,10 +103,10 @@ def _vicreg(wanted, first, second, invariance_weight, variance_weight, covarianc
         redundancy, quarter = between_columns(vectors)
         share = covariance_weight / (width * degrees**2)
         loss = loss + missing.sum() * (variance_weight / width) + redundancy * share
-        if any(wanted):  # ∂/∂ of what is centred; its columns sum to 0 already
+        if any(needs_grad):  # ∂/∂ of what is centred; its columns sum to 0 already
             pull = missing.sign_().div_(deviations).mul_(-variance_weight / (width * degrees))
             slopes.append(quarter.mul_(4 * share).addcmul_(vectors, pull))
-    if not any(wanted):
+    if not any(needs_grad):
         return loss, ()
     differences.mul_(2 * invariance_weight / count)
     by_first, by_second = slopes
@@ -173,18 +173,18 @@ def _of_means_densely(first, second, *numbers):
     return vicreg_of_means_definition(first, second, **named(numbers))
 
 
-def _of_means(wanted, first, second, invariance_weight, variance_weight, *others):
+def _of_means(needs_grad, first, second, invariance_weight, variance_weight, *others):
     weights = (invariance_weight / first.shape[1], variance_weight / 2)
-    return _vicreg(wanted, first, second, *weights, *others)
+    return _vicreg(needs_grad, first, second, *weights, *others)
 
 
-def _collapse(given: dict[str, Tensor], variance_weight: float = 25.0, eps: float = 1e-4, **_):
+def _collapse(tensors: dict[str, Tensor], variance_weight: float = 25.0, eps: float = 1e-4, **_):
     return variance_weight * 2 * max(1 - eps**0.5, 0.0)
 
 
-def _floor(given: dict[str, Tensor], **_: object) -> float | None:
+def _floor(tensors: dict[str, Tensor], **_: object) -> float | None:
     """Known where N rows can vary in D dimensions independently."""
-    count, width = given["first"].shape
+    count, width = tensors["first"].shape
     return 0.0 if count > width else None
 
 
