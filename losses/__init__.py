@@ -166,7 +166,7 @@ WITHOUT_LOSSES = ("kernels", "modules", "sentence_transformers")  # the last two
 
 
 def _added() -> list[LossSpec]:
-    """The specs of whatever further module stands in the package or in one of its rooms."""
+    """Return the specs of further modules in the package or in one of its folders."""
     found = {id(spec): spec for spec in SHIPPED}
     for module in _modules(__path__, __name__):
         found.update({id(one): one for one in vars(module).values() if isinstance(one, LossSpec)})
@@ -174,7 +174,7 @@ def _added() -> list[LossSpec]:
 
 
 def _modules(folders: Iterable[str], package: str) -> Iterator[ModuleType]:
-    """All modules that may hold a loss, room by room."""
+    """Return the names of all modules that may hold a loss, folder by folder."""
     apart = [f"{__name__}.{name}" for name in WITHOUT_LOSSES]
     for file in pkgutil.iter_modules(folders, f"{package}."):
         if file.name not in apart:

@@ -1,7 +1,7 @@
 """The names of a loss: of the registry, of papers, of libraries' classes and functions.
 
-`losses.combined.registry` looks a name up among the losses; here stands how a name is read, and
-which convention of a loss it selects.
+`losses.combined.registry` looks a name up among the losses; this module defines how a name is read,
+and which convention of a loss it selects.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _CLASS = re.compile(r"[A-Za-z]\w*[A-Z]\w+")  # a capital within: CoSENTLoss, GTE
 
 
 class LossNameError(KeyError):
-    """A name that is not that of one loss."""
+    """A name that does not identify one loss."""
 
 
 class UnknownLoss(LossNameError):
-    """No loss goes by this name. `suggestions` are names that are written much like it."""
+    """An unknown name. `suggestions` are similar names."""
 
     def __init__(self, name: str, suggestions: Iterable[str] = ()) -> None:
         super().__init__(name)
@@ -45,7 +45,7 @@ class UnknownLoss(LossNameError):
 
 
 class AmbiguousLoss(LossNameError):
-    """Several losses go by this name, or several conventions of `loss`: the `choices`."""
+    """A name of several losses, or of several conventions of `loss`: the `choices`."""
 
     def __init__(self, name: str, choices: Iterable[str], loss: str = "") -> None:
         super().__init__(name)
@@ -57,7 +57,7 @@ class AmbiguousLoss(LossNameError):
 
 
 def plain(name: str) -> str:
-    """A name as people may write it: without case, signs, and what stands around it.
+    """Reduce a name to its letters and digits: no case, signs, or words around it.
 
     >>> plain("CachedMultipleNegativesRankingLoss"), plain("NT-Xent"), plain("losses.CoSENTLoss")
     ('multiplenegativesranking', 'ntxent', 'cosent')
@@ -67,16 +67,15 @@ def plain(name: str) -> str:
 
 
 def classes_of(spec: LossSpec) -> set[str]:
-    """The classes of sentence-transformers that compute a loss, by their plain names."""
+    """Return the classes of sentence-transformers that compute a loss, by their plain names."""
     equivalent = spec.equivalent and spec.equivalent(**spec.defaults)
     imported = re.findall(r"\w+", equivalent.imports) if equivalent else ()
     return {plain(word) for word in imported}
 
 
 def names_of(convention: Convention) -> frozenset[str]:
-    """The names by which a convention is known: its aliases, what computes it at its own defaults,
-    and the words of its name that are a library's (they stand before a version) or a class's
-    (BatchAll).
+    """Return the names of a convention: its aliases, the functions that compute it by default, and
+    the words of its name that are a library's (before a version) or a class's (BatchAll).
 
     >>> sorted(names_of(Convention("lightly 1.6.0, of both views (LLaVE)")))
     ['LLaVE', 'lightly']
@@ -85,7 +84,7 @@ def names_of(convention: Convention) -> frozenset[str]:
 
 
 def classes_named(convention: Convention) -> frozenset[str]:
-    """The same without the names of libraries.
+    """Return the names of a convention without those of libraries.
 
     >>> sorted(classes_named(Convention("open_clip 3.3.0 ClipLoss")))
     ['ClipLoss']
@@ -104,18 +103,18 @@ def _names_in(convention: str) -> frozenset[str]:
 
 
 def last_part(name: str) -> str:
-    """The class of a name with its module: CoSENTLoss of sentence_transformers.losses.CoSENTLoss.
-    Any other name as it is."""
+    """Return the class of a name with a module, CoSENTLoss of
+    sentence_transformers.losses.CoSENTLoss; any other name unchanged."""
     return name.strip().rpartition(".")[2] if _DOTTED.fullmatch(name.strip()) else name.strip()
 
 
 def is_qualified(name: str, convention: Convention) -> bool:
-    """Whether a convention is meant by a class with the module that tells it from others."""
+    """Return whether a name is a class with the module that identifies its library."""
     return any("." in one and name.strip().endswith(one) for one in names_of(convention))
 
 
 def library_in(name: str) -> str:
-    """The library whose module stands before a class, as pip calls it; "" without one.
+    """Return the library, by its pip name, whose module precedes a class; "" without one.
 
     >>> library_in("pytorch_metric_learning.losses.CircleLoss"), library_in("CircleLoss")
     ('pytorch-metric-learning', '')
@@ -125,8 +124,7 @@ def library_in(name: str) -> str:
 
 
 def closest(name: str, specs: Iterable[LossSpec]) -> list[tuple[str, str]]:
-    """Up to three names that are written much like this one, the likest first, each with its
-    loss."""
+    """Return up to three similar names, best first, each with its loss."""
     likest: dict[str, tuple[float, str]] = {}
     wanted = difflib.SequenceMatcher(b=plain(name))
     for spec in specs:
@@ -139,10 +137,12 @@ def closest(name: str, specs: Iterable[LossSpec]) -> list[tuple[str, str]]:
 
 
 def conventions_called(spec: LossSpec, name: str) -> list[str]:
-    """The conventions of a loss that the name of a library's class or function selects: to the
-    letter, else as `plain` reads it, else those whose own name begins it (BatchHard of
-    BatchHardTripletLoss). None for a name of the loss itself: RankNet is the loss, RankNetLoss a
-    class."""
+    """Return the conventions of a loss that the name of a library's class or function selects.
+
+    An exact match comes first, then one by `plain`, then conventions whose name begins it
+    (BatchHard of BatchHardTripletLoss). None for a name of the loss itself: RankNet is the loss,
+    RankNetLoss a class.
+    """
     qualified = [one.name for one in spec.conventions if is_qualified(name, one)]
     if qualified:
         return qualified
@@ -161,7 +161,8 @@ def conventions_called(spec: LossSpec, name: str) -> list[str]:
 
 
 def _classes_in(spec: LossSpec, convention: Convention) -> set[str]:
-    """The plain names of sentence-transformers' classes that compute a loss under a convention."""
+    """Return sentence-transformers' classes that compute a loss under a convention, by plain
+    names."""
     return classes_of(spec.under(convention.name)) if convention.name.startswith(LIBRARY) else set()
 
 

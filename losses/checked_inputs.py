@@ -1,4 +1,4 @@
-"""Inputs of a definition, checked as public losses check theirs, by what its arguments read."""
+"""Input checks for bare definitions, the same as public losses make, by what arguments read."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ROWS_OF_TEXTS = {"query_texts": "queries", "key_texts": "keys", "negative_texts"
 def with_checked_inputs(
     definition: Callable[..., Tensor], reads: Mapping[str, str]
 ) -> Callable[..., Tensor]:
-    """The definition, called with inputs that a public loss would accept, raised to float32.
+    """Return the definition with inputs checked as by a public loss and raised to float32.
 
-    `reads` is that of its `LossSpec`. Raises TypeError or ValueError for all others.
+    `reads` is that of its `LossSpec`. Raises TypeError or ValueError for invalid inputs.
     """
     signature = inspect.signature(definition)
 
@@ -37,13 +37,13 @@ def with_checked_inputs(
 
 
 def _of(made_of: str, axes: tuple[str, ...], given: Given, reads: Mapping[str, str]) -> list[str]:
-    """The arguments made of this, along these axes."""
+    """Return the arguments made of this, along these axes."""
     readings = {name: READABLE[reads[name]] for name in given}
     return [n for n, one in readings.items() if (one.made_of, one.axes) == (made_of, axes)]
 
 
 def _rows(given: Given, reads: Mapping[str, str]) -> Given:
-    """Vectors of which row i of each belongs to the same example."""
+    """Check vectors whose row i belongs to the same example."""
     readings = {name: READABLE[reads[name]] for name in given}
     return {
         name: given[name]
@@ -88,8 +88,8 @@ def _texts(given: Given, reads: Mapping[str, str]) -> Given:
 
 
 def _lists(given: Given, reads: Mapping[str, str]) -> Given:
-    """Scores, labels and a teacher's scores [L, K], finite where the mask has a candidate; a
-    teacher may give −inf."""
+    """Check scores, labels and a teacher's scores [L, K]: finite where the mask has a candidate; a
+    teacher's may be −inf."""
     axes = ("list", "candidate")
     found: Given = {}
     for name in _of("scores", axes, given, reads):

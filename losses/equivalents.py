@@ -1,7 +1,7 @@
-"""The same loss in sentence-transformers, as code that computes it there.
+"""Code that computes the same loss with sentence-transformers.
 
-A loss, or a convention of one, that the library has says so with `equivalent`: called with its
-parameters, it gives a `Equivalent`, or None for parameters that the library has not.
+A loss, or a convention of one, that the library also has sets `equivalent`: called with the
+parameters it returns an `Equivalent`, or None for parameters that the library lacks.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Equivalent:
-    """What the code takes from the library's losses, what it reads, and its lines.
+    """The library's losses used by the code, its inputs, and its lines.
 
-    `reads` is as in `LossSpec.reads`; under these names the tensors stand ready, and `torch` is
-    imported. The lines leave the number in ``loss``. «given» in them becomes the names of the
-    tensors that are there. A loss that is a mean over triplets is not compared where a batch has
-    none: the library's is then the mean of nothing.
+    `reads` is as in `LossSpec.reads`; tensors with these names exist, and `torch` is imported. The
+    lines assign ``loss``. «given» in them is replaced by the names of the present tensors. A loss
+    that is a mean over triplets is not compared on a batch without any, where the library's is a
+    mean of nothing.
     """
 
     imports: str
@@ -27,18 +27,19 @@ class Equivalent:
 
     @property
     def of_vectors(self) -> bool:
-        """Whether it is a class of the library, asked of vectors in two lines."""
+        """Return whether it is a class of the library, called on vectors in two lines."""
         first, _, second = self.lines.removesuffix("\n").partition("\n")
         asks = second.startswith("loss = theirs.compute_loss_from_embeddings(")
         return first.startswith("theirs = ") and asks and "\n" not in second
 
     def code(self, given: Sequence[str]) -> str:
-        """The lines that compute it from the inputs of these names."""
+        """Return the lines that compute the loss from inputs with these names."""
         return self.lines.replace("«given»", ", ".join(given))
 
 
 def on_prefixes(inner: Equivalent, lengths: Sequence[int], weights: Sequence[float]) -> Equivalent:
-    """The library's `MatryoshkaLoss` around its loss, asked of vectors that no model makes."""
+    """Return the library's `MatryoshkaLoss` around its loss, called on vectors without a
+    model."""
     made, _, call = inner.lines.removesuffix("\n").partition(
         "\nloss = theirs.compute_loss_from_embeddings"
     )
@@ -67,7 +68,8 @@ def on_prefixes(inner: Equivalent, lengths: Sequence[int], weights: Sequence[flo
 
 
 def of_pairs(kind: str, labels: str = "labels") -> Callable[..., Equivalent]:
-    """A loss of the cosine of each pair, or of what its two vectors give, under our parameters."""
+    """Return a loss of the cosine of each pair, or of a function of its two vectors, under our
+    parameters."""
 
     def equivalent(**parameters: object) -> Equivalent:
         named = "".join(f", {name}={value!r}" for name, value in parameters.items())

@@ -1,8 +1,8 @@
-"""Forms of losses: what their terms are made of, and what is so on every batch because of it.
+"""Forms of losses: the structure of their terms, which holds on every batch.
 
-A `LossSpec` declares one with `form`; whoever has a method for that form (the Large batch page, for
-batches too large to lay out) then has it for the loss. A form says what its terms are made of,
-never how they are summed. Its entries are called with the parameters of the loss by name.
+A `LossSpec` declares one with `form`; an algorithm for that form (as on the Large batch page, for
+batches too large to store) then works for the loss. A form defines the terms, never how they are
+summed. Its entries are called with the parameters of the loss by name.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class AgainstOthers:
 
     Rows are queries and columns their keys, then the other pairs' keys; if `symmetric`, averaged
     with the same from keys to queries. With `views`, rows and columns are both sentences of every
-    positive pair, each against all but itself and its partner. `follows` are the parameters of the
-    loss that it knows, all others at their defaults; empty: it knows them all.
+    positive pair, each against all but itself and its partner. `follows` are the parameters that it
+    supports, others must be at their defaults; empty: it supports all.
     """
 
     scale: Callable[..., float]
@@ -80,7 +80,7 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Largest:
-    """max(0, max t_ji) over the terms: on any batch the largest of them has all the weight."""
+    """max(0, max t_ji) over the terms: the largest term has all the weight on any batch."""
 
 
 Form = Separable | LogisticSum | HingeSum | AgainstOthers | Decisions | Largest

@@ -1,4 +1,4 @@
-"""The `LossSpec` of a function that came without one."""
+"""The `LossSpec` of a function that has none of its own."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from losses.symbols import Parameter
 
 
 def spec_of(function: Callable[..., Tensor]) -> LossSpec:
-    """Return the `LossSpec` of a function that came without one.
+    """Return the `LossSpec` of a function that has none.
 
-    Positional arguments must bear names a batch can fill (`READABLE`); keyword-only numbers
-    become parameters that run from 0 to four times their default.
+    Positional arguments must have names that a batch can fill (`READABLE`); keyword-only numbers
+    become parameters that range from 0 to four times their default.
     """
     parameters = []
     for name, argument in inspect.signature(function).parameters.items():

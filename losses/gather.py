@@ -1,15 +1,15 @@
 """The rows of several processes (torch.distributed) as one batch, with gradient.
 
-Every process computes the loss of the whole joined batch, so all of them have its value, and the
-gradient that arrives at the rows of a process is the one that these rows have in that batch.
-Nothing is communicated in the backward pass.
+Every process computes the loss of the whole joined batch, so all have its value, and the gradient
+that reaches a process's rows is the one that they have in that batch. The backward pass
+communicates nothing.
 
-A parameter of the encoder feels all rows, so its gradient is the *sum* over processes.
-DistributedDataParallel takes their mean: multiply the loss by `processes()` there, or hand
+The gradient of an encoder's parameter comes from all rows, so it is the *sum* over processes.
+DistributedDataParallel takes the mean: multiply the loss by `processes()` there, or pass
 `for_mean(rows)` to it. (Libraries in which each process averages only its own anchors have that
-factor built in; so have the classes of `losses.sentence_transformers`.) What is learned beside
-the encoder, a temperature say, has the gradient of the joined batch on every process already,
-and needs no such factor.
+factor built in, as have the classes of `losses.sentence_transformers`.) Parameters beside the
+encoder, such as a temperature, have the gradient of the joined batch on every process already and
+need no factor.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ Given = TypeVarTuple("Given")
 
 
 def processes() -> int:
-    """How many processes share the batch; 1 where torch.distributed is not in use."""
+    """Return the number of processes that share the batch; 1 without torch.distributed."""
     started = distributed.is_available() and distributed.is_initialized()
     return distributed.get_world_size() if started else 1
 
 
 def for_mean(rows: Tensor) -> Tensor:
-    """The same rows, their gradient such that its *mean* over processes is that of the batch."""
+    """Return the same rows with a gradient whose *mean* over processes is that of the batch."""
     if processes() == 1 or not rows.requires_grad:
         return rows
     return rows + (processes() - 1) * (rows - rows.detach())
 
 
 def gather_rows(tensor: Tensor) -> tuple[Tensor, slice]:
-    """The rows of all processes in the order of their ranks, and where one's own rows stand.
+    """Return the rows of all processes in rank order, and the slice of this process's own rows.
 
-    Every process must call this as often and in the same order. The numbers of rows may differ,
-    and may be 0; all other dimensions and the type are alike. Gradient reaches a process's own
-    rows of the joined tensor, and through them `tensor`; the rows of the others are constants.
+    Every process must call this equally often and in the same order. The numbers of rows may
+    differ, and may be 0; other dimensions and the type must agree. The gradient reaches a process's
+    own rows of the joined tensor, and through them `tensor`; the rows of the others are constants.
 
     With one process this is `tensor` itself.
     """
@@ -58,9 +58,9 @@ def gather_rows(tensor: Tensor) -> tuple[Tensor, slice]:
     return torch.cat(parts), slice(start, start + len(tensor))
 
 
-def gathered(wanted: bool, *tensors: *Given) -> tuple[*Given]:
-    """Each tensor with the rows of all processes, if that is wanted; None stays None."""
-    if not wanted:
+def gathered(needed: bool, *tensors: *Given) -> tuple[*Given]:
+    """Return each tensor with the rows of all processes if `needed`; None stays None."""
+    if not needed:
         return tensors
     joined = [gather_rows(one)[0] if isinstance(one, Tensor) else one for one in tensors]
     return cast("tuple[*Given]", tuple(joined))  # as many as were given, in their order

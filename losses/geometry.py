@@ -24,21 +24,19 @@ UNIT_WITHIN = 1e-2
 
 
 def length(vectors: Tensor) -> Tensor:
-    """|v| of each row [..., D]: [...].
+    """Return |v| of each row [..., D]: [...].
 
-    Finite also where only the squares leave the range of numbers, if that may be asked
-    (`inputs.may_ask`).
+    Finite even if only the squares overflow, if numbers may be read (`inputs.may_ask`).
     """
     lengths = vector_norm(vectors, dim=-1)
     return lengths if _all_fit(lengths) else _length_of_any(vectors).squeeze(-1)
 
 
 class Divisors(NamedTuple):
-    """What the rows [..., D] are divided by to become directions: `lengths` [..., 1], none below
-    SHORTEST.
+    """Divisors that turn rows [..., D] into directions: `lengths` [..., 1], none below SHORTEST.
 
-    `short` says which rows are shorter than they are divided by, None where it is known that none
-    is; `largest` is the largest length, None where that may not be asked.
+    `short` marks rows shorter than their divisor, None if known that there are none; `largest` is
+    the largest length, None if it may not be read.
     """
 
     lengths: Tensor
@@ -47,8 +45,8 @@ class Divisors(NamedTuple):
 
 
 def divisors(vectors: Tensor, dtype: torch.dtype | None = None) -> Divisors:
-    """The lengths of rows [..., D], summed up in `dtype`, with what is to be known of them: asked
-    once, where that holds nothing up, in place of a step for every one of them."""
+    """Return the lengths of rows [..., D], summed in `dtype`, with facts about them that are read
+    once, if that does not block, instead of a step for each."""
     lengths = vector_norm(vectors, dim=-1, keepdim=True, dtype=dtype)
     if not may_ask(lengths) or lengths.numel() == 0:
         return Divisors(lengths.clamp_min(SHORTEST), lengths < SHORTEST, None)
@@ -62,41 +60,42 @@ def divisors(vectors: Tensor, dtype: torch.dtype | None = None) -> Divisors:
 
 
 def _length_of_any(vectors: Tensor) -> Tensor:
-    """|v| of each row [..., D], [..., 1], also where only the squares leave the range: the largest
-    entry is taken out first."""
+    """Return |v| of each row [..., D], [..., 1], even if only the squares overflow: the largest
+    entry is factored out."""
     sizes = _sizes(vectors, -1)
     return (vectors / sizes).norm(dim=-1, keepdim=True) * sizes
 
 
 def _all_fit(lengths: Tensor) -> bool:
-    """Whether none is infinite, as far as that may be asked."""
+    """Return whether no length is infinite, True if it may not be read."""
     return not may_ask(lengths) or lengths.numel() == 0 or lengths.max().item() != math.inf
 
 
 def _sizes(vectors: Tensor, *along: int) -> Tensor:
-    """The largest entry `along` these dimensions, which are kept with one place; 1 for none."""
+    """Return the largest entry along these dimensions, kept with size 1; 1 if it is 0 or
+    infinite."""
     largest = vectors.detach().abs().amax(dim=along, keepdim=True)
     return largest.masked_fill((largest == 0) | largest.isinf(), 1)
 
 
 def unit(vectors: Tensor) -> Tensor:
-    """Each row [..., D] divided by its length. A zero row stays zero, with a finite gradient."""
+    """Divide each row [..., D] by its length. A zero row stays zero, with a finite gradient."""
     return vectors / _length_of_any(vectors).clamp_min(SHORTEST)
 
 
 def are_unit(vectors: Tensor) -> bool:
-    """Whether every row [N, D] has the length 1, as an encoder's that divides by it."""
+    """Return whether every row [N, D] has length 1, as from an encoder that normalises."""
     return bool((vectors.detach().double().norm(dim=-1) - 1).abs().le(UNIT_WITHIN).all())
 
 
 def centred(vectors: Tensor) -> Tensor:
-    """Each column of [N, D] less its mean: exactly 0 where all rows are equal."""
+    """Subtract the mean from each column of [N, D]; exactly 0 if all rows are equal."""
     shifted = vectors - vectors[:1]
     return shifted - shifted.mean(dim=0)
 
 
 def unit_and_pull(vectors: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-    """`unit` of [N, D], and what takes a gradient by it to one by the vectors."""
+    """Return `unit` of [N, D], and the function from a gradient by it to one by the vectors."""
     lengths, short, _ = divisors(vectors)
     units = vectors / lengths
 
@@ -110,22 +109,23 @@ def unit_and_pull(vectors: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
 
 
 def cosine(first: Tensor, second: Tensor) -> Tensor:
-    """cos(uᵢ, vᵢ) of the rows of two [N, D]: [N]."""
+    """Return cos(uᵢ, vᵢ) of the rows of two [N, D]: [N]."""
     return (unit(first) * unit(second)).sum(dim=-1)
 
 
 def dot(first: Tensor, second: Tensor) -> Tensor:
-    """uᵢ·vᵢ of the rows of two [N, D]: [N]."""
+    """Return uᵢ·vᵢ of the rows of two [N, D]: [N]."""
     return (first * second).sum(dim=-1)
 
 
 def cosine_matrix(rows: Tensor, columns: Tensor) -> Tensor:
-    """cos(uᵢ, vⱼ) of every row [N, D] with every column [K, D]: [N, K]."""
+    """Return cos(uᵢ, vⱼ) of every row [N, D] with every column [K, D]: [N, K]."""
     return dot_matrix(unit(rows), unit(columns))
 
 
 def dot_matrix(rows: Tensor, columns: Tensor) -> Tensor:
-    """uᵢ·vⱼ of every row [N, D] with every column [K, D], in their own precision: [N, K]."""
+    """Return uᵢ·vⱼ of every row [N, D] with every column [K, D], in their own precision: [N,
+    K]."""
     if not would_be_lowered(rows):
         return rows @ columns.T
     with torch.autocast(rows.device.type, enabled=False):
@@ -133,7 +133,7 @@ def dot_matrix(rows: Tensor, columns: Tensor) -> Tensor:
 
 
 def distance(first: Tensor, second: Tensor, kind: str = "euclidean") -> Tensor:
-    """d(uᵢ, vᵢ) of the rows of two [N, D]: [N]. The gradient of a zero distance is 0."""
+    """Return d(uᵢ, vᵢ) of the rows of two [N, D]: [N]. The gradient of a zero distance is 0."""
     if kind == "cosine":
         return 1 - cosine(first, second)
     if kind == "squared_euclidean":
@@ -145,7 +145,8 @@ def distance(first: Tensor, second: Tensor, kind: str = "euclidean") -> Tensor:
 def distance_and_pull(
     first: Tensor, second: Tensor, kind: str
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
-    """`distance` of [..., N, D], and what takes ∂L/∂d, once, to ∂L/∂first and ∂L/∂second."""
+    """Return `distance` of [..., N, D], and the function, to call once, from ∂L/∂d to ∂L/∂first and
+    ∂L/∂second."""
     if kind == "cosine":
         cosines, to_vectors = cosine_and_pull(first, second)
         return 1 - cosines, lambda slopes: to_vectors(slopes.neg())
@@ -161,9 +162,9 @@ def distance_and_pull(
 def excess_and_pull(
     anchors: Tensor, near: Tensor, far: Tensor, kind: str, *, of_any_size: bool = True
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]]:
-    """d(a, near) − d(a, far) of the rows of three [N, D], and what takes a gradient by it, once,
-    to one by each of the three. Unless `of_any_size`, it may not be finite where only the squares
-    of a Euclidean distance leave the range of numbers."""
+    """Return d(a, near) − d(a, far) of the rows of three [N, D], and the function, to call once,
+    from a gradient by it to one by each of the three. Unless `of_any_size`, it may not be finite if
+    only the squares of a Euclidean distance overflow."""
     if kind == "cosine":
         to_near, to_nearer = cosine_and_pull(anchors, near)
         to_far, to_farther = cosine_and_pull(anchors, far)
@@ -202,7 +203,7 @@ def _length_and_pull(
 def cosine_and_pull(
     first: Tensor, second: Tensor, turn: Callable[[Tensor, bool], Tensor] | None = None
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
-    """`cosine` of [..., N, D], and what takes ∂L/∂cos to ∂L/∂first and ∂L/∂second.
+    """Return `cosine` of [..., N, D], and the function from ∂L/∂cos to ∂L/∂first and ∂L/∂second.
 
     With `turn`, uᵢ·T(vᵢ) / |uᵢ||vᵢ|, where `turn(v, False)` is T and `turn(u, True)` is Tᵀ.
     """
@@ -242,7 +243,7 @@ def _cosine_of_large_and_pull(
 
 
 def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> Tensor:
-    """d(uᵢ, vⱼ) of every row [N, D] with every column [K, D]: [N, K]."""
+    """Return d(uᵢ, vⱼ) of every row [N, D] with every column [K, D]: [N, K]."""
     if kind == "cosine":
         return 1 - cosine_matrix(rows, columns)
     _must_be_known(kind)
@@ -268,7 +269,7 @@ def _euclidean_matrix(rows: Tensor, columns: Tensor, squared: bool) -> Tensor:
 
 
 def _from_differences(differences: Tensor, squared: bool) -> Tensor:
-    """|d|, or |d|², of [..., D]. Both derivatives of a length are 0 at 0."""
+    """Return |d|, or |d|², of [..., D]. Both derivatives of a length are 0 at 0."""
     squares = differences.square().sum(dim=-1)
     if squared:
         return squares
@@ -289,9 +290,10 @@ def _squared_if(squared: bool, lengths: Tensor) -> Tensor:
 
 
 class _DistancesAmong(torch.autograd.Function):
-    """Distances of rows [N, D] among each other, with a gradient that can be differentiated.
+    """Distances of rows [N, D] among each other, with a differentiable gradient.
 
-    Those of `torch.cdist` and `torch.pdist` cannot: it is torch's only where it need not be.
+    Those of `torch.cdist` and `torch.pdist` have none; torch's is used where one derivative is
+    enough.
     """
 
     @staticmethod
@@ -315,13 +317,14 @@ class _DistancesAmong(torch.autograd.Function):
 
 
 def _may_be_halved(rows: Tensor) -> bool:
-    """Whether `torch.pdist` does all that `torch.cdist` does: autocast raises nothing for it."""
+    """Return whether `torch.pdist` can replace `torch.cdist`: autocast does not raise its
+    inputs."""
     plain = rows.ndim == 2 and min(rows.shape) > 0 and len(rows) > 1 and rows.device.type == "cpu"
     return plain and not would_be_lowered(rows)
 
 
 def _among(rows: Tensor) -> Tensor:
-    """The Euclidean distances of rows [N, D] among each other, each of which is taken once."""
+    """Return the Euclidean distances of rows [N, D] among each other, each computed once."""
     count = len(rows)
     above = torch.ones(count, count, dtype=torch.bool).triu(diagonal=1)
     lengths = torch.pdist(rows)
@@ -330,7 +333,8 @@ def _among(rows: Tensor) -> Tensor:
 
 
 def sine(cosines: Tensor) -> Tensor:
-    """sin θ ≥ 0 from cos θ. At cos θ = ±1, where its slope is infinite, it is 0 with gradient 0."""
+    """Return sin θ ≥ 0 from cos θ. At cos θ = ±1, where its slope is infinite, it is 0 with
+    gradient 0."""
     squares = (1 - cosines) * (1 + cosines)
     flat = squares < 8 * torch.finfo(cosines.dtype).eps  # no more than the rounding of a cosine
     return squares.masked_fill(flat, 1).sqrt().masked_fill(flat, 0)
@@ -342,8 +346,8 @@ def _must_be_known(kind: str) -> None:
 
 
 def effective_count(weights: Tensor) -> float:
-    """As how many equal ones these weights count, none below 0: e to the entropy of their shares; 0
-    where none weighs.
+    """Return the exponential of the entropy of the shares of these weights, none below 0: the
+    number of equal weights with that entropy; 0 if all are 0.
 
     >>> effective_count(torch.tensor([2.0, 2.0, 0.0]))
     2.0

@@ -1,6 +1,6 @@
-"""Which pairs belong to one query: lists of candidates, and positives beside their negatives.
+"""Pairs that share a query: lists of candidates, and positives beside their negatives.
 
-A list holds places of pairs, −1 where it has no further candidate.
+A list holds places of pairs, −1 after its last candidate.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from torch import Tensor
 
 
 def lists_of(queries: Tensor, least: int = 2) -> Tensor:
-    """The pairs of each query that has `least` or more, int64 [L, K], by its number [N].
+    """Return the pairs of each query with at least `least`, int64 [L, K], given query numbers [N].
 
-    Queries in the order of their first pair, pairs in theirs; none is an empty [0, 0].
+    Queries in the order of their first pair, pairs in theirs; without any, an empty [0, 0].
 
     >>> lists_of(torch.tensor([7, 3, 7, 9, 3, 7]))
     tensor([[ 0,  2,  5],
@@ -27,10 +27,10 @@ def lists_of(queries: Tensor, least: int = 2) -> Tensor:
 
 
 def margins_of(lists: Tensor, positive: Tensor) -> tuple[Tensor, Tensor]:
-    """Each positive pair [R] whose list holds others, and these [R, K].
+    """Return each positive pair [R] whose list has negatives, and these [R, K].
 
     Args:
-        lists: [L, K], as `lists_of` gives them.
+        lists: [L, K], as `lists_of` returns them.
         positive: [N], which pairs are positives.
 
     >>> margins_of(torch.tensor([[0, 2, 5]]), torch.tensor([1, 0, 0, 0, 0, 1]).bool())
@@ -49,10 +49,10 @@ def margins_of(lists: Tensor, positive: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def triplets_of(positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
-    """Each positive pair beside each other pair of its list: their places, [T] each.
+    """Return each positive pair with each negative pair of its list: their places, [T] each.
 
     Args:
-        positives, negatives: [R] and [R, K], as `margins_of` gives them.
+        positives, negatives: [R] and [R, K], as `margins_of` returns them.
 
     >>> triplets_of(torch.tensor([0, 5]), torch.tensor([[2, 4], [3, -1]]))
     (tensor([0, 0, 5]), tensor([2, 4, 3]))
@@ -68,5 +68,5 @@ def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
 
 
 def at(values: Tensor, places: Tensor) -> Tensor:
-    """The values [N] at these places [L, K], 0 where a list has none, with gradient."""
+    """Return the values [N] at these places [L, K], 0 for absent ones, with gradient."""
     return values[places.clamp_min(0)].masked_fill(places < 0, 0)

@@ -1,9 +1,8 @@
-"""What every public loss does before it computes: bring inputs to a safe type, refuse bad ones.
+"""Input checks of public losses: raise to a safe type, refuse invalid values.
 
-Half-precision scores and vectors are raised to float32 (labels are never lowered: in bfloat16
-0.500 and 0.501 would tie). A NaN or inf is refused by name and row. On an accelerator that
-question would stop the queue at every step, so there a NaN travels on into the loss, as it does
-everywhere in torch.
+Half-precision scores and vectors are raised to float32 (labels are never lowered: in bfloat16 0.500
+and 0.501 would tie). A NaN or inf is refused by name and row. On an accelerator that check would
+block the queue at every step, so there a NaN propagates into the loss, as everywhere in torch.
 """
 
 from __future__ import annotations
@@ -24,31 +23,31 @@ MAY_BE_EMPTY = ("negatives", "guide_negatives", "queue")
 
 
 class NotFinite(ValueError):
-    """A tensor holds NaN or inf."""
+    """A tensor with a NaN or inf."""
 
 
 @overload
 def real(
-    least: torch.dtype = ..., asked: bool = ..., /, **tensors: Tensor
+    least: torch.dtype = ..., check_finite: bool = ..., /, **tensors: Tensor
 ) -> tuple[Tensor, ...]: ...
 
 
 @overload
 def real(
-    least: torch.dtype = ..., asked: bool = ..., /, **tensors: Tensor | None
+    least: torch.dtype = ..., check_finite: bool = ..., /, **tensors: Tensor | None
 ) -> tuple[Tensor | None, ...]: ...
 
 
 def real(
-    least: torch.dtype = torch.float32, asked: bool = True, /, **tensors: Tensor | None
+    least: torch.dtype = torch.float32, check_finite: bool = True, /, **tensors: Tensor | None
 ) -> tuple[Tensor | None, ...]:
-    """The tensors in at least `least`, all of one type, all finite if `asked`; None stays None."""
+    """Return the tensors in at least `least`, of one type, finite if `check_finite`; None stays."""
     dtype, alike = least, True
     for name, tensor in tensors.items():
         if tensor is None:
             continue
         must_be_tensor(name, tensor)
-        if asked:
+        if check_finite:
             must_be_finite(name, tensor)
         if tensor.dtype != dtype:
             dtype, alike = torch.promote_types(dtype, tensor.dtype), False
@@ -57,7 +56,7 @@ def real(
 
 
 def ordinal(labels: Tensor, count: int) -> Tensor:
-    """Labels [count] that can be compared and subtracted, finite."""
+    """Return labels [count] that can be compared and subtracted, finite."""
     labels = _of_scores(labels, count)
     must_be_finite("labels", labels)
     return labels
@@ -78,7 +77,7 @@ def _of_scores(labels: Tensor, count: int) -> Tensor:
 
 
 def pair_scores(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Scores [N] and labels [N], ready for a ranking loss."""
+    """Return scores [N] and labels [N] for a ranking loss."""
     must_be_tensor("scores", scores)
     if scores.ndim != 1 or len(scores) == 0:
         raise ValueError(f"scores has shape {tuple(scores.shape)}; one score for each pair, [N]")
@@ -95,7 +94,7 @@ def pair_scores(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def of_one_type(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Both in the wider of their two types."""
+    """Return both in the wider of their two types."""
     if scores.dtype == labels.dtype:
         return scores, labels
     both = torch.promote_types(scores.dtype, labels.dtype)
@@ -103,9 +102,9 @@ def of_one_type(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def for_products(vectors: Tensor) -> torch.dtype:
-    """The least type for vectors of which only products are taken, summed in float32.
+    """Return the least type for vectors used only in products, which are summed in float32.
 
-    CUDA multiplies bfloat16 as it is, several times as fast, and can add up in float32.
+    CUDA multiplies bfloat16 directly, several times as fast, and can sum in float32.
     """
     if not isinstance(vectors, Tensor) or not (vectors.is_cuda or vectors.is_meta):
         return torch.float32
@@ -114,30 +113,30 @@ def for_products(vectors: Tensor) -> torch.dtype:
 
 @overload
 def vectors(
-    least: torch.dtype = ..., asked: bool = ..., /, **tensors: Tensor
+    least: torch.dtype = ..., check_finite: bool = ..., /, **tensors: Tensor
 ) -> tuple[Tensor, ...]: ...
 
 
 @overload
 def vectors(
-    least: torch.dtype = ..., asked: bool = ..., /, **tensors: Tensor | None
+    least: torch.dtype = ..., check_finite: bool = ..., /, **tensors: Tensor | None
 ) -> tuple[Tensor | None, ...]: ...
 
 
 def vectors(
-    least: torch.dtype = torch.float32, asked: bool = True, /, **tensors: Tensor | None
+    least: torch.dtype = torch.float32, check_finite: bool = True, /, **tensors: Tensor | None
 ) -> tuple[Tensor | None, ...]:
-    """Matrices [·, D] of one width D; None stays None."""
-    raised = real(least, asked, **tensors)
+    """Return matrices [·, D] of one width D; None stays None."""
+    raised = real(least, check_finite, **tensors)
     must_be_rows(**tensors)
     return raised
 
 
 def paired(
-    least: torch.dtype = torch.float32, asked: bool = True, /, **tensors: Tensor
+    least: torch.dtype = torch.float32, check_finite: bool = True, /, **tensors: Tensor
 ) -> tuple[Tensor, ...]:
-    """Matrices of one shape [N, D]: row i of each belongs to the same example."""
-    raised = real(least, asked, **tensors)
+    """Return matrices of one shape [N, D] whose row i belongs to the same example."""
+    raised = real(least, check_finite, **tensors)
     shapes = [one.shape for one in raised]
     if shapes.count(shapes[0]) < len(shapes) or len(shapes[0]) != 2 or shapes[0][0] == 0:
         must_be_rows(**tensors)
@@ -146,28 +145,28 @@ def paired(
 
 
 def at_prototypes(
-    embeddings: Tensor, classes: Tensor, prototypes: Tensor, *, asked: bool = True
+    embeddings: Tensor, classes: Tensor, prototypes: Tensor, *, check_finite: bool = True
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """[N, D], the number of each one's prototype [N], and prototypes [C, D], of which only
-    products are taken; finite if `asked`."""
+    """Return [N, D], the prototype number of each [N], and prototypes [C, D], used only in
+    products; finite if `check_finite`."""
     embeddings, prototypes = vectors(
-        for_products(embeddings), asked, embeddings=embeddings, prototypes=prototypes
+        for_products(embeddings), check_finite, embeddings=embeddings, prototypes=prototypes
     )
     return embeddings, class_numbers(classes, len(embeddings), most=len(prototypes)), prototypes
 
 
 def with_negatives(
-    least: torch.dtype, negatives: Tensor | None, asked: bool = True, /, **sides: Tensor
+    least: torch.dtype, negatives: Tensor | None, check_finite: bool = True, /, **sides: Tensor
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Two sides [N, D], row i of both belongs together, and further rows [Q, D], if there are."""
-    raised = vectors(least, asked, **sides, negatives=negatives)
+    """Return two matrices [N, D] with matching rows i, and further rows [Q, D], if any."""
+    raised = vectors(least, check_finite, **sides, negatives=negatives)
     first, second, more = cast("tuple[Tensor, Tensor, Tensor | None]", raised)
     must_be_paired(**dict(zip(sides, (first, second), strict=True)))
     return first, second, more
 
 
 def must_be_rows(**tensors: Tensor | None) -> None:
-    """Refuse what is no matrix [·, D], of several widths, or without rows where some are needed."""
+    """Raise unless these are matrices [·, D] of one width, with rows if some are needed."""
     width = None
     for name, tensor in tensors.items():
         if tensor is None:
@@ -182,16 +181,16 @@ def must_be_rows(**tensors: Tensor | None) -> None:
 
 
 def must_be_paired(**tensors: Tensor) -> None:
-    """Refuse matrices of different shapes."""
+    """Raise for matrices of different shapes."""
     if len({tensor.shape for tensor in tensors.values()}) > 1:
         said = ", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in tensors.items())
         raise ValueError(f"row i of each must belong together, but the shapes differ: {said}")
 
 
 def of_lists(name: str, given: Tensor, like: Tensor | None = None) -> Tensor:
-    """A matrix [L, K], a row for each list, in at least float32; of the shape of `like`.
+    """Return a matrix [L, K], a row for each list, in at least float32, of the shape of `like`.
 
-    Labels, which stand `like` the scores, keep their type where it can be compared and subtracted.
+    Labels, passed with `like` as the scores, keep their type if it can be compared and subtracted.
     """
     must_be_tensor(name, given)
     if like is None:
@@ -209,7 +208,7 @@ def of_lists(name: str, given: Tensor, like: Tensor | None = None) -> Tensor:
 
 
 def one_of_each(name: str, given: Tensor, lists: Tensor) -> Tensor:
-    """A number for each list, [L], in at least float32."""
+    """Return a number for each list, [L], in at least float32."""
     must_be_tensor(name, given)
     if given.shape != (len(lists),):
         raise ValueError(
@@ -221,7 +220,7 @@ def one_of_each(name: str, given: Tensor, lists: Tensor) -> Tensor:
 
 
 def candidate_mask(mask: Tensor | None, like: Tensor, name: str = "mask") -> Tensor | None:
-    """The mask as bools of the shape of `like`, True where there is a candidate; None stays."""
+    """Return the mask as bools of the shape of `like`, True for a candidate; None stays None."""
     if mask is None:
         return None
     must_be_tensor(name, mask)
@@ -236,7 +235,7 @@ def candidate_mask(mask: Tensor | None, like: Tensor, name: str = "mask") -> Ten
 
 
 def must_be_finite_where(mask: Tensor | None, **tensors: Tensor) -> None:
-    """Refuse NaN and inf where the mask has a candidate; what it leaves out may be anything."""
+    """Raise for NaN and inf where the mask has a candidate; other places may hold anything."""
     for name, tensor in tensors.items():
         if may_ask(tensor) and not math.isfinite(tensor.detach().sum().item()):
             kept = tensor.detach()
@@ -244,7 +243,7 @@ def must_be_finite_where(mask: Tensor | None, **tensors: Tensor) -> None:
 
 
 def must_reach(least: float, mask: Tensor | None, **tensors: Tensor) -> None:
-    """Refuse a number below `least` where the mask has a candidate, naming its place."""
+    """Raise for a number below `least` where the mask has a candidate, naming its place."""
     for name, tensor in tensors.items():
         if not may_ask(tensor):
             continue
@@ -263,7 +262,7 @@ def class_numbers(
     of: str = "prototypes",
     name: str = "classes",
 ) -> Tensor:
-    """Classes [count] as int64, each below `most` where they number something (`of` what)."""
+    """Return classes [count] as int64, each below `most` if they index something (`of`)."""
     must_be_tensor(name, classes)
     if classes.shape != (count,):
         raise ValueError(
@@ -285,9 +284,9 @@ def class_numbers(
 
 
 def must_be_texts(**rows: tuple[Tensor | None, Tensor | None]) -> None:
-    """Refuse texts that do not fit their rows: (texts, rows) by the name of the texts.
+    """Raise for texts that do not fit their rows: (texts, rows) by the name of the texts.
 
-    All rows that are there have texts, whole numbers [·], or none has.
+    Either all present rows have texts, whole numbers [·], or none has.
     """
     if all(texts is None for texts, _ in rows.values()):
         return
@@ -310,7 +309,7 @@ def must_be_texts(**rows: tuple[Tensor | None, Tensor | None]) -> None:
 
 
 def above_zero(**numbers: float | Tensor) -> None:
-    """Refuse a temperature, a scale or a ratio that is zero or below."""
+    """Raise for a temperature, a scale or a ratio that is zero or below."""
     one_number(**numbers)
     for name, number in numbers.items():
         if not isinstance(number, Tensor) and not number > 0:
@@ -318,7 +317,7 @@ def above_zero(**numbers: float | Tensor) -> None:
 
 
 def not_below_zero(**numbers: float) -> None:
-    """Refuse a weight below zero, and one that is to be learned."""
+    """Raise for a weight below zero, and for a learned one."""
     plain_number(**numbers)
     for name, number in numbers.items():
         if not number >= 0:
@@ -326,9 +325,9 @@ def not_below_zero(**numbers: float) -> None:
 
 
 def hard_negatives(queries: Tensor, **tensors: Tensor | None) -> None:
-    """Refuse [N, K, D] that are not hard negatives of the N queries; what is None is not there.
+    """Raise unless [N, K, D] are hard negatives of the N queries; None is absent.
 
-    Of these, "negatives" may be [Q, D] too.
+    "negatives" may also be [Q, D].
     """
     for name, tensor in tensors.items():
         if tensor is None:
@@ -349,7 +348,7 @@ def hard_negatives(queries: Tensor, **tensors: Tensor | None) -> None:
 
 
 def must_be_owners(owners: Tensor | None, queries: Tensor, negatives: Tensor | None) -> None:
-    """Refuse what does not say of each negative whose it is: a query's number, −1 for nobody's."""
+    """Raise unless each negative has an owner: a query's number, −1 for none."""
     if owners is None:
         return
     name, count = "negative_owners", 0 if negatives is None else len(negatives)
@@ -364,7 +363,7 @@ def must_be_owners(owners: Tensor | None, queries: Tensor, negatives: Tensor | N
 
 
 def one_number(**numbers: float | Tensor) -> None:
-    """Refuse a learned number that is several."""
+    """Raise for a learned tensor that is not a single number."""
     for name, number in numbers.items():
         if isinstance(number, Tensor) and number.ndim > 0:
             shape = tuple(number.shape)
@@ -372,27 +371,27 @@ def one_number(**numbers: float | Tensor) -> None:
 
 
 def plain_number(**numbers: float | Tensor | None) -> None:
-    """Refuse a learned number where none can be learned: no gradient would reach it."""
+    """Raise for a learned number where no gradient would reach it."""
     for name, number in numbers.items():
         if isinstance(number, Tensor) and number.requires_grad:
             raise ValueError(f"{name} requires a gradient, and none reaches it; give a number")
 
 
 def one_of(choices: tuple[str, ...], **named: str) -> None:
-    """Refuse a choice that does not exist, naming those that do."""
+    """Raise for an unknown choice, naming the valid ones."""
     for name, choice in named.items():
         if choice not in choices:
             raise ValueError(f"{name} is {choice!r}; it must be one of {', '.join(choices)}")
 
 
 def must_be_tensor(name: str, given: object) -> None:
-    """Refuse a list, a number, an array."""
+    """Raise for a list, a number, an array."""
     if not isinstance(given, Tensor):
         raise TypeError(f"{name} must be a tensor, not {type(given).__name__}")
 
 
 def must_be_finite(name: str, tensor: Tensor) -> None:
-    """Refuse NaN and inf, naming the tensor and the first bad row (on the CPU only)."""
+    """Raise for NaN and inf, naming the tensor and the first bad row (on the CPU only)."""
     # One sum asks the question; finding the row is left to the rare bad case, and to sums that
     # overflow although every value is finite.
     if may_ask(tensor) and not math.isfinite(tensor.detach().sum().item()):
@@ -400,7 +399,7 @@ def must_be_finite(name: str, tensor: Tensor) -> None:
 
 
 def must_be_made_of_finite(made: Tensor, **tensors: Tensor) -> None:
-    """Refuse a NaN or inf among tensors by what was made of all their rows, which has one then."""
+    """Raise for a NaN or inf among tensors, detected in a result of all their rows."""
     if may_ask(made) and not math.isfinite(made.detach().sum().item()):
         for name, tensor in tensors.items():
             must_be_finite(name, tensor)
@@ -417,21 +416,23 @@ def _must_be_finite_everywhere(name: str, tensor: Tensor) -> None:
 
 
 def may_ask(tensor: Tensor) -> bool:
-    """Whether to read a number of the tensor holds nothing up and breaks no graph."""
+    """Return whether reading a number of the tensor neither blocks nor breaks a graph."""
     return tensor.is_cpu and not torch.compiler.is_compiling() and not in_torch_func()
 
 
 def savable(tensor: Tensor) -> bool:
-    """Whether autograd saves it for the backward pass: not what was made in inference mode."""
+    """Return whether autograd can save it for the backward pass: not if made in inference
+    mode."""
     return torch.compiler.is_compiling() or not tensor.is_inference()
 
 
 def recordable(tensor: Tensor) -> Tensor:
-    """The tensor, or a copy that autograd can save where it was made in inference mode."""
+    """Return the tensor, or a copy that autograd can save if it was made in inference mode."""
     return tensor if savable(tensor) else tensor.clone()
 
 
 def would_be_lowered(tensor: Tensor) -> bool:
-    """Whether autocast would take products of what was raised to float32 in half precision."""
+    """Return whether autocast would lower products of tensors raised to float32 to half
+    precision."""
     device = tensor.device.type
     return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)

@@ -1,5 +1,6 @@
-"""What labels mean: the ends of their scale, from where on a pair is positive, and what to regress
-on. One rule for every page, for programs and for `losses.sentence_transformers`.
+"""Meaning of labels: the ends of their scale, the threshold of positives, and regression targets.
+
+One rule for every page, for programs and for `losses.sentence_transformers`.
 
 >>> label_rules([1, 2, 4, 5])
 LabelRules(threshold=3.0, label_range=(1.0, 5.0))
@@ -30,8 +31,8 @@ SLACK = 1e-6
 
 
 class LabelRules(NamedTuple):
-    """A pair whose label reaches `threshold` is positive; `label_range` are the ends of the scale,
-    least and largest."""
+    """Pairs with a label of at least `threshold` are positive; `label_range` is the scale, lowest
+    and highest."""
 
     threshold: float
     label_range: Ends
@@ -42,8 +43,8 @@ def label_rules(
     threshold: float | None = None,
     label_range: Ends | None = None,
 ) -> LabelRules:
-    """The rules that were given; for those that were not, what fits the labels of the whole data:
-    their scale by `label_range_of`, and its middle as the threshold.
+    """Return the rules as passed; for missing ones, those that fit the labels of the whole data:
+    the scale by `label_range_of`, and its middle as the threshold.
 
     Raises:
         ValueError: if there is neither a label nor a `label_range`.
@@ -53,15 +54,15 @@ def label_rules(
 
 
 def label_range_of(labels: Sequence[float], *, part: bool = False) -> Ends:
-    """The ends of the scale that labels [N], all finite, were given on.
+    """Return the ends of the scale of labels [N], all finite.
 
-    Labels within 0..1 are read as 0 to 1, those within −1..1 as −1 to 1. Where their least and
-    largest are whole numbers, these are the ends, for data as a whole reach both; unless the least
-    is above 1, and they reach the upper end of 1–5, 0–10 or 0–100 and lie on both sides of its
-    middle: then nobody gave the lowest grade, and 2 to 5 are read as given on 1 to 5. Else it is
-    the first of 1–5, 0–5, 0–10, 0–100 that holds all labels and whose middle one of them reaches,
-    else their least and largest. A single label stands against 0. Of labels that are only a `part`
-    of the data, whose ends need not be there, the first of the four that holds them is taken.
+    Labels within 0..1 are read as 0 to 1, those within −1..1 as −1 to 1. If the least and largest
+    are whole numbers, these are the ends, since whole data reach both; except if the least is above
+    1, and they reach the upper end of 1–5, 0–10 or 0–100 and lie on both sides of its middle: then
+    nobody gave the lowest grade, and 2 to 5 are read as on 1 to 5. Otherwise the scale is the first
+    of 1–5, 0–5, 0–10, 0–100 that holds all labels and whose middle one of them reaches, or else
+    their least and largest. A single label is compared with 0. For a `part` of the data, which need
+    not reach the ends, it is the first of the four that holds the labels.
 
     Raises:
         ValueError: if there is no label.
@@ -84,28 +85,28 @@ def label_range_of(labels: Sequence[float], *, part: bool = False) -> Ends:
 
 
 def middle(ends: Ends) -> float:
-    """Halfway between the ends, as one would type it: 3.7 between 0.1 and 7.3."""
+    """Return the midpoint of the ends, as one would type it: 3.7 between 0.1 and 7.3."""
     return float(f"{ends[0] / 2 + ends[1] / 2:.12g}")
 
 
 def holds(ends: Ends, low: float, high: float) -> bool:
-    """Whether labels from `low` to `high` lie between the ends, rounding aside."""
+    """Return whether labels from `low` to `high` lie between the ends, up to rounding."""
     slack = SLACK * (ends[1] - ends[0])
     return ends[0] - slack <= low and high <= ends[1] + slack
 
 
 def unit_labels(labels: Labels, ends: Ends) -> Labels:
-    """The labels on a scale from 0 to 1: its low end becomes 0, its high end 1."""
+    """Map the labels to a scale from 0 to 1: the low end becomes 0, the high end 1."""
     return (labels - ends[0]) / (ends[1] - ends[0])  # pyright: ignore[reportOperatorIssue]
 
 
 def cosine_labels(labels: Labels, ends: Ends) -> Labels:
-    """The labels as cosines to regress on: from −1 to 1 they are that already, all others are
-    brought to 0..1, as those are who train with sentence-transformers' CosineSimilarityLoss."""
+    """Return the labels as cosines to regress on: unchanged on a scale from −1 to 1, all others
+    mapped to 0..1, as usual for sentence-transformers' CosineSimilarityLoss."""
     return labels if ends == COSINES else unit_labels(labels, ends)
 
 
 def _tidy(label: float) -> float:
-    """The whole number that it is, rounding aside; else as it is."""
+    """Return the nearby whole number, up to rounding; else the number itself."""
     near = float(round(label))
     return near if abs(label - near) <= SLACK else float(label)

@@ -1,4 +1,4 @@
-"""The least value that a loss can reach: over scores in an interval, or over unit vectors."""
+"""Minimum of a loss: over scores in an interval, or over unit vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEPT_FLOORS = 4096  # least values that were worked out
 
 
 class Bound(float):
-    """A floor that nothing is below, and that perhaps no embedding reaches."""
+    """A lower bound of a loss that perhaps no embedding reaches."""
 
 
 def least_over_levels(
@@ -32,12 +32,12 @@ def least_over_levels(
     highest: float = 1.0,
     weighted: bool = False,
 ) -> float | None:
-    """min of log(1 + Σ_{y_i > y_j} w exp(λ(s_j − s_i))) over scores in [lowest, highest].
+    """Return min of log(1 + Σ_{y_i > y_j} w exp(λ(s_j − s_i))) over scores in [lowest, highest].
 
-    The loss is convex and does not care which pair of a label has which score, so at the best
-    point equal labels have equal scores: one unknown a level. The outer two sit at the ends; for
-    the others it is a convex problem in a box, solved by projected Newton (`least_in_box`).
-    None above `MOST_LEVELS` levels. Scores without ends leave nothing.
+    The loss is convex and symmetric in pairs of equal label, so these have equal scores at the
+    minimum: one unknown per level. The outer two are at the ends; the others solve a convex problem
+    in a box by projected Newton (`least_in_box`). None above `MOST_LEVELS` levels. It is 0 for
+    unbounded scores.
     """
     levels, counts = labels.cpu().unique(return_counts=True)
     if len(levels) < 2 or math.isinf(highest - lowest):
@@ -56,7 +56,7 @@ def _least_of(
     lowest: float,
     highest: float,
 ) -> float:
-    """The same of so many labels on each level, for a slider that comes by again; with `levels`
+    """Cache the minimum for so many labels on each level, for a slider that returns; with `levels`
     their gaps are weights."""
     sizes = torch.tensor(counts, dtype=torch.float64)
     weights = sizes[:, None] * sizes[None, :]
@@ -88,15 +88,15 @@ def least_in_box(
     lowest: float,
     highest: float,
 ) -> float:
-    """min of a convex function of `count` numbers in [lowest, highest].
+    """Return min of a convex function of `count` numbers in [lowest, highest].
 
-    The first stands at `lowest` and the last at `highest`. Projected Newton (Bertsekas 1982): a
-    coordinate at an end that its slope presses against is held, the others take the Newton step of
+    The first is fixed at `lowest` and the last at `highest`. Projected Newton (Bertsekas 1982): a
+    coordinate at an end that its slope presses against is fixed, the others take the Newton step of
     the slope [K] and the curvature [K, K], clipped to the box and halved until the value falls
-    enough. It ends where the slopes of all that is free are 0 up to rounding, the condition for the
-    least of a convex function.
+    enough. It stops when the slopes of all free coordinates are 0 up to rounding, the condition for
+    the minimum of a convex function.
 
-    A few numbers are looked at in Python: an operation on so short a tensor takes longer.
+    A few numbers are compared in Python: an operation on so short a tensor takes longer.
     """
     points = torch.linspace(lowest, highest, count, dtype=torch.float64)
     value, inner = value_at(points), range(1, count - 1)
@@ -130,10 +130,10 @@ def least_in_box(
 def least_on_grid(
     value_at: Callable[..., Tensor], *bounds: tuple[float, float], points: int = 65
 ) -> float:
-    """The least value of a smooth function of one or two numbers, each within its bounds.
+    """Return the minimum of a smooth function of one or two numbers, each within its bounds.
 
-    A grid, laid anew, with fewer points, around its lowest point until its steps are below 1e-9 of
-    the first.
+    Refines a grid around its lowest point, with fewer points, until its steps are below 1e-9 of the
+    first.
     """
     spans = [(float(low), float(high)) for low, high in bounds]
     while True:
@@ -151,21 +151,22 @@ def least_on_grid(
 
 
 def softplus_at(x: float) -> float:
-    """log(1 + exp(x)) of one number."""
+    """Return log(1 + exp(x)) of one number."""
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
 
 
 def simplex_gap(count: int) -> float:
-    """cos = 1 less the mean cosine of `count` unit vectors spread evenly: the largest gap."""
+    """Return cos = 1 less the mean cosine of `count` evenly spread unit vectors: the largest
+    gap."""
     return count / (count - 1)
 
 
 def least_in_batch(count: int, extra: int, temperature: float, symmetric: bool = False) -> float:
-    """The least InfoNCE of `count` pairs with `extra` further negatives, in any dimension.
+    """Return the least InfoNCE of `count` pairs with `extra` further negatives, in any dimension.
 
-    By convexity the best queries are alike: a part of each, sin a, along one common direction,
-    the rest a simplex; so too the keys, with sin b. The extra negatives stand opposite to the
-    common direction, which is worth it only if there are any.
+    By convexity the best queries are alike: a part of each, sin a, along one common direction, the
+    rest a simplex; so too the keys, with sin b. The extra negatives lie opposite to the common
+    direction, which only helps if there are any.
     """
     if count == 1:
         forward = float(_log1p_total((extra, torch.tensor(-2 / temperature, dtype=torch.float64))))
@@ -185,7 +186,7 @@ def least_in_batch(count: int, extra: int, temperature: float, symmetric: bool =
 
 
 def least_binary(count: int, scale: float, offset: float) -> float:
-    """min of softplus(offset − scale·p) + (count − 1)·softplus(scale·n − offset).
+    """Return min of softplus(offset − scale·p) + (count − 1)·softplus(scale·n − offset).
 
     p is the cosine of the pairs of a batch and n the mean cosine of the others. Moving from a
     simplex (t = 1) to all queries opposite to all keys (t = 0) trades the one for the other.
@@ -201,7 +202,8 @@ def least_binary(count: int, scale: float, offset: float) -> float:
 
 
 def _log1p_total(*parts: tuple[int, Tensor]) -> Tensor:
-    """log(1 + Σ count·exp(exponent)) over (count, exponent), in the shape of the exponents."""
+    """Return log(1 + Σ count·exp(exponent)) over (count, exponent), in the shape of the
+    exponents."""
     exponents = [exponent + math.log(count) for count, exponent in parts if count]
     if not exponents:
         return torch.zeros_like(parts[0][1])

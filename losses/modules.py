@@ -22,7 +22,8 @@ EXTRA = ("gather",)  # keywords that say where a loss runs, not which loss it is
 
 
 class Settled(nn.Module):
-    """A loss with its settings. An `nn.Parameter` among them, a temperature say, is learned."""
+    """A loss with its settings. An `nn.Parameter` among them, such as a temperature, is
+    learned."""
 
     @property
     def settings(self) -> dict[str, object]:
@@ -37,7 +38,7 @@ class Settled(nn.Module):
 
 
 class LossModule(Settled):
-    """One loss with its parameters fixed. Subclasses name the loss."""
+    """A loss with its parameters fixed. Subclasses name the loss."""
 
     spec: LossSpec
 
@@ -69,7 +70,7 @@ class LossModule(Settled):
 class PrototypeLoss(LossModule):
     """A loss that learns one prototype [D] for each of `count` classes.
 
-    It is called with the rest of what the loss reads: embeddings [N, D] and classes [N].
+    Called with the rest of the loss's inputs: embeddings [N, D] and classes [N].
     """
 
     def __init__(self, count: int, dimension: int, **settings: object) -> None:
@@ -88,8 +89,8 @@ class PrototypeLoss(LossModule):
 class QueuedLoss(LossModule):
     """A loss with vectors of earlier batches as further keys.
 
-    It keeps those of the batches that it was called with while gradients are computed, as many as
-    the parameter `length_of_…` says; they are part of its `state_dict`.
+    It stores those of batches seen while gradients are computed, up to the parameter `length_of_…`;
+    they are part of its `state_dict`.
     """
 
     def __init__(self, **settings: object) -> None:
@@ -103,15 +104,15 @@ class QueuedLoss(LossModule):
 
 
 def module_name(name: str) -> str:
-    """`info_nce` → `InfoNceLoss`, `lambda_loss` → `LambdaLoss`, `info_nce+angle` →
+    """Return the class name: `info_nce` → `InfoNceLoss`, `info_nce+angle` →
     `InfoNceAngleLoss`."""
     words = re.findall(r"[^\W_]+", name.removesuffix("_loss"))
     return "".join(word.capitalize() for word in words) + "Loss"
 
 
 def loss_module(name: str) -> type[LossModule]:
-    """The class for the loss of this name, also for one that was registered later, and for a sum:
-    ``loss_module("info_nce+angle")(weight_of_angle=0.1)``. By the name of a library's class it is
+    """Return the class for the loss of this name, also for one registered later, and for a sum:
+    ``loss_module("info_nce+angle")(weight_of_angle=0.1)``. The name of a library's class selects
     the loss as that library computes it: ``loss_module("MultipleNegativesRankingLoss")()``."""
     return MODULES.get(name) or _module_of(LOSSES[name])
 

@@ -1,7 +1,7 @@
-"""Who else computes a loss: the function or class of a library, by its name there.
+"""Functions and classes of libraries that compute a loss, by name.
 
 A `LossSpec` names those that compute the loss itself, and a `Convention` its own. No library is
-imported or needed for it.
+imported.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ MARGIN_VECTORS = {
 class Peer:
     """A function or class of a library that computes a loss.
 
-    `library` is as pip calls it, or a repository that no package is made of. `reads` is as in
-    `LossSpec.reads`, empty where a batch of tensors is not what it is given; `settings` are what it
-    is told where its own defaults compute something else.
+    `library` is its pip name, or a repository without a package. `reads` is as in `LossSpec.reads`,
+    empty if its input is not a batch of tensors; `settings` are passed if its own defaults compute
+    something else.
     """
 
     library: str

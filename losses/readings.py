@@ -1,4 +1,4 @@
-"""What a loss may read of a batch: one table for explorer, adapters and training."""
+"""Inputs that a loss may read from a batch: one table for explorer, adapters and training."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ LISTS, TEACHER, TEACHER_VECTORS = ("lists",), ("teacher",), ("teacher_vectors",)
 
 @dataclass(frozen=True)
 class Readable:
-    """What a batch can hand to a loss under one name, and what it takes to have it.
+    """An input that a batch offers under one name, and its requirements.
 
-    `axes` says what its dimensions count, in the names of `Symbol.axes`. `made_of` is what
-    whoever holds the batch makes it from: "scores" and "labels" are there for any scored pairs,
-    "vectors" need embeddings, "classes" need sentences that can be told apart, "texts" are
-    numbers of the sentences, equal for equal texts, "groups" say which pairs share their first
-    sentence, "teacher" is what a teacher gave the pairs, or its vectors. `by_threshold` is
-    whether it depends on which pairs count as positive, `by_range` whether on the ends of the
-    labels' scale (`losses.labels`). A loss learns nothing from it unless there are all of
-    `needs`: "order", two labels that differ; "sides", pairs on both sides of the threshold;
-    "positives", positive pairs; "lists", first sentences that stand in several pairs;
-    "teacher", a teacher's score of each pair; "teacher_vectors", its vectors, of the batch's
-    own dimension. `positives_only`: its rows are the positive pairs, so that without any there
-    is nothing to hand over. What is `optional` may be missing.
+    `axes` says what its dimensions count, in the names of `Symbol.axes`. `made_of` is its source in
+    the batch: "scores" and "labels" exist for any scored pairs, "vectors" need embeddings,
+    "classes" need sentences that can be told apart, "texts" are numbers of the sentences, equal for
+    equal texts, "groups" say which pairs share their first sentence, "teacher" is a teacher's
+    scores of the pairs, or its vectors. `by_threshold` is whether it depends on which pairs count
+    as positive, `by_range` whether on the ends of the labels' scale (`losses.labels`). A loss
+    learns nothing from it without all of `needs`: "order", two labels that differ; "sides", pairs
+    on both sides of the threshold; "positives", positive pairs; "lists", first sentences with
+    several pairs; "teacher", a teacher's score of each pair; "teacher_vectors", its vectors, of the
+    batch's own dimension. `positives_only`: its rows are the positive pairs, and it does not exist
+    without any. `optional` inputs may be missing.
     """
 
     meaning: str

@@ -1,4 +1,4 @@
-"""Rules that a definition takes as functions: which candidates count, what is added to logits.
+"""Rules that a definition takes as functions: candidates that count, biases on logits.
 
 A rule is a function of a matrix [N, K], bound to its settings by `functools.partial`. Several rules
 make one function: masks joined by "and", biases by "+". A loss with many options is a short
@@ -29,7 +29,7 @@ class Rules:
     rules: tuple[Rule, ...]
 
     def __call__(self, cells: Tensor, **beside: Tensor) -> Tensor:
-        """Apply all rules to cells [N, K]; each takes of what stands `beside` what it names."""
+        """Apply all rules to cells [N, K]; each takes what it names from `beside`."""
         results = (rule(cells, **_taken(rule, beside)) for rule in self.rules)
         return functools.reduce(_OPERATORS[self.operator], results)
 
@@ -54,7 +54,7 @@ def _parameters(function: Rule) -> frozenset[str]:
 
 
 def foldable(select: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function that only picks some of the values that it is handed, whatever they are."""
+    """Mark a function that only picks some of its arguments, whatever their values."""
     select.folds = True  # pyright: ignore[reportFunctionMemberAccess]
     return select
 
@@ -62,8 +62,8 @@ def foldable(select: Callable[..., Any]) -> Callable[..., Any]:
 def composed(*definitions: Callable[..., Tensor]) -> Callable[[Callable[..., Choice]], Any]:
     """Make one definition of a function that chooses among `definitions`.
 
-    The function takes the loss's inputs and options, and returns the definition to run and the
-    arguments to call it with. What it becomes takes the same and returns the loss.
+    The function takes the loss's inputs and options, and returns the definition to run and its
+    arguments. The result takes the same and returns the loss.
     """
 
     def decorate(choose: Callable[..., Choice]) -> Callable[..., Tensor]:
@@ -80,8 +80,8 @@ def composed(*definitions: Callable[..., Tensor]) -> Callable[[Callable[..., Cho
 
 
 def chosen(definition: Callable[..., Tensor], options: Mapping[str, Any]) -> Choice:
-    """Return the definition that runs for these inputs and options, and its arguments; itself and
-    the same where there is nothing to choose."""
+    """Return the definition that runs for these inputs and options, and its arguments; unchanged if
+    there is no choice."""
     choose = getattr(definition, "choose", None)
     return (definition, dict(options)) if choose is None else choose(**options)
 

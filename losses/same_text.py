@@ -1,8 +1,7 @@
-"""Candidates that are no negatives, because their text is the anchor's or the positive's own.
+"""Candidates excluded as negatives because their text is the anchor's or the positive's own.
 
-Whoever holds the texts numbers them: equal numbers are equal texts. Texts are compared as texts,
-never by similarity. A candidate of the same text is left out of the negatives; it is not made a
-positive.
+Callers number the texts: equal numbers are equal texts. Texts are compared as texts, never by
+similarity. A candidate of the same text is excluded from the negatives, not made a positive.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ Absent = Callable[[slice], Tensor]
 
 
 def same_text(anchors: Tensor, positives: Tensor, candidates: Tensor) -> Tensor:
-    """Whether candidate j has the text of row i's anchor or of its positive: bool [R, C].
+    """Return whether candidate j has the text of row i's anchor or of its positive: bool [R, C].
 
     Args:
-        anchors, positives: [R], the numbers of the texts of each row.
-        candidates: [C], those of what it is compared with.
+        anchors, positives: [R], the text numbers of each row.
+        candidates: [C], the text numbers of the candidates.
 
     >>> same_text(torch.tensor([1, 2]), torch.tensor([3, 4]), torch.tensor([3, 4, 1]))
     tensor([[ True, False,  True],
@@ -36,9 +35,9 @@ def same_text(anchors: Tensor, positives: Tensor, candidates: Tensor) -> Tensor:
 
 
 def same_text_count(anchors: Tensor, positives: Tensor, candidates: Tensor) -> Tensor:
-    """How many candidates have the text of each row's anchor or of its positive: int64 [R].
+    """Count the candidates with the text of each row's anchor or of its positive: int64 [R].
 
-    The sums of the rows of `same_text`, in O(R + C) memory.
+    Equals the row sums of `same_text`, in O(R + C) memory.
     """
     ordered = candidates.sort().values
 
@@ -50,13 +49,13 @@ def same_text_count(anchors: Tensor, positives: Tensor, candidates: Tensor) -> T
 
 
 def absent_by(anchors: Tensor, positives: Tensor, candidates: Tensor) -> Absent:
-    """`same_text` of a span of rows at a time."""
+    """Return `same_text` for a span of rows at a time."""
     return lambda span: same_text(anchors[span], positives[span], candidates)
 
 
 def all_differ(texts: Tensor) -> bool:
-    """Whether it is known that no text stands twice, so that none is left out for its text; of few
-    rows, and where asking would hold something up, it is not asked.
+    """Return whether all texts are known to differ, so that none needs to be excluded. False
+    without a check for few rows, and where the check would block.
 
     >>> all_differ(torch.arange(2000)), all_differ(torch.arange(2000) // 2)
     (True, False)

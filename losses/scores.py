@@ -1,7 +1,7 @@
 """Kinds of score that a loss compares: cosines, dot products, logits, probabilities.
 
-The minimum of a loss and its value at collapse depend on the interval in which scores lie and on
-the score that every pair has where a model tells nothing apart.
+The minimum of a loss and its value at collapse depend on the interval of the scores and on the
+score that every pair has from a model that tells nothing apart.
 
 >>> SCORE_KINDS["cosine"].within, SCORE_KINDS["logit"].within
 ((-1.0, 1.0), (-inf, inf))
@@ -24,9 +24,9 @@ UNBOUNDED: Ends = (-math.inf, math.inf)
 
 @dataclass(frozen=True)
 class ScoreKind:
-    """`within` are the least and the largest score. `at_collapse` is the score of every pair of a
+    """`within` are the least and the largest score. `at_collapse` is the score of every pair from a
     model that tells nothing apart: the cosine of equal vectors, the logit of an untrained head;
-    None where it depends on the lengths of the vectors."""
+    None if it depends on the lengths of the vectors."""
 
     within: Ends
     at_collapse: float | None
@@ -49,17 +49,17 @@ Formula = Callable[..., float | None]
 
 
 def by_kind_of_score(formula: Formula | None) -> bool:
-    """Whether a formula depends on the kind of score: that of probabilities of logits does not."""
+    """Return whether a formula depends on the kind of score: not for probabilities of logits."""
     accepted = inspect.signature(formula).parameters if formula else ()
     return any(name in accepted for name in ("within", "at", "score"))
 
 
 @functools.lru_cache(maxsize=1024)
 def on_scores(formula: Formula, kind: str) -> Formula:
-    """The formula of a minimum or of a value at collapse, for scores of this kind.
+    """Bind the formula of a minimum or of a value at collapse to scores of this kind.
 
     A formula that depends on the kind has a keyword `within` (the ends of a score), `at` (the score
-    of every pair at collapse) or `score` (the kind itself); any other is returned as it is.
+    of every pair at collapse) or `score` (the kind itself); any other is returned unchanged.
     """
     known = SCORE_KINDS[kind]
     offered = {"within": known.within, "at": known.at_collapse, "score": kind}

@@ -1,7 +1,7 @@
-"""What a loss owes its reader: formula, symbols, parameters, landmarks, conventions.
+"""Facts about a loss: formula, symbols, parameters, reference values, conventions.
 
-A `LossSpec` stands beside each definition as plain data. It never computes the loss; the
-explorer runs the definition and looks names up here.
+A `LossSpec` is plain data beside each definition. It never computes the loss; the explorer runs the
+definition and looks names up here.
 """
 
 from __future__ import annotations
@@ -39,19 +39,18 @@ GROUPS = (
 class Convention:
     """The same loss as another library computes it: other parameters, or another definition.
 
-    A definition of its own may bring its formula, its symbols and what it reads with it; it has a
-    step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The same
-    number for training, checked and fast, is `function`, if there is one; else `LossSpec.checked`
-    checks what the definition is given. A trainer that is given triplets, which a batch of pairs
-    has not, takes the parameters of `given_triplets` in place of those. `note` says where the
-    library and this part, in a sentence. `equivalent`, `collapse`, `floor`, `with_copies` and
-    `reach` are as in `LossSpec`, for a definition of its own; their formulas are those of the loss
-    where None is given. `former` are names that it had, by which links, runs and programs still
-    find it. `peers` compute it, beside its `equivalent`; one that is `printed` stands in an article
-    or in a question. `score` is the kind of score that it compares (`losses.scores`), that of the
-    loss where it is empty. `learned` are the parameters that the library trains with the model,
-    each with a value at which the loss reaches its minimum; their defaults are where the training
-    starts. `label_ends` and `list_weight` are as in `LossSpec`. `aliases` select it, too.
+    A definition of its own may bring its formula, symbols and inputs; it has a step named
+    `LossSpec.terms`. Empty fields are as in the loss. `function` is the same number for training,
+    checked and fast, if there is one; else `LossSpec.checked` checks the definition's inputs. A
+    trainer with triplets, which a batch of pairs lacks, uses the parameters of `given_triplets`
+    instead. `note` says in a sentence where the library and this differ. `equivalent`, `collapse`,
+    `floor`, `with_copies` and `reach` are as in `LossSpec`, for a definition of its own; None for
+    their formulas means those of the loss. `former` are earlier names, by which links, runs and
+    programs still find it. `peers` compute it, beside its `equivalent`; a `printed` one is from an
+    article or a question. `score` is the kind of score that it compares (`losses.scores`), that of
+    the loss if empty. `learned` are the parameters that the library trains with the model, each
+    with a value at which the loss reaches its minimum; training starts at their defaults.
+    `label_ends` and `list_weight` are as in `LossSpec`. `aliases` select it, too.
     """
 
     name: str
@@ -82,14 +81,14 @@ class Convention:
 
 @dataclass(frozen=True)
 class Part:
-    """One term of a loss made of losses (`losses.combined`): `weight` times `spec` on the batch.
+    """A term of a loss made of losses (`losses.combined`): `weight` times `spec` on the batch.
 
-    The steps of its definition have `label` and "_" in front of their names. `weight` is the name
-    of a parameter of the whole, and `parameters` has by the part's own names what its parameters
-    are called there. `given` has by its arguments what hands them over: names in `READABLE`, or
-    expressions of these. `prefix` is how many dimensions of the vectors it sees, or, below or at 1,
-    which share of them; None where it sees them as they are. `length` is the parameter that says
-    how long its queue is, of one that has a queue. What is no sum has no `weight`.
+    The names of its steps are prefixed with `label` and "_". `weight` is the name of a parameter of
+    the whole, and `parameters` maps the part's own parameters to those of the whole. `given` maps
+    its arguments to their sources: names in `READABLE`, or expressions of these. `prefix` is the
+    number of dimensions of the vectors that it sees, or, up to 1, their share; None for all.
+    `length` is the parameter for the length of its queue, if it has one. A part of something other
+    than a sum has no `weight`.
     """
 
     label: str
@@ -102,45 +101,42 @@ class Part:
 
 
 def as_function(*_: Tensor, **__: object) -> Tensor:
-    """A `LossSpec` without a definition of its own: its function is its definition."""
+    """Return a `LossSpec` whose definition also serves as its function."""
     raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class LossSpec:
-    """Everything a page, a test or a reader needs to know of one loss.
+    """Everything that a page, a test or a reader needs to know about a loss.
 
-    `about` says in a sentence what it does, and `steps` what each step is that no other loss of
-    its group has, by its name. These, `title`, `note` and a parameter's `label` are the English
-    words; translations stand in `explorer/locale`.
+    `about` describes it in a sentence, and `steps` each step that no other loss of its group has,
+    by name. These, `title`, `note` and a parameter's `label` are the English words; translations
+    are in `explorer/locale`.
 
-    `terms` names the step whose gradient is the weight of each single term. `collapse` is the
-    value when all embeddings are equal and `floor` the least value that any embedding reaches;
-    both are called with the loss's inputs and parameters, and may answer None; a floor that only
-    bounds the loss is a `losses.minimum.Bound`. `reach`, called with the parameters, is the
-    largest distance of two unit vectors, for a hinge of distances whose margin no vectors reach
-    beyond that. `variants` holds the
-    formula that takes the place of `formula` at a parameter's value, under "name=value" (true and
-    false in lower case). `note` is what a reader of its numbers must know beside the formula.
-    `form` is the form of its terms, where it has one of `losses.forms`. `equivalent`, called with
-    the parameters, is the same in sentence-transformers (`losses.equivalents`). `counted` says, as
-    a formula, which candidates count where texts are known, for a loss that reads them. `aliases`
-    are other names by which people know it, among them those of libraries' classes. `selectors`
-    names the steps of bools that tell kinds of cells apart; all others are masks. `parts` are what
-    a loss made of losses is the sum of. `peers` are who else computes it, beside its `equivalent`.
-    `without_others` are values of parameters at which it takes no other row of the batch for a
-    negative: empty where it never does, None where it always does. `convention` is the one that it
-    is written in, as `under` gave it. `negatives` names the steps in whose cells a query, or a
-    view, stands against a negative of the batch; none for a loss that has no such cells.
-    `with_copies` is the least value in a batch some of whose negatives are what the row looks for
-    or, unless dot products are read, itself: it is called with how many of them each row has in
-    each of these steps, [R], and with the parameters. `score` is the kind of score that it
-    compares, on which `collapse` and `floor` may depend. `formulas_unbounded` has the formulas of
-    these two ("collapse", "floor") where they are others for scores without ends; of a loss on such
-    scores it has those for scores between ends. `learned` is as in `Convention`. `label_ends` are
-    the ends between which labels mean something to it, where it takes them as they are; beyond
-    them it has no minimum, or one above 0. `list_weight`, called with the labels of a list, is how
-    much the list counts among others; without it all lists count alike.
+    `terms` names the step whose gradient is the weight of each term. `collapse` is the value for
+    equal embeddings and `floor` the least value that any embedding reaches; both are called with
+    the loss's inputs and parameters, and may return None; a floor that is only a lower bound is a
+    `losses.minimum.Bound`. `reach`, called with the parameters, is the largest distance of two unit
+    vectors, for a hinge of distances with a margin beyond it. `variants` holds the formula that
+    replaces `formula` at a parameter's value, under "name=value" (true and false in lower case).
+    `note` is a remark that a reader of its numbers needs. `form` is the form of its terms
+    (`losses.forms`), if it has one. `equivalent`, called with the parameters, is the same in
+    sentence-transformers (`losses.equivalents`). `counted` is a formula of the candidates that
+    count when texts are known, for a loss that reads them. `aliases` are other common names, among
+    them those of libraries' classes. `selectors` names boolean steps that distinguish cells; all
+    others are masks. `parts` are the terms of a loss made of losses. `peers` are other
+    implementations, beside its `equivalent`. `without_others` are parameter values at which it
+    takes no other row of the batch as a negative: empty if it never does, None if it always does.
+    `convention` is the one it is written in, as set by `under`. `negatives` names the steps whose
+    cells compare a query, or a view, with a negative of the batch. `with_copies` is the least value
+    in a batch where some negatives duplicate the row's target or, except with dot products, the row
+    itself: it is called with their number in each row for each of these steps, [R], and with the
+    parameters. `score` is the kind of score that it compares, on which `collapse` and `floor` may
+    depend. `formulas_unbounded` has the formulas of these two ("collapse", "floor") that differ for
+    unbounded scores; for a loss on such scores, those for bounded scores. `learned` is as in
+    `Convention`. `label_ends` are the ends of the labels that it accepts as they are; beyond them
+    it has no minimum, or one above 0. `list_weight`, called with the labels of a list, is the
+    list's weight among others; without it all lists weigh the same.
     """
 
     function: Callable[..., Tensor]
@@ -203,8 +199,8 @@ class LossSpec:
 
     @property
     def checked(self) -> Callable[..., Tensor]:
-        """The loss with checked inputs, for training: `function`, or that of the convention. A
-        convention that is a bare definition has its inputs checked by what they read."""
+        """The loss with checked inputs, for training: `function`, or that of the convention, or a
+        bare definition with checks by what it reads."""
         chosen = next((one for one in self.conventions if one.name == self.convention), None)
         if chosen is None or chosen.definition is None:
             return self.function
@@ -212,54 +208,55 @@ class LossSpec:
 
     @property
     def readings(self) -> tuple[Readable, ...]:
-        """What `READABLE` says of all that the loss reads."""
+        """The entries of `READABLE` for all inputs of the loss."""
         return tuple(READABLE[what] for what in self.reads.values())
 
     @property
     def needs(self) -> frozenset[str]:
-        """What must be there for the loss to learn anything: see `Readable.needs`."""
+        """Requirements for the loss to learn anything: see `Readable.needs`."""
         return frozenset(need for reading in self.readings for need in reading.needs)
 
     @property
     def learns_from_positives(self) -> bool:
-        """Whether positive pairs suffice, without pairs of other labels."""
+        """Return whether positive pairs suffice, without pairs of other labels."""
         return self.needs <= {*POSITIVES, *LISTS, *TEACHER, *TEACHER_VECTORS}
 
     @property
     def needs_positives(self) -> bool:
-        """Whether it learns nothing without a positive pair."""
+        """Return whether it learns nothing without a positive pair."""
         return bool(self.needs & {"sides", "positives"})
 
     @property
     def by_threshold(self) -> bool:
-        """Whether it matters which pairs count as positive."""
+        """Return whether it depends on which pairs count as positive."""
         return any(reading.by_threshold for reading in self.readings)
 
     @property
     def by_range(self) -> bool:
-        """Whether it matters which ends the scale of the labels has, beside the threshold."""
+        """Return whether it depends on the ends of the labels' scale, beside the threshold."""
         return any(reading.by_range for reading in self.readings)
 
     @property
     def reads_scores_only(self) -> bool:
-        """Whether what is known of each pair suffices, without vectors."""
+        """Return whether data of each pair suffice, without vectors."""
         known = ("scores", "labels", "groups", "teacher")
         return all(reading.made_of in known for reading in self.readings)
 
     @property
     def compares_pairs(self) -> bool:
-        """Whether it compares labelled pairs with each other: in lists, those of the same list."""
+        """Return whether it compares labelled pairs with each other, in lists those of the same
+        list."""
         among = any(symbol.axes == ("pair", "pair") for symbol in self.symbols.values())
         of_pairs = all("pair" in reading.axes for reading in self.readings)
         return among and of_pairs and self.reads_labels
 
     @property
     def label_argument(self) -> str:
-        """The argument that takes the labels, of a loss that reads them."""
+        """The argument for the labels, of a loss that reads them."""
         return next(n for n, what in self.reads.items() if READABLE[what].made_of == "labels")
 
     def weight_of_list(self, labels: Tensor) -> float:
-        """How much a list of these labels [K] counts; 0 without two that differ."""
+        """Return the weight of a list with these labels [K]; 0 if all are equal."""
         if len(labels.unique()) < 2:
             return 0.0
         return self.list_weight(labels) if self.list_weight else 1.0
@@ -274,32 +271,32 @@ class LossSpec:
 
     @property
     def similarity(self) -> str:
-        """What the pair scores of a bi-encoder are where nobody chooses: "cosine" or "dot"."""
+        """The default pair score of a bi-encoder: "cosine" or "dot"."""
         return "dot" if self.score == "dot" and self.reads_scores else "cosine"
 
     @property
     def reads_guide(self) -> bool:
-        """Whether it asks a second encoder which negatives to believe."""
+        """Return whether it filters negatives by a second encoder."""
         return any("guide_dimension" in reading.axes for reading in self.readings)
 
     @property
     def reads_teacher(self) -> bool:
-        """Whether it learns from another model: its scores, or its vectors."""
+        """Return whether it learns from another model: its scores, or its vectors."""
         return bool(self.needs & {*TEACHER, *TEACHER_VECTORS})
 
     @property
     def reads_texts(self) -> bool:
-        """Whether it can leave keys out whose text is the query's or the own key's."""
+        """Return whether it can leave out keys with the text of the query or its own key."""
         return any(reading.made_of == "texts" for reading in self.readings)
 
     @property
     def of_positives(self) -> bool:
-        """Whether its rows are positive pairs, among whatever else stands in the batch."""
+        """Return whether its rows are positive pairs, whatever else is in the batch."""
         return "positives" in self.needs and "prototypes" not in self.reads.values()
 
     @property
     def negatives_of_batch(self) -> bool:
-        """Whether its negatives are whatever else stands in the batch, at its own parameters."""
+        """Return whether its negatives are the rest of the batch, at its own parameters."""
         if not self.of_positives or self.without_others is None:
             return self.of_positives
         own = self.defaults
@@ -310,7 +307,7 @@ class LossSpec:
         return any(reading.made_of == "vectors" for reading in self.readings)
 
     def formula_at(self, **parameters: object) -> str:
-        """The formula at these parameters: that of the first variant that applies."""
+        """Return the formula at these parameters: that of the first variant that applies."""
         for name, value in {**self.defaults, **parameters}.items():
             said = str(value).lower() if isinstance(value, bool) else str(value)
             if f"{name}={said}" in self.variants:
@@ -322,7 +319,8 @@ class LossSpec:
         return {parameter.name: parameter.default for parameter in self.parameters}
 
     def beyond_reach(self, parameters: Mapping[str, object]) -> tuple[float, float] | None:
-        """A margin that no two unit vectors have between them, and what they have; else None."""
+        """Return a margin larger than any distance of two unit vectors, and that distance; else
+        None."""
         for one in self.parameters:
             asked = parameters[one.name]
             if one.role == "margin" and self.reach is not None and isinstance(asked, int | float):
@@ -331,7 +329,7 @@ class LossSpec:
         return None
 
     def scored_as(self, kind: str) -> LossSpec:
-        """This loss on scores of another kind: its minimum and its value at collapse follow.
+        """Return this loss on scores of another kind, with its minimum and value at collapse.
 
         Raises ValueError for a kind that is not in `SCORE_KINDS`.
         """
@@ -356,21 +354,21 @@ class LossSpec:
 
     @property
     def former_conventions(self) -> dict[str, str]:
-        """What conventions were called before, each with its name of today."""
+        """Earlier names of conventions, each with its current name."""
         return {old: one.name for one in self.conventions for old in one.former}
 
     def present(self, convention: str) -> str:
-        """The name of today of a convention; of one that is not known, what was given."""
+        """Return the current name of a convention; an unknown one is unchanged."""
         return self.former_conventions.get(convention, convention)
 
     def for_given_triplets(self, convention: str) -> Mapping[str, object]:
-        """The parameters that a convention has otherwise where it is given triplets."""
+        """Return the parameters that a convention changes for given triplets."""
         apart = (one.given_triplets for one in self.conventions if one.name == convention)
         return next(apart, {})
 
     def under(self, convention: str, *, given_triplets: bool = False) -> LossSpec:
-        """This loss as another library writes it, and where it is given triplets, with what it has
-        otherwise for these. An empty name is our own convention."""
+        """Return this loss as another library writes it; for given triplets, with the parameters
+        that it changes for these. An empty name is our own convention."""
         if not convention:
             return self
         convention = self.present(convention)

@@ -1,4 +1,4 @@
-"""How the parameters and the named intermediates of a loss are written and moved."""
+"""Notation and ranges of a loss's parameters and named intermediates."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ ParameterValue = float | bool | str | tuple[float, ...] | None
 class Parameter:
     """A keyword of a loss as a person moves it: default, range, symbol.
 
-    A parameter with `choices` is picked, a boolean default is switched, a tuple default is a
-    list of numbers, anything else is a number between `minimum` and `maximum`. `role` is what rules
-    of thumb know it as, one of `ROLES`: "scale" is λ before a difference of two scores, of which
-    λ = α/σ_s (S1 eq. 50) speaks; "sharpness" is any other factor or temperature that sharpens all
-    that is compared. Of a `whole` one only whole numbers count. A number with an `on_value` may be
-    off, which is None, and begins at that value when it is switched on; `former_off` is the number
-    that stood for off in earlier versions. One that speaks of a query's own hard negatives
-    (`negative_owners`) says in `without_owners` at which value it does not. `label` is what it is
-    called in English, the same in every loss that has one of this name; translations stand in
+    A parameter with `choices` is picked, a boolean default is switched, a tuple default is a list
+    of numbers, anything else is a number between `minimum` and `maximum`. `role` is its meaning for
+    rules of thumb, one of `ROLES`: "scale" is λ before a difference of two scores, to which λ =
+    α/σ_s (S1 eq. 50) applies; "sharpness" is any other factor or temperature that sharpens all
+    comparisons. A `whole` one takes only whole numbers. A number with an `on_value` may be off,
+    which is None, and starts at that value when it is switched on; `former_off` is the number that
+    stood for off in earlier versions. A parameter about a query's own hard negatives
+    (`negative_owners`) states in `without_owners` the value at which it has no effect. `label` is
+    its English name, the same in every loss with a parameter of this name; translations are in
     `explorer/locale`.
     """
 
@@ -56,17 +56,16 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Symbol:
-    """How a named intermediate is written, and what its rows and columns are.
+    """Notation of a named intermediate, and of its rows and columns.
 
-    `latex` is its name, and `equals` what that stands for, where this is told. `stem` is the name
-    without the letter that counts it, ``s`` of ``s_i``, where another letter may count it as well.
-    `axes` are axis names ("pair", "query", "key", "view", "sentence", "class", "triplet",
-    "level", "dimension"). `live` is the right-hand side for one cell with the names of other
-    intermediates and parameters in «…», indexed by row r and column c: ``«scores[r]»``. Where it
-    depends on a parameter it is a formula for each condition, an expression of the parameters, of
-    which the first that holds counts: ``{"soft_margin": …, "": …}``. What can
-    never be below 0 is not `signed`: 0 is then the end of its scale and not the middle. `indices`
-    are the letters that count its last axes, where they are not i and then j.
+    `latex` is its name, `equals` its meaning, if shown. `stem` is the name without its index, ``s``
+    of ``s_i``, if another letter may index it. `axes` are axis names ("pair", "query", "key",
+    "view", "sentence", "class", "triplet", "level", "dimension"). `live` is the right-hand side for
+    one cell with the names of other intermediates and parameters in «…», indexed by row r and
+    column c: ``«scores[r]»``. If it depends on a parameter it maps conditions, expressions of the
+    parameters, to formulas, and the first that holds counts: ``{"soft_margin": …, "": …}``. Unless
+    `signed`, it is never below 0: 0 is then the end of its scale and not the middle. `indices` are
+    the letters of its last axes if they are not i and then j.
     """
 
     latex: str
@@ -79,9 +78,9 @@ class Symbol:
 
     @property
     def written(self) -> str:
-        """The name, and what it stands for."""
+        """Return the name, and its meaning."""
         return f"{self.latex} = {self.equals}" if self.equals else self.latex
 
     def counted_by(self, letter: str) -> str:
-        """The name with this letter where it has one of its own."""
+        """Return the name with this index if it has one of its own."""
         return f"{self.stem}_{letter}" if self.stem else self.latex

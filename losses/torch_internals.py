@@ -1,8 +1,8 @@
-"""Everything of torch that `losses` uses and torch does not promise: here, and nowhere else.
+"""Private parts of torch that `losses` uses: here, and nowhere else.
 
 Each has no public counterpart, or one that costs more than a tenth of a small batch's step
 (measured on one core, N = 8, forward and backward). `tests/unit/losses/test_torch_internals.py`
-says which of them a new torch has changed, and what it was for.
+says which of them a new torch has changed, and their purpose.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from torch.autograd import forward_ad
 
 
 def below_autograd() -> AbstractContextManager:
-    """Steps as torch's own operators take them, where autograd is not even asked.
+    """Return a context that runs steps below autograd, as torch's own operators do.
 
-    Public: `torch.no_grad`, under which autograd is asked at every step and declines: 16 % more for
+    Public: `torch.no_grad`, under which autograd is still entered at every step: 16 % more for
     `cosent`, 17 % for `info_nce`. `torch.inference_mode` makes tensors that cannot be saved.
     """
     return torch._C._AutoDispatchBelowAutograd()
 
 
 def in_torch_func() -> bool:
-    """Whether torch.func looks on (`grad`, `vmap`, …), or a derivative is carried forwards.
+    """Return whether torch.func is active (`grad`, `vmap`, …), or a derivative is carried forwards.
 
-    Public: none. A tensor can be asked whether it has a tangent (`forward_ad.unpack_dual`), which
-    torch.compile does not trace; whether a transform is active cannot be asked.
+    Public: none. A tensor can be asked for a tangent (`forward_ad.unpack_dual`), which
+    torch.compile does not trace; there is no query for an active transform.
     """
     return torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
 
 
 def differentiated_again() -> bool:
-    """Whether torch.func takes more than one derivative, or carries one forwards.
+    """Return whether torch.func takes more than one derivative, or carries one forwards.
 
     Public: none; see `in_torch_func`.
     """
@@ -45,7 +45,7 @@ def differentiated_again() -> bool:
 
 
 def is_batch_of_gradients(outer: Tensor) -> bool:
-    """Whether a gradient is several at once (`is_grads_batched`), none of which can be read.
+    """Return whether a gradient is several at once (`is_grads_batched`), which cannot be read.
 
     Public: none; reading it raises.
     """
@@ -54,15 +54,15 @@ def is_batch_of_gradients(outer: Tensor) -> bool:
 
 
 def graph_is_kept() -> bool:
-    """Within a backward pass, whether the graph is retained, and with it what was saved.
+    """Return, within a backward pass, whether the graph and its saved tensors are retained.
 
-    Public: none; without the answer every gradient would have to be copied before it is given away.
+    Public: none; without it every gradient would have to be copied before it is returned.
     """
     return torch._C._autograd._get_current_graph_task_keep_graph()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def cdist_backward(slopes: Tensor, vectors: Tensor, lengths: Tensor) -> Tensor:
-    """Σ_k slopes_ik ∂|v_i − v_k|/∂v_i, from the distances [N, N] that are there already.
+    """Return Σ_k slopes_ik ∂|v_i − v_k|/∂v_i, from existing distances [N, N].
 
     Public: `torch.cdist` under autograd, which computes all distances once more.
     """

@@ -1,4 +1,4 @@
-"""Lists of libraries that take some labels for places without a candidate."""
+"""Conventions of libraries in which some labels mark places without a candidate."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ JUDGED: Mapping[str, Callable[[Tensor], Tensor]] = {
 
 
 def judged_in(labels: Tensor, mask: Tensor | None, what: str) -> Tensor:
-    """Which places [L, K] hold a candidate with a judgement."""
+    """Return the places [L, K] of candidates with a judgement."""
     judged = JUDGED[what](labels)
     return judged if mask is None else judged & mask
 
 
 def without_unjudged(spec: Any) -> Any:
-    """The `LossSpec` for callers who hand over the mask of all candidates, or none; as it is where
-    it reads none of `JUDGED`."""
+    """Return the `LossSpec` for callers with a mask of all candidates, or none; unchanged if it
+    reads none of `JUDGED`."""
     what = spec.reads.get("mask", "")
     if what not in JUDGED:
         return spec

@@ -77,8 +77,8 @@ def _proxy_nca_densely(embeddings, prototypes, classes, scale, include_own):
 
 def _proxy_nca_by_tiles(needs_grad, embeddings, prototypes, classes, scale, include_own):
     count = len(embeddings)
-    asked = [*needs_grad[:2], needs_grad[3]]
-    points, logits = directions_and_logits(asked, embeddings, prototypes, 2 * scale)
+    with_scale = [*needs_grad[:2], needs_grad[3]]
+    points, logits = directions_and_logits(with_scale, embeddings, prototypes, 2 * scale)
     total, _ = against_others(logits, classes, beside_own=include_own)
     if not any(needs_grad):
         return total / count, ()

@@ -52,7 +52,7 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
     if loss is not None:
         return loss
     embeddings, classes, prototypes = inputs.at_prototypes(
-        embeddings, classes, prototypes, asked=False
+        embeddings, classes, prototypes, check_finite=False
     )
     exact = exact_softmax
     if logits is not None:
@@ -151,8 +151,8 @@ def moved_by_tiles(needs_grad, embeddings, prototypes, classes, scale, move):
     prototypes and scale. `move` answers where the own cosines [N] come to stand, and the slope of
     that by each, None for 1."""
     count = len(embeddings)
-    asked = [*needs_grad[:2], needs_grad[3]]
-    points, logits = directions_and_logits(asked, embeddings, prototypes, scale)
+    with_scale = [*needs_grad[:2], needs_grad[3]]
+    points, logits = directions_and_logits(with_scale, embeddings, prototypes, scale)
     own = logits.at(classes)
     moved, slopes = move(own)
     total, gaps = against_others(logits, classes, own=moved * scale, slopes=slopes)

@@ -1,8 +1,4 @@
-"""What the losses over ordered pairs of pairs share: their symbols, λ, and |P|.
-
-Rows and columns: in every matrix the row is the pair j that should score lower and the column the
-pair i that should score higher, so a cell is λ(s_j − s_i), row minus column.
-"""
+"""Shared parts of the losses over ordered pairs of pairs: symbols, λ, and |P|."""
 
 from __future__ import annotations
 
