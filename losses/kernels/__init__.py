@@ -1,6 +1,6 @@
 """Exact fast forms of the losses: from many terms to one number and its gradient.
 
-`plain` works on terms that are there, `few` on matrices so small that building them is fastest;
+`plain` works on terms in memory, `small_batch` on matrices so small that building them is fastest;
 the other files never build the N×N matrix of a large batch.
 """
 

@@ -1,7 +1,7 @@
-"""What the cells of a loss's matrix add to it and weigh in it, a block of them at a time.
+"""Contributions and weights of the cells of a loss's matrix, a block of cells at a time.
 
-The kernels sum this over the tiles of a matrix, and whoever wants to know of a part of it sums the
-same over the blocks of that part: neither has a formula of its own.
+The kernels sum these over the tiles of a matrix, and a query about a part of it sums the same over
+the blocks of that part: neither has a formula of its own.
 """
 
 from __future__ import annotations
@@ -17,25 +17,27 @@ STRAIGHT = 40.0
 
 
 def logistic_terms(x: Tensor) -> Tensor:
-    """log(1 + eˣ) of each cell; of x = log Σⱼ eᵗʲ the loss of a row with the terms tⱼ."""
+    """Return log(1 + eˣ) of each cell; for x = log Σⱼ eᵗʲ it is the loss of a row with the terms
+    tⱼ."""
     return softplus(x, threshold=STRAIGHT)
 
 
 def logistic_weights_(x: Tensor) -> Tensor:
-    """σ(x), the derivatives of these, in the place of x."""
+    """Replace x by σ(x), the derivatives of the logistic terms."""
     return x.sigmoid_()
 
 
 def log_logistic_weights(x: Tensor, terms: Tensor | None = None) -> Tensor:
-    """log σ(x), to its last digit; from log(1 + eˣ), where these `terms` are known, at once and to
-    the last digit of x."""
+    """Return log σ(x), to its last digit; from the `terms` log(1 + eˣ), if known, in one step and
+    to the last digit of x."""
     return logistic_terms(-x).neg_() if terms is None else x - terms
 
 
 def share_of_others(per_row: Tensor) -> Tensor:
-    """What of each row's softmax is not its own cell's: 1 − e^−loss, with loss = log(1 + Σⱼ eᵗʲ).
+    """Return the share of each row's softmax outside its own cell: 1 − e^−loss, loss = log(1 + Σⱼ
+    eᵗʲ).
 
-    So much the row pulls at its own logit, and pushes at all others together.
+    It is the row's gradient on its own logit, and minus its gradient on all others together.
     """
     return per_row.neg().expm1_().neg_()
 
@@ -43,12 +45,12 @@ def share_of_others(per_row: Tensor) -> Tensor:
 def only_others_(
     logits: Tensor, offsets: Sequence[int], left_out: Tensor | None, own: Tensor | None = None
 ) -> Tensor:
-    """The terms of rows with others, in the place of their logits [n, K].
+    """Replace logits [n, K] by the terms of rows with others.
 
     Args:
-        offsets: −∞ stands on these diagonals, counted as `torch.diagonal` does.
+        offsets: diagonals set to −∞, counted as `torch.diagonal` does.
         left_out: bool [n, K], further cells that do not count.
-        own: [n], what each row's logits are compared with, if they are.
+        own: [n], subtracted from each row's logits, if present.
     """
     if own is not None:
         logits.sub_(own[:, None])
@@ -58,9 +60,8 @@ def only_others_(
 
 
 def mistaken_(logits: Tensor, offset: int, left_out: Tensor | None) -> Tensor:
-    """How far each yes or no is mistaken, in the place of its logit z [n, K]: by −z where a row
-    meets its own column, on the diagonal `offset`, and by z elsewhere, but where it is `left_out`.
-    """
+    """Replace each logit z [n, K] of a binary decision by −z for the row's own column, on the
+    diagonal `offset`, by z elsewhere, and by −∞ where `left_out`."""
     own = logits.diagonal(offset).neg()
     if left_out is not None:
         logits.masked_fill_(left_out, -torch.inf)

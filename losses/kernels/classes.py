@@ -1,10 +1,10 @@
-"""Losses on the cosines of all pairs of a batch, told apart by class, without the N×N matrix.
+"""Losses on the cosines of all pairs of a batch, grouped by class, without the N×N matrix.
 
-Similarities are symmetric: of each pair of row blocks one block is formed, and looked at from
-both sides. Every loss passes over the blocks once or twice for what a row must know of its sums,
-and once more for the gradient. What belongs to the positives only is a sum over each class.
+Similarities are symmetric: one block is formed for each pair of row blocks, and read from both
+sides. Every loss passes over the blocks once or twice for its row sums, and once more for the
+gradient. Sums over positives only are sums over each class.
 
-The losses are those of `gradient.with_gradient`: told which inputs want a gradient, they give
+The losses are those of `gradient.with_gradient`: given which inputs need a gradient, they return
 their value and a gradient for each input.
 """
 
@@ -220,7 +220,7 @@ def two_sided(
                 nearest[here] = torch.maximum(nearest[here], there.amax(dim=1))
 
     def positive_of(here: slice, itself: bool, similarities: Tensor, strangers: Tensor) -> Tensor:
-        """The logits of the positives of some anchors, −inf where there is none."""
+        """Return the logits of the positives of some anchors, −inf without any."""
         logits = (similarities - threshold).mul_(-positive_scale)
         logits.masked_fill_(strangers, -torch.inf)
         if hard_only:
@@ -236,7 +236,7 @@ def two_sided(
         return logits
 
     def views(rows: slice, columns: slice, similarities: Tensor):
-        """The anchors of a block with its logits on either side, seen both ways."""
+        """Yield the anchors of a block with its logits, from both sides."""
         alike = pairs.alike(rows, columns) if pairs.may_meet(rows, columns) else None
         for here, there in both_ways(rows, columns, similarities):
             same = alike if alike is None or here == rows else alike.T
@@ -293,7 +293,7 @@ def uniform(needs_grad: Sequence[bool], embeddings: Tensor, t: float) -> Exact:
 class PairBlocks:
     """The pairs of a batch as blocks of its matrix of similarities, the diagonal and above.
 
-    Blocks are formed anew for every pass, or held as long as the passes last if they are few.
+    Blocks are recomputed for every pass, or stored for all passes if they are few.
     """
 
     most_held = 2**26  # bytes
@@ -317,7 +317,8 @@ class PairBlocks:
             yield rows, columns, block
 
     def pulled(self, weights_of: Callable[[slice, slice, Tensor], Tensor]) -> Tensor:
-        """Σ_k (G_ik + G_ki) u_k, the gradient of row i; `weights_of` gives a block of G + Gᵀ."""
+        """Return Σ_k (G_ik + G_ki) u_k, the gradient of row i; `weights_of` returns a block of G +
+        Gᵀ."""
         gradient = torch.zeros_like(self.units)
         for rows, columns, similarities in self.blocks():
             weights = flush_(weights_of(rows, columns, similarities))
@@ -328,7 +329,8 @@ class PairBlocks:
 
 
 class ClassBlocks(PairBlocks):
-    """The same in the order of classes, where only blocks near the diagonal hold positives."""
+    """Pair blocks in the order of classes, so that only those near the diagonal hold
+    positives."""
 
     def __init__(self, units: Tensor, classes: Tensor) -> None:
         numbers = class_numbers(classes)
@@ -340,7 +342,7 @@ class ClassBlocks(PairBlocks):
         self.ends = ends
 
     def may_meet(self, rows: slice, columns: slice) -> bool:
-        """Whether the block may hold two of one class."""
+        """Return whether the block may hold two sentences of one class."""
         if self.ends is None:
             return True
         return self.ends[rows.start, rows.stop][1] >= self.ends[columns.start, columns.stop][0]
@@ -354,7 +356,8 @@ class ClassBlocks(PairBlocks):
 
 
 class RunningSum:
-    """log Σ exp of the terms of each row, which come in blocks; −inf for a row without any."""
+    """Accumulator of log Σ exp of the terms of each row, block by block; −inf for a row without
+    any."""
 
     def __init__(self, like: Tensor) -> None:
         self.largest = like.new_full((len(like),), torch.finfo(like.dtype).min)
@@ -376,23 +379,23 @@ class RunningSum:
 
 
 def both_ways(rows: slice, columns: slice, block: Tensor) -> Iterator[tuple[slice, Tensor]]:
-    """A block as its rows see it, and, off the diagonal, as its columns do."""
+    """Yield a block for its rows, and, off the diagonal, its transpose for its columns."""
     yield rows, block
     if rows != columns:
         yield columns, block.T
 
 
 def without_self(rows: slice, columns: slice, block: Tensor, value: float = -torch.inf) -> Tensor:
-    """The block with `value` where a row meets itself."""
+    """Return the block with `value` on the diagonal of the matrix."""
     return block.fill_diagonal_(value) if rows == columns else block
 
 
 def temperature_gradient(
     temperature: float | Tensor, *pulls: tuple[Tensor, Tensor]
 ) -> Tensor | None:
-    """∂L/∂τ from (unit vectors, their gradients), when L depends on cosines / τ alone.
+    """Return ∂L/∂τ from (unit vectors, their gradients), if L depends on cosines / τ alone.
 
-    Every product of two vectors stands in the sum twice, once for each of them.
+    Every product of two vectors is in the sum twice, once for each of them.
     """
     if not isinstance(temperature, Tensor):
         return None
@@ -407,22 +410,22 @@ def blocks_against(units: Tensor, queue: Tensor) -> Iterator[tuple[slice, slice,
 
 
 def parts_of(rows: Tensor) -> list[slice]:
-    """Rows in pieces of which a block stays in the cache, or fills an accelerator."""
+    """Split rows into pieces whose block stays in the cache, or fills an accelerator."""
     size = 512 if rows.device.type == "cpu" else 8192
     return [slice(start, start + size) for start in range(0, len(rows), size)]
 
 
 def is_small(rows: int, like: Tensor, columns: int = 0, *, side: int = 256) -> bool:
-    """Whether one matrix of the whole batch (`few`) is as fast; then it is also lean enough.
+    """Return whether one matrix of the whole batch (`small_batch`) is as fast, and small enough.
 
-    So it is up to `side` rows on a processor, and up to more on an accelerator.
+    True up to `side` rows on a processor, and up to more on an accelerator.
     """
     side = most_rows(side, like)
     return rows * (rows + columns) < side * side
 
 
 def class_numbers(classes: Tensor) -> Tensor:
-    """The classes [N] numbered from 0 without gaps, so that N bounds them on any device."""
+    """Number the classes [N] from 0 without gaps, so that N bounds them on any device."""
     ordered, order = classes.sort()
     steps = torch.zeros_like(order)
     steps[1:] = ordered[1:] != ordered[:-1]
@@ -430,6 +433,6 @@ def class_numbers(classes: Tensor) -> Tensor:
 
 
 def class_sums(numbers: Tensor, values: Tensor, count: int | None = None) -> Tensor:
-    """Σ of the values [N, …] of each class."""
+    """Return Σ of the values [N, …] of each class."""
     sums = values.new_zeros(len(values) if count is None else count, *values.shape[1:])
     return sums.index_add_(0, numbers, values)

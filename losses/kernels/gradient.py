@@ -1,4 +1,4 @@
-"""A loss whose gradient comes with its value; all that is kept is that and the inputs."""
+"""Losses whose gradient is computed with the value; only the gradient and the inputs are kept."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ Exact = Callable[..., tuple[Tensor, Gradients]]
 def with_gradient(
     exact: Exact, definition: Callable[..., Tensor], *inputs: *tuple[Tensor, *tuple[object, ...]]
 ) -> Tensor:
-    """The value of `exact`, which autograd differentiates by the gradient that `exact` knows.
+    """Return the value of `exact`, which autograd differentiates by the gradient that `exact`
+    returns.
 
-    A gradient of the gradient is taken of `definition`, the same loss in plain torch, and so is
-    all that `torch.func` asks for.
+    Second derivatives, and all derivatives of `torch.func`, are those of `definition`, the same
+    loss in plain torch.
     """
     if in_torch_func():
         return definition(*map(_raised, inputs))
@@ -54,8 +55,8 @@ def with_gradient(
 
 
 def _unrecorded() -> AbstractContextManager:
-    """Below autograd, as torch's own operators are computed, a step takes less than where
-    autograd is asked and declines; a compiler takes no step, and knows only the latter."""
+    """Return a context that records no graph: below autograd, which is faster than disabling it;
+    or, for a compiler, which knows no such level, `torch.no_grad`."""
     compiling = torch.compiler.is_compiling()
     return torch.no_grad() if compiling else below_autograd()
 
@@ -86,21 +87,21 @@ class _WithGradient(torch.autograd.Function):
 
 
 def _to_save(one: object) -> bool:
-    """Whether autograd keeps it. Whole numbers and truth values have no graph that would have to be
-    let go: they stay the caller's, and are looked at again only for a gradient of the gradient.
-    """
+    """Return whether autograd keeps it. Integers and booleans have no graph to release: they stay
+    the caller's, and are read again only for a second derivative."""
     return isinstance(one, Tensor) and one.is_floating_point() and savable(one)
 
 
 def _versions(inputs: Sequence[object]) -> list[int]:
-    """How often each tensor was changed in place, where that is counted."""
+    """Return how many times each tensor was changed in place, if counted."""
     if torch.compiler.is_compiling():
         return []
     return [one._version for one in inputs if isinstance(one, Tensor) and savable(one)]
 
 
 def _is_one(outer: Tensor) -> bool:
-    """Whether it can be read, which several at once (`is_grads_batched`) cannot, and is 1."""
+    """Return whether it is known to be 1; batched gradients (`is_grads_batched`) cannot be
+    read."""
     if not may_ask(outer) or is_batch_of_gradients(outer):
         return False
     return outer.item() == 1

@@ -1,7 +1,7 @@
-"""Squares of all products of the columns of a batch, by whichever Gram matrix is the smaller.
+"""Squares of all products of the columns of a batch, by the smaller of two Gram matrices.
 
-Σ over all columns i, j of (x_i·x_j)² is the same sum over all rows, and so is its gradient: with N
-rows and D columns nothing larger than min(N, D)² is formed.
+Σ over all columns i, j of (x_i·x_j)² equals the same sum over all rows, and so does its gradient:
+with N rows and D columns nothing larger than min(N, D)² is formed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ROWS = 256  # that are summed at a time: a sum of sums keeps more digits
 
 
 def between_columns(vectors: Tensor) -> tuple[Tensor, Tensor]:
-    """Σ_{i≠j} (x_i·x_j)² over the columns of [N, D], and a quarter of its gradient."""
+    """Return Σ_{i≠j} (x_i·x_j)² over the columns of [N, D], and a quarter of its gradient."""
     rows, columns = vectors.shape
     if columns <= rows:
         products = _products(vectors, vectors).fill_diagonal_(0)
@@ -27,8 +27,8 @@ def between_columns(vectors: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def across(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Of the columns a of one [N, D] and b of another: a_i·b_i [D], Σ_{i≠j} (a_i·b_j)², and half of
-    the gradient of that sum by each of the two."""
+    """Return, for columns a of one [N, D] and b of another: a_i·b_i [D], Σ_{i≠j} (a_i·b_j)², and
+    half of the gradient of that sum by each of the two."""
     own = (first * second).sum(dim=0)
     rows, columns = first.shape
     if columns <= rows:
@@ -41,6 +41,6 @@ def across(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor, Tensor, Tenso
 
 
 def _products(first: Tensor, second: Tensor) -> Tensor:
-    """Every column of the one by every column of the other, [D, D]."""
+    """Return every column of the one times every column of the other, [D, D]."""
     parts = zip(first.split(ROWS), second.split(ROWS), strict=True)
     return reduce(torch.add, [one.T @ other for one, other in parts])

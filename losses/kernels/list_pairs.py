@@ -1,8 +1,7 @@
 """Losses on lists of candidates, value and gradient, by pairs within a row.
 
-All pairs of some lists at a time are compared, and none of them kept. A place without a candidate
-gets a score so far below the others that no comparison with it counts, and no gain; it needs no
-mask among the pairs.
+All pairs of some lists are compared at a time, and none stored. A place without a candidate gets a
+score so far below the others that no comparison with it counts, and no gain, so pairs need no mask.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ def lambda_loss(
     mu: float,
     mean: bool,
 ) -> Summed:
-    """Σ w_ij log₂(1 + e^(σ(s_j − s_i))) over y_i > y_j of the same list, or its mean.
+    """Compute Σ w_ij log₂(1 + e^(σ(s_j − s_i))) over y_i > y_j of the same list, or its mean.
 
-    In the order of the scores a rank is a place, so all that ranks say is one matrix [K, K].
+    In score order a rank is a place, so everything that depends on ranks is one matrix [K, K].
     """
     width = scores.shape[1]
     scaled, order = _lowered(scores * sigma, mask).sort(dim=1, descending=True, stable=True)
@@ -76,7 +75,8 @@ def lambda_loss(
 
 
 def _lowered(scaled: Tensor, mask: Tensor | None, temperature: float = 1.0) -> Tensor:
-    """With a score far below all others, also over the temperature, where there is no candidate."""
+    """Replace scores without a candidate by one far below all others, even over the
+    temperature."""
     if mask is None:
         return scaled
     low = scaled.masked_fill(~mask, torch.inf).amin(dim=1, keepdim=True)
@@ -85,7 +85,7 @@ def _lowered(scaled: Tensor, mask: Tensor | None, temperature: float = 1.0) -> T
 
 
 def _gains(heights: Tensor, present: Tensor | None, k: int | None) -> Tensor:
-    """As `losses.lists.candidates.gains_of`."""
+    """Return the gains, as `losses.lists.candidates.gains_of`."""
     if present is not None:
         heights = heights.masked_fill(~present, 0)
     heights = heights.clamp_min(0)
@@ -99,13 +99,13 @@ def _gains(heights: Tensor, present: Tensor | None, k: int | None) -> Tensor:
 
 
 def _inverse_discounts(like: Tensor) -> Tensor:
-    """1 / log₂(1 + i) of places i = 1 … K."""
+    """Return 1 / log₂(1 + i) of places i = 1 … K."""
     places = torch.arange(2, like.shape[1] + 2, dtype=like.dtype, device=like.device)
     return 1 / places.log2()
 
 
 def _among_places(like: Tensor, scheme: str, k: int | None, mu: float) -> Tensor:
-    """What a pair weighs by its two places, [K, K]; with the gains it is the whole weight."""
+    """Return the weight of a pair by its two places, [K, K], to be multiplied by its gains."""
     inverse, width = _inverse_discounts(like), like.shape[1]
     if scheme == "ndcg1":
         among = inverse[:, None].expand(width, width).clone()
@@ -123,7 +123,7 @@ def _among_places(like: Tensor, scheme: str, k: int | None, mu: float) -> Tensor
 
 
 def _by_distance(inverse: Tensor) -> Tensor:
-    """1/D_d − 1/D_{d+1} of two places d apart, 0 of a place and itself: [K, K]."""
+    """Return 1/D_d − 1/D_{d+1} of two places d apart, 0 for a place and itself: [K, K]."""
     width = len(inverse)
     places = torch.arange(width, device=inverse.device)
     steps = torch.zeros_like(inverse)
@@ -132,7 +132,7 @@ def _by_distance(inverse: Tensor) -> Tensor:
 
 
 def _pairs_counted(heights: Tensor, present: Tensor | None, scheme: str, k: int | None) -> Tensor:
-    """How many pairs the mean is over: those in the labels' order, or for "ndcg1" all."""
+    """Return the number of pairs in the mean: those in the labels' order, or for "ndcg1" all."""
     count = _pairs_of(heights, present, scheme)
     if k is not None and k < heights.shape[1]:
         behind = None if present is None else present[:, k:]
@@ -165,7 +165,7 @@ def approx_ndcg(
     *,
     temperature: float,
 ) -> Summed:
-    """−mean over lists of Σ G / log₂(1 + r̂), r̂ by soft comparisons."""
+    """Compute −mean over lists of Σ G / log₂(1 + r̂), r̂ by soft comparisons."""
     count = len(scores) if mask is None else number_of(mask.any(dim=1), scores)
     gains = _gains(labels.to(scores.dtype), mask, None)
 
@@ -185,7 +185,7 @@ def adr_mse(
     *,
     temperature: float,
 ) -> Summed:
-    """mean over candidates of (r − r̂)² / log₂(1 + r), r̂ by soft comparisons."""
+    """Compute the mean over candidates of (r − r̂)² / log₂(1 + r), r̂ by soft comparisons."""
     count = scores.numel() if mask is None else number_of(mask, scores)
     true_ranks = _true_ranks(labels, mask, scores.dtype)
     weights = 1 / (1 + true_ranks).log2()
@@ -201,7 +201,7 @@ def adr_mse(
 
 
 def _true_ranks(labels: Tensor, mask: Tensor | None, dtype: torch.dtype) -> Tensor:
-    """1 + how many stand above; equal labels share the mean of their places."""
+    """Return 1 + the number of candidates above; equal labels share their mean place."""
     heights = labels
     if mask is not None:  # below all
         heights = labels.double().masked_fill(~mask, -torch.inf)
@@ -220,7 +220,8 @@ def _by_soft_ranks(
     count: Tensor | int,
     value_and_slopes: Callable[[slice, Tensor], tuple[Tensor, Tensor]],
 ) -> Summed:
-    """A loss of r̂_i = 1 + Σ_{j ≠ i} σ((s_j − s_i)/τ), by its sum and its slopes of some lists."""
+    """Compute a loss of r̂_i = 1 + Σ_{j ≠ i} σ((s_j − s_i)/τ), by its sum and slopes for some
+    lists."""
     scaled = _lowered(scores, mask, temperature)
     total = scaled.new_zeros((), dtype=torch.float64)
     pull = torch.empty_like(scaled) if needs_grad[0] else None

@@ -21,7 +21,8 @@ def cross_entropy(
     target: str,
     temperature: float,
 ) -> Summed:
-    """mean over lists of −Σ P log softmax(s/τ), P made of the labels as `target` says."""
+    """Compute the mean over lists of −Σ P log softmax(s/τ), P made of the labels as `target`
+    says."""
     logits = scaled_down(scores, mask, temperature)
     heights = labels.to(scores.dtype)
     absent = empty = None
@@ -45,7 +46,7 @@ def cross_entropy(
 
 
 def scaled_down(scores: Tensor, mask: Tensor | None, temperature: float) -> Tensor:
-    """Scores [L, K] over the temperature, up to a constant of each list.
+    """Return scores [L, K] over the temperature, up to a constant of each list.
 
     The best score of a list is subtracted first: a quotient of large scores would lose the digits
     of their differences.
@@ -56,7 +57,7 @@ def scaled_down(scores: Tensor, mask: Tensor | None, temperature: float) -> Tens
 
 
 def from_best(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Scores [L, K] less the best of each list; 0 where there is no candidate."""
+    """Return scores [L, K] less the best of each list; 0 without a candidate."""
     least = torch.finfo(scores.dtype).min  # of nothing but −inf the best is no number
     if mask is None:
         return scores - scores.amax(dim=1, keepdim=True).clamp_min(least)
@@ -65,7 +66,7 @@ def from_best(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def number_of(chosen: Tensor, like: Tensor) -> Tensor:
-    """How many are chosen, at least 1, to divide by: in the type of `like`."""
+    """Return the number chosen, at least 1, as a divisor in the type of `like`."""
     return chosen.sum().clamp_min(1).to(like.dtype)
 
 
@@ -85,7 +86,7 @@ def _entropy(
     count: Tensor | int,
     temperature: float,
 ) -> Summed:
-    """−Σ P log softmax(z) / count, and by the scores (p ΣP − P) / (τ · count)."""
+    """Return −Σ P log softmax(z) / count, and its gradient by scores (p ΣP − P) / (τ · count)."""
     log_shares = logits.log_softmax(dim=1)
     shares = log_shares.exp() if needs_grad[0] else None
     if absent is not None:
@@ -111,7 +112,8 @@ def list_mle(
     as_given: bool,
     temperature: float,
 ) -> Summed:
-    """mean over lists of Σ_i w_i log(1 + Σ_{j after i} e^((s_j − s_i)/τ)), in the labels' order."""
+    """Compute the mean over lists of Σ_i w_i log(1 + Σ_{j after i} e^((s_j − s_i)/τ)), in label
+    order."""
     order = _order(labels, mask, as_given)
     scaled = from_best(scores, mask)
     scaled = scaled / temperature if temperature != 1 else scaled
@@ -135,7 +137,7 @@ def list_mle(
 
 
 def _order(labels: Tensor, mask: Tensor | None, as_given: bool) -> Tensor | None:
-    """The candidates of each list, the best first, of equal ones the first; then what is absent."""
+    """Return the candidates of each list, best first, ties in their order, absent ones last."""
     if as_given:
         return None if mask is None else mask.sort(dim=1, descending=True, stable=True).indices
     if mask is not None:
@@ -146,7 +148,7 @@ def _order(labels: Tensor, mask: Tensor | None, as_given: bool) -> Tensor | None
 
 
 def _of_places(like: Tensor, present: Tensor | None, sizes: Tensor | int) -> Tensor:
-    """(2^(n − i) − 1) / Σ of places i = 1 … n; of a single one 0."""
+    """Return (2^(n − i) − 1) / Σ of places i = 1 … n; 0 for a single one."""
     places = torch.arange(like.shape[1], dtype=like.dtype, device=like.device)
     last = sizes - 1
     weights = torch.exp2(-places) - (
@@ -159,7 +161,7 @@ def _of_places(like: Tensor, present: Tensor | None, sizes: Tensor | int) -> Ten
 
 
 def _is_flat(scaled: Tensor, present: Tensor | None) -> bool:
-    """Whether exponentials of all differences are numbers, as far as one may ask."""
+    """Return whether exponentials of all differences are known to be finite."""
     if not may_ask(scaled):
         return False
     kept = scaled if present is None else scaled.masked_fill(~present, 0)
@@ -169,7 +171,8 @@ def _is_flat(scaled: Tensor, present: Tensor | None) -> bool:
 def _by_sums(
     needs_grad: list[bool], scaled: Tensor, present: Tensor | None, weights: Tensor | None
 ) -> tuple[Tensor, Tensor | None]:
-    """log(1 + rest/own) of each place, rest = Σ after it; all sums are of positive numbers."""
+    """Compute log(1 + rest/own) of each place, rest = Σ after it; all sums are of positive
+    numbers."""
     own = scaled.exp()
     if present is not None:
         own.masked_fill_(~present, 0)
@@ -191,7 +194,7 @@ def _by_sums(
 def _by_logarithms(
     needs_grad: list[bool], scaled: Tensor, present: Tensor | None, weights: Tensor | None
 ) -> tuple[Tensor, Tensor | None]:
-    """The same where exponentials would overflow, or where nobody may ask whether they do.
+    """Compute the same if exponentials would overflow, or if that cannot be checked.
 
     In float64: a difference of two large logarithms has lost the digits of a small gradient.
     """
@@ -222,7 +225,8 @@ def distill_kl(
     teacher_temperature: float,
     divergence: str,
 ) -> Summed:
-    """T² · mean over rows of KL(softmax(t/T_t) ‖ softmax(s/T)), or of the cross-entropy."""
+    """Compute T² · mean over rows of KL(softmax(t/T_t) ‖ softmax(s/T)), or of the
+    cross-entropy."""
     logits = scaled_down(scores, mask, temperature)
     taught = teacher if teacher.is_floating_point() else teacher.to(scores.dtype)
     softened = scaled_down(taught, mask, teacher_temperature).to(scores.dtype)

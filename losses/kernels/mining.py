@@ -1,11 +1,11 @@
 """Triplet losses mined from the classes of a batch, without a matrix of all triplets.
 
 hard: each anchor's farthest positive and nearest negative, found block by block in the matrix of
-distances; only these pairs have a gradient. semi_hard, all: some rows of distances at a time. A
-few positives are compared with all negatives of their row. For many these are sorted once, and
-what a positive needs of all within its margin is a place in that order, a count, a prefix sum.
+distances; only these pairs have a gradient. semi_hard, all: some rows of distances at a time. A few
+positives are compared with all negatives of their row. For many, the negatives are sorted once, and
+all that a positive needs is a place in that order, a count, a prefix sum.
 
-The losses are those of `gradient.with_gradient`: told which inputs want a gradient, they give
+The losses are those of `gradient.with_gradient`: given which inputs need a gradient, they return
 their value and a gradient for each input. The distances are those of `geometry`, or "chord", the
 Euclidean distance of unit vectors.
 """
@@ -45,10 +45,10 @@ def mined(
     margin: float,
     distance: str,
 ) -> Exact:
-    """mean max(0, d(a, p) − d(a, n) + m) over the triplets that `mining` finds.
+    """Compute mean max(0, d(a, p) − d(a, n) + m) over the triplets that `mining` selects.
 
-    "all", "semi_hard" and "hard" as `losses.triplet`; "violating": all that have a loss. With
-    "soft_" before these, log(1 + exp(·)) in place of max(0, ·).
+    "all", "semi_hard" and "hard" as `losses.triplet`; "violating": all with a loss. With the prefix
+    "soft_", log(1 + exp(·)) replaces max(0, ·).
     """
     arguments = (anchors, classes, margin, distance, any(needs_grad))
     if mining in ("hard", "soft_hard"):
@@ -67,7 +67,8 @@ def hardest(
     *,
     soft: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Each anchor with its farthest positive and its nearest negative, the first of equals."""
+    """Compute the loss of each anchor's farthest positive and nearest negative, the first of
+    ties."""
     measure = Distances(anchors, distance)
     farthest, nearest = Largest(anchors), Largest(anchors)
     parts = parts_of(anchors)
@@ -98,8 +99,8 @@ def hardest(
 def lifted(
     needs_grad: Sequence[bool], anchors: Tensor, classes: Tensor, margin: float, distance: str
 ) -> Exact:
-    """½ mean [log(Σ_k e^{m − d_ik} + Σ_l e^{m − d_jl}) + d_ij]₊² over all (i, j) of one class, with
-    the k and l of other classes."""
+    """Compute ½ mean [log(Σ_k e^{m − d_ik} + Σ_l e^{m − d_jl}) + d_ij]₊² over all (i, j) of one
+    class, with the k and l of other classes."""
     if may_ask(classes) and len(classes.unique()) == len(classes):  # without a positive pair
         return anchors.new_zeros(()), (torch.zeros_like(anchors), None, None, None)
     every = slice(0, len(anchors))
@@ -110,7 +111,7 @@ def lifted(
     held = measure(every, every) if len(parts) == 1 else None
 
     def seen(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The distances of some rows, who is of their class, and m − d to the others."""
+        """Return the distances of some rows, the mask of their class, and m − d to the others."""
         distances = measure(rows, every) if held is None else held
         alike = classes[rows, None] == classes
         return distances, alike, (margin - distances).masked_fill_(alike, -torch.inf)
@@ -145,8 +146,8 @@ def lifted(
 class Rows(NamedTuple):
     """Anchors with their distances to all: `distances` and `alike` (of one class) are [A, N].
 
-    `positives` [A, P] are others of their class, at the distances `to_positive`; where there are
-    fewer than P, an arbitrary one fills the place, at −∞.
+    `positives` [A, P] are others of their class, at the distances `to_positive`; anchors with fewer
+    than P have arbitrary ones in the remaining places, at −∞.
     """
 
     distances: Tensor
@@ -160,8 +161,8 @@ Terms = tuple[Tensor, Tensor, Tensor]
 
 
 def _cost(violations: Tensor, soft: bool) -> tuple[Tensor, Tensor]:
-    """The sum of the hinges of all violations, or of their soft forms, and the slopes in their
-    place."""
+    """Return the sum of the hinges of all violations, or of their soft forms, and replace them by
+    slopes."""
     if soft:
         return softplus(violations).sum(dtype=torch.float64), violations.sigmoid_()
     total = violations.relu_().sum(dtype=torch.float64)
@@ -169,14 +170,15 @@ def _cost(violations: Tensor, soft: bool) -> tuple[Tensor, Tensor]:
 
 
 def of_hard(rows: Rows, margin: float, soft: bool = False) -> Terms:
-    """Each anchor's nearest negative, the first of equals, beside the one positive of its row."""
+    """Select each anchor's nearest negative, the first of ties, for the only positive of its
+    row."""
     negatives = rows.distances.masked_fill(rows.alike, torch.inf)
     return _compared(rows, *negatives.min(dim=1, keepdim=True), margin, soft)
 
 
 def of_semi_hard(rows: Rows, margin: float, soft: bool = False) -> Terms:
-    """For each positive pair the nearest negative beyond it, else the farthest; the first of
-    equals."""
+    """Select for each positive pair the nearest negative beyond it, else the farthest; the first of
+    ties."""
     negatives = rows.distances.masked_fill(rows.alike, torch.inf)
     few = rows.positives.shape[1] <= FEW_FOR_LEAST
     beyond, place = (_nearest_beyond if few else _nearest_beyond_many)(negatives, rows.to_positive)
@@ -191,7 +193,7 @@ def of_semi_hard(rows: Rows, margin: float, soft: bool = False) -> Terms:
 def _compared(
     rows: Rows, to_negative: Tensor, negatives: Tensor, margin: float, soft: bool
 ) -> Terms:
-    """Each positive with the one negative that was found for it."""
+    """Compare each positive with its one negative."""
     total, active = _cost(rows.to_positive - to_negative + margin, soft)
     slopes = torch.zeros_like(rows.distances).scatter_add_(1, rows.positives, active)
     slopes.scatter_add_(1, negatives, -active)
@@ -199,7 +201,7 @@ def _compared(
 
 
 def of_every(rows: Rows, margin: float, soft: bool = False) -> Terms:
-    """Every negative for every positive."""
+    """Compare every positive with every negative."""
     negatives = rows.distances.masked_fill(rows.alike, torch.inf)
     if soft:
         return _within_reach(negatives, rows.to_positive + margin, rows.positives, soft)
@@ -244,7 +246,7 @@ def _within_reach_of_many(negatives: Tensor, reach: Tensor, positives: Tensor) -
 
 
 def _nearest_beyond(negatives: Tensor, to_positive: Tensor) -> tuple[Tensor, Tensor]:
-    """For each positive the nearest negative farther than it, inf if there is none."""
+    """Return for each positive the nearest negative farther than it, inf if there is none."""
     some = rows_at_once(TILE, negatives.numel(), negatives)
     if to_positive.shape[1] <= some:
         others, lengths = negatives[:, None, :], to_positive[:, :, None]
@@ -262,7 +264,8 @@ def _nearest_beyond_many(negatives: Tensor, to_positive: Tensor) -> tuple[Tensor
 
 
 def number_of_terms(mining: str, sizes: Tensor, active: Tensor) -> Tensor:
-    """Of the mean: from how many sentences are of each anchor's class, or those that are not 0."""
+    """Return the number of terms of the mean, from the size of each anchor's class; or `active`
+    ones."""
     if mining == "violating":
         return active
     mining = mining.removeprefix("soft_")
@@ -277,7 +280,7 @@ def number_of_terms(mining: str, sizes: Tensor, active: Tensor) -> Tensor:
 def by_rows(
     mining: str, anchors: Tensor, classes: Tensor, margin: float, distance: str, needs_grad: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """Σ of the terms of all rows / their number."""
+    """Compute Σ of the terms of all rows / their number."""
     measure = Distances(anchors, distance)
     ordered, order = classes.sort()
     starts = torch.searchsorted(ordered, ordered)
@@ -306,7 +309,7 @@ def by_rows(
 
 
 class Largest:
-    """The largest term of each row and the first place where it stands, block by block."""
+    """Running maximum of the terms of each row and its first place, block by block."""
 
     def __init__(self, like: Tensor) -> None:
         self.like = like
@@ -332,11 +335,11 @@ class Largest:
 
 
 class Distances:
-    """d(z_i, z_k) of the rows of a batch, block by block, and the way back to its gradient.
+    """Distances d(z_i, z_k) of the rows of a batch, block by block, and their gradient.
 
-    In float32 the Gram matrix would lose near duplicates to cancellation. It is taken in float64
-    and rounded, so equal vectors are at equal distances from every other. Of few rows, `at_once`
-    with all of them, the differences are sooner taken.
+    In float32 the Gram matrix would lose near duplicates to cancellation. It is computed in float64
+    and rounded, so equal vectors are at equal distances from every other. For few rows, `at_once`
+    with all of them, taking differences is faster.
     """
 
     def __init__(self, anchors: Tensor, kind: str, *, at_once: bool = False) -> None:
@@ -356,7 +359,7 @@ class Distances:
 
     @property
     def wide(self) -> Tensor:
-        """The vectors as products need them."""
+        """The vectors in the type that products need."""
         if self.by_gram:
             return self.centred
         return self.vectors if self.kind == "cosine" else self.vectors.double()
@@ -395,7 +398,7 @@ class Distances:
         gradient.addcmul_(weights.sum(dim=0)[:, None], self.wide)
 
     def pulled(self, distances: Tensor, slopes: Tensor) -> Tensor:
-        """Σ_ik G_ik ∂d_ik/∂anchors, for the slopes G of all rows in their order."""
+        """Return Σ_ik G_ik ∂d_ik/∂anchors, for the slopes G of all rows in their order."""
         slopes = slopes + slopes.T
         if self.kind == "cosine":
             gradient = geometry.dot_matrix(slopes, self.vectors.T).neg_()
@@ -416,7 +419,8 @@ class Distances:
         return own.addmm_(weights, self.wide, alpha=-1)
 
     def weights(self, distances: Tensor, slopes: Tensor) -> Tensor:
-        """What each pair adds to ∂/∂z_i, as a multiple of z_i − z_k; of the cosine, of −z_k."""
+        """Return the factor of z_i − z_k in each pair's share of ∂/∂z_i; for the cosine, of
+        −z_k."""
         if self.kind == "cosine":
             return slopes
         if self.kind == "squared_euclidean":
@@ -424,7 +428,8 @@ class Distances:
         return (slopes / distances).masked_fill_(distances == 0, 0)
 
     def pull_pairs(self, partners: Tensor, lengths: Tensor, weights: Tensor) -> Tensor:
-        """The gradient of Σ w d(z_i, z_partner(i)) over [P, N] partners at their distances."""
+        """Return the gradient of Σ w d(z_i, z_partner(i)) over [P, N] partners at their
+        distances."""
         weights = self.weights(lengths, weights)[:, :, None]
         there = self.vectors[partners]
         if self.kind == "cosine":

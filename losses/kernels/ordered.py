@@ -40,7 +40,7 @@ def log1p_ordered_sum_exp(
     shift: float | Tensor = 0.0,
     weighted: bool = False,
 ) -> Tensor:
-    """log(1 + Σ_{y_i > y_j} w_ji exp(scale · (lower_j − higher_i) + shift)), 0-d.
+    """Compute log(1 + Σ_{y_i > y_j} w_ji exp(scale · (lower_j − higher_i) + shift)), 0-d.
 
     Args:
         lower, higher: [N] each, of one type; the same tensor if they are equal.
@@ -64,7 +64,8 @@ def _dense(labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted
 
 
 def _where_ordered(terms: Tensor, labels: Tensor, weighted: bool) -> Tensor:
-    """The terms [N, N] with the logarithms of their weights; −∞ where the labels set no order."""
+    """Return the terms [N, N] with the logarithms of their weights; −∞ for pairs without an
+    order."""
     gaps = labels[None, :] - labels[:, None]
     if weighted:
         terms = terms + gaps.to(terms.dtype).relu().log()
@@ -79,7 +80,7 @@ def ordered_sum(
     shift: float = 0.0,
     weighted: bool = False,
 ) -> tuple[Tensor, tuple[None, *tuple[Tensor, ...]]]:
-    """The value and its gradient at each of the given, which comes with it."""
+    """Return the value and its gradient at each input."""
     kind = moving[0].dtype
     rows, *others = [one.to(accurate(labels)) * scale for one in moving]
     columns = others[0] if others else rows
@@ -101,7 +102,7 @@ def ordered_sum(
 def ordered_sum_of_levels(
     needs_grad: list[bool], labels: Tensor, levels: Tensor, weights: Tensor, *, scale: float
 ) -> tuple[Tensor, tuple[Tensor | None, ...]]:
-    """Σ_l weights[l] · `ordered_sum` of the scores levels[l], and its gradients."""
+    """Return Σ_l weights[l] · `ordered_sum` of the scores levels[l], and its gradients."""
     found = None
     if may_ask(labels) and len(labels) <= MATRIX_BELOW:
         rows = (levels.to(accurate(labels)) * scale).exp_()
@@ -122,7 +123,8 @@ def ordered_sum_of_levels(
 def _in_numbers(
     labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
 ) -> tuple[Tensor, float | Tensor, Tensor, Tensor] | None:
-    """The value; the weight of e^0 in it; the total of each row, of each column, over that weight.
+    """Return the value; the weight of e^0 in it; the total of each row, of each column, over that
+    weight.
 
     None if float64 cannot hold the exponentials.
     """
@@ -145,7 +147,8 @@ def _within_reach(exponentials: Tensor) -> bool:
 
 
 def _sums(labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool) -> tuple[Tensor, Tensor]:
-    """For each label the sum of `rows` over the labels below it, of `columns` above it."""
+    """Return for each label the sum of `rows` over lower labels, of `columns` over higher
+    ones."""
     if len(labels) <= MATRIX_BELOW:
         return _sums_by_matrix(labels, rows, columns, weighted)
     if not weighted and (sides := two_sides(labels, rows.dtype)):
@@ -165,9 +168,9 @@ def _sums(labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool) -> tupl
 
 
 def _sums_below(cells: Tensor, count: int, numbers: Tensor, gaps: Tensor | None) -> Tensor:
-    """For each cell [N] of `count` the sum of the `numbers` in the cells below it.
+    """Return for each cell [N] of `count` the sum of the `numbers` in the cells below it.
 
-    With `gaps` [count − 1], the steps from cell to cell, each counts as often as it is far.
+    With `gaps` [count − 1] between cells, each number counts in proportion to its distance.
     """
     sums = numbers.new_zeros(count + 1)
     sums[1:].scatter_add_(0, cells, numbers)
@@ -193,7 +196,7 @@ def _sums_by_matrix(
 def _in_terms(
     labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
 ) -> tuple[Tensor, float | Tensor, Tensor, Tensor]:
-    """As `_in_numbers`, from all terms, whatever their size."""
+    """Compute the same as `_in_numbers`, from all terms, whatever their size."""
     terms = _where_ordered(rows[:, None] - columns, labels, weighted)
     value = log1p_sum_exp(terms)
     largest = terms.amax().clamp_min_(0)  # the value of large terms is rounded; they are not
@@ -205,7 +208,8 @@ def _in_terms(
 def _in_logarithms(
     labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
 ) -> tuple[Tensor, float | Tensor, Tensor, Tensor]:
-    """As `_in_numbers`, for exponents of any size, and without asking the device anything."""
+    """Compute the same as `_in_numbers`, for exponents of any size, without reading the
+    device."""
     ordered, order = labels.sort()
     rows, columns = rows[order], -columns[order]
     up_to = rows.logcumsumexp(0)
@@ -232,18 +236,18 @@ def _in_logarithms(
 
 
 def _of_sum(shares: Tensor, total: Tensor) -> Tensor:
-    """Shares that add up to `total`: those of large exponents were rounded with these."""
+    """Normalise shares to `total`: rounding of large exponents has changed their sum."""
     return shares * (total / shares.sum().clamp_min(torch.finfo(shares.dtype).tiny))
 
 
 def accurate(like: Tensor) -> torch.dtype:
-    """The type to sum in: float64 wherever a device has it."""
+    """Return the type to sum in: float64 on devices that have it."""
     return torch.float32 if like.device.type == "mps" else torch.float64
 
 
 def two_sides(labels: Tensor, dtype: torch.dtype) -> list[Tensor] | None:
-    """Which labels [N] are the lower and which the higher value, as 1 and 0; None if there are
-    other values, or the few that are looked at first are all one."""
+    """Return indicators of the lower and of the higher of two label values, as 1 and 0; None for
+    other labels, or if a first sample has one value only."""
     seen = set(labels[:: len(labels) // GLANCE + 1].tolist())
     if len(seen) != 2:
         return None
@@ -252,7 +256,7 @@ def two_sides(labels: Tensor, dtype: torch.dtype) -> list[Tensor] | None:
 
 
 def few_levels(labels: Tensor, count: int = 0) -> tuple[Tensor, int] | None:
-    """Cells [N] in the order of the labels, one for each value, and their count; without a sort.
+    """Return cells [N] in label order, one for each value, and their count; without a sort.
 
     None if two values fall into one of `count` cells of equal width.
     """
@@ -272,14 +276,14 @@ def few_levels(labels: Tensor, count: int = 0) -> tuple[Tensor, int] | None:
 
 
 def levels_in_order(labels: Tensor) -> tuple[Tensor, int]:
-    """As `few_levels`, for labels of any kind."""
+    """Return cells and count, as `few_levels`, for labels of any kind."""
     keys, order = sort_keys(labels).sort()
     levels, cells = keys.unique_consecutive(return_inverse=True)
     return torch.empty_like(cells).scatter_(0, order, cells), len(levels)
 
 
 def sort_keys(labels: Tensor) -> Tensor:
-    """Whole numbers in the order of the labels: torch sorts them up to three times as fast."""
+    """Return integers in the order of the labels: torch sorts them up to three times as fast."""
     if not labels.is_floating_point():
         return labels
     whole, bits = (torch.int32, 31) if labels.dtype == torch.float32 else (torch.int64, 63)

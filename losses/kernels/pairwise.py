@@ -1,9 +1,9 @@
 """Sums over all ordered pairs of pairs in which no logarithm joins the terms.
 
-The hinge is linear where it is not 0, so each pair needs only the number and the label sum of
-the pairs it violates: `hinge_sum` finds them in O(N log N). A logistic term has no such form;
-`logistic_sum` computes the N² terms in tiles and keeps none of them. The largest violation needs
-the best score below each label alone.
+The hinge is linear where it is not 0, so each pair needs only the number and the label sum of the
+pairs it violates: `hinge_sum` finds them in O(N log N). A logistic term has no such form;
+`logistic_sum` computes the N² terms in tiles and stores none. The largest violation needs only the
+best score below each label.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def hinge_sum(
     eps: float | Tensor = 0.0,
     by_gap: bool = True,
 ) -> Tensor:
-    """Σ w_ji [s_j − s_i + m]₊ / (Σ w_ji + ε) over y_i > y_j; w_ji = y_i − y_j if `by_gap`, else
-    1."""
+    """Compute Σ w_ji [s_j − s_i + m]₊ / (Σ w_ji + ε) over y_i > y_j; w_ji = y_i − y_j if `by_gap`,
+    else 1."""
     if isinstance(margin, Tensor) or isinstance(eps, Tensor):
         return _dense_hinge(labels, scores, margin, eps, by_gap)
     # Where labels cannot be compared with each other first, equal ones have ranks of their own.
@@ -59,25 +59,26 @@ def _dense_hinge(
 
 
 def _weights(labels: Tensor, scores: Tensor, by_gap: bool) -> Tensor:
-    """The weight of each pair of pairs [N, N], 0 for those that are not ordered."""
+    """Return the weight of each pair of pairs [N, N], 0 if not ordered."""
     gaps = labels - labels.unsqueeze(1)
     return gaps.to(scores.dtype).relu() if by_gap else (gaps > 0).to(scores.dtype)
 
 
 def hinge_terms(differences: Tensor, gaps: Tensor, margin: float | Tensor) -> Tensor:
-    """(y_i − y_j) [s_j − s_i + m]₊ of each difference of scores and gap of labels, 0 or more."""
+    """Return (y_i − y_j) [s_j − s_i + m]₊ of each difference of scores and gap of labels, 0 or
+    more."""
     return gaps * (differences + margin).relu()
 
 
 def _above_zero(weight: Tensor) -> Tensor:
-    """The divisor of a mean whose terms are all 0 where it is 0: 0/0 is 0."""
+    """Return a divisor above 0, for a mean whose terms are all 0 if the divisor is."""
     return weight.clamp_min(torch.finfo(weight.dtype).tiny)
 
 
 def _hinge(
     labels: Tensor, scores: Tensor, margin: float, eps: float, by_gap: bool
 ) -> tuple[Tensor, Tensor]:
-    """The loss and its gradient."""
+    """Return the loss and its gradient."""
     if len(scores) <= most_rows(TREE_ABOVE, scores):
         gaps = _weights(labels, scores, by_gap)
         violations = (scores.unsqueeze(1) - scores).add_(margin).clamp_min_(0)
@@ -96,19 +97,20 @@ def _hinge(
 
 
 def sum_of_gaps(heights: Tensor) -> Tensor:
-    """Σ (y_i − y_j) over y_i > y_j: each gap between neighbours, as often as it is crossed."""
+    """Return Σ (y_i − y_j) over y_i > y_j: each gap between neighbours times the pairs that span
+    it."""
     gaps = heights.sort().values.diff()
     below = torch.arange(1, len(heights), dtype=gaps.dtype, device=gaps.device)
     return (gaps * below * (len(heights) - below)).sum()
 
 
 def _ordered(ranks: Tensor) -> Tensor:
-    """How many pairs of pairs have different ranks."""
+    """Count the pairs of pairs with different ranks."""
     return (len(ranks) ** 2 - ranks.bincount().square().sum()) // 2
 
 
 def _ranks(labels: Tensor) -> tuple[Tensor, int]:
-    """Whole numbers in the order of the labels, and how many bits the largest has."""
+    """Return integers in label order, and the number of bits of the largest."""
     if may_ask(labels):
         ranks, count = levels_in_order(labels)
     else:  # equal labels may differ in rank, for the gap between them has no weight
@@ -120,14 +122,13 @@ def _ranks(labels: Tensor) -> tuple[Tensor, int]:
 def _violations(
     scores: Tensor, heights: Tensor | None, ranked: tuple[Tensor, int], margin: float
 ) -> tuple[Tensor, Tensor]:
-    """For each pair Σ ± w over the violated pairs of pairs it is in; and Σ w. The weight w is the
-    gap between the heights, or 1 without any.
+    """Return for each pair Σ ± w over the violated pairs of pairs it is in; and Σ w.
 
-    A wavelet tree: the pairs in the order of their scores are split by the highest bit of their
-    rank, both halves by the next bit, and so on. Two pairs part at the bit in which their ranks
-    differ. Those that i violates are then a stretch of the other half, from the first score
-    above s_i − m on (or, seen from the lower pair, up to it), and two running sums hold their
-    number and their labels.
+    The weight w is the gap between the heights, or 1 without any. A wavelet tree: the pairs in
+    score order are split by the highest bit of their rank, both halves by the next bit, and so on.
+    Two pairs separate at the bit in which their ranks differ. Those that i violates are then a
+    range of the other half, from the first score above s_i − m on (or, from the lower pair, up to
+    it), and two running sums hold their number and their labels.
     """
     scores, by_score = scores.sort()
     (ranks, bits), count = ranked, len(scores)
@@ -165,7 +166,8 @@ def _violations(
 
 
 def ties_by_label(scores: Tensor, labels: Tensor) -> Tensor:
-    """Of each pair [N], how many of equal score have a higher label, less those with a lower."""
+    """Count for each pair [N] those of equal score with a higher label, less those with a lower
+    one."""
     if not len(scores):
         return scores
     (_, score), (_, level) = (one.unique(return_inverse=True) for one in (scores, labels))
@@ -187,8 +189,8 @@ def logistic_sum(
     mean: bool = False,
     by_gap: bool = False,
 ) -> Tensor:
-    """Σ w_ji log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean over these; w_ji = y_i − y_j
-    if `by_gap`, else 1."""
+    """Compute Σ w_ji log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean over these; w_ji = y_i
+    − y_j if `by_gap`, else 1."""
     compute = _logistic_of_few if len(scores) <= most_rows(LOGISTIC_BELOW, scores) else _logistic
     chosen = {"mean": mean, "by_gap": by_gap}
     compute, dense = partial(compute, **chosen), partial(_dense_logistic, **chosen)
@@ -246,7 +248,7 @@ def _logistic(
 def _by_scores_and_scale(
     needs_grad: list[bool], pull: Tensor, scores: Tensor, scale: float | Tensor
 ) -> tuple[Tensor, Tensor | None]:
-    """The gradients by s and by λ of a loss that has the gradient `pull` by λs."""
+    """Return the gradients by s and by λ of a loss with the gradient `pull` by λs."""
     by_scale = None
     if needs_grad[2] and isinstance(scale, Tensor):
         exact = accurate(scores)
@@ -255,14 +257,14 @@ def _by_scores_and_scale(
 
 
 def _gaps(lower: Tensor, higher: Tensor, like: Tensor) -> Tensor:
-    """max(0, y_i − y_j) of each label of the lower rows and of the higher columns."""
+    """Return max(0, y_i − y_j) of each label of the lower rows and of the higher columns."""
     return (higher - lower.unsqueeze(1)).to(like.dtype).relu()
 
 
 def _tiles(
     labels: Tensor, scores: Tensor, scale: float | Tensor, by_gap: bool, needs_grad: bool
 ) -> tuple[Tensor, Tensor | None, Tensor]:
-    """Σ w_ji softplus(λ(s_j − s_i)), its gradient by λs, and the number of terms."""
+    """Return Σ w_ji softplus(λ(s_j − s_i)), its gradient by λs, and the number of terms."""
     labels, order = labels.sort()
     scores, size = scores[order], len(scores)
     above = torch.searchsorted(labels, labels, right=True)  # where the higher labels start
@@ -300,10 +302,10 @@ def _tile(
     gaps: Tensor | None,
     needs_grad: bool,
 ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
-    """Σ w_ji softplus(λ(lower_j − higher_i)) where ordered, w the `gaps` or 1, and the slopes
-    summed by row and by column, if `needs_grad`.
+    """Return Σ w_ji softplus(λ(lower_j − higher_i)) where ordered, w the `gaps` or 1, and the
+    slopes summed by row and by column, if `needs_grad`.
 
-    The difference comes before λ: of two scores near each other it is exact.
+    The difference comes before λ: it is exact for two scores near each other.
     """
     differences = (lower.unsqueeze(1) - higher).mul_(scale)
     terms = logistic_terms(differences)
@@ -322,7 +324,7 @@ def _tile(
 def largest_violation(
     scores: Tensor, labels: Tensor, definition: Callable[[Tensor, Tensor], Tensor]
 ) -> Tensor:
-    """max(0, max (s_j − s_i)) over y_i > y_j; equal largest ones share the gradient.
+    """Compute max(0, max (s_j − s_i)) over y_i > y_j; ties share the gradient.
 
     `definition` is the same in plain torch.
     """
@@ -366,7 +368,7 @@ def _largest(needs_grad: list[bool], scores: Tensor, labels: Tensor) -> Summed:
 
 
 def _before(numbers: Tensor) -> Tensor:
-    """What stands before each place, and before the end: one sum more than there are numbers."""
+    """Return the sum before each place, and before the end: one more than there are numbers."""
     sums = numbers.new_zeros(len(numbers) + 1)
     torch.cumsum(numbers, 0, out=sums[1:])
     return sums

@@ -1,4 +1,4 @@
-"""From terms that are all there to one number, safe at their edges."""
+"""Reductions from terms in memory to one number, safe at their edges."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from torch import Tensor
 
 
 def log1p_sum_exp(terms: Tensor, dim: int | None = None) -> Tensor:
-    """log(1 + Σ exp(terms)) along `dim`, or over all terms.
+    """Return log(1 + Σ exp(terms)) along `dim`, or over all terms.
 
-    The 1 is the constant inside the logarithm of CoSENT and its kin. Terms of −inf are absent:
-    they add nothing and get no gradient, and no terms at all give 0. Tiny sums keep all their
-    digits, because the 1 is never rounded into them.
+    The 1 is the constant inside the logarithm of CoSENT and similar losses. Terms of −inf are
+    absent: they add nothing and get no gradient, and no terms at all give 0. Tiny sums keep all
+    their digits, because the 1 is never rounded into them.
     """
     if dim is None:
         terms, dim = terms.flatten(), 0
@@ -27,24 +27,24 @@ def log1p_sum_exp(terms: Tensor, dim: int | None = None) -> Tensor:
 
 
 def log_sum_exp(terms: Tensor, dim: int) -> Tensor:
-    """log Σ exp(terms) along `dim`; a row of nothing but −inf gives −inf and no gradient."""
+    """Return log Σ exp(terms) along `dim`; a row of only −inf gives −inf and no gradient."""
     empty = terms.isneginf().all(dim=dim, keepdim=True)
     total = terms.masked_fill(empty, 0).logsumexp(dim=dim)
     return total.masked_fill(empty.squeeze(dim), -torch.inf)
 
 
 def log_add_exp(first: Tensor, second: Tensor) -> Tensor:
-    """log(e^first + e^second); −inf, without gradient, where both are −inf."""
+    """Return log(e^first + e^second); −inf, without gradient, if both are −inf."""
     return log_sum_exp(torch.stack(torch.broadcast_tensors(first, second)), dim=0)
 
 
 def softplus(x: Tensor) -> Tensor:
-    """log(1 + exp(x)), to the last digit for large |x| (torch's own cuts off at 20)."""
+    """Return log(1 + exp(x)), to the last digit for large |x| (torch's own cuts off at 20)."""
     return -torch.nn.functional.logsigmoid(-x)
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """σ(x), whose slope keeps its digits where it is nearly 1 (torch's own is σ − σ²)."""
+    """Return σ(x), whose slope keeps its digits near 1 (torch's own is σ − σ²)."""
     return torch.where(x > 0, 1 - (-x).sigmoid(), x.sigmoid())
 
 
@@ -57,10 +57,10 @@ LOG_LEAST = {dtype: math.log(least) for dtype, least in LEAST.items()}
 
 
 def exp_(logarithms: Tensor, divisor: int = 1) -> Tensor:
-    """e to each of them, in their place; 0 below `LEAST`, also once it is divided by `divisor`.
+    """Replace each by its exponential; by 0 below `LEAST`, also after division by `divisor`.
 
-    A processor takes some twenty times as long for a product of matrices in which subnormal numbers
-    stand or arise, and they would in every softmax whose logits lie 90 apart (InfoNCE at τ = 0.01).
+    A processor takes some twenty times as long for matrix products with subnormal numbers, which
+    every softmax with logits 90 apart would have (InfoNCE at τ = 0.01).
     """
     if not logarithms.is_cpu:
         return logarithms.exp_()
@@ -69,12 +69,12 @@ def exp_(logarithms: Tensor, divisor: int = 1) -> Tensor:
 
 
 def flush_(weights: Tensor) -> Tensor:
-    """What is nearer to 0 than `LEAST` becomes 0, in its place (`exp_`)."""
+    """Replace numbers nearer to 0 than `LEAST` by 0 (`exp_`)."""
     if not weights.is_cpu:
         return weights
     return torch.hardshrink(weights, LEAST[weights.dtype], out=weights)
 
 
 def mean_of(terms: Tensor, chosen: Tensor) -> Tensor:
-    """Mean of the `chosen` terms; 0, with gradient 0, if none is chosen."""
+    """Return the mean of the `chosen` terms; 0, with gradient 0, if none is chosen."""
     return terms.masked_fill(~chosen, 0).sum() / chosen.sum().clamp_min(1)

@@ -1,4 +1,4 @@
-"""How much is done at one time: on an accelerator a step costs more than the cells in it."""
+"""Sizes of single steps: on an accelerator a step costs more than its cells."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ MORE_CELLS = MORE_ROWS**2
 
 
 def most_rows(on_processor: int, like: Tensor) -> int:
-    """Up to how many rows one matrix is as fast as anything clever, where `like` is."""
+    """Return the rows up to which one matrix is as fast as any other form, on the device of
+    `like`."""
     return on_processor if like.is_cpu else MORE_ROWS * on_processor
 
 
 def most_cells(on_processor: int, like: Tensor) -> int:
-    """How many cells a tile has: on a processor what its caches hold, on an accelerator what keeps
-    it busy."""
+    """Return the cells of a tile: on a processor those that fit its caches, on an accelerator
+    enough to fill it."""
     return on_processor if like.is_cpu else MORE_CELLS * on_processor
 
 
 def rows_at_once(on_processor: int, width: int, like: Tensor) -> int:
-    """How many rows of `width` cells make a tile, one at least."""
+    """Return the rows of `width` cells that make a tile, at least one."""
     return max(1, most_cells(on_processor, like) // max(width, 1))

@@ -1,9 +1,9 @@
-"""Losses of a batch so small that a step costs more than the cells in it.
+"""Losses of a batch so small that a step costs more than its cells.
 
-What `tiled`, `classes` and `mining` take apart is one matrix here, and the loss with its gradient
-as few steps as it can be written in: the definition under autograd takes about twice as many.
+Losses that `tiled`, `classes` and `mining` compute in blocks are one matrix here, in as few steps
+as possible: the definition under autograd takes about twice as many.
 
-The losses are those of `gradient.with_gradient`: told which inputs want a gradient, they give
+The losses are those of `gradient.with_gradient`: given which inputs need a gradient, they return
 their value and a gradient for each input.
 """
 
@@ -36,8 +36,8 @@ def softmax(
     *,
     logits: Tensor | None = None,
 ) -> Exact:
-    """Each row against the prototypes, of which one is its own; their products are `logits`, where
-    these are known. Refuses a NaN and inf of both, unless they are."""
+    """Compute each row's softmax over the prototypes; their products are `logits`, if known. Raises
+    for NaN and inf of both, unless they are."""
     if logits is None:
         logits = embeddings @ prototypes.T
         must_be_made_of_finite(logits, embeddings=embeddings, prototypes=prototypes)
@@ -63,8 +63,8 @@ def in_batch(
     of_queries: Tensor | None,
     of_keys: Tensor | None,
 ) -> Exact:
-    """InfoNCE: each query's own key against all keys but those of its text, by scale · cos. Refuses
-    a NaN and inf of both."""
+    """Compute InfoNCE: each query's own key against all keys but those of its text, by scale · cos.
+    Raises for NaN and inf of both."""
 
     def compared(logits: Tensor) -> tuple[Tensor, Tensor]:
         if of_queries is not None and of_keys is not None:
@@ -92,8 +92,8 @@ def against_targets(
     targets: Tensor,
     scale: float | Tensor,
 ) -> Exact:
-    """Cross-entropy of each query's softmax over scale · cos with its targets [N, K]. Refuses a NaN
-    and inf of queries and keys."""
+    """Compute the cross-entropy of each query's softmax over scale · cos with its targets [N, K].
+    Raises for NaN and inf of queries and keys."""
     by_targets = None
 
     def compared(logits: Tensor) -> tuple[Tensor, Tensor]:
@@ -118,8 +118,8 @@ def _by_cosines(
     compared: Callable[[Tensor], tuple[Tensor, Tensor]],
     share: float = 1.0,
 ) -> Exact:
-    """A loss of scale · cos [N, K], of which `compared` gives the value, and its slopes by each,
-    which count `share` times; and the gradient by queries, keys and scale."""
+    """Compute a loss of scale · cos [N, K], whose value and slopes `compared` returns, times
+    `share`; and the gradient by queries, keys and scale."""
     sizes = [len(queries), len(keys)]
     points = Directions(torch.cat((queries, keys)), needs_grad=False)
     largest = points.divisors.largest
@@ -300,7 +300,7 @@ def mined(
     margin: float,
     distance: str,
 ) -> Exact:
-    """As `mining.mined`, from the matrix of all distances."""
+    """Compute the same as `mining.mined`, from the matrix of all distances."""
     alike = classes[:, None] == classes
     sizes = alike.sum(dim=1)
     most = len(anchors)
@@ -325,17 +325,17 @@ def mined(
 
 
 def known_to_be_absent(chosen: Tensor) -> bool:
-    """Whether no cell is chosen, asked where that holds nothing up."""
+    """Return whether no cell is chosen; False if reading that would block."""
     return may_ask(chosen) and not chosen.any().item()
 
 
 def no_two(alike: Tensor) -> bool:
-    """Whether nobody but oneself is of one's class, asked where that holds nothing up."""
+    """Return whether no two are of one class; False if reading that would block."""
     return may_ask(alike) and int(alike.count_nonzero()) == len(alike)
 
 
 def nothing(needs_grad: Sequence[bool], *given: *tuple[Tensor, *tuple[object, ...]]) -> Exact:
-    """The loss without a term: 0, with gradients of 0."""
+    """Return the loss without a term: 0, with gradients of 0."""
     gradients = [
         torch.zeros_like(one) if needed and isinstance(one, Tensor) else None
         for one, needed in zip(given, needs_grad, strict=True)

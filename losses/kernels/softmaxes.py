@@ -1,7 +1,7 @@
-"""A softmax for each row over several blocks of logits: queries against keys, against each other …
+"""Softmax of each row over several blocks of logits: queries against keys, against each other …
 
-As in `tiled`, a span of rows lives until it is summed and multiplied into the gradient. Here the
-cells of all blocks stand side by side in it, so that one softmax may go over all of them.
+As in `tiled`, a span of rows lives until it is summed and multiplied into the gradient. The cells
+of all blocks are side by side in it, so that one softmax may span all of them.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ Cells = tuple[Tensor, Tensor, Tensor]
 
 
 class Points(Protocol):
-    """Rows whose products are the similarities, and where the gradient by them is added up."""
+    """Rows whose products are the similarities, with the accumulated gradient by them."""
 
     units: Tensor
     gradient: Tensor | None
 
 
 class Vectors:
-    """Vectors [P, D] that are compared as they are, by dot products; else as `tiled.Directions`."""
+    """Vectors [P, D] compared without normalisation, by dot products; else as
+    `tiled.Directions`."""
 
     def __init__(self, vectors: Tensor, *, needs_grad: bool) -> None:
         exact = torch.promote_types(vectors.dtype, torch.float32)
@@ -63,10 +64,10 @@ class Vectors:
 class Block:
     """Rows against columns, both parts of the points; row i is row i of the loss.
 
-    Where `diagonal`, the cell of row i in column i is its own and never counts; nor does what is
-    `absent`. A logit is `scale` times its similarity, and `harder` times as large as a constant:
-    the rest of it carries no gradient. `cells` are overwritten. Blocks of the first `softmax` stand
-    first, and so on.
+    If `diagonal`, the cell of row i in column i is its own and never counts; nor do `absent` cells.
+    A logit is `scale` times its similarity, and `harder` times as large as a constant: the rest of
+    it carries no gradient. `cells` are overwritten. Blocks of the first `softmax` come first, and
+    so on.
     """
 
     rows: slice
@@ -80,7 +81,7 @@ class Block:
 
 
 def log1p(gaps: Tensor, _rows: slice) -> tuple[Tensor, Tensor]:
-    """InfoNCE: log(1 + exp(gap))."""
+    """Compute InfoNCE: log(1 + exp(gap))."""
     per_row = logistic_terms(gaps)
     return per_row, share_of_others(per_row)
 
@@ -97,20 +98,20 @@ def over_blocks(
     shape: Shape = log1p,
     needs_grad: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Σ over rows and softmaxes of shape(log Σⱼ exp(sᵢⱼ) − ownᵢ).
+    """Compute Σ over rows and softmaxes of shape(log Σⱼ exp(sᵢⱼ) − ownᵢ).
 
     The gradient by the points, without the factor `scale`, is added to theirs.
 
     Args:
-        own: [N], what the logits of each row are compared with; a constant here.
-        largest: no logit is larger; where that is little, no row is shifted before exp.
+        own: [N], the logit that each row is compared with; a constant here.
+        largest: an upper bound of the logits; if it is small, no row is shifted before exp.
         ceiling: [N], the logit above which a cell of a `capped` block does not count.
-        further: [N, K], logits of cells that stand in no block, in the first softmax; −∞ is absent.
+        further: [N, K], logits of cells outside all blocks, in the first softmax; −∞ is absent.
         shape: see `Shape`.
 
     Returns:
-        The value; its slope by a common shift of each row [N], which its own logit takes off; and
-        the gradient by `further`.
+        The value; its slope by a common shift of each row [N], to be subtracted for its own logit;
+        and the gradient by `further`.
     """
     units, gradient = points.units, points.gradient if needs_grad else None
     extra = 0 if further is None else further.shape[1]
@@ -175,13 +176,14 @@ def over_blocks(
 def _overwrite(
     cells: Tensor, span: slice, first: int, rows: Tensor, columns: Tensor, logits: Tensor
 ) -> None:
-    """Those in the rows of a span, of columns from number `first` on."""
+    """Overwrite the logits of these cells in a span of rows, with columns counted from
+    `first`."""
     here = ((rows >= span.start) & (rows < span.stop)).nonzero()[:, 0]
     cells[rows[here] - span.start, columns[here] - first] = logits[here]
 
 
 def _softmaxes(blocks: Sequence[Block], places: Sequence[slice]) -> list[slice]:
-    """The columns of each softmax; what stands in no block is before the first."""
+    """Return the columns of each softmax; cells outside all blocks come before the first."""
     ends: dict[int, int] = {}
     for block, place in zip(blocks, places, strict=True):
         ends[block.softmax] = place.stop
@@ -196,10 +198,11 @@ def noise_of_views(
     beta: float,
     cost: Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]],
 ) -> Tensor:
-    """Σᵢ of the cost of (noiseᵢ, positiveᵢ), each row against all but itself and its partner.
+    """Compute Σᵢ of the cost of (noiseᵢ, positiveᵢ), each row against all but itself and its
+    partner.
 
-    noise = log( Σ e^((1+β)s) / mean e^(βs) ); `cost` gives each row's value and its slopes in both.
-    The gradient by the logits is added to theirs.
+    noise = log( Σ e^((1+β)s) / mean e^(βs) ); `cost` returns each row's value and its slopes in
+    both. The gradient by the logits is added to theirs.
     """
     value = logits.rows.new_zeros((), dtype=logits.exact)
     others = len(logits.columns) - 2
@@ -229,14 +232,14 @@ def noise_of_views(
 
 
 def _level(tile: Tensor) -> Tensor:
-    """log Σ exp of each row; −∞ of a row of nothing."""
+    """Return log Σ exp of each row; −∞ for an empty one."""
     most = tile.amax(dim=1).clamp_min_(torch.finfo(tile.dtype).min)
     return (tile - most[:, None]).exp_().sum(dim=1).log_().add_(most)
 
 
 def against_targets(logits: Logits, targets: Tensor, by_targets: Tensor | None = None) -> Tensor:
-    """−Σᵢⱼ targetᵢⱼ log softmaxᵢⱼ; adds the gradient by the logits, and puts that by the targets in
-    its place, if there is one."""
+    """Compute −Σᵢⱼ targetᵢⱼ log softmaxᵢⱼ; add the gradient by the logits, and write that by the
+    targets in its place, if there is one."""
     value = logits.rows.new_zeros((), dtype=logits.exact)
     for span, tile in logits.tiles():
         target = part_of(targets, span).to(tile.dtype)

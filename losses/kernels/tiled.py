@@ -36,16 +36,16 @@ CELLS, FEWEST = 2**22, 256
 
 
 def height(rows: int, columns: int, like: Tensor) -> int:
-    """How many rows a tile has, all of one height: a low one multiplies slowly."""
+    """Return the rows of a tile, the same for all: a low tile multiplies slowly."""
     tiles = math.ceil(rows / max(FEWEST, rows_at_once(CELLS, columns, like)))
     return math.ceil(rows / tiles)
 
 
 class Directions:
-    """The directions [P, D] of vectors, and the gradient of a value of them as it is added up.
+    """The directions [P, D] of vectors, and the accumulated gradient of a value by them.
 
-    Takes the place of the vectors in memory. bfloat16 on CUDA stays so in the matrix products,
-    which sum in float32.
+    Replaces the vectors in memory. bfloat16 on CUDA stays so in the matrix products, which sum in
+    float32.
     """
 
     def __init__(self, vectors: Tensor, *, needs_grad: bool) -> None:
@@ -71,9 +71,9 @@ class Directions:
     def pull_back(
         self, share: float | Tensor, scale: float | Tensor
     ) -> tuple[Tensor, Tensor | None]:
-        """The gradient of `share` times the value: by the vectors, and by a learned `scale`.
+        """Return the gradient of `share` times the value by the vectors, and by a learned `scale`.
 
-        Uses the gradient up. All logits must be `scale` times a cosine.
+        Consumes the gradient. All logits must be `scale` times a cosine.
         """
         assert self.gradient is not None, "no gradient was requested"
         along = (self.gradient * self.units).sum(dim=1, keepdim=True)
@@ -112,7 +112,8 @@ class Logits:
         self.step = height(len(rows), len(columns), rows)
 
     def tiles(self) -> Iterator[tuple[slice, Tensor]]:
-        """Spans of rows with their logits [n, K], in a room that the next span overwrites."""
+        """Yield spans of rows with their logits [n, K], in a buffer that the next span
+        overwrites."""
         columns, count, scale = self.columns.T, len(self.rows), self.scale
         learned = isinstance(scale, Tensor)
         room = columns.new_empty(self.step, columns.shape[1], dtype=self.exact)
@@ -123,17 +124,17 @@ class Logits:
             yield span, tile.mul_(scale) if learned else tile
 
     def at(self, columns: Tensor) -> Tensor:
-        """The logit of each row in one column, without the factor `scale`: [N]."""
+        """Return the logit of each row in one column, without the factor `scale`: [N]."""
         return (self.rows.to(self.exact) * self.columns[columns]).sum(dim=1)
 
     def weights(self, tile: Tensor) -> Tensor:
-        """exp of the tile, in its place unless it will be multiplied in another type."""
+        """Return exp of the tile, in place unless it will be multiplied in another type."""
         if tile.dtype == self.rows.dtype:
             return tile.exp_() if self.bounded else exp_(tile)
         return torch.exp(tile, out=torch.empty_like(tile, dtype=self.rows.dtype))
 
     def add(self, span: slice, weights: Tensor, factors: Tensor | None = None) -> None:
-        """Add what ∂value/∂logits = weights [n, K] · factors [n, 1] of a tile brings."""
+        """Add the gradient of a tile with ∂value/∂logits = weights [n, K] · factors [n, 1]."""
         rows, columns = part_of(self.rows, span), self.columns
         weights = weights.to(rows.dtype)
         if factors is not None and len(columns) <= columns.shape[1]:  # the weights are fewer
@@ -179,12 +180,13 @@ def against_others(
     left_out: Absent | None = None,
     beside_own: bool = True,
 ) -> tuple[Tensor, Tensor]:
-    """Σᵢ log(1 + Σⱼ exp(sᵢⱼ − ownᵢ)) over the other columns j, and log Σⱼ exp(sᵢⱼ − ownᵢ) [N].
+    """Compute Σᵢ log(1 + Σⱼ exp(sᵢⱼ − ownᵢ)) over the other columns j, and log Σⱼ exp(sᵢⱼ − ownᵢ)
+    [N].
 
-    Row i owns the column `columns[i]`, or column i; of the others, `absent[i]` does not count
-    either, nor does any cell that is `left_out`. Its own logit is the one that stands there, or
-    `own[i]`, which moves with that one by `slopes[i]`. The gradient of `share` times the sum by the
-    logits is added to theirs. Unless `beside_own`, the 1 is left out; there must be others then.
+    Row i owns the column `columns[i]`, or column i; of the others, `absent[i]` and `left_out` cells
+    do not count. Its own logit is the one in its column, or `own[i]`, which moves with that one by
+    `slopes[i]`. The gradient of `share` times the sum by the logits is added to theirs. Unless
+    `beside_own`, the 1 is dropped; there must be others then.
     """
     gaps = []
     for span, tile in logits.tiles():
@@ -210,10 +212,9 @@ def against_others(
 
 
 def against_members(logits: Logits, columns: Tensor, distance: float) -> Tensor:
-    """Of each row its members, the columns j with `columns[j]` = i, drawn near and the others sent
-    away: mean_i log(1 + Σ_members exp(distance − sᵢⱼ)), of the rows that have one, plus
-    mean_i log(1 + Σ_others exp(distance + sᵢⱼ)). Adds the gradient by the logits.
-    """
+    """Compute, for rows with members, the columns j with `columns[j]` = i, the mean_i of log(1 +
+    Σ_members exp(distance − sᵢⱼ)), plus mean_i log(1 + Σ_others exp(distance + sᵢⱼ)). Adds the
+    gradient by the logits."""
     count = len(logits.rows)
     own = (logits.rows[columns].to(logits.exact) * logits.columns).sum(dim=1) * logits.scale
     exponents = distance - own
@@ -238,8 +239,8 @@ def against_members(logits: Logits, columns: Tensor, distance: float) -> Tensor:
 
 
 def against_own(logits: Logits, distance: float, left_out: Absent | None = None) -> Tensor:
-    """Σ log(1 + exp(sᵢⱼ − sᵢᵢ + distance)) over all i ≠ j but those `left_out`; adds the gradient
-    by the logits."""
+    """Compute Σ log(1 + exp(sᵢⱼ − sᵢᵢ + distance)) over all i ≠ j but those `left_out`; add the
+    gradient by the logits."""
     values = []
     for span, tile in logits.tiles():
         own = _taken(tile, span, None).sub_(distance)
@@ -254,9 +255,10 @@ def against_own(logits: Logits, distance: float, left_out: Absent | None = None)
 def against_threshold(
     logits: Logits, threshold: float | Tensor, left_out: Absent | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Σ log(1 + exp(±(sᵢⱼ − threshold))), + for i ≠ j and − for i = j, and ∂/∂threshold of it.
+    """Compute Σ log(1 + exp(±(sᵢⱼ − threshold))), + for i ≠ j and − for i = j, and ∂/∂threshold of
+    it.
 
-    Of i ≠ j those `left_out` do not count. The gradient by the logits is added to theirs.
+    Cells i ≠ j that are `left_out` do not count. The gradient by the logits is added to theirs.
     """
     values, slopes = [], []
     for span, tile in logits.tiles():
@@ -272,7 +274,7 @@ def against_threshold(
 def both_ways(
     logits: Logits, left_out: Absent | None = None, left_out_back: Absent | None = None
 ) -> Tensor:
-    """`against_others` by rows plus the same by the first N columns; adds the gradient.
+    """Compute `against_others` by rows plus the same by the first N columns; add the gradient.
 
     By rows the cells `left_out` do not count, by columns those `left_out_back` [n, N].
     """
@@ -301,22 +303,23 @@ def both_ways(
 
 
 def _without(tile: Tensor, span: slice, left_out: Absent | None) -> Tensor:
-    """The tile with −∞ in the cells that are left out, in a place of its own if there are any."""
+    """Return the tile with −∞ in the cells that are left out, a copy if there are any."""
     return tile if left_out is None else tile.masked_fill(left_out(span), -torch.inf)
 
 
 def _cells(left_out: Absent | None, span: slice) -> Tensor | None:
-    """Which cells of a span are left out, if any are."""
+    """Return the cells of a span that are left out, if any."""
     return None if left_out is None else left_out(span)
 
 
 def part_of(tensor: Tensor, span: slice) -> Tensor:
-    """The rows of a span; of all rows no view is made, which in a small batch takes its time."""
+    """Return the rows of a span; without a view for all rows, which costs time in a small
+    batch."""
     return tensor if span.stop - span.start == len(tensor) else tensor[span]
 
 
 def _taken(tile: Tensor, span: slice, columns: Tensor | None) -> Tensor:
-    """A copy of one cell of each row, in its column of `columns` or on the diagonal."""
+    """Copy one cell of each row, in its column of `columns` or on the diagonal."""
     if columns is None:
         return tile.diagonal(span.start).clone()
     return tile.gather(1, columns[span, None]).squeeze(1)
@@ -334,8 +337,8 @@ def _put(tile: Tensor, span: slice, columns: Tensor | None, values: Tensor | flo
 
 
 def _within(columns: Tensor, span: slice, count: int) -> tuple[Tensor, Tensor | None]:
-    """The row of each column's cell among those of a span, and whether it is one of them (None:
-    they all are)."""
+    """Return the row of each column's cell within a span, and whether it is inside (None: all
+    are)."""
     height = span.stop - span.start
     if height == count:
         return columns[None], None
@@ -358,7 +361,7 @@ def _put_members(tile: Tensor, rows: Tensor, inside: Tensor | None, values: Tens
 def multiply(
     first: Tensor, second: Tensor, out: Tensor, beta: float = 1, alpha: float = 1
 ) -> Tensor:
-    """beta · out + alpha · first @ second, in `out`; half precision is summed in that of `out`."""
+    """Compute beta · out + alpha · first @ second in `out`, whose type sums half precision."""
     given: dict[str, Any] = {} if first.dtype == out.dtype else {"out_dtype": out.dtype}
     if torch.compiler.is_compiling() and not out.is_contiguous():  # which no graph writes into
         return out.copy_(torch.addmm(out, first, second, beta=beta, alpha=alpha, **given))
