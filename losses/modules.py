@@ -120,10 +120,10 @@ def loss_module(name: str) -> type[LossModule]:
 def _module_of(spec: LossSpec) -> type[LossModule]:
     base = PrototypeLoss if "prototypes" in spec.reads else LossModule
     base = QueuedLoss if any(part.length for part in spec.parts) else base
-    told = spec.convention and f", as in {spec.convention}"
-    described = f"{spec.title}: `losses.{spec.name}` with its parameters held{told}."
-    held = {"spec": spec, "__module__": __name__, "__doc__": described}
-    return cast("type[LossModule]", type(module_name(spec.name), (base,), held))  # of that base
+    convention = spec.convention and f", as in {spec.convention}"
+    described = f"{spec.title}: `losses.{spec.name}` with its parameters held{convention}."
+    attributes = {"spec": spec, "__module__": __name__, "__doc__": described}
+    return cast("type[LossModule]", type(module_name(spec.name), (base,), attributes))
 
 
 MODULES: dict[str, type[LossModule]] = {name: _module_of(spec) for name, spec in LOSSES.items()}

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """The callback is one of transformers', which is loaded where it is asked for."""
+    """Load the callback on first use, since it imports transformers."""
     if name != "PrismCallback":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from losses.sentence_transformers.callback import PrismCallback

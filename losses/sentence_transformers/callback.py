@@ -1,4 +1,4 @@
-"""What a training does to its batches, logged while it trains, and some of them kept.
+"""A callback that logs measurements of a training's batches, and saves some of them.
 
 from losses.sentence_transformers import PrismCallback
 SentenceTransformerTrainer(…, loss=MultipleNegativesRankingLoss(model),
@@ -21,7 +21,7 @@ from transformers import TrainerCallback
 from losses.sentence_transformers import saved_batch
 from losses.sentence_transformers.lists import is_ragged, paired
 from losses.sentence_transformers.measured import Caught, Measured, measured
-from losses.sentence_transformers.naming import TOLD
+from losses.sentence_transformers.naming import CALLBACK_RECORD
 from losses.sentence_transformers.nested import ON_LAYERS, inner_of
 from losses.sentence_transformers.training import TrainingLoss
 
@@ -32,31 +32,32 @@ MOST_KEPT_PAIRS = 512
 
 
 class PrismCallback(TrainerCallback):
-    """For any trainer of sentence-transformers, with any of its losses or ours.
+    """Measurements of batches, for any trainer of sentence-transformers with any of its losses or
+    ours.
 
-    Every so many steps, and at the first, it logs to whatever the trainer reports to, of the batch
-    of that step: ``prism_loss``, ``prism_collapse`` (the loss if all embeddings were equal),
-    ``prism_floor`` (the least any reach), ``prism_effective_terms`` (the exponential of the entropy
-    of the terms' weights), ``prism_gradient_norm`` (√Σ‖∂L/∂u‖² over the sentence vectors; over the
-    scores, of a cross-encoder), and the mean similarity of what belongs together and of what does
-    not: ``prism_positive_cosine``, ``prism_negative_cosine`` (``…_score`` of a cross-encoder).
-    The loss itself stands in ``trainer_state.json``, where Doctor reads it.
-    What a loss has not, or is not known of it, is left out: of a loss that is neither ours nor
-    known to the registry, or whose value is not ours, the similarities alone are logged. The
-    library's ``MatryoshkaLoss`` is our ``matryoshka(…)``: its effective terms have the weights that
-    they have on all prefixes together, and its gradient is that by its longest prefix.
+    At the first step and every `every` steps, it logs to the trainer's reporters for that step's
+    batch: ``prism_loss``, ``prism_collapse`` (the loss if all embeddings were equal),
+    ``prism_floor`` (the least that any reach), ``prism_effective_terms`` (the exponential of the
+    entropy of the terms' weights), ``prism_gradient_norm`` (√Σ‖∂L/∂u‖² over the sentence vectors;
+    over the scores, of a cross-encoder), and the mean similarity of positive and of negative pairs:
+    ``prism_positive_cosine``, ``prism_negative_cosine`` (``…_score`` of a cross-encoder). The loss
+    itself is in ``trainer_state.json``, where Doctor reads it. Values that a loss lacks, or that
+    are unknown, are left out: for a loss that is neither ours nor in the registry, or whose value
+    differs from ours, only similarities are logged. The library's ``MatryoshkaLoss`` is our
+    ``matryoshka(…)``: its effective terms have their weights on all prefixes together, and its
+    gradient is that by its longest prefix.
 
-    The first process measures its own batch; of accumulated batches it is the first.
+    The first process measures its own batch; of accumulated batches it measures the first.
 
     Args:
-        every: steps from one to the next.
-        folder: where batches are kept (`losses.sentence_transformers.saved_batch`), for
-            ``python app.py --open FOLDER``; None keeps none.
-        texts: whether to keep their texts as well, as the model reads them.
-        most: batches that are kept at most. Beyond, every second one leaves, and from then on they
-            are kept half as often: those that stay are spread over the whole training.
+        every: steps between measurements.
+        folder: the folder for saved batches (`losses.sentence_transformers.saved_batch`), to open
+            with ``python app.py --open FOLDER``; None saves none.
+        texts: whether to save their texts as well, as the model reads them.
+        most: maximum number of saved batches. Beyond it, every second one is deleted, and from then
+            on half as many are saved: they stay spread over the whole training.
 
-    Nothing that goes wrong in here, a full disk included, ends the training; it is said once.
+    An error in here, a full disk included, never ends the training; it is reported once.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class PrismCallback(TrainerCallback):
             self._guarded(self._listen)
 
     def on_pre_optimizer_step(self, args, state, control, **_) -> None:
-        """The weights that the loss has itself are still those of its value."""
+        """Log before the loss's own weights change."""
         self._let_go()
         if self.caught is not None:
             self._guarded(self._measure)
@@ -113,7 +114,7 @@ class PrismCallback(TrainerCallback):
     # The step that is looked at
 
     def _listen(self) -> None:
-        """Hear the next call of the loss, and what the model gives within it."""
+        """Record the next call of the loss, and the model's outputs within it."""
         self.outputs, self.caught, self.found = [], None, None
         for loss in _losses_of(self.trainer.loss):
             self.hooks.append(loss.register_forward_pre_hook(self._begin))
@@ -130,12 +131,12 @@ class PrismCallback(TrainerCallback):
             if isinstance(found, Tensor):
                 self.outputs.append(found.detach())
 
-    def _catch(self, loss: nn.Module, given: tuple, value: Any) -> None:
-        if self.caught is not None or not self.outputs or not given:
+    def _catch(self, loss: nn.Module, arguments: tuple, value: Any) -> None:
+        if self.caught is not None or not self.outputs or not arguments:
             return
         if isinstance(value, Mapping):  # its parts, of which the trainer takes the sum
             value = torch.stack([part.detach() for part in value.values()]).sum()
-        columns, labels = list(given[0]), given[1] if len(given) > 1 else None
+        columns, labels = list(arguments[0]), arguments[1] if len(arguments) > 1 else None
         crossed = not isinstance(columns[0], Mapping)
         outputs, self.outputs = tuple(self.outputs), []
         detached = value.detach()
@@ -163,12 +164,12 @@ class PrismCallback(TrainerCallback):
         loss, caught = self.caught
         self._log(_figures(self.found, caught.crossed), control)
         if self.found.loss:
-            state.stateful_callbacks[TOLD] = _told(loss, caught, self.found)
+            state.stateful_callbacks[CALLBACK_RECORD] = _loss_record(loss, caught, self.found)
         if self.folder is not None and self.found.examples is not None:
             self._keep(self.folder, state.global_step, loss, caught, self.found)
 
     def _log(self, figures: dict[str, float], control: Any) -> None:
-        """Through the trainer, so that it reaches whatever that reports to."""
+        """Log through the trainer, so that all its reporters receive it."""
         due = control.should_log
         self.trainer.log(figures)
         control.should_log = (
@@ -267,20 +268,20 @@ def _figures(found: Measured, crossed: bool) -> dict[str, float]:
     }
 
 
-def _told(loss: nn.Module, caught: Caught, found: Measured) -> dict[str, object]:
-    """The loss as plain JSON."""
-    plain = {n: v for n, v in found.parameters.items() if isinstance(v, int | float | str)}
+def _loss_record(loss: nn.Module, caught: Caught, measured: Measured) -> dict[str, object]:
+    """Return facts about the loss as plain JSON."""
+    plain = {n: v for n, v in measured.parameters.items() if isinstance(v, int | float | str)}
     return {
         "called": type(loss).__name__,
-        "loss": found.loss,
-        "convention": found.convention,
+        "loss": measured.loss,
+        "convention": measured.convention,
         "parameters": plain,
         "columns": len(caught.columns),
     }
 
 
 def _trainer_of(callback: TrainerCallback) -> Any:
-    """The trainer that calls: it hands a callback everything but itself."""
+    """Find the calling trainer, which passes a callback everything but itself."""
     frame = inspect.currentframe()
     while frame is not None:
         caller = frame.f_locals.get("self")
@@ -292,20 +293,20 @@ def _trainer_of(callback: TrainerCallback) -> Any:
 
 
 def _losses_of(loss: Any) -> Iterator[nn.Module]:
-    """One for all data, or one for each data set."""
+    """Yield the loss for all data, or one for each data set."""
     found = loss.values() if isinstance(loss, Mapping) else (loss,)
     yield from (one for one in found if isinstance(one, nn.Module))
 
 
 def _first_rows(of_pairs: Tensor, whole: int, rows: int) -> Tensor:
-    """The pairs of the first rows, of pairs that stand column by column."""
+    """Return the pairs of the first rows, from pairs in column order."""
     if len(of_pairs) % whole:
         return of_pairs
     return of_pairs.view(-1, whole)[:, :rows].flatten()
 
 
 def _decoded(model: Any, column: Mapping[str, Tensor]) -> Iterator[str]:
-    """The texts of a column as its tokens say them."""
+    """Return the texts of a column, decoded from its tokens."""
     tokens, tokenizer = column["input_ids"].cpu(), model.tokenizer
     decode = getattr(tokenizer, "decode")  # noqa: B009
     if tokens.ndim == 1:

@@ -1,4 +1,4 @@
-"""A check before a training: whether the sampler fills the epoch that it promises."""
+"""A check before a training: does the sampler fill the epoch that it promises?"""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ LEAST_SEEN = 0.75
 def check_epoch(trainer: Any) -> None:
     """Draw the batches of one epoch of a trainer of sentence-transformers, without training.
 
-    Raises ValueError where the sampler fills fewer batches than it promises, where the training
-    would end before its last step, or its first; warns where the batches show few of the rows.
+    Raises ValueError if the sampler fills fewer batches than it promises, so that the training
+    would end before its last step, or its first; warns if the batches contain few of the rows.
     """
     arguments, rows = trainer.args, trainer.train_dataset
     size = arguments.train_batch_size

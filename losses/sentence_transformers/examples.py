@@ -21,23 +21,23 @@ SIMILARITIES = {"cosine": geometry.cosine, "dot": geometry.dot}
 
 @dataclass(frozen=True)
 class Examples:
-    """A batch as the trainer hands it over, read as pairs.
+    """A trainer's batch, read as pairs.
 
-    What a loss reads has a property of its name in `losses.readings.READABLE`; what has none here,
-    the loss learns itself.
+    Each loss input has a property with its name in `losses.readings.READABLE`; a missing one is
+    learned by the loss itself.
 
     `columns` has the vectors [N, D] of each text column (none for a cross-encoder), `outputs` all
-    that the model gave for it. `labels` [P] belong to the pairs, which are more than N, the
-    `rows`, where a row has several negatives; so do `pair_scores`, which a cross-encoder gives.
-    A pair whose label reaches `bound` is positive; `label_range` are the ends of the labels' scale.
-    `texts` number the texts of the columns laid below each other, where they are to be told apart,
-    and are None else. `guide` has a second encoder's vectors of each column; without one, the
-    model's own are taken as constants. `joined` is whether the batches of all processes are one,
-    `before` how many rows of it other processes have ahead of these. `lists` [L, K] are the pairs
-    of each anchor, for a loss on lists (`losses.groups`); `rows_are_lists` is whether each row is a
-    list with a label for each candidate. `teacher` [P] is what a teacher gave the pairs, and
-    `teacher_embeddings` are a second encoder's vectors of the columns laid below each other.
-    `similarity` is what the scores of a bi-encoder are, one of `SIMILARITIES`.
+    outputs of the model for it. `labels` [P] belong to the pairs, more than the N `rows` if a row
+    has several negatives; so do `pair_scores` of a cross-encoder. A pair with a label of at least
+    `bound` is positive; `label_range` is the scale of the labels. `texts` number the texts of the
+    columns, one column after the other, if they need to be compared, else None. `guide` has a
+    second encoder's vectors of each column; without one, the model's own are used as constants.
+    `joined` is whether the batches of all processes are one, `before` the number of its rows from
+    processes of lower rank. `lists` [L, K] are the pairs of each anchor, for a loss on lists
+    (`losses.groups`); `rows_are_lists` is whether each row is a list with a label for each
+    candidate. `teacher` [P] are a teacher's scores of the pairs, `teacher_embeddings` a second
+    encoder's vectors of the columns, one column after the other. `similarity` is the kind of a
+    bi-encoder's scores, one of `SIMILARITIES`.
     """
 
     columns: tuple[Tensor, ...]
@@ -75,7 +75,8 @@ class Examples:
 
     @property
     def scores(self) -> Tensor:
-        """[P]; of a bi-encoder the similarities, column by column: picking rows would cost more."""
+        """[P]; for a bi-encoder the similarities, column by column: picking rows would cost
+        more."""
         if self.pair_scores is not None:
             return self.pair_scores
         anchors, *others = self.columns
@@ -84,7 +85,7 @@ class Examples:
         return torch.cat(similarities) if len(similarities) > 1 else similarities[0]
 
     def some(self, pairs: Tensor) -> bool:
-        """Whether any pair is among these: of all processes, where they are joined."""
+        """Return whether any pair is among these, in all processes if they are joined."""
         return bool(gathered(self.joined, pairs)[0].any())
 
     @property
@@ -93,7 +94,7 @@ class Examples:
 
     @property
     def classes(self) -> Tensor:
-        """The class of each embedding: that of its row, where a positive pair holds it."""
+        """The class of each embedding: that of its row if a positive pair holds it."""
         if len(self.columns) == 1:
             return self.labels.long()
         numbers = torch.arange(len(self.columns) * self.rows, device=self.labels.device)
@@ -158,12 +159,12 @@ class Examples:
 
     @property
     def targets(self) -> Tensor:
-        """All of it for the own key: rows of a trainer say no more."""
+        """Full weight on the own key: rows of a trainer have no other target."""
         return torch.eye(len(self.queries), device=self.labels.device)
 
     @property
     def negative_owners(self) -> Tensor | None:
-        """Each row's further columns are its own; of scored pairs nothing is known."""
+        """The row that owns each further column; unknown for scored pairs."""
         if self.negatives is None or len(self.columns) < 3:
             return None
         return self.first_rows[~self.positive] + self.before
@@ -184,7 +185,7 @@ class Examples:
 
     @property
     def needed_lists(self) -> Tensor:
-        """Raises ValueError where no anchor has several candidates."""
+        """The lists. Raises ValueError if no anchor has several candidates."""
         if self.lists is None or not len(self.lists):
             raise ValueError(
                 "no first text of this batch stands in several rows, so there is no list; give a "
@@ -195,7 +196,7 @@ class Examples:
 
     @property
     def needed_teacher(self) -> Tensor:
-        """Raises ValueError where nothing came from a teacher."""
+        """The teacher's scores. Raises ValueError without any."""
         if self.teacher is None:
             raise ValueError(
                 "the loss learns from a teacher, and the data set has no label; add the teacher's "
@@ -224,7 +225,8 @@ class Examples:
         return judged_in(self.list_labels, self.list_mask, "graded_mask")
 
     def _of_all(self, places: Tensor) -> Tensor:
-        """The places of pairs among those of all processes, where their batches are one."""
+        """Return the places of pairs among those of all processes, if their batches are
+        joined."""
         ahead = self.before * max(len(self.columns) - 1, 1)
         return torch.where(places < 0, places, places + ahead)
 
@@ -290,12 +292,12 @@ class Examples:
 
 
 def _even(vectors: Tensor) -> Tensor:
-    """A zero column more where the width is odd: AnglE halves it; no cosine changes."""
+    """Append a zero column if the width is odd, since AnglE halves it; cosines stay the same."""
     return pad(vectors, (0, vectors.shape[1] % 2))
 
 
 def given(examples: Examples, reads: Mapping[str, str], *but: str) -> dict[str, Tensor]:
-    """By argument name what the batch has of what is read."""
+    """Return the batch's inputs by argument name."""
     read = {name: getattr(examples, what) for name, what in reads.items() if name not in but}
     return {name: value for name, value in read.items() if value is not None}
 

@@ -1,4 +1,4 @@
-"""A second encoder beside the one that is trained: what it makes of the same texts."""
+"""A second encoder beside the trained one, applied to the same texts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from losses.sentence_transformers.texts import rows_of_tokens
 
 
 class Guide:
-    """An encoder that stays as it is: no parameter of the loss, and no part of its state.
+    """A frozen encoder: no parameter of the loss, and no part of its state.
 
-    One with the tokens of the model is given the model's tokens; for another, texts are put
-    together from these, as sentence-transformers does for its GISTEmbedLoss.
+    With the model's tokenizer it reads the model's tokens; otherwise texts are decoded from these,
+    as sentence-transformers does for its GISTEmbedLoss.
 
     Raises:
-        ValueError: where model or guide has no tokenizer.
+        ValueError: if model or guide has no tokenizer.
     """
 
     def __init__(self, encoder: nn.Module, model: nn.Module) -> None:
@@ -34,18 +34,18 @@ class Guide:
 
     @property
     def name(self) -> str:
-        """For the model card."""
+        """The name for the model card."""
         card = getattr(self.encoder, "model_card_data", None)
         return getattr(card, "base_model", None) or type(self.encoder).__name__
 
     @torch.no_grad()
     def vectors(self, columns: Sequence[Mapping[str, Tensor]]) -> tuple[Tensor, ...]:
-        """[N, G] of each column of text."""
+        """Return the guide's vectors [N, G] of each column of text."""
         device = next(self.encoder.parameters()).device
-        wanted = columns[0]["input_ids"].device
-        if device != wanted:
-            self.encoder.to(wanted)
-        found = (self.encoder(self._read(column, wanted)) for column in columns)
+        target = columns[0]["input_ids"].device
+        if device != target:
+            self.encoder.to(target)
+        found = (self.encoder(self._read(column, target)) for column in columns)
         return tuple(at_least_single(one["sentence_embedding"]) for one in found)
 
     def _read(self, column: Mapping[str, Tensor], device: torch.device) -> dict[str, object]:
@@ -62,6 +62,6 @@ def _tokenizer(model: nn.Module) -> Any:
 
 
 def _longest(model: nn.Module) -> float:
-    """How many tokens it reads of a text."""
+    """Return the number of tokens that it reads of a text."""
     length = getattr(model, "max_seq_length", None)
     return float("inf") if length is None else float(cast("float", length))

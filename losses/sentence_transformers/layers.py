@@ -6,7 +6,7 @@ from torch import nn
 
 
 def layer_stack(model: nn.Module) -> nn.ModuleList | tuple[()]:
-    """The layers of the model's transformer, from the first on; empty if it has none."""
+    """Return the layers of the model's transformer in order; empty without any."""
     stacks = [part for part in model.modules() if isinstance(part, nn.ModuleList)]
     size = {id(s): sum(p.numel() for p in s.parameters()) for s in stacks}
     return max(stacks, key=lambda stack: size[id(stack)], default=())

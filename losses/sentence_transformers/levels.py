@@ -16,12 +16,12 @@ from losses.sentence_transformers.training import TrainingLoss
 
 
 class LevelTrainingLoss(TrainingLoss):
-    """It ranks the same pairs by their similarity at several levels of the model.
+    """A loss that ranks the same pairs by their similarity at several levels of the model.
 
     `levels` names them: "token", each token against the nearest of the other sentence, averaged
-    both ways; "layer:3", the mean token state behind the third layer; "dimension:0.25", the first
-    quarter of the sentence vector; "sentence". Left out: token, the middle layer and sentence
-    where the model has tokens and layers, else a quarter, half and all of the dimensions.
+    both ways; "layer:3", the mean token state after the third layer; "dimension:0.25", the first
+    quarter of the sentence vector; "sentence". By default: token, the middle layer and sentence if
+    the model has tokens and layers, else a quarter, half and all of the dimensions.
     """
 
     def __init__(
@@ -94,7 +94,8 @@ def _mean_of_tokens(states: Tensor, mask: Tensor) -> Tensor:
 
 
 def _token_similarity(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> Tensor:
-    """For each pair, the mean over tokens of the nearest of the other sentence, both ways: [N]."""
+    """Return for each pair the mean over tokens of the nearest of the other sentence, both ways:
+    [N]."""
     one, two = (
         normalize(at_least_single(side["token_embeddings"]), dim=2) for side in (first, second)
     )

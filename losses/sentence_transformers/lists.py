@@ -32,26 +32,27 @@ from losses.spec import LossSpec
 
 
 class LabelColumns(NamedTuple):
-    """What the labels of a batch say of its pairs, column by column: [P] each, None for nothing."""
+    """Labels and a teacher's scores of a batch's pairs, column by column: [P] each, None without
+    any."""
 
     labels: Tensor | None
     teacher: Tensor | None
 
 
-def told_of(
+def split_labels(
     labels: Tensor | Sequence[Tensor] | None, columns: Sequence[Any], spec: LossSpec
 ) -> LabelColumns:
-    """Which of the labels are labels and which a teacher's, pair by pair.
+    """Split the labels of a batch into labels and a teacher's scores, pair by pair.
 
     Raises:
-        ValueError: where there is not one for each pair, candidate, or margin.
+        ValueError: unless there is one for each pair, candidate, or margin.
     """
     learns = "teacher" in spec.needs
     if labels is None:
         return LabelColumns(None, None)
     others = len(columns) - 1
     if is_ragged(columns) or (others < 2 and not isinstance(labels, Tensor)):
-        return _told_of_lists([torch.as_tensor(one) for one in labels], columns, learns)
+        return _split_lists([torch.as_tensor(one) for one in labels], columns, learns)
     if not isinstance(labels, Tensor):  # so a cross-encoder's trainer hands lists over
         labels = _of_one_length(labels)
     rows = labels.view(len(labels), -1)
@@ -81,7 +82,7 @@ def told_of(
 
 
 def _misfit(labels: Tensor, candidates: int, instead: str) -> ValueError:
-    """That labels are not one for each candidate, nor what would do in their place."""
+    """Return the error of labels that are not one for each candidate, nor `instead`."""
     return ValueError(
         f"the labels have shape {tuple(labels.shape)}; a row needs a number for each of the "
         f"{candidates} candidates{instead}"
@@ -89,7 +90,7 @@ def _misfit(labels: Tensor, candidates: int, instead: str) -> ValueError:
 
 
 def _of_one_length(labels: Sequence[Tensor]) -> Tensor:
-    """Lists of labels, [K] each, as rows."""
+    """Stack lists of labels, [K] each, as rows."""
     found = [torch.as_tensor(one) for one in labels]
     if len({one.numel() for one in found}) > 1:
         raise ValueError(
@@ -99,16 +100,16 @@ def _of_one_length(labels: Sequence[Tensor]) -> Tensor:
     return torch.stack(found)
 
 
-def _told_of_lists(labels: Sequence[Tensor], columns: Sequence[Any], learns: bool) -> LabelColumns:
-    """The same of labels list by list, [K] or [K, 2] each."""
-    given = [len(one) if one.ndim == 2 else one.numel() for one in labels]
+def _split_lists(labels: Sequence[Tensor], columns: Sequence[Any], learns: bool) -> LabelColumns:
+    """Split labels that come list by list, [K] or [K, 2] each."""
+    sizes = [len(one) if one.ndim == 2 else one.numel() for one in labels]
     if is_ragged(columns):
-        wanted = [len(one) for one in columns[1]]
-        if given != wanted:
-            raise ValueError(f"there are {given} labels for lists of {wanted} texts")
-    elif [len(given), sum(given)] != (wanted := [rows_in(column) for column in columns]):
+        expected = [len(one) for one in columns[1]]
+        if sizes != expected:
+            raise ValueError(f"there are {sizes} labels for lists of {expected} texts")
+    elif [len(sizes), sum(sizes)] != (expected := [rows_in(column) for column in columns]):
         raise ValueError(
-            f"there are {len(given)} lists of {sum(given)} labels for columns of {wanted} texts"
+            f"there are {len(sizes)} lists of {sum(sizes)} labels for columns of {expected} texts"
         )
     if learns and all(one.ndim == 2 for one in labels):
         both = torch.cat(list(labels)).float()
@@ -118,7 +119,7 @@ def _told_of_lists(labels: Sequence[Tensor], columns: Sequence[Any], learns: boo
 
 
 def sizes_of(labels: Any, columns: Sequence[Any]) -> Tensor | None:
-    """How many candidates each row has, where a row is a list; None where it is not."""
+    """Return the number of candidates of each row if rows are lists; else None."""
     if is_ragged(columns):
         return torch.tensor([len(one) for one in columns[1]])
     if isinstance(labels, list | tuple) and len(columns) == 2:
@@ -127,7 +128,8 @@ def sizes_of(labels: Any, columns: Sequence[Any]) -> Tensor | None:
 
 
 def by_pair(columns: tuple[Tensor, ...], sizes: Tensor | None) -> tuple[Tensor, ...]:
-    """A row for each pair: where rows are lists, the first text's stands beside each candidate."""
+    """Return one row per pair: if rows are lists, the first text's is repeated for each
+    candidate."""
     if sizes is None:
         return columns
     first, *others = columns
@@ -135,11 +137,11 @@ def by_pair(columns: tuple[Tensor, ...], sizes: Tensor | None) -> tuple[Tensor, 
 
 
 def whole_lists(collate: Callable[[list[dict]], dict]) -> Callable[[list[dict]], dict]:
-    """The collator of a bi-encoder's trainer, for rows of one text, a list of texts, and a label
-    that is a list.
+    """Return a collator for a bi-encoder's trainer, for rows of one text, a list of texts, and a
+    label that is a list.
 
-    Each first text is read once, and the label becomes a tensor for each list, by which the loss
-    knows where a list ends::
+    Each first text is encoded once, and the label becomes a tensor for each list, which tells the
+    loss where a list ends::
 
         trainer.data_collator = whole_lists(trainer.data_collator)
     """
@@ -162,8 +164,8 @@ def lists_of_columns(
     spec: LossSpec,
     rows_are_lists: bool,
 ) -> Tensor | None:
-    """The pairs of each list [L, K], for a loss on lists, and, where a row is a list with a label
-    for each candidate, for one that compares pairs; None for any other."""
+    """Return the pairs of each list [L, K] for a loss on lists, and, if a row is a list with a
+    label for each candidate, for one that compares pairs; None for any other."""
     if "lists" not in spec.needs and not (compares_within_lists(spec) and rows_are_lists):
         return None
     if sizes is not None:
@@ -177,7 +179,8 @@ def lists_of_columns(
 
 
 def compares_within_lists(spec: LossSpec) -> bool:
-    """Whether the loss, or a part of a sum, compares pairs: where rows are lists, within each."""
+    """Return whether the loss, or a part of a sum, compares pairs: if rows are lists, within
+    each."""
     return spec.compares_pairs or any(part.spec.compares_pairs for part in spec.parts)
 
 
@@ -193,13 +196,13 @@ def value_within_lists(
     settings: Mapping[str, Any],
     lists: Tensor,
 ) -> Any:
-    """The value of a loss in which pairs of different lists are not compared.
+    """Compute a loss without comparing pairs of different lists.
 
-    A loss that compares pairs takes the mean of its values on each list, weighted as it weighs
-    lists; one that does not takes the whole batch. In a sum each part follows its own rule.
+    A loss that compares pairs is averaged over lists with its own weights of lists; another one
+    takes the whole batch. In a sum each part follows its own rule.
 
     Args:
-        read: by argument name what all pairs offer.
+        read: the inputs of all pairs by argument name.
         lists: [L, K], the places of their pairs, −1 for none.
     """
     if spec.parts:
@@ -236,7 +239,7 @@ def _weighted_sum(values: Sequence[Any], weights: Sequence[Any]) -> Any:
 
 
 def _of_list(spec: LossSpec, read: Mapping[str, Tensor], places: Tensor) -> dict[str, Tensor]:
-    """What the pairs at these places offer."""
+    """Return the inputs of the pairs at these places."""
     axes = {name: READABLE[what].axes for name, what in spec.reads.items()}
     return {
         name: value.index_select(axes[name].index("pair"), places)
@@ -247,7 +250,7 @@ def _of_list(spec: LossSpec, read: Mapping[str, Tensor], places: Tensor) -> dict
 
 
 def is_ragged(columns: Sequence[Any]) -> bool:
-    """Whether each row of a cross-encoder has a list of texts beside the first one."""
+    """Return whether each row of a cross-encoder has a list of texts beside the first one."""
     return (
         len(columns) == 2
         and isinstance(columns[1], list | tuple)
@@ -256,21 +259,22 @@ def is_ragged(columns: Sequence[Any]) -> bool:
 
 
 def paired(columns: Sequence[Any]) -> list[tuple[str, str]]:
-    """The first text of each row with each of its others: column by column, or list by list."""
+    """Pair the first text of each row with each of its others: column by column, or list by
+    list."""
     if is_ragged(columns):
         return [(one, text) for one, texts in zip(*columns, strict=True) for text in texts]
     return [pair for other in columns[1:] for pair in zip(columns[0], other, strict=True)]
 
 
 def rows_in(column: Any) -> int:
-    """How many texts a column holds."""
+    """Count the texts of a column."""
     if not isinstance(column, Mapping):
         return len(column)
     return len(column["offsets"] if "offsets" in column else next(iter(column.values())))
 
 
 def _numbers(column: Any, model: nn.Module) -> Tensor:
-    """A number for each text, equal for equal ones."""
+    """Number the texts, equal ones alike."""
     if isinstance(column, Mapping):
         return text_numbers(column, tokens_apart(model))
     numbers: dict[str, int] = {}

@@ -1,8 +1,8 @@
-"""What a batch that was trained on says of its loss, from the vectors that the model gave.
+"""Measurements of a loss on a batch that was trained on, from the vectors that the model returned.
 
-A training hands over tokens and takes one number. What stands between is worked out here a second
-time, without the model: the loss of ours that computes the same is given the vectors, so that a
-step that is looked at costs no pass through the encoder.
+A training passes tokens and gets one number. The values between are computed here a second time,
+without the model: the equivalent loss of ours receives the vectors, so that a measured step costs
+no pass through the encoder.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ MOST_ROWS = 2048
 
 @dataclass(frozen=True)
 class Caught:
-    """A batch as a loss was called with it, and what the model made of it: nothing of the graph.
+    """A batch as a loss was called with it, and the model's outputs for it, without the graph.
 
-    `columns` are as the trainer hands them over, `outputs` what the model gave, call by call: the
-    vectors of a bi-encoder [·, D], the scores of a cross-encoder [·]. `value` is the loss, read as
-    a number only after the step: a question to an accelerator waits until all before it is done.
+    `columns` are the trainer's, `outputs` those of the model, call by call: the vectors of a
+    bi-encoder [·, D], the scores of a cross-encoder [·]. `value` is the loss, converted to a number
+    only after the step, since reading from an accelerator waits for all earlier work.
     """
 
     columns: Sequence[Any]
@@ -66,20 +66,20 @@ class Caught:
         return any(output.dtype in HALF for output in self.outputs)
 
     def vectors(self) -> list[Tensor]:
-        """Those of each column [N, D]: they come in pieces where the loss works in pieces.
+        """Return the vectors of each column [N, D], joined if the loss works in chunks.
 
-        Raises ValueError where they are not one for each text.
+        Raises ValueError unless there is one for each text.
         """
         found: list[Tensor] = []
         sizes = [rows_in(column) for column in self.columns]  # where rows are lists, they differ
-        wanted = sum(sizes)
+        expected = sum(sizes)
         for output in self.outputs:  # what is shrunk comes again after these
-            if sum(map(len, found)) < wanted:
+            if sum(map(len, found)) < expected:
                 found.append(output.float())
-        whole = torch.cat(found)
-        if len(whole) != wanted:
-            raise ValueError(f"the model gave {len(whole)} vectors for {wanted} texts")
-        return list(whole.split(sizes))
+        joined = torch.cat(found)
+        if len(joined) != expected:
+            raise ValueError(f"the model gave {len(joined)} vectors for {expected} texts")
+        return list(joined.split(sizes))
 
     def scores(self) -> Tensor:
         return torch.cat([output.float().flatten() for output in self.outputs])
@@ -87,11 +87,11 @@ class Caught:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was found; None is what cannot be told of this loss, or was not asked.
+    """Measurements of a batch; None for those unknown for this loss.
 
-    `loss`, `convention` and `parameters` name the loss of ours that gave the value, "" where none
-    did. `examples` is the batch as it was read, without gradients; None where the loss made pairs
-    of its own of it.
+    `loss`, `convention` and `parameters` name the loss of ours with the same value, "" if there is
+    none. `examples` is the batch as it was read, without gradients; None if the loss made its own
+    pairs of it.
     """
 
     value: float
@@ -108,36 +108,36 @@ class Measured:
 
 
 class Replay(nn.Module):
-    """Stands where the model stood, and gives again what it gave."""
+    """A stand-in for the model that returns its recorded outputs."""
 
-    def __init__(self, model: nn.Module, given: Sequence[Tensor], crossed: bool) -> None:
+    def __init__(self, model: nn.Module, outputs: Sequence[Tensor], crossed: bool) -> None:
         super().__init__()
         self.tokenizer = getattr(model, "tokenizer", None)
-        self.given, self.crossed, self.asked = list(given), crossed, 0
-        self.device = given[0].device
+        self.outputs, self.crossed, self.calls = list(outputs), crossed, 0
+        self.device = outputs[0].device
 
     def preprocess(self, *_: object, **__: object) -> dict[str, Tensor]:
         return {}
 
     def forward(self, _: object) -> dict[str, Tensor]:
-        given = self.given[self.asked % len(self.given)]
-        self.asked += 1
-        return {"scores" if self.crossed else "sentence_embedding": given}
+        output = self.outputs[self.calls % len(self.outputs)]
+        self.calls += 1
+        return {"scores" if self.crossed else "sentence_embedding": output}
 
 
 def measured(loss: nn.Module, model: nn.Module, caught: Caught) -> Measured:
-    """Everything that can be told of a batch under the loss it was trained with.
+    """Measure a batch under the loss that it was trained with.
 
-    `loss` is one of ours, or a class of the library that the registry knows: of the candidates it
-    is the one that gives the training's value. Of another one only the similarities are told.
+    `loss` is one of ours, or a class of the library that the registry knows: the candidate that
+    yields the training's value. For any other one only similarities are measured.
     """
-    given = _leaves(caught)
+    leaves = _leaves(caught)
     if caught.rows <= MOST_ROWS:
         for candidate in _candidates(loss, model):
-            found = _under(candidate, model, caught, given)
+            found = _under(candidate, model, caught, leaves)
             if found is not None:
                 return found
-    plain = _replayed(_stand_in(caught, model), model, caught, given)
+    plain = _replayed(_stand_in(caught, model), model, caught, leaves)
     examples = _detached(_read(plain, caught))
     if len(examples.scores) != len(examples.labels) and len(caught.columns) > 1:
         return Measured(caught.number, None)
@@ -173,7 +173,7 @@ def _candidates(loss: nn.Module, model: nn.Module) -> list[TrainingLoss]:
 
 
 def _nested(loss: nn.Module, inner: TrainingLoss, model: nn.Module) -> TrainingLoss | None:
-    """What a loss on prefixes is, when this is the one that it computes on each."""
+    """Return the loss on prefixes whose inner loss is this one."""
     found = on_prefixes(LOSSES[inner.name], loss)
     if found is None:
         return None
@@ -193,23 +193,24 @@ def _loss_of(name: str) -> Callable[..., TrainingLoss]:
 
 
 def _stand_in(caught: Caught, model: nn.Module) -> TrainingLoss:
-    """A loss of ours that reads a batch of this shape: of whose value nothing is said."""
+    """Return a loss of ours that reads a batch of this shape; its value is not reported."""
     shapes = {(1, True): "supcon", (2, True): "cosent"}
     name = shapes.get((len(caught.columns), caught.labels is not None), "alignment")
     return _loss_of("cosent" if caught.crossed else name)(model)
 
 
 def _of_batch(caught: Caught) -> bool:
-    """Of a loss that nobody knows: rows without labels are compared with each other."""
+    """Return whether rows are compared with each other: for an unknown loss, if they have no
+    labels."""
     return caught.labels is None and not caught.crossed
 
 
 def _replayed(
-    loss: TrainingLoss, model: nn.Module, caught: Caught, given: Sequence[Tensor]
+    loss: TrainingLoss, model: nn.Module, caught: Caught, outputs: Sequence[Tensor]
 ) -> TrainingLoss:
-    """The same loss with the same rules and weights, on a model that only gives again."""
+    """Return a copy of the loss, with its rules and weights, on a replayed model."""
     replica = copy.copy(loss)
-    modules = {**loss._modules, "model": Replay(model, given, caught.crossed)}
+    modules = {**loss._modules, "model": Replay(model, outputs, caught.crossed)}
     replica.__dict__["_modules"] = modules
     replica.gather = False
     return replica
@@ -222,10 +223,10 @@ def _read(replica: TrainingLoss, caught: Caught) -> Examples:
 
 
 def _under(
-    loss: TrainingLoss, model: nn.Module, caught: Caught, given: Sequence[Tensor]
+    loss: TrainingLoss, model: nn.Module, caught: Caught, leaves: Sequence[Tensor]
 ) -> Measured | None:
-    """Under this loss, if it gives the value that the training had."""
-    replica = _replayed(loss, model, caught, given)
+    """Measure under this loss if its value is the training's; else return None."""
+    replica = _replayed(loss, model, caught, leaves)
     try:
         examples = _read(replica, caught)
         read = replica.arguments(examples)
@@ -238,19 +239,20 @@ def _under(
         value, terms = _with_terms(replica.spec, read, settings, lists)
     except (ValueError, TypeError, IndexError):  # it reads no batch of this shape, or so set
         return None
-    most = SAME_HALF if caught.half else SAME
-    if not math.isclose(float(value.detach()), caught.number, rel_tol=most, abs_tol=most * 1e-2):
+    tolerance = SAME_HALF if caught.half else SAME
+    close = {"rel_tol": tolerance, "abs_tol": tolerance * 1e-2}
+    if not math.isclose(float(value.detach()), caught.number, **close):
         return None
     spec = replica.spec.scored_as(_score_kind(replica, caught))
-    wanted = [one for one in given if one.requires_grad]
-    effective, norm = _from_gradients(value, terms, wanted)
+    differentiated = [one for one in leaves if one.requires_grad]
+    effective, norm = _from_gradients(value, terms, differentiated)
     plain = {name: _number(value) for name, value in settings.items()}
     with torch.no_grad():
         fixed = {name: tensor.detach() for name, tensor in read.items()}
-        collapse = _landmark(spec, "collapse", fixed, plain, lists)
+        collapse = _reference_value(spec, "collapse", fixed, plain, lists)
         if spec.collapse is None:
-            collapse = _alike(replica, model, caught, given, settings)
-        floor = _landmark(spec, "floor", fixed, plain, lists)
+            collapse = _alike(replica, model, caught, leaves, settings)
+        floor = _reference_value(spec, "floor", fixed, plain, lists)
     examples = _detached(examples)
     of_batch = spec.of_positives
     positives, negatives = _similarities(examples, of_batch)
@@ -270,8 +272,8 @@ def _under(
 
 
 def _score_kind(replica: TrainingLoss, caught: Caught) -> str:
-    """What the pair scores are, by `losses.scores`: a cross-encoder's are logits, unless the
-    convention makes something else of them."""
+    """Return the kind of the pair scores (`losses.scores`): logits for a cross-encoder, unless the
+    convention transforms them."""
     if not caught.crossed:
         return replica.spec.score if replica.spec.score == "dot" else replica.similarity
     return "logit" if replica.spec.score in ("cosine", "dot") else replica.spec.score
@@ -283,14 +285,16 @@ def _with_terms(
     settings: Mapping[str, object],
     lists: Tensor | None,
 ) -> tuple[Tensor, list[Tensor]]:
-    """The value, and the terms that the definition held when it returned, of one loss on several
-    prefixes those on each; none where it is a mean over lists, or where somebody profiles the
-    training, whom this would disturb."""
+    """Return the value, and the terms of the definition, for one loss on several prefixes those on
+    each.
+
+    No terms for a mean over lists, or while the training is profiled, which this would disturb.
+    """
     if lists is not None:
         return value_within_lists(spec, _defined, read, settings, lists), []
     if sys.getprofile() is not None:
         return spec.definition(**read, **settings), []
-    held: list[Tensor] = []
+    found_terms: list[Tensor] = []
     parts = spec.parts or (spec,)
     # Those of different losses are terms of nothing in common.
     alike = len({part.spec.name for part in spec.parts}) < 2
@@ -301,15 +305,16 @@ def _with_terms(
         if event == "return" and frame.f_code.co_name.endswith(DEFINITION):
             found = frame.f_locals.get(terms)
             if isinstance(found, Tensor):
-                held.append(found)
+                found_terms.append(found)
 
     sys.setprofile(watch)
     try:
         value = spec.definition(**read, **settings)
     finally:
         sys.setprofile(None)
-    of_each = len(held) // len(parts)  # the same steps on each prefix, of which the last counts
-    last = held[of_each - 1 :: of_each] if of_each else []
+    # Each prefix has the same steps, of which the last counts.
+    of_each = len(found_terms) // len(parts)
+    last = found_terms[of_each - 1 :: of_each] if of_each else []
     return value, last if all(one.requires_grad for one in last) else []
 
 
@@ -318,29 +323,29 @@ def _defined(spec: LossSpec, read: Mapping[str, Tensor], settings: Mapping[str, 
 
 
 def _from_gradients(
-    value: Tensor, terms: Sequence[Tensor], given: Sequence[Tensor]
+    value: Tensor, terms: Sequence[Tensor], leaves: Sequence[Tensor]
 ) -> tuple[float | None, float | None]:
-    """exp of the entropy of the terms' weights, which a term has on all prefixes together, and the
-    length of the gradient by all that the model gave."""
+    """Return exp of the entropy of the terms' weights, summed over prefixes, and the norm of the
+    gradient by the model's outputs."""
     if not value.requires_grad:
         return None, None
-    found = torch.autograd.grad(value, [*given, *terms], allow_unused=True)
-    own = [one for one in found[: len(given)] if one is not None]
-    norm = math.sqrt(sum(float(one.square().sum()) for one in own)) if own else None
-    weights = [one.abs().nan_to_num(0) for one in found[len(given) :] if one is not None]
+    found = torch.autograd.grad(value, [*leaves, *terms], allow_unused=True)
+    by_leaves = [one for one in found[: len(leaves)] if one is not None]
+    norm = math.sqrt(sum(float(one.square().sum()) for one in by_leaves)) if by_leaves else None
+    weights = [one.abs().nan_to_num(0) for one in found[len(leaves) :] if one is not None]
     if not weights or len({one.shape for one in weights}) > 1:
         return None, norm
     return effective_count(torch.stack(weights).sum(0)), norm
 
 
-def _landmark(
+def _reference_value(
     spec: LossSpec,
     name: str,
     read: Mapping[str, Tensor],
     settings: Mapping[str, object],
     lists: Tensor | None,
 ) -> float | None:
-    """The reference value of this name, "collapse" or "floor"; None where it is not known."""
+    """Return the reference value of this name, "collapse" or "floor"; None if unknown."""
 
     def value_of(
         spec: LossSpec, read: Mapping[str, Tensor], settings: Mapping[str, object]
@@ -359,11 +364,11 @@ def _alike(
     replica: TrainingLoss,
     model: nn.Module,
     caught: Caught,
-    given: Sequence[Tensor],
+    leaves: Sequence[Tensor],
     settings: Mapping[str, object],
 ) -> float | None:
-    """The loss itself of vectors that are all alike."""
-    same = [torch.ones_like(one) for one in given]
+    """Compute the loss itself on equal vectors."""
+    same = [torch.ones_like(one) for one in leaves]
     other = _replayed(replica, model, caught, same)
     examples = _read(other, caught)
     read, lists = other.arguments(examples), other.lists_compared(examples)
@@ -372,8 +377,8 @@ def _alike(
 
 
 def _similarities(examples: Examples, of_batch: bool) -> tuple[float | None, float | None]:
-    """The mean similarity of what belongs together, and of what does not: cosines of a bi-encoder,
-    scores of a cross-encoder."""
+    """Return the mean similarity of positive and of negative pairs: cosines of a bi-encoder, scores
+    of a cross-encoder."""
     with torch.no_grad():
         if len(examples.columns) == 1:
             return _of_classes(unit(examples.columns[0]), examples.labels)

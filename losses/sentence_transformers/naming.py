@@ -1,4 +1,5 @@
-"""Which loss of the registry a class of sentence-transformers is, and its settings here."""
+"""Identification of a class of sentence-transformers with a loss of the registry and its
+settings."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from losses.aliases import LIBRARY, classes_of, names_of, plain
 from losses.spec import ParameterValue
 
 # Under this name `PrismCallback` says which loss it was, among the callbacks of trainer_state.json.
-TOLD = "prism"
+CALLBACK_RECORD = "prism"
 # What the library calls otherwise, and how it is read: the name here, and what to make of it.
 _RENAMED = {
     "scale": ("temperature", lambda scale: 1 / scale),
@@ -26,10 +27,10 @@ _RENAMED = {
 
 @dataclass(frozen=True)
 class Recognised:
-    """A loss of ours that a library's class computes, under the convention that is the library's.
+    """A loss of ours that a library's class computes, under the library's convention.
 
     `parameters` are those that the settings name; others are the convention's own. `similarity` is
-    what the pair scores are, where the loss leaves that to whoever reads them.
+    the kind of the pair scores, if the loss leaves that open.
     """
 
     spec: LossSpec
@@ -39,10 +40,11 @@ class Recognised:
 
 
 def recognised(name: str, settings: Mapping[str, object]) -> Iterator[Recognised]:
-    """All that the library's class of this name may be with these settings, likeliest first.
+    """Yield the losses that the library's class of this name may be with these settings, best
+    first.
 
-    `settings` are those of its `get_config_dict`, or of a model's card. What has no name here, such
-    as the size of a piece, is left aside; whether the value is the same is for the caller to see.
+    `settings` are those of its `get_config_dict`, or of a model's card. Settings without a name
+    here, such as a chunk size, are ignored; the caller checks whether the value is the same.
     """
     seen: list[Recognised] = []
     for spec, convention in _named(plain(name)):
@@ -53,8 +55,9 @@ def recognised(name: str, settings: Mapping[str, object]) -> Iterator[Recognised
 
 
 @functools.cache
-def _named(wanted: str) -> tuple[tuple[LossSpec, str], ...]:
-    """Each loss under a convention of the library's that has a class of this plain name."""
+def _named(class_name: str) -> tuple[tuple[LossSpec, str], ...]:
+    """Return each loss under a convention of the library's that has a class of this plain
+    name."""
     found = []
     for spec in LOSSES.values():
         names = {plain(one) for one in (spec.name, spec.title, *spec.aliases)}
@@ -64,8 +67,8 @@ def _named(wanted: str) -> tuple[tuple[LossSpec, str], ...]:
             under = spec.under(convention.name)
             classes = {plain(word) for word in convention.name.split() if word.endswith("Loss")}
             crossed = any(name.startswith("cross_encoder.") for name in names_of(convention))
-            named = wanted in classes | classes_of(under)
-            if named or (wanted in names and not classes and not crossed):
+            named = class_name in classes | classes_of(under)
+            if named or (class_name in names and not classes and not crossed):
                 found.append((under, convention.name))
     return tuple(found)
 
@@ -94,7 +97,7 @@ def _settled(spec: LossSpec, convention: str, settings: Mapping[str, object]) ->
 
 
 def _fitting(kind: str, value: object) -> ParameterValue | None:
-    """The value, where it is of the parameter's kind."""
+    """Return the value if it is of the parameter's kind."""
     if kind == "number" and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if kind == "switch" and isinstance(value, bool):
@@ -108,5 +111,6 @@ def _hardness(mode: str, strength: object) -> dict[str, ParameterValue]:
 
 
 def _distance(name: str) -> str:
-    """Of "SiameseDistanceMetric.COSINE_DISTANCE", "TripletDistanceMetric.EUCLIDEAN" and so on."""
+    """Return the distance of "SiameseDistanceMetric.COSINE_DISTANCE",
+    "TripletDistanceMetric.EUCLIDEAN" and so on."""
     return "cosine" if "cosine" in name.lower() else "euclidean"

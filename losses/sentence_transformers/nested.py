@@ -1,4 +1,4 @@
-"""The library's losses around another loss: on which prefixes that one is computed."""
+"""The library's losses around another loss, and the prefixes on which that one is computed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ ON_LAYERS = ("AdaptiveLayerLoss", "Matryoshka2dLoss")
 
 
 def inner_of(loss: nn.Module) -> nn.Module | None:
-    """The loss that a ``MatryoshkaLoss`` computes on every one of its prefixes; None of any other
-    loss, and of one that draws some of its prefixes for each step."""
+    """Return the loss that a ``MatryoshkaLoss`` computes on each of its prefixes; None for any
+    other loss, and for one that samples prefixes at each step."""
     inner = getattr(loss, "loss", None)
     if type(loss).__name__ != "MatryoshkaLoss" or not isinstance(inner, nn.Module):
         return None
@@ -23,8 +23,8 @@ def inner_of(loss: nn.Module) -> nn.Module | None:
 
 
 def on_prefixes(spec: LossSpec, loss: nn.Module) -> tuple[LossSpec, dict[str, float]] | None:
-    """This loss on the prefixes of a ``MatryoshkaLoss``, and the weight of each; None where ours
-    has no such prefixes (`losses.combined.names`)."""
+    """Return this loss on the prefixes of a ``MatryoshkaLoss`` with their weights; None if ours
+    does not support such prefixes (`losses.combined.names`)."""
     name = f"matryoshka({spec.name},{','.join(map(str, _lengths(loss)))})"
     if name not in LOSSES:
         return None

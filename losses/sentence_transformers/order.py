@@ -1,4 +1,4 @@
-"""Batches of a trainer that follow one another as their rows stand."""
+"""A trainer's batches in the order of the rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from torch.utils.data import BatchSampler, SequentialSampler
 
 
 def in_order(dataset: Sized, batch_size: int, drop_last: bool, **_: object) -> BatchSampler:
-    """The rows of a data set as they stand, in every epoch: what a trainer of sentence-transformers
-    is told as ``batch_sampler=in_order``.
+    """Return a sampler of the rows in data set order in every epoch, for a trainer of
+    sentence-transformers: ``batch_sampler=in_order``.
 
-    What else it gives a sampler of batches (its generator, the columns of labels) is not asked for.
+    Its other arguments (a generator, the columns of labels) are not needed.
     """
     return BatchSampler(SequentialSampler(dataset), batch_size, drop_last)

@@ -1,4 +1,4 @@
-"""A loss that a trainer calls, with the vectors of earlier batches as further keys."""
+"""A trainer's loss with the vectors of earlier batches as further keys."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ CLASSES = 1 << 32
 
 
 class QueuedTrainingLoss(TrainingLoss):
-    """It keeps the last keys of the batches that it was trained with, as many as its parameter
-    `length_of_…` says, of all processes where `gather` joins them.
+    """A loss that stores the last keys of its batches, up to its parameter `length_of_…`, of all
+    processes if `gather` joins them.
 
-    Classes that the data name are the same in all batches; those of rows of pairs are not.
+    Classes named by the data are the same in all batches; those of rows of pairs are not.
     """
 
     batches: Tensor

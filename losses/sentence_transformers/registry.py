@@ -1,4 +1,4 @@
-"""The class of each loss for the trainers, by its name."""
+"""The class of each loss for trainers, by name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEAR_NAMES = {"distill_kl": "DistillKLDivLoss"}
 
 
 def training_loss(name: str) -> type[TrainingLoss]:
-    """The class for the loss of this name, also for one that was registered later, and for a sum:
+    """Return the class for the loss of this name, also for one registered later, and for a sum:
     ``training_loss("info_nce+angle")(model, weight_of_angle=0.1)``. Its defaults are ours; by the
     name of a library's class they are that library's, of several those of sentence-transformers."""
     loss, convention = LOSSES.called(name, LIBRARY)
@@ -29,14 +29,14 @@ def training_loss(name: str) -> type[TrainingLoss]:
 
 
 def exported_class(name: str) -> type[TrainingLoss]:
-    """The class of the loss as the package exports it: where its name is that of a class of
-    sentence-transformers, with the defaults and the similarity of the library's."""
+    """Return the class as the package exports it: if its name is that of a class of
+    sentence-transformers, with the library's defaults and similarity."""
     convention = library_convention(LOSSES[name])
     return _made(LOSSES[name], convention) if convention else TRAINING_LOSSES[name]
 
 
 def library_convention(spec: LossSpec) -> str:
-    """The convention of the library's class that our class is called after; "" without one."""
+    """Return the convention of the library's class with the name of ours; "" without one."""
     called = NEAR_NAMES.get(spec.name, module_name(spec.name)).lower()
     for convention in spec.conventions:
         if convention.name.startswith(LIBRARY) and called in convention.name.lower().split():
@@ -55,9 +55,9 @@ def _made(spec: LossSpec, convention: str) -> type[TrainingLoss]:
 
 
 def trains_as_one(spec: LossSpec) -> bool:
-    """Whether all parts of a sum learn from the same batches: losses on levels and classifiers
-    train alone, losses against prototypes, which read single texts, with their like, and losses
-    with a queue with such as do not read what the queue makes longer."""
+    """Return whether all parts of a sum can learn from the same batches: losses on levels and
+    classifiers train alone, losses against prototypes, which read single texts, with each other,
+    and losses with a queue with losses that do not read inputs that the queue lengthens."""
     reads = [set(part.spec.reads.values()) for part in spec.parts]
     for part in spec.parts:
         if part.length and any(
@@ -74,7 +74,7 @@ def trains_as_one(spec: LossSpec) -> bool:
 
 
 def _base_for(spec: LossSpec) -> type[TrainingLoss]:
-    """Raises ValueError for a sum of which each part wants another training."""
+    """Return the base class. Raises ValueError for a sum whose parts cannot train together."""
     reads = set(spec.reads.values())
     if not trains_as_one(spec):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What a loss makes of the labels that a trainer hands it, batch by batch."""
+"""Interpretation of the labels that a trainer passes to a loss, batch by batch."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ CHOOSE = (
 
 
 class BatchRules:
-    """The rules of one loss object: those it was given, else what fits its first batch.
+    """The rules of one loss object: those passed to it, else those that fit its first batch.
 
-    A batch does not show the scale that its labels were given on. Without a `label_range`, the
-    first batch (that of all processes) is read as a part of the data, which a warning says once
-    unless its labels are 0 and 1, or are regressed on within 0..1 as they are. From then on the
-    scale stays as it is: a label outside it is an error, never another scale. So is a first batch
-    of labels that are all positive, or all not, where the loss needs both; of equal ones, too. Who
-    gives a `label_range` is taken at their word: there, a batch on one side is chance. What is
-    resumed begins with another batch, so give one there.
+    A batch does not show the scale of its labels. Without a `label_range`, the first batch (that of
+    all processes) is read as a part of the data, with one warning unless its labels are 0 and 1, or
+    are regressed on within 0..1 unchanged. From then on the scale is fixed: a label outside it is
+    an error. So is a first batch of labels that are all positive, or all not, if the loss needs
+    both; of equal ones, too. With a `label_range` there is no such check: a one-sided batch is
+    chance. A resumed training starts with another batch, so pass one there.
 
     Args:
         spec: the loss.
-        name: what the user calls it.
-        threshold: a pair with this label or more is positive; None is the middle of the scale.
-        label_range: the ends of the labels' scale, the least first.
+        name: the user's name of it.
+        threshold: a pair with at least this label is positive; None is the middle of the scale.
+        label_range: the ends of the labels' scale, lowest first.
 
     Raises:
         ValueError: if the ends are none, or all labels between them would be on one side.
@@ -57,20 +56,20 @@ class BatchRules:
 
     @property
     def ends(self) -> Ends | None:
-        """The ends of the scale as it is read, None where no batch was needed to know them yet."""
+        """The ends of the scale; None until the first batch if it is needed."""
         return self.label_range or self._guessed
 
     @property
     def bound(self) -> float | None:
-        """The label from which a pair is positive; None where that is not known yet."""
+        """The label from which a pair is positive; None if not yet known."""
         ends = self.ends
         return self.threshold if self.threshold is not None or ends is None else middle(ends)
 
     def read(self, labels: Tensor) -> LabelRules:
-        """The rules for the labels [P] of a batch.
+        """Return the rules for the labels [P] of a batch.
 
         Raises:
-            ValueError: where they do not fit these labels; it names the argument to give.
+            ValueError: if they do not fit these labels; it names the argument to pass.
         """
         if self.label_range is None and (self.spec.by_range or self.spec.by_threshold):
             self._look(labels)
@@ -80,7 +79,7 @@ class BatchRules:
         return LabelRules(middle(ends) if threshold is None else threshold, ends)
 
     def _look(self, labels: Tensor) -> None:
-        """Guess by the first batch what was not given, and hold later ones to it."""
+        """Guess missing rules from the first batch, and check later ones against them."""
         needs_ends = self.spec.by_range or self.threshold is None
         if self._begun:
             if needs_ends and self._guessed:
@@ -97,10 +96,10 @@ class BatchRules:
         # Of labels that are 0 and 1 there is nothing to be guessed.
         parted = self.spec.by_threshold and self.threshold is None and not {*seen} <= {0.0, 1.0}
         if needs_ends and (self._guessed != UNIT or parted):
-            warnings.warn(self._told(low, high, bound), stacklevel=2)
+            warnings.warn(self._guess_description(low, high, bound), stacklevel=2)
 
-    def _told(self, low: float, high: float, bound: float) -> str:
-        """What was made of the labels, for who gave no rules."""
+    def _guess_description(self, low: float, high: float, bound: float) -> str:
+        """Describe the guessed rules, for a user who passed none."""
         assert self._guessed
         made = []
         if self.spec.by_threshold and self.threshold is None:
@@ -108,35 +107,35 @@ class BatchRules:
         if self.spec.by_range and self._guessed not in (COSINES, UNIT):
             made.append("regressed on from 0 to 1")
         seen = f"{low:g} to {high:g}" if low < high else f"{low:g} alone"
-        told = f"labels {seen} of the first batch are read as"
+        read_as = f"labels {seen} of the first batch are read as"
         ends = "{:g} to {:g}".format(*self._guessed)
         choose = f"pass {CHOOSE}, to choose"
         if self.spec.by_threshold:
             choose = f"pass threshold=…, or {CHOOSE}, to choose"
-        return f"{self.name}: {told} {', '.join([ends, *made])}; {choose}"
+        return f"{self.name}: {read_as} {', '.join([ends, *made])}; {choose}"
 
     def _must_hold(self, labels: Tensor, ends: Ends, why: str) -> None:
         for label in _numbers(torch.stack(labels.detach().aminmax())):
             if not holds(ends, label, label):
-                said = f"{why} ({ends[0]:g}, {ends[1]:g})"
-                raise ValueError(f"{self.name}: a label is {label:g}, and {said}; pass {CHOOSE}")
+                shown = f"{why} ({ends[0]:g}, {ends[1]:g})"
+                raise ValueError(f"{self.name}: a label is {label:g}, and {shown}; pass {CHOOSE}")
 
     def _must_part(self, low: float, high: float, bound: float, where: str) -> None:
-        """Refuse a threshold that leaves the labels from `low` to `high` on a side of it."""
+        """Raise for a threshold with all labels from `low` to `high` on one side."""
         positive, other = low >= bound, high < bound
         both = "sides" in self.spec.needs
         if (both and positive) or (self.spec.needs_positives and other):
             where_not = "at or above" if positive else "below"
-            wanted = "pairs on both sides of it" if both else "positive pairs"
+            needed = "pairs on both sides of it" if both else "positive pairs"
             found = f"{low:g} to {high:g}" if low < high else f"all {low:g}"
             raise ValueError(
                 f"{self.name}: the labels of {where}, {found}, are all {where_not} the "
-                f"threshold {bound:g}, and this loss needs {wanted}; pass threshold=…, from which "
+                f"threshold {bound:g}, and this loss needs {needed}; pass threshold=…, from which "
                 f"label on pairs are positive, or {CHOOSE}"
             )
 
 
 def _numbers(labels: Tensor) -> Sequence[float]:
-    """As they were typed: 4.4, and not the nearest number of float32."""
+    """Return numbers as typed: 4.4, and not the nearest number of float32."""
     digits = {torch.float32: 7, torch.float16: 3, torch.bfloat16: 2}.get(labels.dtype, 17)
     return [float(f"{label:.{digits}g}") for label in labels.cpu().double().tolist()]

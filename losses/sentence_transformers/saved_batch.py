@@ -1,7 +1,7 @@
-"""A file with one batch of a training, which ``python app.py --open FOLDER`` opens.
+"""Files with one batch of a training, which ``python app.py --open FOLDER`` opens.
 
 One file a batch, ``step-00001200.safetensors``: the vectors of each column, or a cross-encoder's
-scores, the label of each pair, and as JSON in its head the step, the loss and what was found.
+scores, the label of each pair, and as JSON in its header the step, the loss and measurements.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ HEAD = "prism"
 class SavedBatch:
     """A batch as it was trained on.
 
-    `columns` has the vectors [N, D] of each text column, none for a cross-encoder, which gives
+    `columns` has the vectors [N, D] of each text column, none for a cross-encoder, which has
     `scores` [P]. `labels` [P] belong to the pairs of the first column with each other one, column
-    by column, or, of one column, are its classes. `texts` are those of the columns, as the model
-    reads them; None where they were not to be kept. `called` is the class of the loss in the
-    training, `loss`, `convention` and `parameters` what it is here, "" where that is not known.
-    Of the `rows` of the batch the first ones are here. `found` are the figures of its step.
+    by column, or, for one column, are its classes. `texts` are those of the columns, as the model
+    reads them; None if not saved. `called` is the class of the loss in the training, `loss`,
+    `convention` and `parameters` its name here, "" if unknown. The first of the batch's `rows` are
+    saved. `found` are the measurements of its step.
     """
 
     step: int
@@ -55,43 +55,43 @@ class SavedBatch:
 
     @property
     def count(self) -> int:
-        """The rows that are here."""
+        """The number of saved rows."""
         if self.columns:
             return len(self.columns[0])
         return len(self.texts[0]) if self.texts else len(self.labels)
 
 
 def write(folder: Path, batch: SavedBatch) -> Path:
-    """Put the batch into the folder, whole or not at all. Raises OSError where that fails."""
+    """Write the batch into the folder atomically. Raises OSError if that fails."""
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {f"column_{place}": column for place, column in enumerate(batch.columns)}
     tensors |= {"labels": batch.labels}
     if batch.scores is not None:
         tensors["scores"] = batch.scores
     made = {name: tensor.detach().float().cpu().contiguous() for name, tensor in tensors.items()}
-    told = {
+    header = {
         name: value
         for name, value in asdict(_without_tensors(batch)).items()
         if name not in ("columns", "scores", "labels")
     }
-    head = json.dumps({"version": VERSION, "columns": len(batch.columns), **told})
+    head = json.dumps({"version": VERSION, "columns": len(batch.columns), **header})
     path = folder / FILE_NAME.format(batch.step)
-    beside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.part")
+    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.part")
     try:
-        save_file(made, beside, metadata={HEAD: head})
-        os.replace(beside, path)
+        save_file(made, temporary, metadata={HEAD: head})
+        os.replace(temporary, path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return path
 
 
 def _without_tensors(batch: SavedBatch) -> SavedBatch:
-    """`asdict` copies what it is given."""
+    """Drop the tensors, which `asdict` would copy."""
     return replace(batch, columns=(), scores=None, labels=torch.empty(0))
 
 
 def saved_batch_paths(folder: Path) -> list[Path]:
-    """The files of kept batches, by their step."""
+    """Return the files of saved batches, in step order."""
     return sorted(folder.glob("step-*.safetensors"))
 
 
@@ -100,8 +100,8 @@ def step_of(path: Path) -> int:
 
 
 def read(path: Path) -> SavedBatch:
-    """Raises ValueError for a file that is none of these, naming what is wrong; OSError where it
-    cannot be read."""
+    """Read a file. Raises ValueError, naming the reason, if it holds no batch; OSError if
+    unreadable."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} is no file")
     try:
@@ -119,11 +119,11 @@ def read(path: Path) -> SavedBatch:
 
 
 def _read(head: Mapping[str, object], tensors: Mapping[str, Tensor]) -> SavedBatch:
-    told = {name: value for name, value in head.items() if name not in ("version", "columns")}
+    fields = {name: value for name, value in head.items() if name not in ("version", "columns")}
     count = head["columns"]
     if not isinstance(count, int):
         raise ValueError("the number of columns is no number")
-    texts = told.pop("texts")
+    texts = fields.pop("texts")
     if texts is not None:
         texts = tuple(tuple(map(str, column)) for column in _list(texts))
     return SavedBatch(
@@ -131,7 +131,7 @@ def _read(head: Mapping[str, object], tensors: Mapping[str, Tensor]) -> SavedBat
         scores=tensors.get("scores"),
         labels=tensors["labels"],
         texts=texts,
-        **told,  # pyright: ignore[reportArgumentType]
+        **fields,  # pyright: ignore[reportArgumentType]
     )
 
 

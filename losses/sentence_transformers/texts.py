@@ -1,4 +1,4 @@
-"""Which rows of a trainer's batch hold the same text, as far as the model can tell."""
+"""Equal texts among the rows of a trainer's batch, as far as the model can tell them apart."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from torch import Tensor, nn
 
 
 def text_numbers(column: Mapping[str, Tensor], apart: Collection[int]) -> Tensor:
-    """Numbers of the texts of a column, equal for equal texts in every process: int64 [N].
+    """Number the texts of a column, equal texts alike in every process: int64 [N].
 
-    The trainer hands over tokens and no texts, so rows of equal tokens are one text: those of a
-    model that lowers letters do not tell upper from lower case, and of a text that was cut off only
-    the part counts that the model reads. The prompt before a text, as far as the column says how
-    long it is, is no part of it, nor are the tokens `apart`, which stand around every text.
+    The trainer passes tokens and no texts, so rows of equal tokens are one text: a lower-casing
+    model does not distinguish case, and only the part of a truncated text that the model reads
+    counts. The prompt before a text, if the column tells its length, is no part of it, nor are the
+    tokens `apart`, which surround every text.
 
     Raises:
-        ValueError: where the column has no tokens.
+        ValueError: if the column has no tokens.
     """
     if "input_ids" not in column:
         raise ValueError(
@@ -30,7 +30,8 @@ def text_numbers(column: Mapping[str, Tensor], apart: Collection[int]) -> Tensor
 
 
 def tokens_apart(model: nn.Module) -> set[int]:
-    """The tokens that the model puts around texts. An unknown word's is a part of the text."""
+    """Return the tokens that the model puts around texts. An unknown word's token is part of the
+    text."""
     tokenizer = getattr(model, "tokenizer", None)
     special: Collection[int] = getattr(tokenizer, "all_special_ids", ())
     unknown = getattr(tokenizer, "unk_token_id", None)
@@ -38,7 +39,7 @@ def tokens_apart(model: nn.Module) -> set[int]:
 
 
 def rows_of_tokens(column: Mapping[str, Tensor]) -> Iterator[list[int]]:
-    """The tokens of each text of a column, without padding and prompt."""
+    """Return the tokens of each text of a column, without padding and prompt."""
     tokens = column["input_ids"]
     if tokens.ndim == 1:  # of a static embedding: one text after the other
         starts = column["offsets"].tolist()

@@ -1,4 +1,4 @@
-"""A loss as a trainer calls it."""
+"""Losses as a trainer calls them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from losses.sentence_transformers.lists import (
     lists_of_columns,
     paired,
     sizes_of,
-    told_of,
+    split_labels,
     value_within_lists,
 )
 from losses.sentence_transformers.rules import BatchRules
@@ -39,7 +39,7 @@ from losses.sentence_transformers.texts import text_numbers, tokens_apart
 
 
 class CrossEncoder(Protocol):
-    """What is asked of one, beside that it is a module."""
+    """The interface of a cross-encoder, beside that of a module."""
 
     @property
     def device(self) -> torch.device: ...
@@ -50,24 +50,24 @@ class CrossEncoder(Protocol):
 
 
 class TrainingLoss(Settled):
-    """One loss that a trainer calls with the columns of a batch. Subclasses name the loss.
+    """A loss that a trainer calls with the columns of a batch. Subclasses name the loss.
 
     Args:
         model: the SentenceTransformer or CrossEncoder to be trained.
-        threshold: a pair with this label or more is positive; None is the middle of the scale.
-        label_range: the ends of the labels' scale; None is guessed by the first batch, which a
-            warning says (`BatchRules`).
+        threshold: a pair with at least this label is positive; None is the middle of the scale.
+        label_range: the ends of the labels' scale; None guesses it from the first batch, with a
+            warning (`BatchRules`).
         extra_negatives: whether the other pairs' second sentences serve as negatives.
-        twins: "keep", or "leave_out": a key that holds the text of the query, or of its own key, is
-            then no negative (`losses.info_nce`), for a loss that reads texts. Rows of equal tokens
-            are one text, see `losses.sentence_transformers.texts`.
-        similarity: what a bi-encoder's pair scores are, "cosine" or "dot"; None is what the
-            convention compares. Of a loss with a parameter of that name, that parameter.
-        guide: a second encoder, for a loss that reads its vectors (`losses.gist`). It stays as it
-            is; without one, the model's own vectors are taken, which change as it learns.
+        twins: "keep", or "leave_out": a key with the text of the query, or of its own key, is then
+            no negative (`losses.info_nce`), for a loss that reads texts. Rows of equal tokens are
+            one text, see `losses.sentence_transformers.texts`.
+        similarity: the kind of a bi-encoder's pair scores, "cosine" or "dot"; None is that of the
+            convention. For a loss with a parameter of that name, that parameter.
+        guide: a second encoder, for a loss that reads its vectors (`losses.gist`). It is frozen;
+            without one, the model's own vectors are used, which change as it learns.
         gather: whether the batches of all processes of torch.distributed are one.
         convention: the loss as another library defines it; see `LossSpec.conventions`. "" is our
-            own; None is our own, or that of the library's class that has the name of this one.
+            own; None is our own, or that of the library's class with this class's name.
         **settings: the parameters of the loss; an `nn.Parameter` is learned.
     """
 
@@ -134,12 +134,13 @@ class TrainingLoss(Settled):
         }
         for name in chosen:
             if name not in defaults:
-                said = ", ".join(defaults) or "none"
-                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {said}")
+                known = ", ".join(defaults) or "none"
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {known}")
         return {**defaults, **chosen}
 
     def settings_for(self, examples: Examples) -> dict[str, object]:
-        """The parameters for this batch: a convention may have others for given triplets."""
+        """Return the parameters for this batch: a convention may change some for given
+        triplets."""
         return {**self.settings, **(self.given_triplets if len(examples.columns) > 2 else {})}
 
     def forward(
@@ -168,20 +169,20 @@ class TrainingLoss(Settled):
         return self.value(function, read, self.settings_for(examples))
 
     def lists_compared(self, examples: Examples) -> Tensor | None:
-        """The lists [L, K] within which the loss, or a part of it, compares pairs; None where it
-        compares all."""
+        """Return the lists [L, K] within which the loss, or a part of it, compares pairs; None if
+        it compares all."""
         within = compares_within_lists(self.spec) and examples.rows_are_lists
         return examples.list_places if within else None
 
-    def _within_lists(self, lists: Tensor, /, **given: Any) -> Tensor:
-        """The loss, called as `function` is, of pairs that are compared within these lists."""
-        settings = {name: given.pop(name) for name in self.spec.defaults}
-        return value_within_lists(self.spec, _value_of, given, settings, lists)
+    def _within_lists(self, lists: Tensor, /, **inputs: Any) -> Tensor:
+        """Compute the loss, called as `function` is, comparing pairs only within these lists."""
+        settings = {name: inputs.pop(name) for name in self.spec.defaults}
+        return value_within_lists(self.spec, _value_of, inputs, settings, lists)
 
     def called_with(
         self, read: Mapping[str, Tensor], settings: Mapping[str, object]
     ) -> tuple[Mapping[str, Tensor], Mapping[str, object]]:
-        """What the function was called with for the last batch, given what that offers."""
+        """Return the arguments of the function for the last batch, given its inputs."""
         return read, settings
 
     def value(
@@ -190,7 +191,7 @@ class TrainingLoss(Settled):
         read: Mapping[str, Tensor],
         settings: Mapping[str, object],
     ) -> Tensor:
-        """The loss `function` of what a batch of all processes offers."""
+        """Compute the loss `function` from the inputs of all processes."""
         return function(**read, **settings)
 
     def _joined(self, name: str, value: Tensor) -> Tensor:
@@ -207,8 +208,8 @@ class TrainingLoss(Settled):
         return _gathered(value)
 
     def _share_own_weights(self) -> None:
-        """What the loss learns itself: alike in all processes, as the model is, which the trainer
-        wraps for that. Their gradients are averaged as they arrive."""
+        """Synchronise the loss's own weights over processes, as the trainer does for the model, and
+        average their gradients as they arrive."""
         if processes() == 1 or self._shared:
             return
         self._shared = True
@@ -218,7 +219,7 @@ class TrainingLoss(Settled):
                 weight.register_hook(_mean_of_processes)
 
     def arguments(self, examples: Examples) -> dict[str, Tensor]:
-        """What the loss's function is called with, beside its parameters."""
+        """Return the arguments of the loss's function, without its parameters."""
         return given(examples, self.spec.reads)
 
     def examples(
@@ -229,14 +230,14 @@ class TrainingLoss(Settled):
         task: str | None,
     ) -> Examples:
         embedded, texts = isinstance(columns[0], Mapping), None
-        told = told_of(labels, columns, self.spec)
+        split = split_labels(labels, columns, self.spec)
         if len(columns) == 1 and not (embedded and labels is not None and self._takes_classes):
             raise ValueError(
                 f"{type(self).__name__} needs two columns of text; one column and a class for "
                 "each row suffice for losses that read classes only, with a bi-encoder"
             )
         sizes = sizes_of(labels, columns)
-        in_lists = sizes is not None or (told.labels is not None and len(columns) > 2)
+        in_lists = sizes is not None or (split.labels is not None and len(columns) > 2)
         lists = lists_of_columns(columns, sizes, self.model, self.spec, in_lists)
         if embedded:
             if self.twins == "leave_out":
@@ -252,7 +253,7 @@ class TrainingLoss(Settled):
             count, scores = len(columns[0]), self._cross_scores(columns, prompt, task)
             device = scores.device
         others = max(len(columns) - 1, 1)
-        labels = told.labels
+        labels = split.labels
         if labels is not None and not is_ragged(columns) and labels.numel() != count * others:
             raise ValueError(
                 f"there are {labels.numel()} labels for {count * others} "
@@ -282,17 +283,17 @@ class TrainingLoss(Settled):
             guide=guide,
             lists=None if lists is None else lists.to(device),
             rows_are_lists=in_lists,
-            teacher=None if told.teacher is None else told.teacher.to(device),
+            teacher=None if split.teacher is None else split.teacher.to(device),
             similarity=self.similarity,
         )
 
     def _texts(self, columns: Sequence[Mapping[str, Tensor]]) -> tuple[Tensor, ...]:
-        """The numbers of the texts of each column."""
+        """Number the texts of each column."""
         apart = tokens_apart(self.model)
         return tuple(text_numbers(column, apart) for column in columns)
 
     def _cross_scores(self, columns: list, prompt: str | None, task: str | None) -> Tensor:
-        """The score of the first text of each row with each of its others."""
+        """Score the first text of each row with each of its others."""
         if not self.spec.reads_scores_only:
             kinds = ("scores", "labels", "groups", "teacher")
             unread = [w for w in self.spec.reads.values() if READABLE[w].made_of not in kinds]
@@ -315,7 +316,7 @@ class TrainingLoss(Settled):
         return all(reading.axes[0] in ("sentence", "class") for reading in self.spec.readings)
 
     def get_config_dict(self) -> dict[str, object]:
-        """For the model card."""
+        """Return the settings for the model card."""
         rules: dict[str, object] = {"threshold": self.rules.bound, "label_range": self.rules.ends}
         rules |= {"gather": True} if self.gather else {}
         rules |= {"twins": self.twins} if self.twins == "leave_out" else {}
@@ -332,7 +333,7 @@ _NOWHERE = {"list_places": -1, "negative_places": -1}
 
 
 def _as_wide_everywhere(lists: Tensor, empty: float) -> Tensor:
-    """Lists [L, K] with as many places as the longest of all processes has; [L] stays as it is."""
+    """Pad lists [L, K] to the longest of all processes; [L] is unchanged."""
     if lists.ndim == 1:
         return lists
     widths, _ = gather_rows(torch.tensor([lists.shape[1]], device=lists.device))

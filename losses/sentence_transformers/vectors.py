@@ -1,4 +1,4 @@
-"""A loss on what another encoder makes of the same texts, whole vectors in place of scores."""
+"""A loss on another encoder's vectors of the same texts, instead of scores."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ BESIDE = "teacher_embedding"
 def with_vectors(
     collate: Callable[[list[dict]], dict], vectors_of: Callable[[Sequence[str]], Tensor]
 ) -> Callable[[list[dict]], dict]:
-    """The collator of a bi-encoder's trainer, with a teacher's vectors beside the texts.
+    """Return a collator for a bi-encoder's trainer, with a teacher's vectors beside the texts.
 
-    `vectors_of` gives those of any texts [N, D]; a teacher that was asked once, before the
-    training, answers from a table. Labels are then what they are for other losses::
+    `vectors_of` returns those of any texts [N, D]; a teacher that ran once, before the training,
+    answers from a table. Labels have the same meaning as for other losses::
 
         place = {text: row for row, text in enumerate(texts)}
         vectors = teacher.encode(texts, convert_to_tensor=True).cpu()
@@ -46,19 +46,19 @@ def with_vectors(
 
 
 class VectorTrainingLoss(TrainingLoss):
-    """A bi-encoder learns a teacher's vectors.
+    """A loss with which a bi-encoder learns a teacher's vectors.
 
-    The label of a row is the teacher's vector [D], which all of its texts learn, such as a
-    sentence and its translation; or one for each column of text [columns, D]. Where they stand
-    beside the texts (`with_vectors`), or the loss is given the `teacher`, a second encoder that it
-    asks itself, labels are what they are for other losses.
+    The label of a row is the teacher's vector [D], which all of its texts learn, such as a sentence
+    and its translation; or one for each column of text [columns, D]. If vectors come with the texts
+    (`with_vectors`), or the loss has a `teacher`, a second encoder that it runs itself, labels have
+    the same meaning as for other losses.
 
     Args:
         model: the SentenceTransformer to be trained, with vectors of the teacher's dimension D.
-        teacher: a SentenceTransformer, which stays as it is.
+        teacher: a SentenceTransformer, which is frozen.
 
     Raises:
-        ValueError: where labels are no such vectors, or the teacher's are of another dimension.
+        ValueError: if labels are no such vectors, or the teacher's are of another dimension.
     """
 
     def __init__(self, model: nn.Module, *, teacher: nn.Module | None = None, **settings: Any):
@@ -91,19 +91,19 @@ class VectorTrainingLoss(TrainingLoss):
         return replace(found, teacher_embeddings=vectors.to(found.embeddings))
 
     def _taught(self, columns: Sequence[Mapping[str, Tensor]]) -> tuple[Tensor, ...]:
-        """The teacher's vectors of each column of text; none where labels have to say them."""
+        """Return the teacher's vectors of each column of text; none if labels must hold them."""
         if all(BESIDE in column for column in columns):
             return tuple(column[BESIDE] for column in columns)
         return self.teacher.vectors(columns) if self.teacher else ()
 
     def get_config_dict(self) -> dict[str, object]:
-        """For the model card."""
+        """Return the settings for the model card."""
         named = {"teacher": self.teacher.name} if self.teacher else {}
         return super().get_config_dict() | named
 
 
 def _of_labels(labels: Tensor | Sequence[Tensor] | None, columns: tuple[Tensor, ...]) -> Tensor:
-    """The teacher's vectors, column below column."""
+    """Return the teacher's vectors, one column after the other."""
     if labels is None:
         raise ValueError(
             "the loss learns a teacher's vectors; give them as labels, or the teacher itself: "

@@ -1,4 +1,4 @@
-"""Losses that read the columns otherwise, or have weights of their own.
+"""Losses that read the columns differently, or have weights of their own.
 
 `**settings` are those of `TrainingLoss`, rules and parameters of the loss alike.
 """
@@ -15,12 +15,12 @@ from losses.sentence_transformers.training import TrainingLoss
 
 
 def embedding_width(model: nn.Module) -> int | None:
-    """How wide the vectors of a bi-encoder are; None for a cross-encoder."""
+    """Return the dimension of a bi-encoder's vectors; None for a cross-encoder."""
     return getattr(model, "get_embedding_dimension", lambda: None)()
 
 
 class TripletTrainingLoss(TrainingLoss):
-    """With mining "given" it reads the columns anchor, positive, negatives as they stand."""
+    """A triplet loss that, with mining "given", reads the columns anchor, positive, negatives."""
 
     def arguments(self, examples: Examples) -> dict[str, Tensor]:
         if self.settings_for(examples).get("mining") != "given":
@@ -39,7 +39,7 @@ class TripletTrainingLoss(TrainingLoss):
 
 
 class PrototypeTrainingLoss(TrainingLoss):
-    """It learns one prototype for each of `class_count` classes, which has to be given."""
+    """A loss that learns one prototype for each of `class_count` classes, a required argument."""
 
     def __init__(
         self, model: nn.Module, *, class_count: int | None = None, **settings: Any
@@ -70,10 +70,10 @@ class PrototypeTrainingLoss(TrainingLoss):
 
 
 class ClassifierTrainingLoss(TrainingLoss):
-    """It has a classifier of its own, for "positive" or not.
+    """A loss with its own classifier, for "positive" or not.
 
-    The classifier reads (u, v, |u − v|) of a bi-encoder, as Sentence-BERT does, and the score of
-    a cross-encoder.
+    The classifier reads (u, v, |u − v|) of a bi-encoder, as Sentence-BERT does, and the score of a
+    cross-encoder.
     """
 
     def __init__(self, model: nn.Module, **settings: Any) -> None:

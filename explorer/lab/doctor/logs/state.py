@@ -14,7 +14,7 @@ from dataclasses import replace
 from explorer.lab.doctor.known import Known, known_as_trained
 from explorer.lab.doctor.logs.log import NO_NUMBERS, Log, curves_of, last_epoch
 from explorer.runtime.problem import Problem
-from losses.sentence_transformers.naming import TOLD
+from losses.sentence_transformers.naming import CALLBACK_RECORD
 
 APART = ("step", "epoch")
 
@@ -41,7 +41,7 @@ def read(name: str, content: bytes) -> Log:
 def _recorded_loss(state: dict, batch: int | None) -> tuple[Known, str]:
     """Read the loss that `PrismCallback` saved there, and the class of that loss."""
     callbacks = state.get("stateful_callbacks")
-    record = callbacks.get(TOLD) if isinstance(callbacks, dict) else None
+    record = callbacks.get(CALLBACK_RECORD) if isinstance(callbacks, dict) else None
     if not isinstance(record, dict):
         return Known(batch=batch), ""
     called, columns = str(record.get("called", "")), record.get("columns")

@@ -18,7 +18,7 @@ from explorer.lab.doctor.logs.findings import side_of
 from explorer.lab.doctor.logs.read import is_run, read_content, read_run
 from explorer.runtime.problem import Problem
 from losses.sentence_transformers import PrismCallback
-from losses.sentence_transformers.naming import TOLD
+from losses.sentence_transformers.naming import CALLBACK_RECORD
 from tests.tiny import static_model
 from tests.unit.losses.test_prism import BATCH, rows, trained
 
@@ -90,7 +90,11 @@ def test_a_folder_whose_state_has_the_temperature_and_whose_card_has_the_scale(t
     """`PrismCallback` tells the one, the card of sentence-transformers the other: they are one."""
     told = {"loss": "info_nce", "parameters": {"temperature": 0.1}, "called": "", "columns": 2}
     history = [{"step": step, "loss": 2.0 / step} for step in (1, 2, 3)]
-    state = {"log_history": history, "stateful_callbacks": {TOLD: told}, "global_step": 3}
+    state = {
+        "log_history": history,
+        "stateful_callbacks": {CALLBACK_RECORD: told},
+        "global_step": 3,
+    }
     (tmp_path / "trainer_state.json").write_text(json.dumps(state))
     card = (
         "* Loss: [<code>MultipleNegativesRankingLoss</code>](x) with these parameters:\n"
