@@ -1,8 +1,8 @@
-"""A loss made of losses as a `LossSpec` of its own, so that it is traced, moved, trained with and
-taken away as any other: a sum on one batch, each part with its weight, and losses on prefixes.
+"""A loss made of losses as a `LossSpec` of its own: a sum on one batch, each part with its weight,
+or losses on prefixes. It is traced, moved, trained with and exported as any other.
 
-Its definition and its function are written as one would write them by hand, and read as Python:
-what is assigned in them, and in the parts that they call, are its steps.
+Its definition and its function are written as one would write them by hand, and run as Python:
+assignments in them, and in the parts that they call, are its steps.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ HELPERS: Mapping[str, Callable] = {
 
 
 def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> LossSpec:
-    """The sum of these, as a loss: Σ_k w_k L_k, every w_k at 1 or as `RECIPES` has it.
+    """Return the sum of these as a loss: Σ_k w_k L_k, every w_k at 1 or as `RECIPES` has it.
 
-    It reads what its parts read, by the names of `READABLE`. Its parameters are the weights,
-    ``weight_of_angle``, and those of its parts, ``scale_of_angle``. What is no sum, one loss with
-    a queue, has no weight.
+    Its inputs are those of its parts, by the names of `READABLE`. Its parameters are the weights,
+    ``weight_of_angle``, and those of its parts, ``scale_of_angle``. A single loss with a queue has
+    no weight.
     """
     named = name_of(summands)
     parts = tuple(part for one in summands for part in _parts_of(one, losses[one.loss]))
@@ -85,9 +85,9 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
         symbols=_symbols(parts, reads),
         parameters=parameters,
         reads={name: name for name in reads},
-        collapse=_landmark(parts, lambda spec: spec.collapse),
+        collapse=_reference_value(parts, lambda spec: spec.collapse),
         collapse_formula=_formula(parts, lambda spec: spec.collapse_formula),
-        floor=_landmark(parts, lambda spec: spec.floor),
+        floor=_reference_value(parts, lambda spec: spec.floor),
         floor_formula=_formula(parts, lambda spec: spec.floor_formula),
         formulas_unbounded={
             "collapse": _formula(parts, lambda spec: spec.scored_as("logit").collapse_formula),
@@ -105,7 +105,7 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
 
 
 def identifier_of(parts: Iterable[Part]) -> str:
-    """A name for the sum in Python: `info_nce_and_angle`."""
+    """Return a Python name for the sum: `info_nce_and_angle`."""
     named = {
         part.spec.name: ("queue_of_" if part.length else "")
         + part.spec.name
@@ -116,7 +116,7 @@ def identifier_of(parts: Iterable[Part]) -> str:
 
 
 def helpers_of(parts: Iterable[Part]) -> dict[str, Callable]:
-    """What `source_of` calls beside the parts, by the names that it has there."""
+    """Return the functions that `source_of` calls beside the parts, by name."""
     used = {name for part in parts for what in part.given.values() for name in _NAME.findall(what)}
     return {name: helper for name, helper in HELPERS.items() if name in used}
 
@@ -124,10 +124,10 @@ def helpers_of(parts: Iterable[Part]) -> dict[str, Callable]:
 def source_of(
     parts: Sequence[Part], parameters: Iterable[Parameter], called: Mapping[str, str]
 ) -> str:
-    """The Python of the sum: what it takes, a call for each part, and the loss.
+    """Return the Python source of the sum: its arguments, a call for each part, and the loss.
 
-    `called` says what the function of a part is called there, by its label, and what a helper is,
-    where it has another name.
+    `called` maps labels of parts to the names of their functions there, and helpers to other names
+    that they have.
     """
     ordered = sorted(_reads_of(parts), key=lambda what: READABLE[what].optional)  # stable
     taken = [
@@ -189,7 +189,7 @@ def _handed(what: str, length: float | None) -> str:
 
 
 def _reads_of(parts: Iterable[Part]) -> list[str]:
-    """What all of them read, each once."""
+    """Return the inputs of all of them, each once."""
     known = (
         name
         for part in parts
@@ -201,7 +201,7 @@ def _reads_of(parts: Iterable[Part]) -> list[str]:
 
 
 def _parameters(parts: Iterable[Part], weights: Mapping[str, float]) -> Iterable[Parameter]:
-    """The weights first; what a part has on several prefixes is one parameter."""
+    """Return the parameters, weights first; a part's on several prefixes are one parameter."""
     known: dict[str, Parameter] = {}
     for k, part in enumerate(parts, 1):
         usual, symbol = weights.get(part.weight, 1.0), f"w_{k}"
@@ -222,7 +222,7 @@ def _made(
     parameters: Sequence[Parameter],
     of: Callable[[LossSpec], Callable[..., Tensor]],
 ) -> Any:
-    """The sum of such functions of the parts, read as Python. All names in it are ours."""
+    """Return the sum of these functions of the parts, run as Python. All names in it are ours."""
     functions = {part.label: of(part.spec) for part in parts}
     called = _names_of(functions)
     scope: dict[str, Any] = {"__name__": __name__, "Tensor": Tensor, **HELPERS}
@@ -239,7 +239,8 @@ def _made(
 
 
 def _names_of(functions: Mapping[str, Callable]) -> dict[str, str]:
-    """The functions' own names, by the labels of the parts; another one where two share a name."""
+    """Return the functions' own names by the labels of the parts; another one if two share a
+    name."""
     found: dict[str, str] = {}
     first: dict[str, Callable] = {}
     for label, function in functions.items():
@@ -250,14 +251,14 @@ def _names_of(functions: Mapping[str, Callable]) -> dict[str, str]:
 
 
 def parts_of(definition: Callable[..., Tensor]) -> tuple[Part, ...]:
-    """Return the parts of a sum's definition; none of any other."""
+    """Return the parts of a sum's definition; none for any other."""
     return getattr(definition, "parts", ())
 
 
 def with_definitions(
     whole: Any, definitions: Sequence[Callable[..., Tensor]], off: Container[str] = ()
 ) -> Callable[..., Tensor]:
-    """Return a sum with these definitions of its parts, each called with what it takes but the
+    """Return a sum with these definitions of its parts, each called with its arguments except
     parameters that are `off`."""
     run = [
         replace(
@@ -301,7 +302,7 @@ def _sum(parts: Sequence[Part]) -> str:
 
 
 def _variants(parts: Sequence[Part]) -> Mapping[str, str]:
-    """Those of a loss that is no sum, by its parameters' names here."""
+    """Return the variants of a single loss, by its parameters' names here."""
     first = parts[0]
     if first.weight:
         return {}
@@ -341,7 +342,7 @@ def _symbols(parts: Sequence[Part], reads: Iterable[str]) -> dict[str, Symbol]:
 
 
 def _renamed(part: Part) -> dict[str, str]:
-    """What the names in a part's definition are called among the steps of the whole."""
+    """Map the names in a part's definition to those among the steps of the whole."""
     functions = (inspect.unwrap(part.spec.definition), *definitions_of(part.spec.definition))
     local = {name for function in functions for name in function.__code__.co_varnames}
     known = {name: f"{part.label}_{name}" for name in local}
@@ -360,7 +361,7 @@ def _live_formula(live: str, known: Mapping[str, str]) -> str:
 
 
 def _names(expression: str, known: Mapping[str, str]) -> str:
-    """The expression with its names exchanged; r, c and l say where, and text stays text."""
+    """Replace the names in an expression; r, c and l are places, and text stays text."""
 
     def named(found: re.Match) -> str:
         name = found[0]
@@ -379,22 +380,22 @@ def _names(expression: str, known: Mapping[str, str]) -> str:
 def handed(
     part: Part, tensors: Mapping[str, Tensor | None], parameters: Mapping[str, Any]
 ) -> dict[str, Tensor | None]:
-    """What a part reads of what the whole does, by the part's own names; None of what is not
-    given. A queue is as long as `parameters`, those of the whole, say."""
+    """Return a part's inputs among those of the whole, by the part's own names; None for missing
+    ones. `parameters` of the whole set the length of a queue."""
     scope = {**HELPERS, **dict.fromkeys(_reads_of([part])), **tensors, **parameters}
     # The expressions are those of `_handed`.
     return {name: eval(what, {}, scope) for name, what in part.given.items()}
 
 
 def chosen(part: Part, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """A part's own parameters among those of the whole."""
+    """Return a part's own parameters among those of the whole."""
     return {name: parameters[known] for name, known in part.parameters.items()}
 
 
-def _landmark(
+def _reference_value(
     parts: Sequence[Part], of: Callable[[LossSpec], Callable[..., float | None] | None]
 ) -> Callable[..., float | None] | None:
-    """Σ_k w_k of what it is for each part; None where one has none."""
+    """Return Σ_k w_k times the reference value of each part; None if one has none."""
     if any(of(part.spec) is None for part in parts):
         return None
 

@@ -119,7 +119,7 @@ def _spec_of(loss: Callable[..., Tensor]) -> LossSpec | None:
 
 
 def _of_vectors(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The loss itself, or one on pair scores as a function of both sides."""
+    """Return the loss itself, or one on pair scores as a function of both sides."""
     spec = _spec_of(loss)
     if spec is None:
         return loss
@@ -149,7 +149,7 @@ def _of_vectors(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def cosine_of_each(queries: Tensor, candidates: Tensor) -> Tensor:
-    """The cosine of each query [N, D] with each of its own candidates [N, K, D]."""
+    """Return the cosine of each query [N, D] with each of its own candidates [N, K, D]."""
     count = candidates.shape[1]
     every = cosine(queries.repeat_interleave(count, dim=0), candidates.flatten(0, 1))
     return every.view(-1, count)

@@ -24,8 +24,8 @@ SHARES: Mapping[float, str] = {1.0: "whole", 0.5: "half", 0.25: "quarter"}
 
 @dataclass(frozen=True)
 class Recipe:
-    """What people train with: the weights that are not 1, and its other names, first the one that
-    stands beside its title."""
+    """A common combination: the weights that are not 1, and its other names, first the one shown
+    beside its title."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
     aliases: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ _SIGN = re.compile(r"\s*([+(),])\s*")
 
 @dataclass(frozen=True)
 class Summand:
-    """One loss of a sum; with `prefixes`, lengths or shares, on each of these alone; `queued`, with
+    """A loss of a sum; with `prefixes`, lengths or shares, on each of these alone; `queued`, with
     vectors of earlier batches."""
 
     loss: str
@@ -88,7 +88,7 @@ class Summand:
 
 
 def without_blanks(name: str) -> str:
-    """The name without the blanks around it and beside its signs.
+    """Return the name without blanks around it and beside its signs.
 
     >>> without_blanks(" matryoshka(info_nce, 256, 64) + angle")
     'matryoshka(info_nce,256,64)+angle'
@@ -97,17 +97,16 @@ def without_blanks(name: str) -> str:
 
 
 def name_of(summands: tuple[Summand, ...]) -> str:
-    """The name of the sum, which `summands_of` reads."""
+    """Return the name of the sum, which `summands_of` reads."""
     return "+".join(map(str, summands))
 
 
 def summands_of(name: str, losses: Mapping[str, LossSpec]) -> tuple[Summand, ...]:
-    """What a name says, where it names a sum, a loss on prefixes or one with a queue; else nothing.
+    """Parse the name of a sum, a loss on prefixes or one with a queue; else return nothing.
 
-    It says nothing, too, where a loss is not one of `losses`, is one's own, stands twice, does not
-    compare vectors and is to see prefixes of them, or takes no queue and is to have one; where a
-    prefix has an odd length, or stands twice; and where there are more than `MOST_PARTS` or
-    `MOST_PREFIXES`.
+    Nothing, too, if a loss is not one of `losses`, is the user's own, is repeated, does not compare
+    vectors and should see prefixes of them, or takes no queue and should have one; if a prefix has
+    an odd length, or is repeated; and if there are more than `MAX_PARTS` or `MAX_PREFIXES`.
     """
     if len(name) > MOST_LETTERS:
         return ()
@@ -139,7 +138,8 @@ def _is_one(summand: Summand, losses: Mapping[str, LossSpec]) -> bool:
 
 
 def takes_prefixes(spec: LossSpec) -> bool:
-    """Whether a loss compares vectors, or similarities of pairs, which prefixes have as well."""
+    """Return whether a loss compares vectors, or similarities of pairs, which prefixes also
+    have."""
     made_of = {READABLE[what].made_of for what in spec.reads.values()}
     whole = {"prototypes", "level_scores", "pair_logits", "teacher_embeddings"}
     return bool(made_of & {"vectors", "scores"}) and not whole & set(spec.reads.values())

@@ -35,5 +35,5 @@ def prefix(vectors: Tensor | None, part: float) -> Tensor | None:
 
 
 def length_of(part: float, width: int) -> int:
-    """How many of so many dimensions `prefix` takes."""
+    """Return the dimensions, of so many, that `prefix` takes."""
     return min(2 * math.ceil(width * part / 2), width) if part <= 1 else int(part)

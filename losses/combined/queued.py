@@ -1,8 +1,8 @@
 """Vectors of earlier batches as further keys: the queue of MoCo and the cross-batch memory.
 
-A batch and its queue are one: the last `length` rows of what has a row for each key are of earlier
-batches. They are keys for everyone, held still, and ask for nothing themselves. So a batch alone
-shows what a queue does, and a trainer lays what it has kept behind each batch (`Earlier`).
+A batch and its queue are one: the last `length` rows of inputs with a row for each key are of
+earlier batches. They are keys for everyone, detached, and no queries. So a single batch shows the
+effect of a queue, and a trainer appends its stored rows to each batch (`Earlier`).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ KEPT: Mapping[str, tuple[str, ...]] = {
 
 
 def present(count: int, length: float) -> int:
-    """How many of so many rows are of the batch itself: at least one."""
+    """Return the number of rows, of so many, that are of the batch itself: at least one."""
     return max(count - int(length), min(count, 1))
 
 
@@ -82,12 +82,12 @@ def current(rows: Tensor | None, keys: Tensor, length: float) -> Tensor | None:
 
 
 def earlier(keys: Tensor, length: float) -> Tensor:
-    """The last `length` of the keys, which no gradient reaches."""
+    """Return the last `length` of the keys, detached."""
     return keys[present(len(keys), length) :].detach()
 
 
 def with_earlier(keys: Tensor | None, others: Tensor | None, length: float) -> Tensor | None:
-    """The queued of the keys, and after them what every query sees besides."""
+    """Return the queued keys, followed by the other candidates that every query sees."""
     if keys is None:
         return None
     queued = earlier(keys, length)
@@ -95,8 +95,8 @@ def with_earlier(keys: Tensor | None, others: Tensor | None, length: float) -> T
 
 
 def without_owner(keys: Tensor, owners: Tensor | None, length: float) -> Tensor | None:
-    """Whose hard negative each of `with_earlier` is: the queued are nobody's, −1, nor are those
-    whose query is of an earlier batch."""
+    """Return the owner of each of `with_earlier`: nobody, −1, for queued keys, and for negatives of
+    a query from an earlier batch."""
     if owners is None:
         return None
     asking = present(len(keys), length)
@@ -105,8 +105,8 @@ def without_owner(keys: Tensor, owners: Tensor | None, length: float) -> Tensor 
 
 
 class Earlier(nn.Module):
-    """What was seen last of arrays that have a row for each key, by their names; all of them keep
-    the same rows. `before` is what was kept before that: what the last batch met.
+    """The last rows of arrays with a row for each key, by name; all keep the same rows. `before`
+    are the rows before the last batch.
 
     They are buffers, so that they are on the model's device and in a checkpoint.
     """
@@ -114,14 +114,14 @@ class Earlier(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.before: dict[str, Tensor] = {}
-        self.register_load_state_dict_pre_hook(_make_room)
+        self.register_load_state_dict_pre_hook(_resize)
 
     @property
     def kept(self) -> dict[str, Tensor]:
         return dict(self.named_buffers())
 
     def keep(self, rows: Mapping[str, Tensor], length: int) -> None:
-        """The last `length` rows of those kept and these."""
+        """Keep the last `length` rows of the stored ones and these."""
         self.before = self.kept
         latest = {name: one.detach()[-length:] for name, one in rows.items()}
         same = self.before.keys() == rows.keys()
@@ -133,7 +133,7 @@ class Earlier(nn.Module):
         )
 
     def hold(self, kept: Mapping[str, Tensor]) -> None:
-        """These, and nothing else."""
+        """Store these, and nothing else."""
         for name in self.kept.keys() - kept.keys():
             delattr(self, name)
         for name, one in kept.items():
@@ -141,20 +141,20 @@ class Earlier(nn.Module):
 
 
 def _followed(older: Tensor, latest: Tensor, length: int) -> Tensor:
-    """The last `length` rows of the older and the latest, in memory of their own."""
-    room = max(length - len(latest), 0)
-    return torch.cat((older[max(len(older) - room, 0) :].to(latest), latest))
+    """Return the last `length` rows of the older and the latest, in memory of their own."""
+    missing = max(length - len(latest), 0)
+    return torch.cat((older[max(len(older) - missing, 0) :].to(latest), latest))
 
 
-def _make_room(queue: Earlier, held: Mapping[str, Tensor], prefix: str, *_: object) -> None:
-    """A queue that is loaded is as long as the one that was saved."""
-    found = {n.removeprefix(prefix): one for n, one in held.items() if n.startswith(prefix)}
+def _resize(queue: Earlier, saved: Mapping[str, Tensor], prefix: str, *_: object) -> None:
+    """Resize a queue before loading to the length of the saved one."""
+    found = {n.removeprefix(prefix): one for n, one in saved.items() if n.startswith(prefix)}
     queue.hold({name: torch.empty_like(one) for name, one in found.items()})
 
 
 def behind(rows: Mapping[str, Tensor], kept: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], int]:
-    """These with what is kept of each below it, and how many rows that is: none where other arrays
-    are kept than these."""
+    """Append the stored rows to each input, and return their number: 0 if other arrays are
+    stored."""
     if kept.keys() != rows.keys():
         return dict(rows), 0
     joined = {name: torch.cat((one, kept[name].to(one))) for name, one in rows.items()}
@@ -164,8 +164,8 @@ def behind(rows: Mapping[str, Tensor], kept: Mapping[str, Tensor]) -> tuple[dict
 class Queues(nn.Module):
     """The queues of a loss that is called batch after batch: one for each part that has one.
 
-    While gradients are computed each call lays what is kept behind its batch, and keeps the batch;
-    without gradients, when a model is measured, the queue stays as it is.
+    While gradients are computed each call appends the stored rows to its batch, and stores the
+    batch; without gradients, during evaluation, the queue does not change.
     """
 
     def __init__(self, parts: Iterable[Part]) -> None:
@@ -183,7 +183,7 @@ class Queues(nn.Module):
         tensors: Mapping[str, Tensor],
         settings: Mapping[str, Any],
     ) -> Tensor:
-        """The loss on a batch and what came before it."""
+        """Compute the loss on a batch and the earlier rows."""
         joined, settled = self._joined(tensors, settings, [queue.kept for _, queue in self.held])
         if torch.is_grad_enabled():
             for part, queue in self.held:
@@ -193,7 +193,7 @@ class Queues(nn.Module):
     def met(
         self, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]
     ) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """What the loss was called with when this batch was the last with gradients."""
+        """Return the arguments of the loss when this batch was the last with gradients."""
         return self._joined(tensors, settings, [queue.before for _, queue in self.held])
 
     def _joined(

@@ -1,4 +1,4 @@
-"""The losses by name: those that ship or were added, and, asked for by name, what they make."""
+"""Registry of losses by name: shipped and added ones, and combinations made on request."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ KEPT_MADE = 128
 
 
 class Registry(dict[str, LossSpec]):
-    """Losses by name. A name that says what a loss is made of (`losses.combined.names`) is known
-    as well, ``LOSSES["info_nce+angle"]``, and so are other names of a loss: that of a library's
-    class gives the loss under the convention of that library,
-    ``LOSSES["MultipleNegativesRankingLoss"]``. None of these is counted, nor met on the way through
-    all."""
+    """Losses by name.
+
+    Names of combined losses (`losses.combined.names`) are known as well,
+    ``LOSSES["info_nce+angle"]``, and so are other names of a loss: a library's class selects the
+    loss under the convention of that library, ``LOSSES["MultipleNegativesRankingLoss"]``. None of
+    these is counted or iterated over.
+    """
 
     def __missing__(self, name: str) -> LossSpec:
         if not isinstance(name, str):
@@ -61,15 +63,15 @@ class Registry(dict[str, LossSpec]):
         return self[key] if key in self else default  # noqa: SIM401  # this is `get`
 
     def known(self) -> list[LossSpec]:
-        """The losses that are listed, and the sums that are trained with."""
+        """Return the listed losses, and the common sums."""
         return [*self.values(), *(self[name] for name in RECIPES)]
 
     def called(self, name: str, library: str = "") -> tuple[str, str]:
-        """The one loss that goes by this name, and the convention that is named after it, "" for
-        none. Of several libraries `library` is meant, or that of the class's module.
+        """Return the one loss with this name, and the convention named after it, "" for none. Among
+        several libraries, `library` or the class's module decides.
 
-        Raises UnknownLoss where no loss does, and AmbiguousLoss where several do, or several
-        conventions with other numbers.
+        Raises UnknownLoss if there is none, and AmbiguousLoss if there are several losses, or
+        several conventions with other numbers.
         """
         if (own := self.exact(name)) is not None:
             return own.name, ""
@@ -89,14 +91,14 @@ class Registry(dict[str, LossSpec]):
         raise AmbiguousLoss(name, conventions, spec.name)
 
     def all_called(self, name: str) -> list[LossSpec]:
-        """The losses that go by this name: to the letter first, of the registry, as another name
-        or a library's class; then, as `plain` reads it, of the registry, as a title, as another
-        name, as a class. A sum goes by names of its parts, with a plus between them.
+        """Return the losses with this name: exact matches first, of the registry, as another name
+        or a library's class; then, by `plain`, of the registry, as a title, as another name, as a
+        class. A sum may use names of its parts, with a plus between them.
 
-        Raises UnknownLoss where none does.
+        Raises UnknownLoss if there is none.
         """
-        wanted, written = plain(name[: MOST_LETTERS + 1]), last_part(name[: MOST_LETTERS + 1])
-        if len(name) > MOST_LETTERS or not any(letter.isalpha() for letter in wanted):
+        plain_name, written = plain(name[: MOST_LETTERS + 1]), last_part(name[: MOST_LETTERS + 1])
+        if len(name) > MOST_LETTERS or not any(letter.isalpha() for letter in plain_name):
             raise UnknownLoss(name)
         if (own := self.exact(name)) is not None:
             return [own]
@@ -104,10 +106,12 @@ class Registry(dict[str, LossSpec]):
         found = (
             [spec for spec in specs if any(is_qualified(name, one) for one in spec.conventions)]
             or [spec for spec in specs if written in {*spec.aliases, *_classes(spec)}]
-            or [spec for spec in specs if wanted in (plain(spec.name), plain(spec.title))]
-            or [spec for spec in specs if wanted in map(plain, spec.aliases)]
+            or [spec for spec in specs if plain_name in (plain(spec.name), plain(spec.title))]
+            or [spec for spec in specs if plain_name in map(plain, spec.aliases)]
             or [
-                spec for spec in specs if wanted in {*classes_of(spec), *map(plain, _classes(spec))}
+                spec
+                for spec in specs
+                if plain_name in {*classes_of(spec), *map(plain, _classes(spec))}
             ]
             or self._made_of_others(name)
         )
@@ -116,8 +120,8 @@ class Registry(dict[str, LossSpec]):
         return found
 
     def exact(self, name: str) -> LossSpec | None:
-        """The loss of this name in the registry, or made of such; of a name that is too long
-        nothing is looked at, and nothing kept."""
+        """Return the loss with exactly this name in the registry, or made of such; too long a name
+        is neither looked up nor cached."""
         if len(name) > MOST_LETTERS:
             return None
         written = without_blanks(name)
@@ -130,7 +134,8 @@ class Registry(dict[str, LossSpec]):
         return composed(summands, listed) if summands else None
 
     def _made_of_others(self, name: str) -> list[LossSpec]:
-        """The sum, the loss on prefixes or the one with a queue whose parts go by these names."""
+        """Return the sum, the loss on prefixes or the one with a queue whose parts have these
+        names."""
         parts, made = name.split("+"), ""
         if len(parts) > 1 and all(part.strip() for part in parts):
             made = "+".join(map(self._only, parts))
@@ -141,7 +146,7 @@ class Registry(dict[str, LossSpec]):
         return [] if found is None else [found]
 
     def _only(self, name: str) -> str:
-        """The one loss that goes by this name, whatever its convention."""
+        """Return the one loss with this name, whatever its convention."""
         first, *others = (spec.name for spec in self.all_called(name))
         if others:
             raise AmbiguousLoss(name, (first, *others))
@@ -152,12 +157,13 @@ class Registry(dict[str, LossSpec]):
 
 
 def _classes(spec: LossSpec) -> set[str]:
-    """The names of libraries' classes and functions that compute the loss in some convention."""
+    """Return the names of libraries' classes and functions that compute the loss in some
+    convention."""
     return {name for convention in spec.conventions for name in names_of(convention)}
 
 
 def _is_of(spec: LossSpec, convention: str, library: str) -> bool:
-    """Whether a convention is that of a library, by its own name or by what computes it there at
+    """Return whether a convention is a library's, by its own name or by what computes it there at
     its own defaults."""
     peers = next((one.peers for one in spec.conventions if one.name == convention), ())
     named = (convention, *(one.library for one in peers if not one.settings))
@@ -165,8 +171,8 @@ def _is_of(spec: LossSpec, convention: str, library: str) -> bool:
 
 
 def _says_what_changed(spec: LossSpec, convention: str, shortest: str) -> bool:
-    """Whether a convention is the `shortest`, says what is changed in it, or is the same in another
-    library."""
+    """Return whether a convention is the `shortest`, names a change to it, or is the same in
+    another library."""
     if convention.startswith(shortest):
         return True
     one, other = ({c.name: c for c in spec.conventions}[name] for name in (convention, shortest))

@@ -14,10 +14,9 @@ Loss = Callable[..., Tensor]
 
 
 class WeightedSum:
-    """Σ_k w_k L_k, each loss on what it takes of one batch.
+    """Σ_k w_k L_k, each loss on its arguments among those of one batch.
 
-    Call it with everything that any of them takes, by name. `parts` answers the values before
-    they are weighed.
+    Call it with the arguments of all of them, by name. `parts` returns the unweighted values.
     """
 
     def __init__(self, *parts: tuple[float, Loss]) -> None:
@@ -30,36 +29,36 @@ class WeightedSum:
         self._takes = [inspect.signature(loss).parameters for loss in self.losses]
         self.__name__ = "weighted_sum"
 
-    def __call__(self, **given: Any) -> Tensor:
-        values = self.parts(**given)
+    def __call__(self, **inputs: Any) -> Tensor:
+        values = self.parts(**inputs)
         weighed = [weight * value for weight, value in zip(self.weights, values, strict=True)]
         return torch.stack(weighed).sum()
 
-    def parts(self, **given: Any) -> list[Tensor]:
-        """The value of each part, not weighed.
+    def parts(self, **inputs: Any) -> list[Tensor]:
+        """Return the value of each part, unweighted.
 
         Raises:
             TypeError: an argument that none of them takes, or one that is missing.
         """
         known = {name for takes in self._takes for name in takes}
-        if strange := sorted(set(given) - known):
+        if strange := sorted(set(inputs) - known):
             said = ", ".join(sorted(known))
             raise TypeError(f"no part takes {', '.join(strange)}; together they take: {said}")
         return [
-            loss(**{name: value for name, value in given.items() if name in takes})
+            loss(**{name: value for name, value in inputs.items() if name in takes})
             for loss, takes in zip(self.losses, self._takes, strict=True)
         ]
 
-    def shares(self, wrt: Tensor, **given: Any) -> tuple[list[float], Tensor]:
-        """What each part says of the tensor `wrt`, one of those given, or one that they are made
-        of.
+    def shares(self, wrt: Tensor, **inputs: Any) -> tuple[list[float], Tensor]:
+        """Return the parts' gradients by the tensor `wrt`, an argument or one that arguments are
+        made of.
 
         Returns:
             Each part's share of Σ_k |w_k ∂L_k/∂wrt|, and the cosines [K, K] between the parts'
-            gradients; NaN where one is nothing but zeros.
+            gradients; NaN for a gradient of zeros.
         """
         gradients = []
-        for weight, value in zip(self.weights, self.parts(**given), strict=True):
+        for weight, value in zip(self.weights, self.parts(**inputs), strict=True):
             (by,) = torch.autograd.grad(
                 value, wrt, retain_graph=True, allow_unused=True, materialize_grads=True
             )

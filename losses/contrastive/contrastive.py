@@ -88,7 +88,8 @@ def _contrastive(needs_grad, first, second, labels, margin, distance, half):
 def contrastive_unsquared_definition(
     first: Tensor, second: Tensor, labels: Tensor, *, margin: float = 1.0
 ) -> Tensor:
-    """As pytorch-metric-learning: no squares, unit vectors, each side over its non-zero terms."""
+    """pytorch-metric-learning's form: no squares, unit vectors, each side over its non-zero
+    terms."""
     similar = labels > 0
     distances = (geometry.unit(first) - geometry.unit(second)).norm(dim=1)
     pull = distances.masked_fill(~similar, 0)
@@ -107,7 +108,7 @@ def contrastive_unsquared_with_positive_margin_definition(
     margin: float = 1.0,
     positive_margin: float = 0.2,
 ) -> Tensor:
-    """As pytorch-metric-learning with pos_margin: positives nearer than that are left alone."""
+    """pytorch-metric-learning's form with pos_margin: nearer positives have no term."""
     similar = labels > 0
     distances = (geometry.unit(first) - geometry.unit(second)).norm(dim=1)
     pull = (distances - positive_margin).relu().masked_fill(~similar, 0)
@@ -121,7 +122,7 @@ def contrastive_unsquared_with_positive_margin_definition(
 def cosine_embedding_definition(
     first: Tensor, second: Tensor, labels: Tensor, *, margin: float = 0.0
 ) -> Tensor:
-    """As torch's CosineEmbeddingLoss: no squares, and a margin of the cosine."""
+    """torch's CosineEmbeddingLoss: no squares, and a margin of the cosine."""
     similar = labels.to(first.dtype)
     distances = geometry.distance(first, second, "cosine")
     pull = similar * distances
@@ -134,7 +135,7 @@ def cosine_embedding_definition(
 def contrastive_manhattan_definition(
     first: Tensor, second: Tensor, labels: Tensor, *, margin: float = 0.5
 ) -> Tensor:
-    """As sentence-transformers with SiameseDistanceMetric.MANHATTAN: sums of differences."""
+    """sentence-transformers' form with SiameseDistanceMetric.MANHATTAN: sums of differences."""
     similar = labels.to(first.dtype)
     distances = (first - second).abs().sum(dim=1)
     pull = similar * distances.square()
@@ -152,12 +153,12 @@ def _contrastive_collapse(
 
 
 def _unsquared_collapse(tensors: dict[str, Tensor], margin: float = 1.0) -> float:
-    """Positives that lie together are no part of their mean; all others are a margin short."""
+    """Return the value at collapse: positives have no term; all others are a margin short."""
     return max(margin, 0.0) if bool((tensors["labels"] <= 0).any()) else 0.0
 
 
 def _unsquared_floor(tensors: dict[str, Tensor], margin: float = 1.0) -> float:
-    """Positives in one point, all others a diameter apart."""
+    """Return the minimum: positives in one point, all others a diameter apart."""
     return _unsquared_collapse(tensors, margin - _reach())
 
 
@@ -166,15 +167,15 @@ def _cosine_embedding_collapse(tensors: dict[str, Tensor], margin: float = 0.0) 
 
 
 def _reach(**_: object) -> float:
-    """The distance of two opposite unit vectors, by their chord and by their cosine."""
+    """Return the distance of two opposite unit vectors, by their chord and by their cosine."""
     return 2.0
 
 
 def _contrastive_floor(
     tensors: dict[str, Tensor], margin: float = 2.0, distance: str = "euclidean", half: bool = False
 ) -> float | None:
-    """Each pair at its own best distance: (1 − y)·m, where it can get there; of a label below 0,
-    as far as it goes. Unit vectors go no farther than a diameter."""
+    """Return the minimum, each pair at its own best distance: (1 − y)·m if it can reach it; for a
+    label below 0 as far as possible. Unit vectors reach a diameter."""
     labels = tensors["labels"].double()
     reach = torch.inf
     if distance == "cosine" or (

@@ -76,11 +76,7 @@ def hard_weighted_definition(
 def estimated(
     noise: Tensor, positive: Tensor, count: int, scale: float | Tensor, tau_plus: float
 ) -> Tensor:
-    """log of what stands for the negatives in the denominator, less the own logit: [2N].
-
-    Of e^`noise`, `count`·τ⁺ e^`positive` are taken for positives, the rest divided by 1 − τ⁺; it is
-    no less than `count`·e^(−1/τ).
-    """
+    """Return log of the denominator's estimate of the negatives, less the own logit: [2N]."""
     gap = noise - positive
     taken = count * tau_plus * (-gap).clamp(max=MOST).exp()
     left = taken < 1
@@ -193,7 +189,7 @@ def _collapse(tensors: dict[str, Tensor], **_: object) -> float:
 def _floor(
     tensors: dict[str, Tensor], temperature: float = 0.5, tau_plus: float = 0.1, **_: object
 ) -> float:
-    """Of a simplex: every exponent is least there, whatever the negatives weigh."""
+    """Return the value of a simplex, where every exponent is least, whatever the weights."""
     count = len(tensors["first"])
     if count == 1:
         return 0.0
@@ -239,8 +235,8 @@ _TAU_PLUS = Parameter("tau_plus", 0.1, r"\tau^+", 0.0, 0.9, 0.01, label="share o
 def _with_copies(
     copies: Mapping[str, Tensor], temperature: float = 0.5, tau_plus: float = 0.1, **_: object
 ) -> float:
-    """Copies are as near as the partner, all other views opposite. What weighs the nearer ones more
-    makes the negatives no fewer."""
+    """Return the least value with duplicates, as near as the partner, all other views opposite.
+    Weights by nearness do not reduce the negatives."""
     held = in_all(copies)
     count, opposite = len(held) - 2, math.exp(-2 / temperature)
     remaining = (held - count * tau_plus + (count - held) * opposite) / (1 - tau_plus)

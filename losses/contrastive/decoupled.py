@@ -145,7 +145,8 @@ def decoupled_of_lightly_definition(
     weighted: bool = False,
     sigma: float = 0.5,
 ) -> Tensor:
-    """As lightly: over the 2N views, the negatives of both sides in one sum, weights held still."""
+    """lightly's form: over the 2N views, the negatives of both sides in one sum, weights
+    detached."""
     views = torch.cat((first, second))
     similarities = cosine_matrix(views, views)
     logits = similarities / temperature
@@ -173,7 +174,8 @@ def _of_lightly_collapse(tensors: dict[str, Tensor], **_: object) -> float:
 
 
 def _of_lightly_floor(tensors: dict[str, Tensor], temperature: float = 0.1, **_: object) -> float:
-    """Both views at the corners of one simplex: by Jensen's inequality nothing is lower."""
+    """Return the value with both views at the corners of one simplex: by Jensen's inequality the
+    least."""
     count = len(tensors["first"])
     if count == 1:
         return 0.0
@@ -191,7 +193,8 @@ def _decoupled_collapse(tensors: dict[str, Tensor], **_: object) -> float:
 
 
 def _decoupled_floor(tensors: dict[str, Tensor], temperature: float = 0.1, **_: object) -> float:
-    """As InfoNCE's: a simplex, tilted from further negatives. Weights average to no less than 1."""
+    """Return InfoNCE's minimum: a simplex, tilted from further negatives. Weights average to at
+    least 1."""
     count, beside = _others(tensors)
     if count + beside == 1:
         return 0.0

@@ -1,4 +1,4 @@
-"""What stands in the softmax of InfoNCE beside its own pair: directions, masks, weights."""
+"""Candidates in the softmax of InfoNCE beside its own pair: directions, masks, weights."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Ways = str | Iterable[str]
 
 
 def ways_of(directions: Ways) -> tuple[str, ...]:
-    """The directions by name, in the order of `DIRECTIONS`.
+    """Return the directions by name, in the order of `DIRECTIONS`.
 
     >>> ways_of("query_to_query,query_to_key")
     ('query_to_key', 'query_to_query')
@@ -50,7 +50,7 @@ def ways_of(directions: Ways) -> tuple[str, ...]:
 
 @foldable
 def in_directions(directions: Ways, blocks: Sequence[T]) -> tuple[T, ...]:
-    """Of blocks that stand in the order of `DIRECTIONS` those of these directions."""
+    """Return the blocks of these directions, from blocks in the order of `DIRECTIONS`."""
     ways = ways_of(directions)
     return tuple(block for way, block in zip(DIRECTIONS, blocks, strict=True) if way in ways)
 
@@ -58,7 +58,7 @@ def in_directions(directions: Ways, blocks: Sequence[T]) -> tuple[T, ...]:
 def flat_negatives(
     negatives: Tensor | None, owners: Tensor | None
 ) -> tuple[Tensor | None, Tensor | None]:
-    """Negatives [Q, D] and whose they are [Q]; those of [N, K, D] are their row's."""
+    """Return negatives [Q, D] and their owners [Q]; those of [N, K, D] belong to their row."""
     if negatives is None or negatives.ndim != 3:
         return negatives, owners
     rows, per_row, _ = negatives.shape
@@ -67,7 +67,7 @@ def flat_negatives(
 
 
 def gathered_owners(gather: bool, owners: Tensor | None, queries: Tensor) -> Tensor | None:
-    """The owners by their number in the batch of all processes."""
+    """Return the owners by their number in the batch of all processes."""
     if owners is None or not gather or processes() == 1:
         return owners
     _, here = gather_rows(queries)
@@ -107,7 +107,7 @@ EXTENDED_SYMBOLS = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What `by_blocks` computes, by the keywords of `info_nce`."""
+    """The computation of `by_blocks`, by the keywords of `info_nce`."""
 
     ways: tuple[str, ...]
     joint: bool
@@ -122,18 +122,18 @@ class Plan:
 
     @property
     def copies(self) -> int:
-        """How often the own pair stands in one softmax: seen from both sides, twice."""
+        """Return the number of own pairs in one softmax: two if both sides are in it."""
         return 2 if self.joint and {"query_to_key", "key_to_query"} <= set(self.ways) else 1
 
     def largest(self, scale: float | Tensor) -> float:
-        """No logit is larger."""
+        """Return an upper bound of the logits."""
         if isinstance(scale, Tensor) or self.similarity != "cosine":
             return math.inf
         return abs(scale) + self.hardness + max(self.log_weight, 0.0)
 
     @property
     def is_plain(self) -> bool:
-        """Whether `losses.kernels.tiled` has it, if there are no hard negatives."""
+        """Return whether `losses.kernels.tiled` supports it, without hard negatives."""
         rest = (self.similarity, self.in_batch, self.mask_above, self.hardness, self.log_weight)
         both = self.ways == BOTH_WAYS and not self.joint
         return rest == ("cosine", True, None, 0.0, 0.0) and (both or self.ways == ("query_to_key",))
@@ -153,7 +153,7 @@ def by_blocks(
     owners: Tensor | None,
     plan: Plan,
 ) -> tuple[Tensor, Sequence[Tensor | None]]:
-    """InfoNCE by tiles, as `losses.kernels.gradient.with_gradient` calls it."""
+    """Compute InfoNCE by tiles, as `losses.kernels.gradient.with_gradient` calls it."""
     parts = [part for part in (queries, keys, negatives) if part is not None]
     kind = Directions if plan.similarity == "cosine" else Vectors
     points = kind(torch.cat(parts), needs_grad=any(needs_grad))
@@ -227,8 +227,8 @@ def by_blocks(
 def _columns(
     way: str, count: int, points: int, owners: Tensor | None, plan: Plan
 ) -> list[tuple[slice, bool]]:
-    """Which points a direction looks at, and whether they are hardened: queries; or keys, and the
-    further negatives."""
+    """Return the points that a direction compares, and whether they are hardened: queries; or keys
+    with the further negatives."""
     if way.endswith("query"):
         return [(slice(0, count), False)]
     found = [(slice(count, 2 * count), "in_batch")] if plan.in_batch else []
@@ -249,8 +249,8 @@ def _own_cells(
     limit: Tensor | None,
     masks: _Masks,
 ) -> dict[str, Cells]:
-    """The cells of queries with their own hard negatives among those that all see: in the sum of
-    queries at keys with their weight, and in that of keys at keys not at all."""
+    """Return the cells of queries with their own hard negatives among all visible ones: weighted in
+    the sum of queries at keys, absent in that of keys at keys."""
     if owners is None:
         return {}
     held = (owners >= 0).nonzero()[:, 0]
@@ -273,7 +273,7 @@ def _own_cells(
 
 @dataclass
 class _Masks:
-    """Cells that texts, numbers of rows or owners take out, a span of rows at a time."""
+    """Cells excluded by texts, row numbers or owners, a span of rows at a time."""
 
     query_texts: Tensor | None
     key_texts: Tensor | None
@@ -284,7 +284,8 @@ class _Masks:
     last: tuple[int, Tensor] | None = None
 
     def absent(self, way: str, columns: slice) -> Absent | None:
-        """Those of a direction at these points, of which the first N are queries."""
+        """Return the excluded cells of a direction at these points, of which the first N are
+        queries."""
         count, width = len(self.place), columns.stop - columns.start
         looked_at, with_keys = slice(0, width), columns.start <= count
         found: list[tuple[slice, Absent]] = []
@@ -317,7 +318,7 @@ class _Masks:
         return (self.owners >= 0) & (self.owners != self.place[span, None])
 
     def _alike(self, span: slice) -> Tensor:
-        """Made once, for all directions of a span."""
+        """Compute once, for all directions of a span."""
         assert self.same_text is not None
         if self.last is None or self.last[0] != span.start:
             self.last = span.start, self.same_text[span, None] == self.same_text

@@ -1,4 +1,4 @@
-"""Focal InfoNCE: a query that finds its own key already weighs less."""
+"""Focal InfoNCE: a query that already finds its own key weighs less."""
 
 from __future__ import annotations
 
@@ -164,8 +164,8 @@ def _focal_with_copies(copies: Mapping[str, Tensor], gamma: float = 0.5, **_: ob
 def _focal_floor(
     tensors: dict[str, Tensor], temperature: float = 0.05, gamma: float = 0.5
 ) -> float | None:
-    """That of InfoNCE, where all queries are alike, under the same weight: if no query can gain by
-    what another loses, because the cost lies above its tangent there."""
+    """Return InfoNCE's minimum, where all queries are alike, under the same weight, if no query can
+    gain by another's loss, because the cost lies above its tangent there."""
     least = least_in_batch(len(tensors["keys"]), _keys_beside(tensors), temperature)
     if least == 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""GISTEmbed: in-batch negatives that a guide, a second encoder, finds too near are left out."""
+"""GISTEmbed: in-batch negatives without those that a guide, a second encoder, finds too near."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def gist_definition(
 
 @foldable
 def of_sides(contrasted: Sequence[str], blocks: Sequence[T]) -> tuple[T, ...]:
-    """Of blocks in the order of `CONTRASTED` those that are contrasted."""
+    """Return the contrasted blocks, from blocks in the order of `CONTRASTED`."""
     named = zip(CONTRASTED, blocks, strict=True)
     return tuple(block for name, block in named if name in contrasted)
 
 
 def stands(guided: Tensor, bound: Tensor) -> Tensor:
-    """Which other candidates [N, N] the guide holds for no nearer than each row's bound [N]."""
+    """Return the other candidates [N, N] no nearer to the guide than each row's bound [N]."""
     return others_of_row(guided) & (guided <= bound[:, None])
 
 
@@ -101,7 +101,7 @@ def gist_by_options(
     contrast_anchors: bool = True,
     contrast_positives: bool = True,
 ) -> Choice:
-    """Choose what stands in the softmax beside the keys, for the options of `losses.gist`."""
+    """Choose the candidates beside the keys in the softmax, for the options of `losses.gist`."""
     contrast = (True, contrast_anchors, contrast_positives)
     arguments = {
         "queries": queries,
@@ -119,8 +119,8 @@ def gist_by_options(
 
 
 def bound_of(own: Tensor, margin: float, kind: str) -> Tensor:
-    """The guide's similarity above which a candidate is left out, [N], from that of each row's
-    own pair. What differs by no more than rounding, a text that stands twice, is not above it."""
+    """Return the guide's similarity above which a candidate is left out, [N], from that of each
+    row's own pair. A tolerance for rounding keeps duplicate texts."""
     own = own.detach()
     less = margin * own.abs() if kind == "relative" else margin
     return own - less + 8 * torch.finfo(own.dtype).eps

@@ -96,7 +96,7 @@ def triplet_given_shifted_definition(
     margin: float = 1.0,
     eps: float = 1e-6,
 ) -> Tensor:
-    """As torch measures distance: ε is added to each difference before the norm."""
+    """torch's distance: ε is added to each difference before the norm."""
     to_positive = (anchors - positives + eps).norm(dim=1)
     to_negative = (anchors - negatives + eps).norm(dim=1)
     violations = to_positive - to_negative + margin
@@ -113,7 +113,8 @@ def triplet_given_swapped_definition(
     margin: float = 1.0,
     eps: float = 1e-6,
 ) -> Tensor:
-    """As torch with swap=True: the negative is measured from whichever of both is nearer to it."""
+    """torch's form with swap=True: the negative is measured from whichever of both is nearer
+    to it."""
     to_positive = (anchors - positives + eps).norm(dim=1)
     to_anchor = (anchors - negatives + eps).norm(dim=1)
     from_positive = (positives - negatives + eps).norm(dim=1)
@@ -127,7 +128,7 @@ def triplet_given_swapped_definition(
 def triplet_given_manhattan_definition(
     anchors: Tensor, positives: Tensor, negatives: Tensor, *, margin: float = 5.0
 ) -> Tensor:
-    """As sentence-transformers with TripletDistanceMetric.MANHATTAN: sums of differences."""
+    """sentence-transformers' form with TripletDistanceMetric.MANHATTAN: sums of differences."""
     to_positive = (anchors - positives).abs().sum(dim=1)
     to_negative = (anchors - negatives).abs().sum(dim=1)
     violations = to_positive - to_negative + margin

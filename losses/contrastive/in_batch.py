@@ -1,7 +1,7 @@
-"""What the losses on in-batch negatives share: their symbols, τ, queries against keys, and which
-of these hold a text that makes them no negatives.
+"""Shared parts of the losses on in-batch negatives: symbols, τ, queries against keys, and
+candidates excluded for their text.
 
-In every matrix the row is the query (or the view that looks) and the column the key.
+In every matrix the row is the query (or the view as anchor) and the column the key.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def temperature_parameter(default: float) -> Parameter:
 
 
 def gaps(similarities: Tensor, temperature: float, positive: Tensor, where: Tensor) -> Tensor:
-    """s_ij/τ − s_ii of cells [N, K] that count, −∞ elsewhere; `positive` is s_ii [N]."""
+    """Return s_ij/τ − s_ii of cells [N, K] that count, −∞ elsewhere; `positive` is s_ii [N]."""
     return (similarities / temperature - positive[:, None]).masked_fill(~where, -torch.inf)
 
 
 def left_out_counts(tensors: dict[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
-    """How many keys are left out of the negatives of each query [N], and how many queries of those
-    of each key [N]; None where no texts are known."""
+    """Count the keys excluded from the negatives of each query [N], and the queries from those of
+    each key [N]; None without texts."""
     of_queries, of_keys = tensors.get("query_texts"), tensors.get("key_texts")
     if of_queries is None or of_keys is None:
         return None, None
@@ -50,29 +50,29 @@ def left_out_counts(tensors: dict[str, Tensor]) -> tuple[Tensor | None, Tensor |
 
 
 def some(left_out: Tensor | None) -> bool:
-    """Whether anything is left out."""
+    """Return whether anything is left out."""
     return left_out is not None and bool(left_out.any())
 
 
 def mean_log(count: int, left_out: Tensor | None) -> float:
-    """mean_i ln(count − left_out_i): InfoNCE at collapse."""
+    """Return mean_i ln(count − left_out_i): InfoNCE at collapse."""
     if left_out is None:
         return math.log(count)
     return float((count - left_out).double().log().mean())
 
 
 def mean_log1p(copies: Mapping[str, Tensor], **_: object) -> float:
-    """mean_i ln(1 + copies_i): what one softmax over all these steps costs at least."""
+    """Return mean_i ln(1 + copies_i): the least cost of one softmax over all these steps."""
     return float(in_all(copies).log1p().mean())
 
 
 def in_all(copies: Mapping[str, Tensor]) -> Tensor:
-    """How many copies each row has in all steps together, float64 [R]."""
+    """Count the duplicates of each row over all steps, float64 [R]."""
     return torch.stack(tuple(copies.values())).sum(dim=0, dtype=torch.float64)
 
 
 def mean_count(count: int, left_out: Tensor | None) -> float:
-    """mean_i (count − left_out_i)."""
+    """Return mean_i (count − left_out_i)."""
     return count if left_out is None else float((count - left_out).double().mean())
 
 

@@ -234,7 +234,7 @@ def info_nce_of_swift_by_options(
     temperature: float = 0.1,
     mask_above: float | None = 0.1,
 ) -> Choice:
-    """As ms-swift has it: queries at keys and at queries masked, keys at keys never."""
+    """Choose ms-swift's form: queries at keys and at queries masked, keys at keys never."""
     below = OTHERS
     if mask_above is not None:
         below = Rules("&", (others_of_row, partial(below_own, mask_above=mask_above)))
@@ -254,7 +254,8 @@ def info_nce_of_swift_by_options(
 def _columns(
     negatives: Tensor | None, owners: Tensor | None, own: Tensor | None
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """All negatives [Q, D], whose hard negative each is [Q], and by whom alone it is seen [Q]."""
+    """Return all negatives [Q, D], the owner of each hard negative [Q], and its only viewer
+    [Q]."""
     negatives, owners = flat_negatives(negatives, owners)
     if own is None:
         return negatives, owners, None
@@ -282,7 +283,8 @@ def _bias(hardness: float, on: str, log_weight: float, owners: Tensor | None) ->
 
 @dataclass(frozen=True)
 class _Masks:
-    """What may leave a candidate out, None for what does not; makes the rule of each direction."""
+    """Inputs that may exclude a candidate, None for those that do not; makes the rule of each
+    direction."""
 
     mask_above: float | None
     same_text: Tensor | None
@@ -293,18 +295,18 @@ class _Masks:
     exclusive: Tensor | None
 
     def of_keys(self, in_batch: bool) -> Rule:
-        """Keys and negatives as candidates of queries."""
+        """Return the rule of keys and negatives as candidates of queries."""
         rules = [others_of_row, *self._by_texts(texts_differ), *self._everywhere()]
         return Rules("&", (*rules, *self._seen(), *(() if in_batch else (given_only,))))
 
     def of_queries(self, *, with_own: bool = False) -> Rule:
-        """Queries as candidates of keys, or of queries."""
+        """Return the rule of queries as candidates of keys, or of queries."""
         rules = (others_of_row, *self._by_texts(query_texts_differ), *self._everywhere())
         found = Rules("&", rules)
         return Rules("|", (found, own_pair)) if with_own else found
 
     def among_keys(self) -> Rule:
-        """Keys and negatives as candidates of keys."""
+        """Return the rule of keys and negatives as candidates of keys."""
         rules = [others_of_row, *self._by_texts(texts_differ), *self._everywhere()]
         if self.owners is not None:
             rules.append(partial(not_own, negative_owners=self.owners))

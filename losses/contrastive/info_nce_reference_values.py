@@ -1,4 +1,4 @@
-"""What InfoNCE is at collapse and at best, with its directions, masks and weights."""
+"""Reference values of InfoNCE with its directions, masks and weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def ways_taken(directions: Ways, symmetric: bool) -> tuple[str, ...]:
 
 
 def copies_of(ways: tuple[str, ...]) -> int:
-    """How often the own pair stands in a joint softmax."""
+    """Return the number of own pairs in a joint softmax."""
     return 2 if set(BOTH_WAYS) <= set(ways) else 1
 
 
@@ -29,8 +29,8 @@ def keys_beside(tensors: dict[str, Tensor]) -> int:
 
 
 def _candidates(tensors: dict[str, Tensor], way: str) -> tuple[Tensor, Tensor]:
-    """How many others of the batch, and how many further negatives, each row has: [N] each, on
-    the processor."""
+    """Count the others of the batch, and the further negatives, of each row: [N] each, on the
+    processor."""
     count, beside = len(tensors["keys"]), keys_beside(tensors) if way.endswith("key") else 0
     in_batch = torch.full((count,), count - 1.0, dtype=torch.float64)
     further = torch.full((count,), float(beside), dtype=torch.float64)
@@ -51,12 +51,12 @@ OTHERS = {"key_to_key"}
 
 
 def _of_each(owners: Tensor, count: int) -> Tensor:
-    """How many hard negatives each query has: [N], on the processor."""
+    """Count the hard negatives of each query: [N], on the processor."""
     return owners[owners >= 0].bincount(minlength=count).double().cpu()
 
 
 def _of_nobody(owners: Tensor | None) -> float:
-    """How many negatives are no query's own."""
+    """Count the negatives without an owner."""
     return 0.0 if owners is None else float((owners < 0).sum())
 
 
@@ -75,8 +75,8 @@ def info_nce_collapse(
     negatives_seen: str = "by_all",
     **_: object,
 ) -> float | None:
-    """All logits are equal but for what hardness adds: α, where all cosines are 1; and for the
-    weight of a query's own hard negatives."""
+    """Return the value at collapse: all logits are equal, except for α of hardness, at cosines of
+    1, and for the weight of a query's own hard negatives."""
     if hardness and similarity == "dot":
         return None  # as long as the vectors happen to be
     ways, owners = ways_taken(directions, symmetric), tensors.get("negative_owners")
@@ -118,7 +118,8 @@ def info_nce_with_copies(
     log_weight: float = 0.0,
     **_: object,
 ) -> float:
-    """Of copies in the softmax of each direction, or in that of all of them."""
+    """Return the least value with duplicates in the softmax of each direction, or of all of
+    them."""
     if hardness or log_weight:
         return 0.0
     ways = ways_taken(directions, symmetric)
@@ -143,7 +144,8 @@ def info_nce_floor(
     negatives_seen: str = "by_all",
     **_: object,
 ) -> float | None:
-    """Without further negatives a simplex is best in every direction at once."""
+    """Return the minimum; without further negatives a simplex is best in every direction at
+    once."""
     ways, count, beside = (
         ways_taken(directions, symmetric),
         len(tensors["keys"]),

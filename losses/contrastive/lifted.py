@@ -77,7 +77,7 @@ def _lifted(
 
 
 def lifted_unit_definition(embeddings: Tensor, classes: Tensor, *, margin: float = 1.0) -> Tensor:
-    """As pytorch-metric-learning: of unit vectors."""
+    """pytorch-metric-learning's form: on unit vectors."""
     directions = geometry.unit(embeddings)
     distances = geometry.distance_matrix(directions, directions)
     alike = classes[:, None] == classes[None, :]
@@ -115,7 +115,8 @@ def _unit_densely(embeddings, classes, margin, _distance):
 
 
 def _lifted_collapse(tensors: dict[str, Tensor], margin: float = 1.0) -> float:
-    """Each pair of a class of n has 2(N − n) negatives, all at distance 0."""
+    """Return the value at collapse: each pair of a class of n has 2(N − n) negatives at
+    distance 0."""
     _, sizes = tensors["classes"].unique(return_counts=True)
     total = int(sizes.sum())
     pairs = [(n * (n - 1), 2 * (total - n)) for n in sizes.tolist() if n > 1]

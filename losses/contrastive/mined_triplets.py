@@ -85,7 +85,7 @@ def _violating_densely(anchors, classes, _mining, margin, distance):
 
 
 def triplet_unit_definition(anchors: Tensor, classes: Tensor, *, margin: float = 0.05) -> Tensor:
-    """As pytorch-metric-learning: unit vectors, and the mean over the violating triplets."""
+    """pytorch-metric-learning's form: unit vectors, and the mean over the violating triplets."""
     directions = geometry.unit(anchors)
     distances = geometry.distance_matrix(directions, directions)
     alike = classes[:, None] == classes[None, :]
@@ -232,7 +232,7 @@ def triplet_every_anchor_softly_definition(
 def triplet_shifted_definition(
     anchors: Tensor, classes: Tensor, *, margin: float = 1.0, eps: float = 1e-6
 ) -> Tensor:
-    """As torch measures distance: ε is added to each difference before the norm."""
+    """torch's distance: ε is added to each difference before the norm."""
     distances = (anchors[:, None, :] - anchors[None, :, :] + eps).norm(dim=2)
     alike = classes[:, None] == classes[None, :]
     itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
@@ -250,7 +250,7 @@ def triplet_shifted_definition(
 def triplet_unit_swapped_definition(
     anchors: Tensor, classes: Tensor, *, margin: float = 0.05
 ) -> Tensor:
-    """As pytorch-metric-learning with swap=True: a negative counts from the anchor or from the
+    """pytorch-metric-learning's form with swap=True: a negative counts from the anchor or from the
     positive, whichever is nearer to it."""
     directions = geometry.unit(anchors)
     distances = geometry.distance_matrix(directions, directions)
@@ -269,7 +269,7 @@ def triplet_unit_swapped_definition(
 def triplet_unit_smooth_definition(
     anchors: Tensor, classes: Tensor, *, margin: float = 0.05
 ) -> Tensor:
-    """As pytorch-metric-learning with smooth_loss=True: log(1 + e^x), so that every triplet
+    """pytorch-metric-learning's form with smooth_loss=True: log(1 + e^x), so that every triplet
     counts."""
     directions = geometry.unit(anchors)
     distances = geometry.distance_matrix(directions, directions)

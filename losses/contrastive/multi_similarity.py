@@ -106,13 +106,13 @@ def _densely(embeddings, classes, mined, positive_scale, negative_scale, thresho
 
 
 def _sizes(tensors: dict[str, Tensor]) -> tuple[int, list[int]]:
-    """How many sentences there are, and how many of each class."""
+    """Return the number of sentences, and that of each class."""
     _, sizes = tensors["classes"].unique(return_counts=True)
     return int(sizes.sum()), sizes.tolist()
 
 
 def _log1p_of(count: int, exponent: float) -> float:
-    """log(1 + count·e^exponent)."""
+    """Return log(1 + count·e^exponent)."""
     return softplus_at(math.log(count) + exponent) if count else 0.0
 
 
@@ -128,7 +128,8 @@ def _value(
     mined: bool,
     margin: float,
 ) -> float:
-    """The term of an anchor whose positives are at one cosine, and whose negatives at another."""
+    """Return the term of an anchor with all positives at one cosine and all negatives at
+    another."""
     if mined and not (positives and negatives and away > near - margin):
         return 0.0
     pull = _log1p_of(positives, positive_scale * (threshold - near)) / positive_scale
@@ -141,8 +142,8 @@ def _collapse(tensors: dict[str, Tensor], **parameters) -> float:
 
 
 def _floor(tensors: dict[str, Tensor], **parameters) -> float | None:
-    """If mined, 0 where classes of one point each can be ε apart. Else known for classes of one
-    size: each class one point, the points a simplex."""
+    """Return the minimum: if mined, 0 if classes of one point each can be ε apart; else known for
+    classes of one size: each class one point, the points a simplex."""
     total, sizes = _sizes(tensors)
     others = -1 / max(len(sizes) - 1, 1)
     if parameters["mined"] and (others <= 1 - parameters["margin"] or max(sizes) == 1):

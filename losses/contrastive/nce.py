@@ -208,7 +208,7 @@ def _nce_by_tiles(needs_grad, queries, keys, scale, log_ratio, of_queries, of_ke
 
 
 def _noise_keys(tensors: dict[str, Tensor]) -> float:
-    """How many each query has, on average."""
+    """Return the average number of noise keys of a query."""
     negatives = tensors.get("negatives")
     if negatives is not None:
         return negatives.shape[1]

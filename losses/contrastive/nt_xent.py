@@ -125,7 +125,7 @@ def nt_xent_of_both_directions_definition(
     query_texts: Tensor | None = None,
     key_texts: Tensor | None = None,
 ) -> Tensor:
-    """As google-research's SimCLR: the means of both directions are added, not averaged."""
+    """google-research's SimCLR: the means of both directions are added, not averaged."""
     views = torch.cat((first, second))
     similarities = cosine_matrix(views, views)
     logits = similarities / temperature
@@ -226,7 +226,7 @@ def _of_classes_densely(embeddings, classes, temperature):
 
 
 def _left_out_counts(tensors: dict[str, Tensor]) -> Tensor | None:
-    """How many views are left out of the negatives of each, [2N]."""
+    """Count the views excluded from the negatives of each, [2N]."""
     if tensors.get("query_texts") is None:
         return None
     texts = torch.cat((tensors["query_texts"], tensors["key_texts"]))

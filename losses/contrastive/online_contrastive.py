@@ -1,4 +1,4 @@
-"""The contrastive loss of the hard pairs alone: far positives and near negatives."""
+"""The contrastive loss of hard pairs only: far positives and near negatives."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def online_contrastive_definition(
 
 
 def bounds(distances: Tensor, similar: Tensor, dissimilar: Tensor) -> tuple[Tensor, Tensor]:
-    """The farthest positive, below which negatives are hard, and the nearest negative, above which
-    positives are; where one kind is missing, the mean of the other."""
+    """Return the farthest positive, below which negatives are hard, and the nearest negative, above
+    which positives are; if one kind is missing, the mean of the other."""
     held = distances.detach()
     farthest = held.masked_fill(~similar, -torch.inf).amax()
     nearest = held.masked_fill(~dissimilar, torch.inf).amin()

@@ -99,7 +99,7 @@ def _soft_collapse(tensors: dict[str, Tensor], **_: object) -> float:
 
 
 def _soft_floor(tensors: dict[str, Tensor], **_: object) -> float:
-    """Where the softmax is the target."""
+    """Return the value where the softmax equals the target."""
     targets = tensors["targets"].double()
     sizes = targets.sum(dim=1)
     each = torch.special.entr(targets).sum(dim=1) + torch.special.xlogy(sizes, sizes)

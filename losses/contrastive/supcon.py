@@ -136,7 +136,8 @@ def _supcon_densely(embeddings, classes, queue, queue_classes, temperature, incl
 def supcon_with_zeros_definition(
     embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07
 ) -> Tensor:
-    """As SupContrast: an anchor without a positive counts as a zero, and the whole × τ/τ_base."""
+    """SupContrast's form: an anchor without a positive counts as a zero, and the whole ×
+    τ/τ_base."""
     similarities = cosine_matrix(embeddings, embeddings)
     logits = similarities / temperature
     candidates = ~torch.eye(len(logits), dtype=torch.bool, device=logits.device)
@@ -176,7 +177,8 @@ def supcon_with_zeros(
 def supcon_over_losses_definition(
     embeddings: Tensor, classes: Tensor, *, temperature: float = 0.1
 ) -> Tensor:
-    """As pytorch-metric-learning: the mean over anchors whose loss is not 0; of one class, 0."""
+    """pytorch-metric-learning's form: the mean over anchors whose loss is not 0; 0 for one
+    class."""
     similarities = cosine_matrix(embeddings, embeddings)
     logits = similarities / temperature
     candidates = ~torch.eye(len(logits), dtype=torch.bool, device=logits.device)
@@ -209,7 +211,8 @@ def _collapse(tensors: dict[str, Tensor], include_self: bool = False, **_: objec
 def _floor(
     tensors: dict[str, Tensor], temperature: float = 0.1, include_self: bool = False
 ) -> float | None:
-    """Known for classes of one size: each class one point, the points a simplex."""
+    """Return the minimum, known for classes of one size: each class one point, the points a
+    simplex."""
     _, sizes = tensors["classes"].unique(return_counts=True)
     groups, size = len(sizes), int(sizes[0])
     if _queued(tensors) or bool((sizes != size).any()):

@@ -12,7 +12,7 @@ from losses.equivalents import Equivalent
 def equivalent_of_mined(
     kind: str, *, margin: float, distance: str, soft_margin: bool = False
 ) -> Equivalent | None:
-    """A loss of sentence-transformers that mines by itself."""
+    """Return the code of a loss of sentence-transformers that mines by itself."""
     if soft_margin or distance not in ("euclidean", "cosine"):
         return None
     return Equivalent(

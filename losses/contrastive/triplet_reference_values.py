@@ -1,4 +1,4 @@
-"""What the triplet loss is at collapse and at best."""
+"""Reference values of the triplet loss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIAMETER = {"euclidean": 2.0, "squared_euclidean": 4.0, "cosine": 2.0}
 
 
 def triplet_reach(distance: str = "euclidean", **_: object) -> float:
-    """The distance of two opposite unit vectors."""
+    """Return the distance of two opposite unit vectors."""
     return DIAMETER[distance]
 
 
@@ -36,8 +36,8 @@ def triplet_floor(
     mining: str = "all",
     **_: object,
 ) -> float:
-    """0 where classes of one point each can be a margin apart; unit vectors, and soft terms, are as
-    far apart as they go."""
+    """Return 0 if classes of one point each can be a margin apart; otherwise, and for soft terms,
+    the value with unit vectors as far apart as possible."""
     if not has_triplet(tensors["classes"]):
         return 0.0
     if distance != "cosine" and not geometry.are_unit(tensors["anchors"]):
@@ -57,12 +57,12 @@ def _on_the_sphere(
     of_gap: Callable[[float], float],
     on_average: bool,
 ) -> float:
-    """The least mean of terms of d(a, p) − d(a, n) + m over unit vectors.
+    """Return the least mean of terms of d(a, p) − d(a, n) + m over unit vectors.
 
     A term rises and is convex, so its mean is no less than at the mean distance of an anchor to its
-    strangers. Of G classes of one size that is at most the distance in a simplex of G corners,
-    which has all classes a point and all terms alike; of two classes it is the diameter. Else, and
-    where terms are not asked of every stranger alike, the diameter bounds it.
+    strangers. For G classes of one size that is at most the distance in a simplex of G corners,
+    which has all classes a point and all terms alike; for two classes it is the diameter.
+    Otherwise, and if terms weigh strangers unequally, the diameter bounds it.
     """
     sizes = classes.unique(return_counts=True)[1]
     groups = len(sizes)
@@ -76,7 +76,7 @@ def _on_the_sphere(
 
 
 def _corners(groups: int, distance: str) -> float:
-    """The distance of two corners of a simplex of so many on the sphere."""
+    """Return the distance of two corners of a simplex of so many on the sphere."""
     apart = simplex_gap(groups)
     return {"cosine": apart, "squared_euclidean": 2 * apart, "euclidean": math.sqrt(2 * apart)}[
         distance
@@ -86,8 +86,8 @@ def _corners(groups: int, distance: str) -> float:
 def floor_over_violating(
     tensors: dict[str, Tensor], margin: float = 5.0, distance: str = "euclidean", **_: object
 ) -> float:
-    """Beyond the diameter every triplet violates, so that it is the mean over all; below it those
-    that still do may do so by as little as one likes."""
+    """Return the minimum: beyond the diameter every triplet violates, so it is the mean over all;
+    below it, violations can be as small as desired."""
     least = triplet_floor(tensors, margin, distance)
     if least == 0 or margin > DIAMETER[distance]:
         return least
@@ -97,7 +97,7 @@ def floor_over_violating(
 def floor_of_directions(
     tensors: dict[str, Tensor], margin: float = 0.05, soft_margin: bool = False
 ) -> float:
-    """Of vectors that are divided by their length, whatever that is."""
+    """Return the minimum for vectors that are normalised, whatever their length."""
     turned = {**tensors, "anchors": geometry.unit(tensors["anchors"])}
     if soft_margin:
         return triplet_floor(turned, margin, soft_margin=True)
@@ -105,7 +105,8 @@ def floor_of_directions(
 
 
 def floor_of_shifted(tensors: dict[str, Tensor], margin: float = 1.0, **_: object) -> float:
-    """With torch's ε at every number two points may be nearer and farther by its length."""
+    """Return the minimum with torch's ε in every dimension, by whose length two points may be
+    nearer and farther."""
     least = triplet_floor(tensors, margin)
     slack = 2 * 1e-6 * math.sqrt(tensors["anchors"].shape[1])
     return Bound(max(least - slack, 0.0)) if least > 0 else least
@@ -122,8 +123,8 @@ def floor_of_every_anchor(
     soft_margin: bool = False,
     **_: object,
 ) -> float:
-    """As `triplet_floor`, an anchor without a positive as any other; one without a negative is
-    margin away from itself."""
+    """Return `triplet_floor` if an anchor without a positive counts like any other, and one without
+    a negative is a margin away from itself."""
     of_gap = softplus_at if soft_margin else _hinge
     classes = tensors["classes"]
     if len(classes.unique()) == 1:
@@ -134,7 +135,8 @@ def floor_of_every_anchor(
 
 
 def collapse_of_itself(tensors: dict[str, Tensor], margin: float = 5.0, **_: object) -> float:
-    """An anchor is its own negative, at distance 0, in a batch of one class."""
+    """Return the value at collapse; in a batch of one class an anchor is its own negative, at
+    distance 0."""
     sizes = tensors["classes"].unique(return_counts=True)[1]
     return max(margin, 0.0) if bool((sizes > 1).any()) else 0.0
 
@@ -142,7 +144,7 @@ def collapse_of_itself(tensors: dict[str, Tensor], margin: float = 5.0, **_: obj
 def floor_of_itself(
     tensors: dict[str, Tensor], margin: float = 5.0, distance: str = "euclidean", **_: object
 ) -> float:
-    """Of one class, all in one point; else that of semi-hard triplets."""
+    """Return the minimum: for one class, all in one point; else that of semi-hard triplets."""
     if len(tensors["classes"].unique()) == 1:
         return collapse_of_itself(tensors, margin)
     return triplet_floor(tensors, margin, distance, mining="semi_hard")
@@ -155,7 +157,7 @@ def floor_of_given(
     soft_margin: bool = False,
     **_: object,
 ) -> float:
-    """0 where vectors may be of any length; unit vectors are no farther apart than a diameter."""
+    """Return 0 if vectors may be of any length; unit vectors are at most a diameter apart."""
     if distance != "cosine" and not all(map(geometry.are_unit, tensors.values())):
         return 0.0
     least = margin - DIAMETER[distance]
@@ -163,7 +165,7 @@ def floor_of_given(
 
 
 def floor_of_manhattan(tensors: dict[str, Tensor], margin: float = 5.0) -> float:
-    """As `floor_of_given`: opposite corners of a cube are 2√D apart by their coordinates."""
+    """Return `floor_of_given` with opposite corners of a cube 2√D apart by their coordinates."""
     if not all(map(geometry.are_unit, tensors.values())):
         return 0.0
     return max(margin - 2 * tensors["anchors"].shape[1] ** 0.5, 0.0)

@@ -1,4 +1,4 @@
-"""What the steps of the triplet losses are called, and what their cells compare."""
+"""Notation of the steps of the triplet losses, and of the cells they compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distillation: the shares that a student gives its candidates, beside the teacher's."""
+"""Distillation: a student's shares of its candidates against the teacher's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIVERGENCES = ("kl", "ce")
 
 
 def shares_of(logits: Tensor) -> Tensor:
-    """softmax of each row [N, K], 0 where a logit is −∞, and in a row of nothing else."""
+    """Return softmax of each row [N, K], 0 where a logit is −∞, and in a row of only those."""
     empty = logits.isneginf().all(dim=1, keepdim=True)
     return logits.masked_fill(empty, 0).softmax(dim=1).masked_fill(empty, 0)
 
@@ -29,7 +29,7 @@ def shares_of(logits: Tensor) -> Tensor:
 def divergence_terms(
     shares: Tensor, log_shares: Tensor, present: Tensor, divergence: str
 ) -> Tensor:
-    """−P log p, or P log P − P log p for "kl", of each candidate; 0 where P is."""
+    """Return −P log p, or P log P − P log p for "kl", of each candidate; 0 where P is."""
     taken = present & (shares > 0)
     entropy = -shares * log_shares.masked_fill(~taken, 0)
     if divergence == "ce":
@@ -150,7 +150,7 @@ def _collapse(
     divergence: str,
     teacher_temperature: float | None = None,
 ) -> float:
-    """The student gives every candidate the same share: ln K, less the teacher's entropy."""
+    """Return the value for equal shares of every candidate: ln K, less the teacher's entropy."""
     shares, present = _teacher_given(tensors, temperature, teacher_temperature)
     filled = shares.any(dim=1)
     each = present.sum(dim=1).clamp_min(1).double().log()
@@ -166,7 +166,7 @@ def _floor(
     teacher_temperature: float | None = None,
     within: Ends = COSINES,
 ) -> float:
-    """Shares as near to the teacher's as the ends of scores allow; without ends these."""
+    """Return the value for shares as near to the teacher's as the ends of scores allow."""
     shares, present = _teacher_given(tensors, temperature, teacher_temperature)
     each = least_cross_entropies(shares, present, width_of(within, temperature))
     if divergence == "kl":
@@ -177,7 +177,8 @@ def _floor(
 def _floor_of_scaled(
     tensors: dict[str, Tensor], temperature: float, within: Ends = COSINES, **_: object
 ) -> float:
-    """The teacher's scores as they are, the student's by the temperature, and no T² before it."""
+    """Return the minimum for the teacher's scores unchanged, the student's by the temperature, and
+    no T²."""
     return _floor(tensors, temperature, "ce", 1.0, within) / temperature**2
 
 

@@ -1,4 +1,4 @@
-"""The student's vectors as the teacher's, number by number."""
+"""The student's vectors against the teacher's, number by number."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def embedding_mse(embeddings: Tensor, teacher_embeddings: Tensor) -> Tensor:
 
 
 def embedding_cosine_definition(embeddings: Tensor, teacher_embeddings: Tensor) -> Tensor:
-    """EmbedDistillLoss of sentence-transformers as it comes: directions alone."""
+    """EmbedDistillLoss of sentence-transformers by default: directions alone."""
     similarities = cosine(embeddings, teacher_embeddings)
     errors = 1 - similarities
     loss = errors.mean()
@@ -46,14 +46,13 @@ def embedding_cosine_definition(embeddings: Tensor, teacher_embeddings: Tensor) 
 
 
 def _collapse(tensors: dict[str, Tensor]) -> float:
-    """One vector for everything, and of all that there are the one that costs least: the mean of
-    the teacher's."""
+    """Return the value for one vector for everything, the best one: the mean of the teacher's."""
     teacher = tensors["teacher_embeddings"].double()
     return float((teacher - teacher.mean(dim=0)).square().mean())
 
 
 def _collapse_of_cosines(tensors: dict[str, Tensor]) -> float:
-    """The same of directions."""
+    """Return the same value for directions."""
     return 1 - float(unit(tensors["teacher_embeddings"].double()).mean(dim=0).norm())
 
 

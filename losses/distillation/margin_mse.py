@@ -1,4 +1,4 @@
-"""MarginMSE: how far a positive stands above each negative, as the teacher has it."""
+"""MarginMSE: the margin of a positive above each negative against the teacher's."""
 
 from __future__ import annotations
 
@@ -80,16 +80,16 @@ def _given_margins(tensors: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
 
 
 def _collapse(tensors: dict[str, Tensor]) -> float:
-    """The student has no margin at all."""
+    """Return the value for a student without any margin."""
     margins, present = _given_margins(tensors)
     return float(mean_of(margins.square(), present))
 
 
 def _floor(tensors: dict[str, Tensor], within: Ends = COSINES) -> float:
-    """A margin of two scores reaches no further than their ends.
+    """Return the minimum; a margin of two scores reaches no further than their ends.
 
     With s⁺ = x a margin of cosines lies within x − 1 and x + 1; the best x of a row is where the
-    slope of what is missed, which rises with x, is 0, and is found by halving.
+    slope of the error, which rises with x, is 0, and is found by bisection.
     """
     lowest, highest = within
     if math.isinf(highest - lowest):

@@ -1,7 +1,7 @@
-"""What the losses on lists share: their inputs, their symbols, and the steps they have in common.
+"""Shared parts of the losses on lists: inputs, symbols, and common steps.
 
-A row is a list, the candidates of one query; `mask` says which of its K places hold one. What
-stands in the other places is never read, be it NaN. A list without any candidate counts nowhere.
+A row is a list, the candidates of one query; `mask` says which of its K places hold one. Values in
+the other places are never read, not even NaN. A list without any candidate never counts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ READS_GRADED = {**READS, "mask": "graded_mask"}  # no label below 0 is
 def scored_lists(
     scores: Tensor, labels: Tensor, mask: Tensor | None, least: float = -math.inf
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Scores and labels [L, K], finite where the mask has a candidate, labels at least `least`."""
+    """Return scores and labels [L, K], finite where the mask has a candidate, labels at least
+    `least`."""
     scores = inputs.of_lists("scores", scores)
     labels = inputs.of_lists("labels", labels, like=scores)
     mask = inputs.candidate_mask(mask, scores)
@@ -45,22 +46,23 @@ def scored_lists(
 
 
 def present_in(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Which places [L, K] hold a candidate: all, if nothing else is said."""
+    """Return the places [L, K] that hold a candidate: all, without a mask."""
     return torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
 
 
 def log_shares_of(logits: Tensor) -> Tensor:
-    """log softmax of each list [L, K]; −inf, without gradient, where a logit is."""
+    """Return log softmax of each list [L, K]; −inf, without gradient, where a logit is."""
     least = torch.finfo(logits.dtype).min
     from_best = logits - logits.detach().amax(dim=1, keepdim=True).clamp_min(least)
     return from_best - log_sum_exp(from_best, dim=1)[:, None].clamp_min(least)
 
 
 def gains_of(labels: Tensor, present: Tensor, k: int | None = None) -> Tensor:
-    """(2^y − 1) over the best DCG of the list, of its first `k` places if `k` is given: [L, K].
+    """Return (2^y − 1) over the best DCG of the list, of its first `k` places if `k` is given: [L,
+    K].
 
-    A label below 0 gains as much as 0; of a list without any gain all are 0. Both sides are
-    divided by 2 to the largest label, so that no label is too large.
+    A label below 0 gains as much as 0; in a list without any gain all are 0. Both sides are divided
+    by 2 to the largest label, so that no label is too large.
     """
     heights = labels.masked_fill(~present, 0).clamp_min(0)
     largest = heights.amax(dim=1, keepdim=True)
@@ -74,12 +76,12 @@ def gains_of(labels: Tensor, present: Tensor, k: int | None = None) -> Tensor:
 
 
 def both_present(present: Tensor) -> Tensor:
-    """Which pairs [L, K, K] of two candidates are there."""
+    """Return the pairs [L, K, K] of two present candidates."""
     return present[:, :, None] & present[:, None, :]
 
 
 def differences_of(scores: Tensor, pairs: Tensor) -> Tensor:
-    """s_j − s_i, row i, column j, 0 where there is no pair: [L, K, K]."""
+    """Return s_j − s_i, row i, column j, 0 without a pair: [L, K, K]."""
     return (scores[:, None, :] - scores[:, :, None]).masked_fill(~pairs, 0)
 
 

@@ -1,4 +1,4 @@
-"""The LambdaLoss family: RankNet within lists, each pair weighed by what its order is worth."""
+"""The LambdaLoss family: RankNet within lists, each pair weighted by the value of its order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REDUCTIONS = ("mean", "sum")
 
 
 def ranks_of(scores: Tensor, pairs: Tensor) -> Tensor:
-    """1 + how many of the list stand above, of equal scores those before it: int64 [L, K]."""
+    """Return 1 + the number of the list above, ties in their order: int64 [L, K]."""
     places = torch.arange(scores.shape[1], device=scores.device)
     above = scores[:, None, :] > scores[:, :, None]
     tied = (scores[:, None, :] == scores[:, :, None]) & (places[None, :] < places[:, None])
@@ -41,7 +41,7 @@ def ranks_of(scores: Tensor, pairs: Tensor) -> Tensor:
 
 
 def weights_by(scheme: str, gains: Tensor, ranks: Tensor, mu: float) -> Tensor:
-    """What a pair weighs, before any is left out: row i, column j, [L, K, K]."""
+    """Return the weight of a pair, before any is left out: row i, column j, [L, K, K]."""
     inverse = 1 / torch.log2(1 + ranks.to(gains.dtype))
     if scheme == "none":
         return torch.ones_like(gains)[:, :, None].expand(-1, -1, gains.shape[1])

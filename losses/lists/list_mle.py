@@ -32,9 +32,9 @@ ORDERS = ("labels", "given")
 
 
 def chosen_later(labels: Tensor, pairs: Tensor, order: str) -> Tensor:
-    """Whether j is still there when i is chosen, and is not i: row i, column j, [L, K, K].
+    """Return whether j is still left when i is chosen, and is not i: row i, column j, [L, K, K].
 
-    The best label is chosen first, of equal ones the first of the list; in order "given" the first.
+    The best label is chosen first, the first of ties; in order "given" the first of the list.
     """
     places = torch.arange(labels.shape[1], device=labels.device)
     behind = places[None, :] > places[:, None]
@@ -45,8 +45,8 @@ def chosen_later(labels: Tensor, pairs: Tensor, order: str) -> Tensor:
 
 
 def place_weights(later: Tensor, present: Tensor, weighted: bool) -> Tensor:
-    """(2^(n − π) − 1) / Σ of the candidate chosen at place π of n, [L, K], of a single one 0; or if
-    not `weighted` 1 of every candidate."""
+    """Return (2^(n − π) − 1) / Σ for the candidate chosen at place π of n, [L, K], 0 for a single
+    one; or 1 for every candidate if not `weighted`."""
     left = later.sum(dim=2).double()  # n − π
     if not weighted:
         return present.to(left.dtype)

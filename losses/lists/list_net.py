@@ -34,9 +34,9 @@ MULTIPLE_NEGATIVES = "cross_encoder.losses.MultipleNegativesRankingLoss"
 
 
 def targets_of(labels: Tensor, present: Tensor, target: str) -> Tensor:
-    """What each candidate of a list should get [L, K], from its label; 0 where there is none.
+    """Return the target share of each candidate of a list [L, K], from its label; 0 if absent.
 
-    "softmax" is e^y / Σ e^y, "normalized" y / Σ y (all 0 where no label is above 0), "raw" y.
+    "softmax" is e^y / Σ e^y, "normalized" y / Σ y (all 0 if no label is above 0), "raw" y.
     """
     if target == "softmax":
         labels = labels.masked_fill(~present, -torch.inf)

@@ -17,15 +17,15 @@ MOST_CANDIDATES = 512  # more take too long for a moving slider
 
 
 def width_of(within: Ends, temperature: float) -> float:
-    """How far two scores may lie apart, over the temperature."""
+    """Return the largest difference of two scores, over the temperature."""
     return (within[1] - within[0]) / temperature
 
 
 def least_cross_entropies(shares: Tensor, present: Tensor, width: float) -> Tensor:
-    """min −Σ_j P_j log softmax(z)_j of each list, z between 0 and `width`: [L].
+    """Return min −Σ_j P_j log softmax(z)_j of each list, z between 0 and `width`: [L].
 
-    The best z_j is log P_j + c, or an end of the interval where that lies outside; c is where it is
-    log Σ exp(z), found by halving. Without ends it is the entropy of the shares P, [L, K].
+    The best z_j is log P_j + c, or an end of the interval if that lies outside; c is where it is
+    log Σ exp(z), found by bisection. Unbounded, it is the entropy of the shares P, [L, K].
     """
     if math.isinf(width):
         return torch.special.entr(shares).sum(dim=1)
@@ -45,7 +45,8 @@ def least_cross_entropies(shares: Tensor, present: Tensor, width: float) -> Tens
 
 
 def least_list_mle(present: Tensor, weighted: bool, width: float) -> float:
-    """The least mean over lists of ListMLE, or p-ListMLE: it depends on their lengths alone."""
+    """Return the least mean over lists of ListMLE, or p-ListMLE: it depends on their lengths
+    alone."""
     counts = present.sum(dim=1)
     each = [_least_of_list(count, weighted, width) for count in counts.tolist()]
     mean = float(mean_of(torch.tensor(each, dtype=torch.float64), counts.cpu() > 0))
@@ -54,7 +55,8 @@ def least_list_mle(present: Tensor, weighted: bool, width: float) -> float:
 
 @functools.lru_cache(maxsize=KEPT_FLOORS)
 def _least_of_list(count: int, weighted: bool, width: float) -> float:
-    """min Σ_k w_k (log Σ_{j ≤ k} exp(z_j) − z_k), z_0 = 0 of the last choice to the first's."""
+    """Return min Σ_k w_k (log Σ_{j ≤ k} exp(z_j) − z_k), z_0 = 0, from the last choice to the
+    first."""
     if count < 2 or count > MOST_CANDIDATES or math.isinf(width):
         return 0.0
     weights = torch.ones(count, dtype=torch.float64)
@@ -77,10 +79,11 @@ def _least_of_list(count: int, weighted: bool, width: float) -> float:
 
 
 def least_soft_ranks(counts: Tensor, places: Tensor, width: float) -> Tensor:
-    """The soft ranks of candidates at places 1 … n of their n if every two were `width` apart.
+    """Return the soft ranks of candidates at places 1 … n if every two neighbours were `width`
+    apart.
 
-    Lists are as [L, 1] `counts` and [1, K] `places`. No scores give the first m candidates a
-    smaller sum of ranks, for any m.
+    Lists are [L, 1] `counts` and [1, K] `places`. No scores give the first m candidates a smaller
+    sum of ranks, for any m.
     """
     closest = torch.tensor(-width, dtype=torch.float64).sigmoid()
     return places + closest * (counts - 2 * places + 1)

@@ -1,4 +1,4 @@
-"""Ranks that a gradient can follow: a candidate's is 1 and how far each other one is above it."""
+"""Differentiable ranks: 1 and a soft comparison with each other candidate."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Losses that look at each pair alone."""
+"""Losses of single pairs."""

@@ -39,15 +39,15 @@ def binary_cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
 
 
 def _collapse(tensors: dict[str, Tensor], at: float | None = 1.0) -> float | None:
-    """Every score is the same one."""
+    """Return the value for equal scores."""
     return None if at is None else softplus_at(at) - at * float(tensors["labels"].double().mean())
 
 
 def _floor(tensors: dict[str, Tensor], within: Ends = COSINES) -> float | None:
-    """Each score at its own best place, the logit of its label, or at the end on that side.
+    """Return the minimum: each score at the logit of its label, or at the nearer end.
 
-    Without ends that is the entropy of the labels, and none of labels beyond 0 and 1: the loss
-    falls with the score for ever.
+    Unbounded, it is the entropy of the labels, and does not exist for labels beyond 0 and 1: the
+    loss falls with the score for ever.
     """
     labels = tensors["labels"].double()
     if math.isinf(within[1] - within[0]):

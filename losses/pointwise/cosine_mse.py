@@ -33,12 +33,12 @@ def cosine_mse(scores: Tensor, labels: Tensor) -> Tensor:
 
 
 def _collapse(tensors: dict[str, Tensor], at: float | None = 1.0) -> float | None:
-    """Every score is the same one."""
+    """Return the value for equal scores."""
     return None if at is None else float((at - tensors["labels"].double()).square().mean())
 
 
 def _outside(tensors: dict[str, Tensor], within: Ends = COSINES) -> float:
-    """Scores reach every label between their ends; what lies outside stays as error."""
+    """Return the error of labels outside the ends; scores reach all others."""
     labels = tensors["labels"].double()
     return float((labels - labels.clamp(*within)).square().mean())
 

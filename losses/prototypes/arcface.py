@@ -95,7 +95,7 @@ def arcface_monotone_definition(
     scale: float = 64.0,
     margin: float = 0.5,
 ) -> Tensor:
-    """As pytorch-metric-learning: cos θ − m sin m where θ + m would pass π and turn back."""
+    """pytorch-metric-learning's form: cos θ − m sin m where θ + m would pass π and turn back."""
     similarities = cosine_matrix(embeddings, prototypes)
     own = similarities.gather(1, classes[:, None])
     widened = own * math.cos(margin) - sine(own) * math.sin(margin)
@@ -135,7 +135,8 @@ def arcface_straight_definition(
     scale: float = 64.0,
     margin: float = 0.5,
 ) -> Tensor:
-    """As insightface: the angle is widened without a gradient, which passes straight through."""
+    """insightface's form: the angle is widened without a gradient, which passes straight
+    through."""
     similarities = cosine_matrix(embeddings, prototypes)
     own = similarities.gather(1, classes[:, None])
     widened = own * math.cos(margin) - sine(own) * math.sin(margin)
@@ -150,7 +151,8 @@ def arcface_straight_definition(
 def _arcface_floor(
     tensors: dict[str, Tensor], scale: float = 64.0, margin: float = 0.5
 ) -> float | None:
-    """Known for classes of one size and margins up to 60°: prototypes a simplex, θ = 0."""
+    """Return the minimum, known for classes of one size and margins up to 60°: prototypes a
+    simplex, θ = 0."""
     count = len(tensors["prototypes"])
     if count == 1:
         return 0.0

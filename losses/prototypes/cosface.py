@@ -85,7 +85,8 @@ def _cosface_by_tiles(needs_grad, embeddings, prototypes, classes, scale, margin
 def _cosface_floor(
     tensors: dict[str, Tensor], scale: float = 64.0, margin: float = 0.35
 ) -> float | None:
-    """Known for classes of one size: prototypes a simplex, each embedding at its own."""
+    """Return the minimum, known for classes of one size: prototypes a simplex, each embedding at
+    its own."""
     count = len(tensors["prototypes"])
     if count == 1:
         return 0.0

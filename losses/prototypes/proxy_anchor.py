@@ -90,7 +90,7 @@ def _sizes(tensors: dict[str, Tensor]) -> list[int]:
 
 
 def _log1p_of(count: int, exponent: float) -> float:
-    """log(1 + count·e^exponent)."""
+    """Return log(1 + count·e^exponent)."""
     return softplus_at(torch.tensor(count, dtype=torch.float64).log().item() + exponent)
 
 
@@ -106,8 +106,8 @@ def _proxy_anchor_collapse(
 def _proxy_anchor_floor(
     tensors: dict[str, Tensor], scale: float = 32.0, margin: float = 0.1
 ) -> float | None:
-    """Known for classes of one size: between a simplex and all sentences opposite to all
-    prototypes, which trades the pull for the push."""
+    """Return the minimum, known for classes of one size: between a simplex and all sentences
+    opposite to all prototypes, which trades the pull for the push."""
     count, total = len(tensors["prototypes"]), len(tensors["classes"])
     if not evenly_many(tensors):
         return None

@@ -98,7 +98,8 @@ def _proxy_nca_collapse(
 def _proxy_nca_floor(
     tensors: dict[str, Tensor], scale: float = 1.0, include_own: bool = False
 ) -> float | None:
-    """Known for classes of one size: prototypes a simplex, each embedding at its own."""
+    """Return the minimum, known for classes of one size: prototypes a simplex, each embedding at
+    its own."""
     count = len(tensors["prototypes"])
     if count == 1:
         return 0.0

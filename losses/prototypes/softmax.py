@@ -66,10 +66,11 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
 def _of_few_by_torch(
     embeddings: Tensor, classes: Tensor, prototypes: Tensor
 ) -> tuple[Tensor | None, Tensor | None]:
-    """The loss by torch's own steps where they are as exact, and the logits where they are finite.
+    """Return the loss by torch's own steps if they are as exact, and the logits if they are finite.
 
-    Beside so few logits each question takes its share of the time. None is asked twice: what torch
-    refuses, and what does not show in the shares, is left to the checks that have words for it.
+    With so few logits each check takes a noticeable share of the time. None is made twice: inputs
+    that torch refuses, and faults that do not show in the shares, are left to the checks with
+    better messages.
     """
     if not _are_as_torch_takes_them(embeddings, classes, prototypes):
         return None, None
@@ -91,7 +92,7 @@ def _of_few_by_torch(
 
 
 def _are_as_torch_takes_them(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> bool:
-    """Whether they are few, and need neither be raised nor copied."""
+    """Return whether they are few, and need neither be raised nor copied."""
     if not (
         isinstance(embeddings, Tensor)
         and isinstance(classes, Tensor)
@@ -119,7 +120,7 @@ def _softmax_densely(embeddings, prototypes, classes):
 
 
 def exact_softmax(needs_grad, embeddings, prototypes, classes):
-    """Value and gradient, in one matrix where it is small."""
+    """Compute value and gradient, in one matrix if it is small."""
     exact = small_batch.softmax if _are_few(embeddings, prototypes) else _softmax_by_tiles
     return exact(needs_grad, embeddings, prototypes, classes)
 
@@ -147,9 +148,9 @@ def _softmax_by_tiles(needs_grad, embeddings, prototypes, classes):
 
 
 def moved_by_tiles(needs_grad, embeddings, prototypes, classes, scale, move):
-    """The softmax over s·cos θ in which the own cosine is moved, and its gradient by embeddings,
-    prototypes and scale. `move` answers where the own cosines [N] come to stand, and the slope of
-    that by each, None for 1."""
+    """Compute the softmax over s·cos θ with the own cosine moved, and its gradient by embeddings,
+    prototypes and scale. `move` returns the new own cosines [N], and their slope by each, None for
+    1."""
     count = len(embeddings)
     with_scale = [*needs_grad[:2], needs_grad[3]]
     points, logits = directions_and_logits(with_scale, embeddings, prototypes, scale)
@@ -179,13 +180,13 @@ def softmax_of_directions_definition(
 
 
 def log1p_of_others(tensors: dict[str, Tensor], exponent: float) -> float:
-    """log(1 + (C − 1)·exp(exponent))."""
+    """Return log(1 + (C − 1)·exp(exponent))."""
     terms = torch.full((len(tensors["prototypes"]) - 1,), exponent, dtype=torch.float64)
     return float(log1p_sum_exp(terms))
 
 
 def evenly_many(tensors: dict[str, Tensor]) -> bool:
-    """Whether every prototype has equally many sentences."""
+    """Return whether all prototypes have equally many sentences."""
     sizes = tensors["classes"].bincount(minlength=len(tensors["prototypes"]))
     return not bool((sizes != sizes[0]).any())
 

@@ -90,7 +90,8 @@ def paced_parts(scores: Tensor, *, scale: float, margin: float) -> tuple[Tensor,
 def circle_per_anchor_definition(
     embeddings: Tensor, classes: Tensor, *, scale: float = 80.0, margin: float = 0.4
 ) -> Tensor:
-    """As pytorch-metric-learning: one softplus for each anchor, the mean over the non-zero."""
+    """pytorch-metric-learning's form: one softplus for each anchor, the mean over the
+    non-zero."""
     similarities = cosine_matrix(embeddings, embeddings)
     alike = classes[:, None] == classes[None, :]
     itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)

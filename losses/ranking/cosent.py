@@ -35,7 +35,7 @@ def cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) ->
 
 
 def cosent_as_printed_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
-    """As S0 prints it: 10¹² is subtracted where the labels set no order, and a 0 stands in front,
+    """S0's printed form: 10¹² is subtracted from pairs without an order, and a 0 is prepended,
     whose exponential is the 1 of the formula."""
     scaled = scale * scores
     differences = scaled[:, None] - scaled[None, :]

@@ -54,7 +54,7 @@ def pairwise_hinge(
 def pairwise_hinge_unweighted_definition(
     scores: Tensor, labels: Tensor, *, margin: float = 1.0
 ) -> Tensor:
-    """As rax: every ordered pair counts alike, and the mean is over them."""
+    """rax's form: every ordered pair weighs equally, and the mean is over them."""
     ordered = labels[:, None] < labels[None, :]
     violations = scores[:, None] - scores[None, :] + margin
     terms = violations.relu().masked_fill(~ordered, 0)
@@ -80,7 +80,7 @@ def pairwise_hinge_unweighted(
 def pairwise_hinge_per_item_definition(
     scores: Tensor, labels: Tensor, *, margin: float = 1.0
 ) -> Tensor:
-    """As keras-rs and TF-Ranking's Keras loss: the sum over ordered pairs, by N."""
+    """The form of keras-rs and TF-Ranking's Keras loss: the sum over ordered pairs, by N."""
     graded = labels >= 0
     ordered = (labels[:, None] < labels[None, :]) & graded[:, None]
     violations = scores[:, None] - scores[None, :] + margin
@@ -128,7 +128,7 @@ def _hinge_collapse(tensors: dict[str, Tensor], margin: float, eps: float = 1e-6
 def _hinge_floor(
     tensors: dict[str, Tensor], margin: float, eps: float = 1e-6, within: Ends = COSINES
 ) -> float | None:
-    """0 where all levels fit between the ends at this margin; else open."""
+    """Return 0 if all levels fit between the ends at this margin; else None."""
     fits = (len(tensors["labels"].unique()) - 1) * margin <= within[1] - within[0]
     return 0.0 if fits else None
 

@@ -71,7 +71,7 @@ def pairwise_logistic(
 def pairwise_logistic_judged_definition(
     scores: Tensor, labels: Tensor, *, scale: float = 1.0, reduction: str = "mean"
 ) -> Tensor:
-    """As allRank and TF-Ranking: a label of −1 marks a pair that nobody judged."""
+    """The form of allRank and TF-Ranking: a label of −1 marks a pair without a judgement."""
     differences = scale * (scores[:, None] - scores[None, :])
     judged = labels != UNJUDGED
     ordered = (labels[:, None] < labels[None, :]) & judged[:, None] & judged[None, :]
@@ -108,7 +108,7 @@ def pairwise_logistic_judged(
 def _of_some(
     chosen: Tensor, scores: Tensor, labels: Tensor, *, scale: float, **how: bool
 ) -> Tensor:
-    """The sum or mean over the ordered pairs of the pairs [N] that are chosen; 0 without any."""
+    """Return the sum or mean over the ordered pairs of the chosen pairs [N]; 0 without any."""
     if not chosen.any():
         return 0 * scores.sum()
     return logistic_sum(scores[chosen], labels[chosen], scale=scale, **how)
@@ -117,7 +117,7 @@ def _of_some(
 def pairwise_logistic_binary_definition(
     scores: Tensor, labels: Tensor, *, scale: float = 1.0
 ) -> Tensor:
-    """As sentence-transformers writes RankNet: the mean, in bits."""
+    """sentence-transformers' form of RankNet: the mean, in bits."""
     differences = scale * (scores[:, None] - scores[None, :])
     ordered = labels[:, None] < labels[None, :]
     terms = softplus(differences).masked_fill(~ordered, 0)
@@ -143,7 +143,7 @@ def pairwise_logistic_binary(
 def pairwise_logistic_per_item_definition(
     scores: Tensor, labels: Tensor, *, scale: float = 1.0
 ) -> Tensor:
-    """As keras-rs and TF-Ranking's Keras loss write it: the sum over pairs of pairs by the number
+    """The form of keras-rs and TF-Ranking's Keras loss: the sum over pairs of pairs by the number
     of pairs."""
     differences = scale * (scores[:, None] - scores[None, :])
     graded = labels >= 0
@@ -174,7 +174,7 @@ def pairwise_logistic_per_item(
 def pairwise_logistic_still_at_ties_definition(
     scores: Tensor, labels: Tensor, *, scale: float = 1.0
 ) -> Tensor:
-    """As keras-rs writes the logistic: the same number, and no gradient where two scores tie."""
+    """keras-rs's form of the logistic: the same number, and no gradient where two scores tie."""
     differences = scale * (scores[:, None] - scores[None, :])
     graded = labels >= 0
     ordered = (labels[:, None] < labels[None, :]) & graded[:, None]
@@ -210,8 +210,8 @@ def pairwise_logistic_still_at_ties(
 def pairwise_logistic_by_gap_definition(
     scores: Tensor, labels: Tensor, *, scale: float = 1.0
 ) -> Tensor:
-    """As allRank weighs RankNet: each pair by its label difference, the mean over pairs; a label of
-    −1 marks a pair that nobody judged."""
+    """allRank's weighted RankNet: each pair by its label difference, the mean over pairs; a label
+    of −1 marks a pair without a judgement."""
     differences = scale * (scores[:, None] - scores[None, :])
     judged = labels != UNJUDGED
     ordered = (labels[:, None] < labels[None, :]) & judged[:, None] & judged[None, :]

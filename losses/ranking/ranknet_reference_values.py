@@ -16,7 +16,7 @@ from losses.ranking.ordered_pairs import ordered_count
 
 
 def of_judged(landmark: Callable[..., Any]) -> Callable[..., Any]:
-    """A reference value of the pairs whose label is not `UNJUDGED`."""
+    """Return a reference value of the pairs whose label is not `UNJUDGED`."""
 
     @functools.wraps(landmark)
     def of_judged(tensors: dict[str, Tensor], **parameters: Any) -> Any:

@@ -1,1 +1,1 @@
-"""What holds vectors together or apart without negatives: alignment, spread, redundancy."""
+"""Losses that hold vectors together or apart without negatives: alignment, spread, redundancy."""

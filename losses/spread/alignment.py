@@ -89,7 +89,7 @@ def uniformity(embeddings: Tensor, *, t: float = 2.0, gather: bool = False) -> T
 
 
 def _checked(exact):
-    """Asks of the value whether the vectors were finite: it is one number, and they are many."""
+    """Check that the vectors were finite by their value: it is one number, and they are many."""
 
     def uniform(needs_grad, embeddings, t):
         loss, gradients = exact(needs_grad, embeddings, t)
@@ -104,7 +104,7 @@ def _uniformity_densely(embeddings, t):
 
 
 def _uniformity_floor(tensors: dict[str, Tensor], t: float = 2.0) -> float:
-    """A simplex: the mean of the squared distances is at most 2N/(N − 1)."""
+    """Return the value of a simplex: the mean of the squared distances is at most 2N/(N − 1)."""
     count = len(tensors["embeddings"])
     return 0.0 if count == 1 else -2 * t * simplex_gap(count)
 

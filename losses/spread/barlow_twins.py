@@ -29,8 +29,8 @@ def barlow_twins_definition(
 
 
 def varying(vectors: Tensor) -> Tensor:
-    """Each dimension less its mean, and a constant 0 where it does not vary: some models have
-    such dimensions, and the slope of a correlation has no end there."""
+    """Subtract each dimension's mean; a dimension that does not vary is a constant 0, since a
+    correlation has an infinite slope there."""
     moved = centred(vectors)
     return moved.masked_fill(vector_norm(moved, dim=0) < SHORTEST, 0)
 
@@ -87,7 +87,8 @@ def _barlow_twins(needs_grad, first, second, off_diagonal_weight):
 def barlow_twins_of_batch_norm_definition(
     first: Tensor, second: Tensor, *, off_diagonal_weight: float = 0.0051
 ) -> Tensor:
-    """As facebookresearch/barlowtwins: deviations are those of a batch normalisation, with ε."""
+    """facebookresearch/barlowtwins' form: deviations are those of a batch normalisation, with
+    ε."""
     centred_first, centred_second = centred(first), centred(second)
     deviation_first = (centred_first.square().mean(dim=0) + 1e-5).sqrt()
     deviation_second = (centred_second.square().mean(dim=0) + 1e-5).sqrt()
@@ -102,7 +103,7 @@ def barlow_twins_of_batch_norm_definition(
 
 
 def _floor(tensors: dict[str, Tensor], **_: object) -> float | None:
-    """Known where N rows can vary in D dimensions independently."""
+    """Return the minimum, known if N rows can vary in D dimensions independently."""
     count, width = tensors["first"].shape
     return 0.0 if count > width else None
 

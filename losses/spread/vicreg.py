@@ -122,7 +122,7 @@ def vicreg_of_means_definition(
     covariance_weight: float = 1.0,
     eps: float = 1e-4,
 ) -> Tensor:
-    """As the authors' code and pytorch-metric-learning: invariance is a mean over rows and
+    """The form of the authors' code and pytorch-metric-learning: invariance is a mean over rows and
     dimensions, and the variance of both sides is averaged."""
     terms = (first - second).square().sum(dim=1)
     degrees, width = max(len(first) - 1, 1), first.shape[1]
@@ -183,7 +183,7 @@ def _collapse(tensors: dict[str, Tensor], variance_weight: float = 25.0, eps: fl
 
 
 def _floor(tensors: dict[str, Tensor], **_: object) -> float | None:
-    """Known where N rows can vary in D dimensions independently."""
+    """Return the minimum, known if N rows can vary in D dimensions independently."""
     count, width = tensors["first"].shape
     return 0.0 if count > width else None
 
