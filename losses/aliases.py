@@ -22,7 +22,7 @@ BEGINNING = 8
 # libraries, each with the nearest loss.
 SHARED_CLASSES = {"SoftmaxLoss": "multitask_cosent", "CrossEntropyLoss": "binary_cross_entropy"}
 QUOTED = 60  # letters of a name that an error quotes
-MIN_LIKENESS, MOST_SUGGESTIONS = 0.7, 3
+MIN_LIKENESS, MAX_SUGGESTIONS = 0.7, 3
 _DOTTED = re.compile(r"[\w.]+")
 _VERSION = re.compile(r"\d+\.[\d.]+|[0-9a-f]{7}")
 _CLASS = re.compile(r"[A-Za-z]\w*[A-Z]\w+")  # a capital within: CoSENTLoss, GTE
@@ -133,7 +133,7 @@ def closest(name: str, specs: Iterable[LossSpec]) -> list[tuple[str, str]]:
             likest[spec.name] = max(likest.get(spec.name, (0.0, "")), (wanted.ratio(), one))
     ranked = sorted(((*one, loss) for loss, one in likest.items()), reverse=True)
     near = [(written, loss) for ratio, written, loss in ranked if ratio >= MIN_LIKENESS]
-    return near[:MOST_SUGGESTIONS]
+    return near[:MAX_SUGGESTIONS]
 
 
 def conventions_called(spec: LossSpec, name: str) -> list[str]:

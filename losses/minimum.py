@@ -12,9 +12,9 @@ from torch import Tensor
 from losses.kernels import log1p_sum_exp, softplus
 
 # Above this many distinct labels the exact floor costs more than a moving slider can pay.
-MOST_LEVELS = 64
+MAX_LEVELS = 64
 # Newton's steps, and the halvings of one: a few are taken, and as many are never needed.
-MOST_STEPS = 100
+MAX_STEPS = 100
 # Along each side of a grid that is laid anew, four steps of the one before: a power of two and one.
 ANEW = 17
 KEPT_FLOORS = 4096  # least values that were worked out
@@ -36,13 +36,13 @@ def least_over_levels(
 
     The loss is convex and symmetric in pairs of equal label, so these have equal scores at the
     minimum: one unknown per level. The outer two are at the ends; the others solve a convex problem
-    in a box by projected Newton (`least_in_box`). None above `MOST_LEVELS` levels. It is 0 for
+    in a box by projected Newton (`least_in_box`). None above `MAX_LEVELS` levels. It is 0 for
     unbounded scores.
     """
     levels, counts = labels.cpu().unique(return_counts=True)
     if len(levels) < 2 or math.isinf(highest - lowest):
         return 0.0
-    if len(levels) > MOST_LEVELS:
+    if len(levels) > MAX_LEVELS:
         return None
     gaps = tuple(levels.double().tolist()) if weighted else None
     return _least_of(tuple(counts.tolist()), gaps, float(scale), lowest, highest)
@@ -100,7 +100,7 @@ def least_in_box(
     """
     points = torch.linspace(lowest, highest, count, dtype=torch.float64)
     value, inner = value_at(points), range(1, count - 1)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         slope, curvature = derivatives_at(points)
         slopes, places = slope.tolist(), points.tolist()
         free = [
@@ -117,7 +117,7 @@ def least_in_box(
         if float(slope.dot(step)) <= rounding:
             return value
         tried = points, value
-        for halvings in range(MOST_STEPS):
+        for halvings in range(MAX_STEPS):
             trial = (points - step / 2**halvings).clamp_(lowest, highest)
             tried = trial, value_at(trial)
             expected = float(slope.dot(points - trial))

@@ -35,7 +35,7 @@ from losses.spec import ParameterValue
 # alive (`tests/process/test_request_memory.py`).
 CELL_BYTES = 1500
 ROUNDING = 1e-9  # of one floor worked out in two ways, as a share
-FEW_PAIRS = 256  # which take little memory, whatever is done with them
+LIGHT_PAIRS = 256  # which take little memory, whatever is done with them
 # And what it takes of a processor: at 512 pairs 0.78 s for the loss that takes longest (lifted).
 SECONDS, CELL_SECONDS = 0.03, 3e-6
 
@@ -182,7 +182,7 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
     jobs.check()
     found = resolve(scenario) if isinstance(scenario, Scenario) else scenario
     batch = found.batch if batch is None else batch
-    if len(batch) > FEW_PAIRS:  # fewer take little of anything
+    if len(batch) > LIGHT_PAIRS:  # fewer take little of anything
         resource_checks.check_matrices(len(batch), CELL_BYTES)
     scenario, parameters = found.scenario, found.parameters
     spec = found.spec.scored_as(_score_kind(batch, scenario, found.spec))

@@ -36,7 +36,7 @@ LETTERS = 300
 
 
 # A file of code that is edited in the page is smaller.
-MOST_BYTES = 2**20
+MAX_FILE_BYTES = 2**20
 
 
 @dataclass
@@ -213,8 +213,8 @@ def write(name: str, text: str, digest: str) -> None:
             text = text.replace("\n", "\r\n")
         mark = b"\xef\xbb\xbf" if content.startswith(b"\xef\xbb\xbf") else b""
         written = mark + text.encode("utf-8", "backslashreplace")
-        if len(written) > MOST_BYTES:
-            most = MOST_BYTES // 2**20
+        if len(written) > MAX_FILE_BYTES:
+            most = MAX_FILE_BYTES // 2**20
             raise Problem("file_too_large", name=own.path.name, most=most)
         try:
             with atomic_write(own.path) as file:

@@ -34,7 +34,7 @@ SAFE = (
     "img-src data: blob:; font-src data:"
 )
 # Beyond so many rows or columns only some are named beside the matrix.
-MOST_TICKS = 32
+MAX_TICKS = 32
 # Of the 256 shades of a ramp plotly is told every fifth, and puts straight lines between them.
 SHADES_APART = 5
 
@@ -118,8 +118,8 @@ def _drawn(cells: Cells, rows: Axis, columns: Axis, palette: Palette) -> str:
         zmax=cells.largest,
         colorscale=_colour_scale(cells),
         hoverinfo="none",
-        xgap=1 if cells.columns <= MOST_TICKS else 0,
-        ygap=1 if 1 < cells.rows <= MOST_TICKS else 0,
+        xgap=1 if cells.columns <= MAX_TICKS else 0,
+        ygap=1 if 1 < cells.rows <= MAX_TICKS else 0,
         colorbar={"outlinewidth": 0, "thickness": 14},
     )
     down = {**_axis(rows), "autorange": "reversed", "scaleanchor": "x", "constrain": "domain"}
@@ -146,7 +146,7 @@ def _colour_scale(cells: Cells) -> list[list[float | str]]:
 
 
 def _axis(axis: Axis) -> dict[str, object]:
-    every = -(-len(axis) // MOST_TICKS)
+    every = -(-len(axis) // MAX_TICKS)
     places = list(range(0, len(axis), every))
     return {
         "title": {"text": axis.title()},

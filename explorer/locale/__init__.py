@@ -1,7 +1,7 @@
-"""Every word that a user reads: a catalogue of sentences for each language.
+"""All texts that users read: a catalogue of sentences for each language.
 
-A sentence stands in `<language>/<topic>.json`, where the topic is the first part of its key. The
-English words of a loss stand beside it, in its `LossSpec`.
+A sentence is in `<language>/<topic>.json`, where the topic is the first part of its key. The
+English words of a loss are beside it, in its `LossSpec`.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ class _Word(TypedDict):
 
 
 class Word(_Word, total=False):
-    """A value with a sentence of its own in each language, or else one for all; `values` stand in
-    its placeholders."""
+    """A value with its own sentence in each language, or else one for all; `values` fill its
+    placeholders."""
 
     values: dict[str, int | str | Word]
 
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """The sentences of one language, by key."""
+    """Return the sentences of one language, by key."""
     return {**(_english_of_losses() if language == "en" else {}), **_files_of(language)}
 
 
@@ -87,15 +87,16 @@ def _english_of_losses() -> dict[str, str]:
 
 
 def sentence_of(language: str, key: str) -> str:
-    """The sentence `key` with its placeholders. Raises KeyError where the language lacks it."""
+    """Return the sentence `key` with its placeholders. Raises KeyError if the language lacks
+    it."""
     files = _files_of(language)
     return files[key] if key in files else catalogue(language)[key]
 
 
 def say(language: str, key: str, **values: object) -> str:
-    """The sentence `key` in `language`, with `values` put into its {placeholders}.
+    """Return the sentence `key` in `language`, with `values` in its {placeholders}.
 
-    {count:row|rows} is the first word where the value is 1, else the second.
+    {count:row|rows} is the first word if the value is 1, else the second.
     """
     sentence = _PLURAL.sub(
         lambda found: found[2] if str(values.get(found[1])) == "1" else found[3],
@@ -106,13 +107,13 @@ def say(language: str, key: str, **values: object) -> str:
     )
 
 
-def language_of(asked: object) -> str:
-    """The language that a page asks for, English where it is none of ours."""
-    return str(asked) if asked in LANGUAGES else LANGUAGES[0]
+def language_of(requested: object) -> str:
+    """Return the requested language, English if there is no such one."""
+    return str(requested) if requested in LANGUAGES else LANGUAGES[0]
 
 
 def preferred(accepted: str) -> str:
-    """The language of ours that an Accept-Language header likes best, English where it has none."""
+    """Return our language that an Accept-Language header prefers, English without any."""
 
     def liking(entry: str) -> tuple[float, str]:
         name, _, quality = entry.partition(";")
@@ -126,15 +127,15 @@ def preferred(accepted: str) -> str:
 
 
 def word(key: str, otherwise: str, **values: int | str | Word) -> Word:
-    """A value with a sentence of its own in each language, into which `values` are put, or, where
-    it has none, one for all."""
-    said: Word = {"key": key, "otherwise": otherwise}
-    return {**said, "values": values} if values else said
+    """Return a value with its own sentence in each language, filled with `values`, or else one for
+    all."""
+    named: Word = {"key": key, "otherwise": otherwise}
+    return {**named, "values": values} if values else named
 
 
 def title_word(spec: LossSpec) -> Word:
-    """What a loss is called; one of the user's own has no other name than its own, and a sum of
-    losses those of its parts."""
+    """Return the title of a loss; its name for a user's own loss, and the titles of its parts for a
+    sum."""
     whole, *others = titles_in(spec).values()
     for other in others:
         whole = word("loss.sum", spec.title, first=whole, second=other)
@@ -144,22 +145,22 @@ def title_word(spec: LossSpec) -> Word:
 
 
 def titles_in(spec: LossSpec) -> dict[str, Word]:
-    """What each loss of a sum is called there, by its name; of what is no sum, the loss itself."""
+    """Return the titles of a sum's losses by name; for a single loss its own."""
     if not spec.parts:
         return {spec.name: word(f"loss.{spec.name}.title", spec.title)}
-    told: dict[str, Word] = {}
+    titles: dict[str, Word] = {}
     for part in spec.parts:
         title = title_word(part.spec)
         if part.prefix is not None:
             title = word("loss.on_prefixes", part.spec.title, loss=title)
         if part.length:
             title = word("loss.queued", part.spec.title, loss=title)
-        told[part.spec.name] = title
-    return told
+        titles[part.spec.name] = title
+    return titles
 
 
 def part_word(part: Part) -> Word:
-    """What a part of a sum is called: its loss, and which prefix of the vectors it sees."""
+    """Return the title of a part of a sum: its loss, and its prefix of the vectors."""
     title = title_word(part.spec)
     if part.length:
         return word("loss.queued", part.label, loss=title)
@@ -175,7 +176,7 @@ def _on_prefix(title: Word, label: str, prefix: str) -> Word:
 
 
 def parameter_word(name: str) -> Word:
-    """What a parameter is called; of one of a part of a sum, "scale_of_angle", that and whose."""
+    """Return the title of a parameter; for "scale_of_angle", a part's, with the part."""
     plain, of, label = name.partition("_of_")
     if not of:
         return word(f"parameter.{name}", name)
@@ -188,7 +189,7 @@ def parameter_word(name: str) -> Word:
 
 
 def spelled(language: str, name: str, value: object) -> str:
-    """A value as the sentences write it."""
+    """Return a value as sentences write it."""
     if isinstance(value, Mapping):
         known: Mapping[str, Any] = value
         if known["key"] not in catalogue(language):
@@ -201,5 +202,5 @@ def spelled(language: str, name: str, value: object) -> str:
 
 
 def grouped(count: int) -> str:
-    """A count with its thousands apart, by a space that does not break: 1\u202f048\u202f576."""
+    """Return a count with its thousands separated by a no-break space: 1 048 576."""
     return f"{count:,}".replace(",", "\u202f")

@@ -1,7 +1,7 @@
-"""Memory of answers on a hosted page: how large one may be, and how much may wait to be sent.
+"""Memory of answers on a hosted page: the size of one, and the total waiting to be sent.
 
-A few references to one long text are little in memory and much in JSON, so that an answer is
-measured before it is written out.
+A few references to one long text are small in memory and large in JSON, so an answer is measured
+before it is serialised.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ WIDE_LETTER_BYTES = 3  # of a letter beyond ASCII in UTF-8, about
 
 
 def check_answer(answer: object) -> int:
-    """Return about how many bytes the answer takes as JSON, 0 at home, where nobody counts.
+    """Return the answer's approximate size as JSON in bytes, 0 on the user's own machine.
 
-    Raises Problem where that is more than a hosted page sends.
+    Raises Problem if it is more than a hosted page sends.
     """
     if not deployment_policy().bounded:
         return 0
-    most = budget("answer_mib")
-    size = json_bytes(answer, most * MIB)
-    if size > most * MIB:
-        raise logged(Problem("answer_too_large", about="size", most=most))
+    limit = budget("answer_mib")
+    size = json_bytes(answer, limit * MIB)
+    if size > limit * MIB:
+        raise logged(Problem("answer_too_large", about="size", most=limit))
     return size
 
 
 def json_bytes(value: object, most: float) -> int:
-    """About how many bytes the value takes as JSON; counting ends above `most`."""
+    """Return the value's approximate size as JSON in bytes; counting stops above `most`."""
     waiting, size = [value], 0
     while waiting and size <= most:
         one: Any = waiting.pop()
@@ -54,16 +54,16 @@ def json_bytes(value: object, most: float) -> int:
 
 
 class Unsent:
-    """The bytes of answers from the moment they are about to be written out until they are sent."""
+    """The bytes of answers from just before serialisation until they are sent."""
 
     def __init__(self) -> None:
         self.held = 0
         self._lock = threading.Lock()
 
     def take(self, size: int, in_place_of: int = 0) -> None:
-        """Count so many bytes in place of others that were counted.
+        """Count these bytes in place of others that were counted.
 
-        Raises Problem, and counts neither, where they do not fit beside the rest.
+        Raises Problem, and counts neither, if they do not fit beside the rest.
         """
         with self._lock:
             self.held -= in_place_of
@@ -72,11 +72,11 @@ class Unsent:
             self.held += size
 
     def let_go_with(self, response: object, size: int) -> None:
-        """Count these bytes no longer once nothing sends the response any more."""
+        """Stop counting these bytes when nothing sends the response any more."""
         weakref.finalize(response, self.let_go, size)
 
     def let_go(self, size: int) -> None:
-        """Count these bytes no longer."""
+        """Stop counting these bytes."""
         with self._lock:
             self.held -= size
 

@@ -1,4 +1,4 @@
-"""Arrays in files that others may read, or remove, while they are used."""
+"""Arrays in files that other processes may read or remove at any time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from explorer.runtime.files import atomic_write
 
 
 def save_array(path: Path, values: np.ndarray) -> None:
-    """What `np.save` writes, whole; where the disk is full, with the system's word for that."""
+    """Write an array atomically; a full disk raises the system's error for that."""
     packed = io.BytesIO()  # written straight into a file by numpy, the word would be lost
     np.save(packed, values)
     with atomic_write(path) as file:
@@ -19,7 +19,7 @@ def save_array(path: Path, values: np.ndarray) -> None:
 
 
 def load_array(path: Path) -> np.ndarray | None:
-    """What was saved there, if it still is: what a disk has spoilt is not."""
+    """Return the array in a file; None if the file is gone or damaged."""
     try:
         return np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError, MemoryError):

@@ -1,6 +1,6 @@
-"""What a hosted page gives to one request, one visitor, one run, and to all: each budget once.
+"""Budgets of a hosted page for one request, one visitor, one run, and all: each defined once.
 
-At home nothing is bounded. Whoever hosts a page changes a budget by its environment variable.
+On the user's own machine nothing is limited. A host changes a budget by its environment variable.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from explorer.runtime.deployment_policy import deployment_policy
 
 @dataclass(frozen=True)
 class Budget:
-    """How much there may be, in this `unit`, for each `of` these; `about` says of what."""
+    """An amount in this `unit` for each `of` these; `about` describes it."""
 
     name: str
     default: float
@@ -28,16 +28,17 @@ class Budget:
         return f"LOSSPRISM_{self.name.upper()}"
 
     def read(self) -> float:
-        """Its value on a hosted page. Raises ValueError where the variable is no number above 0."""
-        said = os.environ.get(self.variable)
-        if not said:
+        """Return its value on a hosted page. Raises ValueError if the variable is no number above
+        0."""
+        text = os.environ.get(self.variable)
+        if not text:
             return self.default
         try:
-            value = float(said)
+            value = float(text)
         except ValueError:
             value = math.nan
         if not 0 < value < math.inf:
-            raise ValueError(f"{self.variable} is {said!r}; a number above 0 is accepted.")
+            raise ValueError(f"{self.variable} is {text!r}; a number above 0 is accepted.")
         return int(value) if value.is_integer() else value
 
 
@@ -95,6 +96,6 @@ _BY_NAME = {budget.name: budget for budget in BUDGETS}
 
 
 def budget(name: str) -> float:
-    """How much there may be: infinitely much at home."""
+    """Return the amount: infinite on the user's own machine."""
     found = _BY_NAME[name]
     return found.read() if deployment_policy().bounded else math.inf

@@ -1,6 +1,6 @@
-"""Least recently used leaves first: a cache in memory, and one in a folder of the user's.
+"""Least-recently-used caches: one in memory, and one in a folder of the user's.
 
-A pure function of a few hashable arguments is cached by `functools.lru_cache` where it stands.
+A pure function of a few hashable arguments uses `functools.lru_cache` instead.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KINDS = ("files", "scores", "arriving")
 
 
 class Cache(Generic[Value]):
-    """An LRU cache that threads may share, of at most `most` entries, or of what `size_of` sums."""
+    """A thread-safe LRU cache of at most `most` entries, or of a total of `size_of`."""
 
     def __init__(self, most: int, size_of: Callable[[Value], int] | None = None) -> None:
         self._entries: LRUCache = LRUCache(most, getsizeof=size_of)
@@ -38,19 +38,19 @@ class Cache(Generic[Value]):
         return int(self._entries.maxsize)
 
     def get(self, key: Hashable) -> Value | None:
-        """What is kept under the key, which is then the last to leave; None for nothing."""
+        """Return the value of a key, which becomes the most recently used; None if missing."""
         with self._lock:
             return self._entries.get(key)
 
     def put(self, key: Hashable, value: Value) -> Value:
-        """Keep a value, unless it alone is larger than all there may be."""
+        """Store a value, unless it alone exceeds the limit."""
         with self._lock:
             if self._entries.getsizeof(value) <= self._entries.maxsize:
                 self._entries[key] = value
         return value
 
     def limit(self, most: int) -> None:
-        """Keep at most so much from now on."""
+        """Set the limit, and shrink to it."""
         with self._lock:
             before, self._entries = self._entries, LRUCache(most, self._entries.getsizeof)
             while before:
@@ -73,9 +73,10 @@ class Cache(Generic[Value]):
 
 
 def cache_folder(kind: str) -> Path:
-    """The folder of this kind, made where it is missing: LOSSPRISM_CACHE, or the system's place.
+    """Return the folder of this kind, created if missing: in LOSSPRISM_CACHE, or the system's
+    place.
 
-    Everything in it is named by its content and written atomically, so what is found is whole.
+    Everything in it is named by its content and written atomically, so existing files are complete.
     """
     usual = platformdirs.user_cache_path("lossprism", appauthor=False, opinion=False)
     made = Path(os.environ.get("LOSSPRISM_CACHE") or usual) / kind
@@ -84,7 +85,7 @@ def cache_folder(kind: str) -> Path:
 
 
 def digest(parts: Iterable[str]) -> str:
-    """A name for these texts in this order."""
+    """Return a name for these texts in this order."""
     found = hashlib.blake2b(digest_size=16)
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass")
@@ -94,7 +95,7 @@ def digest(parts: Iterable[str]) -> str:
 
 
 def prune(most: int = CACHE_FOLDER_BYTES) -> None:
-    """Drop the files that were not used for longest until at most `most` bytes are kept."""
+    """Delete the least recently used files until at most `most` bytes remain."""
     kept = (entry for kind in KINDS for entry in files_in(cache_folder(kind)))
     found = sorted((about.st_mtime, about.st_size, path) for path, about in kept)
     excess = sum(size for _, size, _ in found) - most

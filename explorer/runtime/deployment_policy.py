@@ -1,7 +1,8 @@
-"""The deployment policy: what visitors of a page may do, at home and on a hosted page.
+"""The deployment policy: permissions of a page's visitors, on their own machine and on a hosted
+page.
 
 A page is hosted on a Hugging Face Space, which sets SPACE_ID, and when started with ``--hosted``.
-At home the visitor owns the machine and may use all of it. Other modules ask for single fields;
+Otherwise the visitor owns the machine and may use all of it. Other modules read single fields;
 `explorer.runtime.budgets` has the amounts.
 """
 
@@ -20,7 +21,7 @@ def _part(about: str, *, default: bool) -> bool:
 
 @dataclass(frozen=True)
 class DeploymentPolicy:
-    """What holds for a deployment; `about` of a field says what follows if it is true."""
+    """The rules of a deployment; `about` of a field explains its effect."""
 
     reads_places: bool = _part(
         "files and folders of the machine may be named, and are told", default=True

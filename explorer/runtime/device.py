@@ -1,4 +1,4 @@
-"""The best device present, and the precision it computes in."""
+"""The best available device, and the precision it computes in."""
 
 from __future__ import annotations
 
@@ -38,16 +38,17 @@ def _best() -> str:
 
 
 def precision() -> torch.dtype:
-    """float64 wherever the device has it: the figures shown are then good to the last digit."""
+    """Return float64 on devices that have it, so that figures are exact to the last digit
+    shown."""
     return torch.float32 if device().type == "mps" else torch.float64
 
 
 @contextmanager
 def all_cores() -> Iterator[None]:
-    """Let torch use every core of the CPU for a while: for an encoder, not for a small matrix.
+    """Let torch use all CPU cores inside: for an encoder, not for a small matrix.
 
-    The page itself computes on one thread: at its sizes the threads would wait for each other,
-    and for the browser, longer than they compute.
+    The page itself computes on one thread: at its sizes threads would wait for each other, and for
+    the browser, longer than they compute.
     """
     before = torch.get_num_threads()
     _compute_here_on(os.cpu_count() or before)
@@ -58,7 +59,8 @@ def all_cores() -> Iterator[None]:
 
 
 def _compute_here_on(cores: int) -> None:
-    """For this thread alone: torch takes the last number set anywhere for threads yet to come."""
+    """Set the threads of this thread alone: torch applies the last number set anywhere to new
+    threads."""
     with _setting:
         usual = _in_a_new_thread(torch.get_num_threads)
         torch.set_num_threads(cores)
@@ -74,8 +76,8 @@ def _in_a_new_thread(call: Callable[[], Answer]) -> Answer:
 
 
 def memory_left() -> float:
-    """How many bytes of a GPU's own memory may still be taken, those that torch keeps for the next
-    tensors among them; infinitely many where there is no such memory."""
+    """Return the free bytes of a GPU's own memory, including torch's cache; infinity without such
+    memory."""
     here = device()
     if here.type != "cuda":
         return math.inf

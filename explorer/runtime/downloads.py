@@ -1,4 +1,4 @@
-"""Temporary downloads: files that the server packs and the browser fetches.
+"""Temporary downloads: files that the server writes and the browser fetches.
 
 Each is in a folder with a secret random name, so that only the visitor with its link finds it.
 """
@@ -36,7 +36,7 @@ _SECRET = secrets.token_bytes(32)
 
 @dataclass(frozen=True)
 class Parcel:
-    """A file to be taken away, served from this path."""
+    """A file to download, served at this path."""
 
     name: str
     path: str
@@ -44,7 +44,7 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Text:
-    """A file to be taken away, as text; a ZIP or a PDF as base64."""
+    """A file to download, as text; a ZIP or a PDF as base64."""
 
     name: str
     type: str
@@ -52,7 +52,7 @@ class Text:
 
 
 def place_of(run: str) -> Path:
-    """Return the secret folder for the downloads of this run; it is the same each time."""
+    """Return the secret folder for the downloads of this run, the same each time."""
     place = _place_of(run)
     place.mkdir(parents=True, exist_ok=True, mode=0o700)
     return place
@@ -63,12 +63,12 @@ def _place_of(run: str) -> Path:
 
 
 def address_of(path: Path) -> str:
-    """Return the address of this download, which does not contain its path on the machine."""
+    """Return the address of this download, which does not reveal its path on the machine."""
     return f"{ADDRESS}/{path.parent.name}/{quote(path.name)}"
 
 
 def find(place: str, name: str) -> Path | None:
-    """Return the download of this name in the folder of this name, or None if there is none."""
+    """Return the download with this name in the folder with this name, None if there is none."""
     if not _PLACE.fullmatch(place) or Path(name).name != name:
         return None
     paths = (folder / place / name for folder in (TAKEN, FOLDER))
@@ -76,18 +76,18 @@ def find(place: str, name: str) -> Path | None:
 
 
 def forget_run(run: str) -> None:
-    """Remove the downloads of a removed run."""
+    """Delete the downloads of a deleted run."""
     shutil.rmtree(_place_of(run), ignore_errors=True)
 
 
 def forget_mine() -> None:
-    """Remove what was packed for the visitor of a hosted page who asks."""
+    """Delete the downloads of the requesting visitor of a hosted page."""
     for place in TAKEN.glob(f"{visitor()}-*") if visitor() else ():
         shutil.rmtree(place, ignore_errors=True)
 
 
 def drop_old() -> None:
-    """Remove downloads older than `DOWNLOAD_S`, also those of a process that has ended."""
+    """Delete downloads older than `DOWNLOAD_S`, also those of a process that has ended."""
     for place in (*TAKEN.glob("*"), *FOLDER.glob("*")):
         if place == TAKEN:
             continue
@@ -98,8 +98,8 @@ def drop_old() -> None:
 
 
 def new_download(name: str) -> Path:
-    """Where a new file of this name may be written. Old ones leave first, and those that were
-    packed longest ago where there is too much of all."""
+    """Return the path for a new file with this name, after deleting old downloads, and the oldest
+    ones beyond the total limit."""
     TAKEN.mkdir(parents=True, exist_ok=True, mode=0o700)
     kept = sorted((about.st_mtime, about.st_size, path) for path, about in files_in(TAKEN))
     excess = sum(size for _, size, _ in kept) - DOWNLOADS_BYTES

@@ -2,7 +2,7 @@
 
 There are three, by duration: light work (a slider, a small picture), middling work (hundreds of
 pairs) and heavy work (a million pairs, encoding). No queue waits for a longer one, and longer work
-pauses at its steps while light work runs. On the user's own machine nobody waits.
+pauses at its steps while light work runs. On the user's own machine nothing waits.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class _Ticket:
 
 @dataclass(eq=False)
 class FairQueue:
-    """Start-time fair queueing: each visitor has the same weight, however much they ask for.
+    """Start-time fair queueing: each visitor has the same weight, however many requests they send.
 
-    What a visitor asks for is tagged one after the other, from the tag that is served when they
-    come; the lowest tag is next. Who comes with a new key is before nobody who waits already.
+    A visitor's requests are tagged in sequence, starting at the tag served when the first arrives;
+    the lowest tag is next. A new key never overtakes anyone who already waits.
 
-    `at_once` may be under way; one visitor has at most `of_one` of them, under way or waiting, and
-    at most `most` wait altogether. What is beyond is refused by `problem.KEY` or `problem.KEY_own`.
+    Up to `at_once` run; one visitor has at most `of_one` running or waiting, and at most `most`
+    wait in total. More are refused with `problem.KEY` or `problem.KEY_own`.
     """
 
     at_once: Bound
@@ -70,10 +70,10 @@ class FairQueue:
 
     @contextlib.contextmanager
     def taken(self, whose: str, waiting: Waiting = lambda ahead: None) -> Iterator[None]:
-        """Do what is inside when it is this visitor's turn.
+        """Run the body in this visitor's turn.
 
         Raises:
-            Problem: where the visitor, or all together, have too much under way already.
+            Problem: if the visitor, or all together, have too much running or waiting.
         """
         ticket = self._join(whose)
         try:
@@ -88,13 +88,13 @@ class FairQueue:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many are under way, and how many wait."""
+        """Return the numbers of running and of waiting pieces of work."""
         with self._changed:
             begun = sum(ticket.begun for ticket in self._tickets)
             return begun, len(self._tickets) - begun
 
     def until_idle(self, seconds: float) -> None:
-        """Wait until nothing is under way, at most so long."""
+        """Wait until nothing runs, for at most so many seconds."""
         if self._tickets:  # looked at without the lock: whoever comes now is waited for next time
             with self._changed:
                 self._changed.wait_for(lambda: not self._tickets, seconds)
@@ -131,7 +131,7 @@ class FairQueue:
                 self._tags = {who: tag for who, tag in self._tags.items() if tag > self._served}
 
     def _call(self) -> None:
-        """Whoever is next, as long as there is a turn to be had."""
+        """Start the next ones while slots are free."""
         free = self.at_once() - sum(ticket.begun for ticket in self._tickets)
         while free > 0 and (waiting := self._waiting()):
             following = min(waiting, key=lambda one: one.place)
@@ -168,7 +168,7 @@ _pace = threading.local()  # when this thread last stood still
 
 @contextlib.contextmanager
 def _turn(of: FairQueue, waiting: Waiting) -> Iterator[None]:
-    """All who came without a key are one in the queue."""
+    """Count all visitors without a key as one."""
     with of.taken(visitor() if has_key() else "", waiting):
         before = _mine.set(of)
         try:
@@ -179,10 +179,10 @@ def _turn(of: FairQueue, waiting: Waiting) -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_order(seconds: float, waiting: Waiting = lambda ahead: None) -> Iterator[None]:
-    """Do what is estimated to take so many seconds of a processor, and is not heavy, after such
-    work of others: light work after light work; at once at home, and within another turn.
+    """Run work that takes this estimated number of processor seconds, and is not heavy, in its
+    turn; at once on the user's own machine, and inside another turn.
 
-    Raises Problem where too much waits.
+    Raises Problem if too much waits.
     """
     if not is_among_strangers() or _mine.get():
         yield
@@ -195,16 +195,15 @@ def in_order(seconds: float, waiting: Waiting = lambda ahead: None) -> Iterator[
 
 
 def is_light(seconds: float) -> bool:
-    """Whether what takes so many seconds of a processor is light work."""
+    """Return whether work of so many processor seconds is light."""
     return seconds < LIGHT_S
 
 
 def give_way() -> float:
-    """Stand still while light work is under way: called at the steps of longer work. For how many
-    seconds it did.
+    """Pause while light work runs, at a step of longer work. Returns the seconds paused.
 
-    A thread that computes in Python keeps Python's lock, for which light work would wait at each of
-    its operations. Where there is always light work the longer keeps a part of its pace.
+    A thread that computes in Python holds Python's lock, for which light work would wait at each of
+    its operations. Under constant light work the longer one keeps a part of its pace.
     """
     if _mine.get() in (None, LIGHT):
         return 0.0
@@ -218,13 +217,14 @@ def give_way() -> float:
 
 
 def has_turn() -> bool:
-    """Whether the running code does heavy work, and has a turn to lend to what it waits for."""
+    """Return whether the running code does heavy work with a turn to lend to work that it waits
+    for."""
     return _mine.get() is HEAVY
 
 
 @contextlib.contextmanager
 def in_turn(waiting: Waiting = lambda ahead: None) -> Iterator[None]:
-    """Do heavy work when it is the turn of whoever asks; at once at home, and within another
+    """Run heavy work in the visitor's turn; at once on the user's own machine, and inside another
     turn."""
     if not is_among_strangers() or _mine.get():
         yield

@@ -1,4 +1,4 @@
-"""Files that others may read, write or remove at the same time."""
+"""Files that other processes may read, write or remove at the same time."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ FUTURE_S = 60.0  # by which two clocks may be apart
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """Atomic write: into a temporary file beside `path`, then renamed over it.
+    """Write atomically: into a temporary file beside `path`, then renamed over it.
 
-    A reader finds the old content or all of the new.
-
-    What fails midway, or is killed, leaves the old as it was.
+    A reader finds the old content or all of the new. If writing fails or is killed, the old stays.
     """
     beside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.part")
     try:
@@ -33,8 +31,8 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
 
 
 def files_in(folder: Path, start: str = "") -> Iterator[tuple[Path, os.stat_result]]:
-    """Each file of a folder and of those in it, no deeper, whose name begins with `start`, and what
-    the system says of it."""
+    """Yield the files of a folder and of its subfolders, no deeper, whose name begins with `start`,
+    with their system status."""
     for place, folders, names in os.walk(folder, followlinks=True):
         if place != str(folder):
             folders.clear()
@@ -45,8 +43,8 @@ def files_in(folder: Path, start: str = "") -> Iterator[tuple[Path, os.stat_resu
 
 
 def age_of(path: Path, used: float) -> float:
-    """For how many seconds a file has not been used. One from the future, since the clock was set
-    back, is counted from now on: else it would stay for as long as the clock was set back."""
+    """Return the seconds since a file was last used. A time in the future, after the clock was set
+    back, is reset to now; otherwise the file would stay for as long as the clock was set back."""
     age = time.time() - used
     if age < -FUTURE_S:
         with contextlib.suppress(FileNotFoundError):  # it left while we looked

@@ -1,8 +1,8 @@
-"""Jobs: work that can be followed and cancelled, in the thread that asked or in the background.
+"""Jobs: work with progress and cancellation, in the requesting thread or in the background.
 
-The code that does the work says `step(…)` between its batches and need not know who asked; the
-job it belongs to is a context variable. Cancellation is cooperative: the next step raises. Nobody
-follows or cancels what another visitor of a hosted page asked for.
+The code that does the work calls `step(…)` between its batches and need not know the caller; its
+job is a context variable. Cancellation is cooperative: the next step raises. A visitor of a hosted
+page can neither follow nor cancel the work of another.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ Report = Callable[[str, int, int], None]
 
 
 class Cancelled(Exception):
-    """The job was cancelled; what it finished before is kept where it keeps such things."""
+    """The job was cancelled; its cached intermediate results remain."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a job is: `what` names a sentence of the catalogues, `values` belong into it."""
+    """Progress of a job: `what` names a sentence of the catalogues, with `values` for its
+    placeholders."""
 
     what: str = ""
     done: int = 0
@@ -51,7 +52,7 @@ class Progress:
 
 
 class Job:
-    """One piece of work; its result, where it runs in the background, is a future."""
+    """A piece of work; in the background, its result is a future."""
 
     def __init__(self) -> None:
         self.progress = Progress()
@@ -69,10 +70,11 @@ class Job:
 
     @classmethod
     def in_background(cls, work: Callable[[Report], Any]) -> Job:
-        """Start `work(report)` in a daemon thread; cancelled once nobody waits for it any more.
+        """Start `work(report)` in a daemon thread; it is cancelled when nobody waits for it any
+        more.
 
-        Daemon threads, and not an executor's: work waits for other work, so a bounded pool could
-        lock up, and an executor's threads would keep a stopped server until the work has ended.
+        Not in an executor: work waits for other work, so a bounded pool could lock up, and an
+        executor's threads would keep a stopped server until the work has ended.
         """
         made = cls()
         made.progress = Progress("start")
@@ -103,7 +105,7 @@ class Job:
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """What is done inside is heavy: its time counts, with that of the heavy work around it."""
+        """Count the time of the heavy work inside, with that of the heavy work around it."""
         before, self._begun = self._begun, min(self._begun, time.monotonic())
         began = time.thread_time()
         try:
@@ -113,42 +115,42 @@ class Job:
             self._light += time.thread_time() - began  # that was not light
 
     def lend(self) -> None:
-        """Let the work go on in the turn of one who waits for it: else those who have all turns
-        could wait for work that waits for theirs."""
+        """Lend the turn of a waiting job to this work: otherwise all turns could wait for work that
+        waits for a turn."""
         self._lent = True
 
     def cancel(self) -> None:
-        """Ask the work to end at its next step."""
+        """Tell the work to end at its next step."""
         self.cancelled = True
 
     def report(self, what: str, done: int, total: int, **values: object) -> None:
-        """Tell how far the work is.
+        """Report progress.
 
         Raises:
             Cancelled, Problem: as `check`.
         """
         self.check()
-        said = {name: str(value) for name, value in values.items()}
-        self.progress = Progress(what, done, total, said)
+        texts = {name: str(value) for name, value in values.items()}
+        self.progress = Progress(what, done, total, texts)
 
     def check(self) -> None:
-        """Raise Cancelled if that was asked for, if whoever asked has gone, or if nobody has waited
-        for background work for so long that the page must have been closed; Problem if the work
-        takes longer than a hosted page gives it."""
+        """Raise Cancelled if requested, if the requester has left, or if nobody has waited for
+        background work for so long that the page must have been closed; Problem if the work takes
+        longer than a hosted page allows."""
         if not self.in_foreground and time.monotonic() - self._asked > JOB_IDLE_S:
             self.cancelled = True
         if self._left is not None and self._left.is_set():
             self.cancelled = True
         if self.cancelled:
             raise Cancelled
-        if time.monotonic() - self._begun > (most := budget("heavy_seconds")):
-            raise logged(Problem("heavy_seconds", about="size", most=display_number(most)))
-        if self._light_seconds() > (most := budget("light_seconds")):
-            raise logged(Problem("light_seconds", about="size", most=display_number(most)))
+        if time.monotonic() - self._begun > (limit := budget("heavy_seconds")):
+            raise logged(Problem("heavy_seconds", about="size", most=display_number(limit)))
+        if self._light_seconds() > (limit := budget("light_seconds")):
+            raise logged(Problem("light_seconds", about="size", most=display_number(limit)))
         self._begun += fair_queue.give_way()  # which is not counted
 
     def _light_seconds(self) -> float:
-        """What light work in the foreground has taken of the processor so far."""
+        """Return the processor seconds that light work in the foreground has taken so far."""
         if not self.in_foreground or self._begun < math.inf:
             return 0.0
         if threading.get_ident() != self._thread:  # whose clock is another
@@ -156,13 +158,13 @@ class Job:
         return time.thread_time() - self._light
 
     def leave(self, whose: str) -> None:
-        """This visitor wants the work no more; it is cancelled where nobody else does."""
+        """Remove this visitor from the work; it is cancelled without any other."""
         self.askers.discard(whose)
         if not self.askers:
             self.cancel()
 
     def wait(self, seconds: float) -> bool:
-        """Whether the work is done, at the latest after so many seconds."""
+        """Wait for the work, at most so many seconds; return whether it is done."""
         self._asked = time.monotonic()
         if self._future.done() or not seconds:
             return self._future.done()
@@ -179,18 +181,19 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether asking for the same work begins it again: cancelled, or its failure was told."""
+        """Return whether the same request starts anew: after a cancellation, or a reported
+        failure."""
         return self.cancelled or self._failure_told
 
     def result(self) -> Any:
-        """What the work returned, or the error it raised."""
+        """Return the result of the work, or raise its error."""
         self._failure_told = self._future.exception() is not None
         return self._future.result()
 
 
 def _give_way() -> None:
-    """On a hosted page this thread, and those that compute for it, leave the cores to light answers
-    and to a training, as far as these want them. Linux alone has a priority for each thread."""
+    """Lower the priority of this thread and its helpers on a hosted page, below light answers and a
+    training. Only Linux has priorities of threads."""
     if deployment_policy().keeps_apart and sys.platform == "linux":
         here = threading.get_native_id()
         before = os.getpriority(os.PRIO_PROCESS, here)
@@ -206,9 +209,9 @@ _background: WeakSet[Job] = WeakSet()
 
 
 def end_all(seconds: float) -> bool:
-    """Cancel all work and wait for it to end, at most so many seconds; whether it did.
+    """Cancel all work and wait for its end, at most so many seconds; return whether it ended.
 
-    A process that ends while threads compute is torn down under them.
+    If a process exits while threads compute, their data are destroyed under them.
     """
     until = time.monotonic() + seconds
     left = list(_background)
@@ -219,8 +222,8 @@ def end_all(seconds: float) -> bool:
 
 @contextmanager
 def asked_until(left: threading.Event) -> Iterator[None]:
-    """What is begun inside ends at its next step once whoever asked for it has `left`. Work in the
-    background does not: others may wait for it, and it ends when nobody asks any more."""
+    """End work that starts inside at its next step once its requester has `left`. Background work
+    goes on while others wait for it."""
     before = _left.set(left)
     try:
         yield
@@ -230,8 +233,8 @@ def asked_until(left: threading.Event) -> Iterator[None]:
 
 @contextmanager
 def job(name: str | None = None) -> Iterator[Job]:
-    """The work done inside is one job; by its name, where it has one, it can be followed and
-    cancelled."""
+    """Make the work inside one job, which can be followed and cancelled by its name, if it has
+    one."""
     started = Job()
     started._left = _left.get()
     before = current.set(started)
@@ -247,7 +250,7 @@ def job(name: str | None = None) -> Iterator[Job]:
 
 
 class _Overheard(Job):
-    """Work of which one function hears."""
+    """A piece of work that reports to a single function."""
 
     def __init__(self, hear: Report) -> None:
         super().__init__()
@@ -259,7 +262,7 @@ class _Overheard(Job):
 
 @contextmanager
 def heard_by(hear: Report) -> Iterator[None]:
-    """What the work done inside says of itself is told to `hear`, which may raise to end it."""
+    """Pass the progress of the work inside to `hear`, which may raise to end it."""
     before = current.set(_Overheard(hear))
     try:
         yield
@@ -268,7 +271,7 @@ def heard_by(hear: Report) -> Iterator[None]:
 
 
 def step(what: str, done: int = 0, total: int = 0, **values: object) -> None:
-    """Say how far the work is; outside a job nobody listens.
+    """Report progress; ignored outside a job.
 
     Raises:
         Cancelled, Problem: as `Job.check`.
@@ -283,14 +286,14 @@ def step(what: str, done: int = 0, total: int = 0, **values: object) -> None:
 
 
 def check() -> None:
-    """End the running job here, if it is to end. Raises Cancelled, Problem as `Job.check`."""
+    """End the running job here if requested. Raises Cancelled, Problem as `Job.check`."""
     if (mine := current.get()) is not None:
         mine.check()
 
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """Heavy work of the running job begins when it is its turn (`explorer.runtime.fair_queue`)."""
+    """Wait for the turn of the running job's heavy work (`explorer.runtime.fair_queue`)."""
     mine = current.get()
     with (
         fair_queue.in_turn(lambda ahead: step("turn", ahead)),
@@ -300,24 +303,24 @@ def in_turn() -> Iterator[None]:
 
 
 def in_order(seconds: float) -> AbstractContextManager[None]:
-    """Light and middling work of the running job, estimated to take so many seconds of a processor,
-    is done after such work of others."""
+    """Wait for the turn of the running job's light or middling work of so many estimated processor
+    seconds."""
     return fair_queue.in_order(seconds, lambda ahead: check())
 
 
 def in_turn_if(heavy: bool) -> AbstractContextManager[None]:
-    """What may be light or heavy takes its turn where it is heavy."""
+    """Wait for a turn if the work is heavy."""
     return in_turn() if heavy else nullcontext()
 
 
 def look(name: str) -> Progress | None:
-    """How far the job of this name is, if it is running."""
+    """Return the progress of the job with this name, if it runs."""
     found = _running.get((visitor(), name))
     return found and found.progress
 
 
 def cancel(name: str) -> bool:
-    """Ask the job to stop at its next step; whether there was one."""
+    """Tell the job to stop at its next step; return whether there was one."""
     found = _running.get((visitor(), name))
     if found is not None:
         found.cancel()
@@ -328,7 +331,8 @@ def cancel(name: str) -> bool:
 
 
 class Jobs:
-    """Single flight: the same work is done once, and its last results are kept."""
+    """Single flight: concurrent requests for the same work share one run, and its last results are
+    cached."""
 
     def __init__(self, most: int = JOB_RESULTS) -> None:
         _kept.add(self)
@@ -337,7 +341,8 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(self, key: Hashable, work: Callable[[Report], Any]) -> Job:
-        """The job of this key; one that was cancelled, or has told its failure, begins again."""
+        """Return the job of this key; start it anew after a cancellation, or a reported
+        failure."""
         with self._lock:
             found = self._jobs.get(key)
             if found is None or found.is_over:
@@ -351,7 +356,7 @@ class Jobs:
             return found
 
     def cancel(self, key: Hashable) -> None:
-        """Cancel the job, if it is under way and no other visitor wants it."""
+        """Cancel the job, if it runs and no other visitor needs it."""
         with self._lock:
             found = self._jobs.get(key)
             if found is None or found.done:
@@ -359,7 +364,7 @@ class Jobs:
             found.leave(visitor())
 
     def forget(self, whose: str) -> None:
-        """Cancel and drop the jobs that this visitor alone has asked for."""
+        """Cancel and drop jobs that only this visitor has started."""
         with self._lock:
             for key, one in list(self._jobs.items()):
                 one.leave(whose)
@@ -371,13 +376,14 @@ _kept: WeakSet[Jobs] = WeakSet()
 
 
 def forget_mine() -> None:
-    """Cancel and drop what nobody but the visitor who asks has asked for."""
+    """Cancel and drop jobs that only the requesting visitor has started."""
     for one in list(_kept):
         one.forget(visitor())
 
 
 def within(start: Callable[[], Job], report: Report) -> Any:
-    """The result of background work that other work waits for; cancelling this cancels that."""
+    """Return the result of background work for other work that waits for it; cancelling this one
+    cancels it."""
 
     def pass_on(progress: Progress) -> None:
         report(progress.what, progress.done, progress.total)

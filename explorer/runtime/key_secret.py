@@ -1,7 +1,7 @@
-"""The secret by which a hosted page knows the keys that it issued.
+"""The secret by which a hosted page recognises keys that it issued.
 
-It stays in the cache folder, so that visitors keep what is theirs over a restart, and goes to the
-processes that are started in the environment. Whoever hosts several machines sets the variable.
+It is stored in the cache folder, so that visitors keep their data over a restart, and passed in the
+environment to processes started later. A host with several machines sets the variable.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ KEY_SECRET = "LOSSPRISM_KEY_SECRET"
 
 
 def key_secret() -> bytes:
-    """The secret of this page, made where there is none."""
+    """Return the secret of this page, created if missing."""
     if not os.environ.get(KEY_SECRET):
         os.environ[KEY_SECRET] = _stored()
     return os.environ[KEY_SECRET].encode()
 
 
 def _stored() -> str:
-    """The secret in the cache folder; on a disk that takes no file, one until the page ends."""
+    """Return the secret in the cache folder; if the disk takes no file, one until the page
+    ends."""
     made = secrets.token_hex(32)
     try:
         path = cache_folder("keys") / "secret"
@@ -36,7 +37,7 @@ def _stored() -> str:
 
 
 def _create(path: Path, text: str) -> None:
-    """Write a file that the owner alone reads; of two who create it at a time the first wins."""
+    """Write a file that only the owner can read; of two simultaneous writers the first wins."""
     beside = path.with_name(f"{path.name}.{secrets.token_hex(6)}.part")
     with open(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
         file.write(text)

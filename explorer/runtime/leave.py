@@ -1,9 +1,8 @@
-"""What the owner of the machine has agreed to in a request: which models and data sets may be
-fetched, which files and folders may be read, and which Python files of a run folder may be run.
+"""Consent of the machine's owner in a request: models and data sets that may be fetched, files and
+folders that may be read, and Python files of a run folder that may be executed.
 
-A link, a scene file or a run folder may come from anybody, so what it names is not fetched, read or
-run before its owner says so. Commands and Python calls name things themselves: there all is agreed
-to.
+A link, a scenario file or a run folder may come from anybody, so nothing that it names is fetched,
+read or executed without its owner's consent. In commands and Python calls, naming it is consent.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ _own_folders: set[str] = set()
 
 
 def read_leave(value: object) -> dict[str, float]:
-    """What a request agrees to, {name: MiB}. Raises Problem for anything else."""
+    """Read the consent of a request, {name: MiB}. Raises Problem for anything else."""
     return {name: finite(mib, "leave") for name, mib in of_type(dict)(value, "leave").items()}
 
 
 @contextmanager
 def with_leave(granted: Mapping[str, float]) -> Iterator[None]:
-    """Within, nothing is agreed to but what is `granted`."""
+    """Run the body with no consent but `granted`."""
     before = _granted.set(granted)
     try:
         yield
@@ -42,13 +41,13 @@ def with_leave(granted: Mapping[str, float]) -> Iterator[None]:
 
 
 def leave_of(fetch: bool) -> AbstractContextManager[None]:
-    """For a command that opens a scenario, which may be somebody else's; with `fetch` its models
-    are agreed to."""
+    """Return the consent of a command that opens a scenario, which may be somebody else's; with
+    `fetch` for its models."""
     return nullcontext() if fetch else with_leave({})
 
 
 def leave_for(name: str) -> float | None:
-    """The MiB that may be fetched under a name, or None where nobody agreed to it."""
+    """Return the MiB that may be fetched under a name, None without consent."""
     granted = _granted.get()
     return math.inf if granted is None else granted.get(name)
 
@@ -58,23 +57,23 @@ def has_leave(name: str) -> bool:
 
 
 def require_leave(name: str, key: str) -> None:
-    """Raise Problem with the sentence `key` where nobody agreed to what goes by this name."""
+    """Raise Problem with the sentence `key` without consent to this name."""
     if not has_leave(name):
         raise Problem(key, about="leave", name=name)
 
 
 def allow_folder(folder: str | Path) -> None:
-    """Let every request of this process read what is in a folder, which its owner named."""
+    """Let every request of this process read a folder that its owner named."""
     _own_folders.add(os.path.abspath(local_path(str(folder))))
 
 
 def agreed_path(name: str) -> Path:
     """Return the path of a file or folder of this computer that a request names.
 
-    The link that names it may be somebody else's, so nothing on the disk is looked at.
+    The link that names it may be somebody else's, so the disk is not accessed.
 
-    Raises Problem for a path on another computer, and where nobody agreed to this one or, of a
-    file, to the folder that it is in.
+    Raises Problem for a path on another computer, and without consent to it or, for a file, to its
+    folder.
     """
     path = local_path(name)
     if not (has_leave(name.strip()) or _is_in_agreed_folder(path) or _is_own(path)):
@@ -90,13 +89,14 @@ def _is_in_agreed_folder(path: Path) -> bool:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether a path leads into an own folder; only what is written as one is looked at."""
+    """Return whether a path leads into an own folder; the disk is accessed only if its text
+    does."""
     written = Path(os.path.abspath(path))
     return any(written.is_relative_to(own) and is_inside(path, Path(own)) for own in _own_folders)
 
 
 def require_leave_for_size(name: str, size: int, key: str) -> None:
-    """Raise Problem with the sentence `key` where these are more bytes than anybody agreed to."""
+    """Raise Problem with the sentence `key` for more bytes than were consented to."""
     agreed = leave_for(name)
     if agreed is not None and size > agreed * MIB:
         raise Problem(key, about="leave", name=name, mib=size // MIB + 1)

@@ -1,8 +1,7 @@
-"""How much there may be of everything: each limit once, by one name. Nothing is imported here.
+"""Limits of sizes and times: each defined once, by one name. Nothing is imported here.
 
-Functions take a limit as an argument where their callers have different ones; what stands here is
-handed to them. What a figure has room for, or a method is fast for, stands with the figure or the
-method.
+Functions take a limit as an argument if their callers have different ones, which are defined here.
+Limits of one figure or one algorithm are beside it.
 """
 
 from __future__ import annotations

@@ -17,16 +17,16 @@ QUOTED_LETTERS = 80
 
 
 def is_network_path(name: str) -> bool:
-    """Whether a name has the form of a path on another computer (UNC).
+    """Return whether a name has the form of a path on another computer (UNC).
 
-    On Windows the mere look at one sends the user's credentials to its host, so this asks the form
-    of the name and never the file system.
+    On Windows merely accessing one sends the user's credentials to its host, so this reads the name
+    and never the file system.
     """
     return _NETWORK.match(name.strip()) is not None
 
 
 def local_path(name: str) -> Path:
-    """The path that a name means, with ~ for the user's folder.
+    """Return the path of a name, with ~ for the user's folder.
 
     Raises Problem for a path on another computer.
     """
@@ -37,5 +37,5 @@ def local_path(name: str) -> Path:
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    """Whether a path leads to a place in the folder, links and ".." followed."""
+    """Return whether a path leads into the folder, with links and ".." resolved."""
     return path.resolve().is_relative_to(folder.resolve())

@@ -1,4 +1,4 @@
-"""Whether a name means this computer."""
+"""Recognition of names of this computer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ipaddress
 
 
 def is_this_computer(name: str) -> bool:
-    """Whether a host name or address is localhost or a loopback address; "" is neither."""
+    """Return whether a host name or address is localhost or a loopback address; False for ""."""
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(name).is_loopback
     return name == "localhost"

@@ -1,4 +1,4 @@
-"""What is kept in memory, and what is given back."""
+"""Sizes of objects in memory, and free memory."""
 
 from __future__ import annotations
 
@@ -18,40 +18,42 @@ BUFFERS = bytes | bytearray | array | str
 
 
 def held_bytes(thing: object) -> int:
-    """What the arrays and texts take that can be reached from `thing`, each counted once."""
-    waiting, known, held = [thing], set(), 0
+    """Return the bytes of arrays and texts reachable from `thing`, each counted once."""
+    waiting, visited, total = [thing], set(), 0
     while waiting:
         one = waiting.pop()
         if isinstance(one, np.ndarray) and one.base is not None:
             waiting.append(one.base)
             continue
-        place, size = _room(one)
-        if place in known:
+        place, size = _identity_and_size(one)
+        if place in visited:
             continue
-        known.add(place)
-        held += size
+        visited.add(place)
+        total += size
         if not size:
             waiting += _parts(one)
-    return held
+    return total
 
 
 def left() -> int:
-    """How many bytes may still be taken: of the machine's, and of the container's if it has fewer
-    (cgroup v2; files that the system keeps in memory are given up when it is needed)."""
+    """Return the free bytes of the machine, or of the container if it has fewer (cgroup v2; the
+    system's file cache counts as free)."""
     free = psutil.virtual_memory().available
     try:
-        most = (CGROUP / "memory.max").read_text().strip()
+        limit = (CGROUP / "memory.max").read_text().strip()
         used = int((CGROUP / "memory.current").read_text())
-        told = dict(line.split() for line in (CGROUP / "memory.stat").read_text().splitlines())
+        statistics = dict(
+            line.split() for line in (CGROUP / "memory.stat").read_text().splitlines()
+        )
     except OSError:  # no container, or an old one
         return free
-    if most == "max":
+    if limit == "max":
         return free
-    return min(free, int(most) - used + int(told.get("inactive_file", 0)))
+    return min(free, int(limit) - used + int(statistics.get("inactive_file", 0)))
 
 
-def _room(thing: object) -> tuple[int, int]:
-    """What tells it from others, and the bytes it takes; 0 for what only leads to others."""
+def _identity_and_size(thing: object) -> tuple[int, int]:
+    """Return an object's identity and its bytes, 0 for a mere container."""
     if isinstance(thing, np.ndarray):
         return thing.ctypes.data, thing.nbytes
     torch = sys.modules.get("torch")  # where nobody imported it there is no tensor
@@ -62,7 +64,7 @@ def _room(thing: object) -> tuple[int, int]:
 
 
 def _parts(thing: object) -> list[object]:
-    """What a thing without arrays of its own leads to."""
+    """Return the objects that a container refers to."""
     if isinstance(thing, list | tuple):
         return list(thing)
     if closure := getattr(thing, "__closure__", None):

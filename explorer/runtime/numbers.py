@@ -1,7 +1,7 @@
 """Numbers as text and as JSON: one writer for captions, figures, tables, links and answers.
 
 `kit/numbers` of the page writes as `display_number`, `percent`, `fixed` and `signed` do, digit by
-digit: tests/data/numbers.json holds both to the same cases.
+digit: tests/data/numbers.json compares both on the same cases.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ SMALL, LARGE = Decimal("0.0001"), 10_000_000
 
 
 def display_number(value: float | None, digits: int = 4) -> str:
-    """A number for people: 0.1235, 12\u202f346, 1.2e−5, ∞; — where there is none.
+    """Write a number for people: 0.1235, 12 346, 1.2e−5, ∞; — for None.
 
-    It has so many significant digits, and its whole part to the last one: zeros at the end of a
-    fraction are not written, thousands are grouped. From 10,000,000 on and below 0.0001 it has a
-    power of ten.
+    It has so many significant digits, and its whole part to the last one; trailing zeros of a
+    fraction are dropped, thousands are grouped. From 10,000,000 on and below 0.0001 it has a power
+    of ten.
     """
     if value is None:
         return "—"
@@ -54,15 +54,15 @@ ROUNDING, SHORT = 1e-9, 1e-6
 
 
 def percent(share: float) -> str:
-    """A share for people: 12%, 1.2%, 0.0012%. What is not all is never 100%, but >99%."""
+    """Write a share for people: 12%, 1.2%, 0.0012%. A share below 1 is never 100%, but >99%."""
     value = 100 * share
     text = _to_places(value, 0) if value >= 10 else display_number(value, 2)
     return ">99%" if text == "100" and share < 1 - SHORT else f"{text}%"
 
 
 def whole_percent(share: float) -> str:
-    """A share for people, to the nearest hundredth: 12%, 1%. What is not all is never 100%, and
-    what is not nothing never 0%: >99%, <1%."""
+    """Write a share for people in whole percent: 12%, 1%. A share below 1 is never 100%, and one
+    above 0 never 0%: >99%, <1%."""
     rounded = _to_places(100 * share, 0)
     if rounded == "100" and share < 1 - ROUNDING:
         return ">99%"
@@ -70,8 +70,7 @@ def whole_percent(share: float) -> str:
 
 
 def fixed(value: float | None, places: int) -> str:
-    """A number with so many digits after the point, so that those beside it stand alike: 0.500;
-    — where there is none."""
+    """Write a number with so many digits after the point, for columns: 0.500; — for None."""
     if value is None:
         return "—"
     text = _to_places(abs(value), places)
@@ -79,7 +78,7 @@ def fixed(value: float | None, places: int) -> str:
 
 
 def signed(value: float, places: int) -> str:
-    """A difference with its sign, to so many places after the point: +0.010, −0.004, 0.000."""
+    """Write a difference with its sign and so many decimal places: +0.010, −0.004, 0.000."""
     text = _to_places(abs(value), places)
     return text if float(text) == 0 else ("−" if value < 0 else "+") + text
 
@@ -89,13 +88,14 @@ def _to_places(value: float, places: int) -> str:
 
 
 def typed(value: float) -> str:
-    """The shortest text that reads back as the same number, as a person types it: 4, not 4.0."""
+    """Return the shortest text that reads back as the same number, as typed by people: 4, not
+    4.0."""
     whole = value == int(value) and abs(value) < 1e15
     return str(int(value)) if whole else repr(float(value))
 
 
 def csv_number(value: float | bool) -> object:
-    """A cell of a table: a number to its last digit, 1 and 0, nothing for what is absent (−∞)."""
+    """Return a table cell: a number to its last digit, 1 and 0, empty for an absent one (−∞)."""
     if isinstance(value, bool):
         return int(value)
     return "" if value == -math.inf else value
@@ -113,5 +113,5 @@ def json_number(value: float | None) -> Real | None:
 
 
 def json_numbers(value: Any) -> Any:
-    """Nested lists of numbers, each as `json_number` writes it."""
+    """Return nested lists of numbers, each as by `json_number`."""
     return list(map(json_numbers, value)) if isinstance(value, list) else json_number(value)

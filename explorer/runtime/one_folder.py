@@ -1,4 +1,4 @@
-"""One folder for everything that is written, for a machine on which nothing else may be."""
+"""A single folder for all written files, on machines where nothing else may be written."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ PLACES = {"LOSSPRISM_CACHE": "cache", "HF_HOME": "hub", "TMPDIR": "temporary"}
 
 
 def keep_all_in(folder: str) -> Path:
-    """Write only below this folder from now on, also in processes that are started; the folder
+    """Write only below this folder from now on, also in processes started later; return the folder
     for runs.
 
-    It has to be called before what it is about is imported. Raises OSError where the folder
-    cannot be written.
+    Call it before importing the libraries concerned. Raises OSError if the folder is not writable.
     """
     whole = Path(folder).resolve()
     places = {name: whole / below for name, below in PLACES.items()}

@@ -1,4 +1,4 @@
-"""Python's source as a syntax tree, one parse at a time."""
+"""Python source as a syntax tree, one parse at a time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _parsing = threading.RLock()
 
 
 def parsed(source: str) -> ast.Module:
-    """`ast.parse`, which several threads may not be in at once: CPython 3.11 counts the depth of
-    all their trees together, and refuses a sound one where another thread has moved the count.
+    """Call `ast.parse` under a lock: CPython 3.11 counts the depth of all threads' trees together,
+    and refuses a valid one if another thread has moved the count.
 
     Raises SyntaxError as it does.
     """

@@ -1,4 +1,4 @@
-"""What went wrong, as a sentence a user can act on, in the user's language."""
+"""Errors as sentences that a user can act on, in the user's language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 from explorer.locale import Word, say
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.redaction import without_places
-from explorer.runtime.sendable import MOST_WHOLE, whole_letters
+from explorer.runtime.sendable import MAX_INTEGER, whole_letters
 
 # Another encoder; another loss or parameter; another loss or labels; columns that nobody could tell
 # apart, that were chosen twice, that do not exist; the encoding of a file; a smaller batch; another
@@ -46,12 +46,12 @@ SEPARATORS = frozenset("/\\")  # of the parts of a path
 
 
 class Problem(ValueError):
-    """Something that whoever sent the input can put right.
+    """An error in the input that its sender can correct.
 
-    `key` names a sentence of the catalogues under ``problem.``; `values` are put into its
-    placeholders, a `locale.word` in the language of the sentence. The page shows it in its own
-    language, everything else in English. `about` is what would put it right, one of `ABOUT`, for
-    whoever has to decide something by it: nothing is read off the key.
+    `key` names a sentence of the catalogues under ``problem.``; `values` fill its placeholders, a
+    `locale.word` in the language of the sentence. The page shows it in its own language, everything
+    else in English. `about` is the input to correct, one of `ABOUT`, for code that must decide by
+    it: never read anything off the key.
     """
 
     key: str
@@ -77,26 +77,26 @@ class Problem(ValueError):
         }
 
     def concerning(self, about: str) -> Problem:
-        """The same, put right by something else."""
+        """Return the same with another `about`."""
         return Problem(self.key.removeprefix("problem."), about=about, **self.values)
 
     @classmethod
     def from_json(cls, said: dict[str, Any]) -> Problem:
-        """What `to_json` gave, here or in another process."""
+        """Read the output of `to_json`, of this or another process."""
         key = said["key"].removeprefix("problem.")
         about = said.get("about", "")
         return cls(key, about=about if about in ABOUT else "", **said["values"])
 
 
 def logged(problem: Problem) -> Problem:
-    """The same, with its reason and nothing of its content in the log: what a hosted page refuses
-    for want of room, time or a turn, its host wants to know of."""
+    """Log the problem's reason, without content, and return it: a host wants to know of refusals
+    for want of memory, time or a turn."""
     print(f"refused {problem.key}", file=sys.stderr, flush=True)
     return problem
 
 
 def _carried(value: Any) -> Any:
-    """A value as a sentence may hold it; on a hosted page without places of the machine."""
+    """Return a value as a sentence may hold it; on a hosted page without paths of the machine."""
     text = str(value) if isinstance(value, PurePath | Exception) else value
     if not isinstance(text, str):
         return value
@@ -107,7 +107,7 @@ def _carried(value: Any) -> Any:
 
 
 def _sent(value: object) -> int | str | dict | list:
-    """A value as JSON carries it: a whole number, words, or text."""
-    if isinstance(value, dict | list) or (type(value) is int and abs(value) <= MOST_WHOLE):
+    """Return a value for JSON: a whole number, words, or text."""
+    if isinstance(value, dict | list) or (type(value) is int and abs(value) <= MAX_INTEGER):
         return value
     return whole_letters(str(value))

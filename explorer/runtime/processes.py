@@ -1,4 +1,4 @@
-"""The processes of this app: how another begins, what it holds, and what one gives back."""
+"""Processes of this app: starting one, its memory, and memory to give back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import psutil
 
 
 def memory_of(process: BaseProcess | None) -> int:
-    """The bytes that a process holds; 0 of none, and of one that has ended."""
+    """Return the bytes that a process holds; 0 for none, and for one that has ended."""
     if process is None or process.pid is None:
         return 0
     try:
@@ -22,8 +22,8 @@ def memory_of(process: BaseProcess | None) -> int:
 
 
 def begin(process: BaseProcess) -> None:
-    """Start a process that ends with the app alone. Ctrl-C in a terminal is told to all of them,
-    and one that still loads what it needs would answer with a traceback."""
+    """Start a process that only the app ends. Ctrl-C in a terminal reaches all processes, and one
+    that is still importing would print a traceback."""
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         process.start()
         return
@@ -36,7 +36,8 @@ def begin(process: BaseProcess) -> None:
 
 
 def give_back() -> None:
-    """Return to the system what finished work has freed: the C library of Linux would keep it."""
+    """Return freed memory of finished work to the system: the C library of Linux would keep
+    it."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries keep nothing
         if trim is not None:

@@ -1,4 +1,4 @@
-"""What is left out of texts: of logs what a visitor sent, of answers where the app stands."""
+"""Redaction of texts: of visitors' data in logs, and of the app's paths in answers."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _ABSOLUTE_PATH = re.compile(rf"(?<![\w.-])(?<!:/)(?:[A-Za-z]:)?(?:{_PART})+[\\/]
 
 
 def log_without_words() -> None:
-    """Of what any library logs from now on only the place and, of an error, the kind is written."""
+    """Log of libraries only the place and, for an error, the kind from now on."""
     usual = logging.getLogRecordFactory()
 
-    def made(*given: Any, **named: Any) -> logging.LogRecord:
-        record = usual(*given, **named)
-        said = f"{Path(record.pathname).name}:{record.lineno}"
+    def made(*arguments: Any, **named: Any) -> logging.LogRecord:
+        record = usual(*arguments, **named)
+        message = f"{Path(record.pathname).name}:{record.lineno}"
         if record.exc_info and record.exc_info[0]:
             places = traceback.format_tb(record.exc_info[2])
-            said = f"{said} {record.exc_info[0].__name__}\n{''.join(places)}"
-        record.msg, record.args, record.exc_info, record.exc_text = said, (), None, None
+            message = f"{message} {record.exc_info[0].__name__}\n{''.join(places)}"
+        record.msg, record.args, record.exc_info, record.exc_text = message, (), None, None
         return record
 
     logging.setLogRecordFactory(made)
 
 
 def without_places(text: str) -> str:
-    """The text with the last part alone of each absolute path into a folder of this machine.
+    """Return the text with each absolute path into a folder of this machine cut to its last part.
 
     >>> without_places("no file /tmp/somebody/pairs.csv: ask /nobody/knows or https://a.org/tmp/b")
     'no file pairs.csv: ask /nobody/knows or https://a.org/tmp/b'

@@ -18,17 +18,17 @@ from explorer.runtime.problem import Problem, logged
 
 
 def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> None:
-    """Refuse heavy work on so many pairs, and with so much beside them, that would take more memory
-    than a request may have, or than is left.
+    """Refuse heavy work on so many pairs, with so much beside them, that would take more memory
+    than a request may have, or than is free.
 
     Raises:
-        Problem: with the number of pairs that would fit where these are too many.
+        Problem: with the number of pairs that would fit, if these are too many.
     """
     if not deployment_policy().bounded:
         return
-    need, most = beside_mib + pairs * bytes_a_pair / MIB, budget("request_mib")
-    fits = max(int((most - beside_mib) * MIB // max(bytes_a_pair, 1)), 0)
-    _must_fit("request_memory", pairs, need, most, fits)
+    need, limit = beside_mib + pairs * bytes_a_pair / MIB, budget("request_mib")
+    fits = max(int((limit - beside_mib) * MIB // max(bytes_a_pair, 1)), 0)
+    _must_fit("request_memory", pairs, need, limit, fits)
     from explorer.runtime import device  # torch, which who reads a table at home does without
 
     # What is computed on a GPU takes of its memory, and hardly less of the machine's meanwhile.
@@ -37,33 +37,33 @@ def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> 
 
 
 def check_matrices(pairs: int, bytes_a_cell: int) -> None:
-    """The same of work that holds matrices of these pairs, each beside each."""
+    """Refuse work with matrices of all pairs against all that would take too much memory."""
     if not deployment_policy().bounded:
         return
-    most = budget("request_mib")
-    fits = math.isqrt(int(most * MIB) // bytes_a_cell)
-    _must_fit("request_memory", pairs, pairs**2 * bytes_a_cell / MIB, most, fits)
+    limit = budget("request_mib")
+    fits = math.isqrt(int(limit * MIB) // bytes_a_cell)
+    _must_fit("request_memory", pairs, pairs**2 * bytes_a_cell / MIB, limit, fits)
     check_memory(beside_mib=pairs**2 * bytes_a_cell // MIB)
 
 
-def _must_fit(key: str, pairs: int, need: float, most: float, fits: int) -> None:
-    if need > most:
-        told = {"count": pairs, "need": grouped(math.ceil(need)), "most": grouped(int(most))}
-        raise logged(Problem(key, about="size", **told, fits=grouped(fits)))
+def _must_fit(key: str, pairs: int, need: float, limit: float, fits: int) -> None:
+    if need > limit:
+        values = {"count": pairs, "need": grouped(math.ceil(need)), "most": grouped(int(limit))}
+        raise logged(Problem(key, about="size", **values, fits=grouped(fits)))
 
 
 def check_cells(pairs: int, times: float) -> None:
-    """Refuse to go so often through the cells of so many pairs, each beside each. Raises Problem
-    with the number of pairs that would fit."""
+    """Refuse to visit the cells of a matrix of so many pairs too often. Raises Problem with the
+    number of pairs that would fit."""
     if not deployment_policy().bounded:
         return
-    most = budget("request_cells")
-    fits = math.isqrt(int(most / max(times, 1)))
-    _must_fit("request_cells", pairs, times * pairs**2, most, fits)
+    limit = budget("request_cells")
+    fits = math.isqrt(int(limit / max(times, 1)))
+    _must_fit("request_cells", pairs, times * pairs**2, limit, fits)
 
 
 def check_disk(folder: Path) -> None:
-    """Refuse to keep something in this folder where the disk is nearly full. Raises Problem."""
+    """Raise Problem if the disk of this folder is nearly full."""
     if not deployment_policy().bounded:
         return
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())

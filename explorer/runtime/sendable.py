@@ -1,7 +1,7 @@
-"""Answers as JSON, which knows no halves of characters, and no number of any length.
+"""Answers as JSON, which has no lone surrogates and no integers of arbitrary size.
 
 An answer is a dataclass, or made of plain values. orjson writes the attributes of a dataclass in
-the order of its fields; an object that is none writes itself (`to_json`).
+the order of its fields; other objects write themselves (`to_json`).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 import orjson
 
 # The largest whole number that is one for all that reads JSON.
-MOST_WHOLE = 2**63 - 1
+MAX_INTEGER = 2**63 - 1
 _HALF = re.compile("[\ud800-\udfff]")
 
 
 def whole_letters(text: str) -> str:
-    """The text with U+FFFD in place of each half of a character (a lone surrogate), which a page
-    can send as JSON and no answer can carry."""
+    """Replace each lone surrogate by U+FFFD: a page can send one as JSON and no answer can carry
+    it."""
     return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
 def encoded(value: Any) -> bytes:
-    """The value as JSON; what JSON has no number for (NaN, ∞) is null."""
+    """Return the value as JSON; NaN and ∞ become null."""
     try:
         return orjson.dumps(value, default=_written)
     except TypeError:  # halves of characters, whole numbers of more than 64 bits
@@ -34,7 +34,8 @@ def encoded(value: Any) -> bytes:
 
 
 def plain(value: Any) -> Any:
-    """The value as whoever reads its JSON gets it: objects are dictionaries, tuples are lists."""
+    """Return the value as a reader of its JSON gets it: objects are dictionaries, tuples are
+    lists."""
     return json.loads(encoded(value))
 
 

@@ -19,7 +19,8 @@ _widen: ContextVar[Widen | None] = ContextVar("widen", default=None)
 
 @contextmanager
 def in_pool(widen: Widen | None) -> Iterator[None]:
-    """Run the body as a thread of the pool that `widen(slots)` enlarges, or, with None, of none."""
+    """Run the body as a thread of the pool that `widen(slots)` enlarges, or, with None, of
+    none."""
     before = _widen.set(widen)
     try:
         yield
@@ -29,7 +30,7 @@ def in_pool(widen: Widen | None) -> Iterator[None]:
 
 @contextmanager
 def lent() -> Iterator[None]:
-    """Lend the slot of this thread to a waiting request for the time of the body."""
+    """Lend the slot of this thread to a waiting request while the body runs."""
     widen = _widen.get()
     if widen is None:
         yield

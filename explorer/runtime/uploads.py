@@ -1,8 +1,8 @@
-"""Uploads: a file that a page hands in, in one piece or in several, kept by its content.
+"""Uploads: files from a page, in one piece or in several, stored by content.
 
-It stands in the cache folder under the digest of its content, so that nobody reads another file of
-this computer by its name, and leaves with what was not used for longest. On a hosted page each
-visitor has only their own, also where two handed in the same.
+Each is in the cache folder under the digest of its content, so that nobody reads another file of
+this computer by its name, and is deleted when least recently used. On a hosted page visitors see
+only their own, even if two uploaded the same.
 """
 
 from __future__ import annotations
@@ -45,16 +45,17 @@ def content_in(request: object) -> tuple[str, bytes]:
 
 
 def name_in(request: dict) -> str:
-    """The name of the file in a request, without folders."""
+    """Return the name of the file in a request, without folders."""
     name = Path(str(request.get("name") or "file")).name[:200]
     return whole_letters(name) or "file"
 
 
 def hand_in(request: Any) -> tuple[str, str]:
-    """Take a file, or a piece of one: its digest ("" while pieces are missing) and its name.
+    """Store a file, or a piece of one: return its digest ("" while pieces are missing) and its
+    name.
 
     {name, content} is all of it. {name, content, token, start, last} is the piece that begins at
-    byte `start` of the upload that the page calls `token`; {token, forget} drops what has arrived.
+    byte `start` of the upload that the page calls `token`; {token, forget} deletes its pieces.
     """
     if isinstance(request, dict) and request.get("forget"):
         forget(request.get("token"))
@@ -70,7 +71,7 @@ def hand_in(request: Any) -> tuple[str, str]:
 
 
 def put(content: bytes, name: str) -> str:
-    """Keep the whole content of a file: its digest."""
+    """Store the whole content of a file and return its digest."""
     token = os.urandom(16).hex()
     receive(token, 0, content, name)
     return arrived(token, name)
@@ -89,9 +90,9 @@ def receive(token: object, start: int, piece: bytes, name: str) -> None:
     if start + len(piece) > LARGE_FILE_BYTES:
         forget(token)
         raise Problem("large_file_too_large", name=name, most=LARGE_FILE_BYTES // MIB)
-    if _kept_mib() + len(piece) / MIB > (most := budget("uploads_mib")):
+    if _kept_mib() + len(piece) / MIB > (limit := budget("uploads_mib")):
         forget(token)
-        raise logged(Problem("uploads_too_large", name=name, most=display_number(most)))
+        raise logged(Problem("uploads_too_large", name=name, most=display_number(limit)))
     _make_room(len(piece))
     try:
         with path.open("r+b" if start else "wb") as file:
@@ -103,8 +104,8 @@ def receive(token: object, start: int, piece: bytes, name: str) -> None:
 
 
 def _make_room(coming: int) -> None:
-    """Drop what was not used for longest, once so much has come that it is worth a look at all that
-    is kept: many small files would else be looked through for each of them."""
+    """Delete the least recently used uploads once enough has arrived to justify a scan of all
+    files, which many small ones would otherwise repeat."""
     global _came
     with _counting:
         _came += coming
@@ -115,35 +116,37 @@ def _make_room(coming: int) -> None:
 
 
 def _kept_mib() -> float:
-    """What the visitor of a hosted page has handed in so far; nothing is counted at home."""
+    """Return the MiB that the visitor of a hosted page has uploaded; 0 on the user's own
+    machine."""
     return sum(about.st_size for _, about in _mine()) / MIB
 
 
 def _mine() -> Iterator[tuple[Path, os.stat_result]]:
-    """What the visitor of a hosted page who asks has handed in; nothing is anybody's at home."""
+    """Yield the uploads of the requesting visitor of a hosted page; none on the user's own
+    machine."""
     if mine := visitor():
         yield from _held(mine)
 
 
 def _held(whose: str = "") -> Iterator[tuple[Path, os.stat_result]]:
-    """What has been handed in, of this visitor or of all."""
+    """Yield the uploads of this visitor or of all."""
     for kind in ("arriving", "files"):
         yield from files_in(cache_folder(kind), whose)
 
 
 def forget(token: object) -> None:
-    """Drop what has arrived of a file."""
+    """Delete the pieces of a file."""
     _arriving(token).unlink(missing_ok=True)
 
 
 def forget_mine() -> None:
-    """Drop whatever the visitor of a hosted page who asks has handed in."""
+    """Delete all uploads of the requesting visitor of a hosted page."""
     for path, _ in _mine():
         path.unlink(missing_ok=True)
 
 
 def drop_old() -> None:
-    """Remove what nobody has used for too long on a hosted page."""
+    """Delete uploads that were unused for too long on a hosted page."""
     for path, about in _held():
         if _DIGEST.fullmatch(path.name):
             continue  # handed in at home, where nothing has a visitor's name before it
@@ -152,7 +155,7 @@ def drop_old() -> None:
 
 
 def arrived(token: object, name: str) -> str:
-    """The whole file has arrived: move it under the digest of its content, which is returned."""
+    """Move a complete file to the digest of its content, and return the digest."""
     path = _arriving(token)
     try:
         with path.open("rb") as file:
@@ -172,7 +175,7 @@ def is_digest(text: object) -> bool:
 
 
 def find(digest: str) -> Path | None:
-    """Where the upload of this digest is, which counts as use; None where it has left."""
+    """Return the path of the upload with this digest, and mark it as used; None if deleted."""
     path = _kept(digest)
     try:
         os.utime(path)
@@ -182,9 +185,9 @@ def find(digest: str) -> Path | None:
 
 
 def read(digest: str, name: str) -> bytes:
-    """What the upload of this digest holds.
+    """Return the content of the upload with this digest.
 
-    Raises Problem if it is not here any more, so that it has to be chosen again.
+    Raises Problem if it was deleted, so that the user has to choose it again.
     """
     path = find(digest) if is_digest(digest) else None
     try:

@@ -1,7 +1,7 @@
-"""Validation of what a page, a link or a program sends, by one table of readers for each kind.
+"""Validation of input from a page, a link or a program, by one table of readers for each kind.
 
-A reader takes a value and the place it came from, and returns what is kept or raises the Problem
-that names the place. An entry without a reader of its own is of the type of its default.
+A reader takes a value and its place in the input, and returns the checked value or raises the
+Problem that names the place. An entry without a reader must have the type of its default.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Any
 
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import MOST_WHOLE
+from explorer.runtime.sendable import MAX_INTEGER
 
 Reader = Callable[[Any, str], Any]
 Readers = Mapping[tuple[type, str], Reader]
 
 
 def misfit(where: str, value: object) -> Problem:
-    """The Problem of a value that does not fit at this place."""
+    """Return the problem of an invalid value at this place."""
     return Problem("scenario_entry", where=where, value=quoted(value))
 
 
 def text_of(value: object, write: Callable[[object], str] = str) -> str:
-    """The value written by `str` or by `repr`; the name of its type where that cannot be."""
+    """Return the value as by `str` or by `repr`; the name of its type if those fail."""
     try:
         return write(value)
     except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
@@ -33,7 +33,7 @@ def text_of(value: object, write: Callable[[object], str] = str) -> str:
 
 
 def quoted(value: object) -> str:
-    """As much of a value as a sentence quotes."""
+    """Return as much of a value as a sentence quotes."""
     text = text_of(value)
     return text if len(text) <= 60 else text[:57] + "…"
 
@@ -41,35 +41,34 @@ def quoted(value: object) -> str:
 def read(
     kind: type, chosen: object, where: str, readers: Readers, unknown: Callable[[str], Problem]
 ) -> Any:
-    """A dataclass from an object of some of its entries; what is left out has its default.
+    """Read a dataclass from an object with some of its entries; missing ones have their default.
 
-    Raises Problem, naming the first entry that does not fit; for one that there is not,
-    `unknown(place)`.
+    Raises Problem, naming the first invalid entry; `unknown(place)` for an unknown one.
     """
     if not isinstance(chosen, dict):
         raise misfit(where, chosen)
-    known = {entry.name: entry for entry in dataclasses.fields(kind)}
+    entries = {entry.name: entry for entry in dataclasses.fields(kind)}
     values = {}
     for name, value in chosen.items():
-        if name not in known:
+        if name not in entries:
             raise unknown(f"{where}.{quoted(name)}")
-        place, default = f"{where}.{name}", known[name].default_factory
+        place, default = f"{where}.{name}", entries[name].default_factory
         if reader := readers.get((kind, name)):
             values[name] = reader(value, place)
         elif default is not dataclasses.MISSING:
             values[name] = read(type(default()), value, place, readers, unknown)
         else:
-            values[name] = like(known[name].default)(value, place)
+            values[name] = like(entries[name].default)(value, place)
     return kind(**values)
 
 
 def like(default: object) -> Reader:
-    """A number, text or switch of the same type as the default."""
+    """Return a reader of a number, text or switch of the default's type."""
     return _BY_TYPE[type(default)]
 
 
 def of_type(*kinds: type) -> Reader:
-    """What is of one of these types, as it is; True and False are no numbers."""
+    """Return a reader of values of these types; True and False are no numbers."""
 
     def fits(value: Any, where: str) -> Any:
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
@@ -87,8 +86,8 @@ def _float(value: Any, where: str) -> float:
 
 
 def integer(value: Any, where: str) -> int:
-    """An integer of at most 64 bits."""
-    if type(value) is not int or abs(value) > MOST_WHOLE:
+    """Read an integer of at most 64 bits."""
+    if type(value) is not int or abs(value) > MAX_INTEGER:
         raise misfit(where, value)
     return value
 
@@ -102,7 +101,7 @@ _BY_TYPE: dict[type, Reader] = {
 
 
 def finite(value: Any, where: str) -> float:
-    """A number that is neither infinite nor NaN."""
+    """Read a number that is neither infinite nor NaN."""
     found = _float(value, where)
     if not math.isfinite(found):
         raise misfit(where, value)
@@ -110,7 +109,7 @@ def finite(value: Any, where: str) -> float:
 
 
 def label_range(value: Any, where: str) -> tuple[float, float]:
-    """The ends of the scale of labels: two finite numbers, the smaller one first."""
+    """Read the ends of the scale of labels: two finite numbers, the smaller one first."""
     found = [finite(end, where) for end in of_type(list, tuple)(value, where)]
     if len(found) != 2:
         raise misfit(where, value)
@@ -121,7 +120,7 @@ def label_range(value: Any, where: str) -> tuple[float, float]:
 
 
 def whole(value: Any, where: str) -> int:
-    """A whole number, written as one or not: 60.0 is 60."""
+    """Read a whole number, also as a float: 60.0 is 60."""
     finite(value, where)
     if value != int(value):
         raise misfit(where, value)
@@ -129,7 +128,7 @@ def whole(value: Any, where: str) -> int:
 
 
 def optional(reader: Reader) -> Reader:
-    """None, or what the reader takes."""
+    """Return a reader of None, or of the reader's values."""
     return lambda value, where: None if value is None else reader(value, where)
 
 
@@ -143,12 +142,12 @@ def one_of(choices: tuple[str, ...]) -> Reader:
 
 
 def texts(value: Any, where: str) -> tuple[str, ...]:
-    """A list of texts."""
+    """Read a list of texts."""
     return tuple(of_type(str)(text, where) for text in of_type(list, tuple)(value, where))
 
 
 def rows(width: int | None = None) -> Reader:
-    """Rows of cells as text, each as wide as asked; an empty cell is ""."""
+    """Return a reader of rows of cells as text, all of this width; an empty cell is ""."""
 
     def fits(value: Any, where: str) -> tuple[tuple[str, ...], ...]:
         found = []
@@ -162,15 +161,15 @@ def rows(width: int | None = None) -> Reader:
 
 
 def parameters(value: Any, where: str) -> tuple[tuple[str, object], ...]:
-    """Names and values as they came, each a number, a text, a switch or a list of such; the loss at
-    hand says which it accepts."""
+    """Read names and values unchanged, each a number, a text, a switch or a list of such; the loss
+    checks them later."""
     found = []
-    for name, given in of_type(dict)(value, where).items():
-        listed = isinstance(given, list | tuple)
-        for one in given if listed else (given,):
-            if isinstance(one, int) and abs(one) > MOST_WHOLE:
+    for name, entry in of_type(dict)(value, where).items():
+        listed = isinstance(entry, list | tuple)
+        for one in entry if listed else (entry,):
+            if isinstance(one, int) and abs(one) > MAX_INTEGER:
                 raise misfit(f"{where}.{quoted(name)}", one)
             if not isinstance(one, int | float | str | None):
-                raise misfit(f"{where}.{quoted(name)}", given)
-        found.append((str(name), tuple(given) if listed else given))
+                raise misfit(f"{where}.{quoted(name)}", entry)
+        found.append((str(name), tuple(entry) if listed else entry))
     return tuple(found)

@@ -1,8 +1,9 @@
-"""Who asks: at home one person, on a hosted page strangers, each told from the others by a key.
+"""Visitors: a single one on the user's own machine, strangers on a hosted page, identified by a
+key.
 
-A visitor is known here by the digest of their key, so that neither a file nor a folder's name
-tells the key. Whoever answers a request says whose it is (`as_visitor`); what belongs to somebody
-is kept under `visitor()`.
+A visitor is known by the digest of their key, so that no file or folder name reveals the key. The
+code that answers a request sets its visitor (`as_visitor`); a visitor's data are stored under
+`visitor()`.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ _has_key: ContextVar[bool] = ContextVar("has_key", default=True)
 
 
 def new_key() -> str:
-    """A key that nobody can guess: 128 random bits, and as many of their signature."""
+    """Return an unguessable key: 128 random bits, and as many of their signature."""
     drawn = secrets.token_hex(16)
     return drawn + _signature(drawn)
 
 
 def is_key(text: object) -> bool:
-    """Whether the text has the form of a key and, on a hosted page, was issued by it."""
+    """Return whether the text has the form of a key and, on a hosted page, was issued by it."""
     if not isinstance(text, str) or _KEY.fullmatch(text) is None:
         return False
     return not deployment_policy().knows_visitors or hmac.compare_digest(
@@ -44,7 +45,7 @@ def _signature(drawn: str) -> str:
 
 @contextmanager
 def as_visitor(key: str, is_new: bool = False) -> Iterator[None]:
-    """What is done inside is done for whoever has this key; of a new one they do not know yet."""
+    """Run the body for the visitor with this key; `is_new` if they do not know it yet."""
     before, had = _asking.set(key), _has_key.set(not is_new)
     try:
         yield
@@ -54,20 +55,21 @@ def as_visitor(key: str, is_new: bool = False) -> Iterator[None]:
 
 
 def is_among_strangers() -> bool:
-    """Whether the running code answers a visitor of a hosted page: not at home, and not in the
-    process of a training, which others do not wait for."""
+    """Return whether the running code answers a visitor of a hosted page: not on the user's own
+    machine, and not in the process of a training, for which others do not wait."""
     return deployment_policy().knows_visitors and _asking.get() is not None
 
 
 def has_key() -> bool:
-    """Whether whoever asks came with their key, and was not given it for this request."""
+    """Return whether the visitor came with their key, rather than getting it in this request."""
     return _has_key.get()
 
 
 def own_key() -> str:
-    """The key of whoever asks; at home, where nobody is told from another, "".
+    """Return the key of the visitor; "" on the user's own machine, where visitors are not
+    distinguished.
 
-    Raises RuntimeError on a hosted page where nobody asks: nothing is kept there for nobody.
+    Raises RuntimeError on a hosted page outside a request: no data without an owner.
     """
     if not deployment_policy().knows_visitors:
         return ""
@@ -77,6 +79,6 @@ def own_key() -> str:
 
 
 def visitor() -> str:
-    """The name of whoever asks, by which what is theirs is kept; as `own_key`."""
+    """Return the name under which the visitor's data are stored; raises as `own_key`."""
     key = own_key()
     return hashlib.blake2b(key.encode(), digest_size=16).hexdigest() if key else ""

@@ -1,4 +1,4 @@
-"""What answers are made of: arrays as they carry them, and objects with entries left out."""
+"""Types of answers: arrays as they are sent, and objects without default entries."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Bytes = Annotated[str, Packed("u1")]
 
 
 class Whole:
-    """Base of an answer whose fields all stand in it, which Gradio asks of `__total__`: it takes
-    fields of other dataclasses for optional ones."""
+    """Base of an answer with all fields required: Gradio reads `__total__`, and takes fields of
+    other dataclasses for optional."""
 
     __total__ = True
 
@@ -40,8 +40,8 @@ class Whole:
 class Sparse:
     """Base of a dataclass whose JSON leaves out each entry that equals its default.
 
-    The entry is then no attribute of the instance, which is what orjson writes, and reads as the
-    default, which is one of the class.
+    The entry is then no attribute of the instance, which orjson writes, and reads as the default of
+    the class.
     """
 
     def __post_init__(self) -> None:
@@ -54,8 +54,8 @@ Answer = TypeVar("Answer")
 
 
 def as_answer(kind: type[Answer], found: object, **others: object) -> Answer:
-    """Return the dataclass `kind` with the attributes that `found` has under the names of its
-    fields, numbers as JSON can carry them, and with `others`."""
+    """Return the dataclass `kind` with the attributes of `found` named like its fields, numbers in
+    JSON form, and with `others`."""
     names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
     read = {name: getattr(found, name) for name in names if name not in others}
     numbers = {name: json_number(one) for name, one in read.items() if isinstance(one, float)}
@@ -63,11 +63,11 @@ def as_answer(kind: type[Answer], found: object, **others: object) -> Answer:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether it is an int or a float. Python counts True and False among the ints."""
+    """Return whether it is an int or a float, and no bool, which Python counts as an int."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def packed(values: Tensor | np.ndarray, dtype: torch.dtype = torch.float32) -> str:
-    """An array as base64 of its little-endian bytes."""
+    """Return an array as base64 of its little-endian bytes."""
     plain = torch.as_tensor(values).detach().to("cpu", dtype).contiguous()
     return binascii.b2a_base64(plain.numpy().data, newline=False).decode("ascii")

@@ -1,4 +1,4 @@
-"""Worker processes that compute explorations of a hosted page outside the process that answers.
+"""Worker processes that compute explorations of a hosted page outside the answering process.
 
 An exploration is some hundred operations of torch, each of which releases Python's lock and waits
 for it again. Beside threads that refuse a thousand requests a second, or read a large file, it
@@ -36,8 +36,8 @@ SECONDS_PER_LIGHT_SECOND = 3.0
 class Worker:
     """A process that does one thing at a time for the threads of this one, at this niceness.
 
-    It begins when it is first asked after it was allowed, and imports `modules`. Until it has,
-    while it is busy, and where something goes wrong there, what is asked is done here.
+    It starts at the first call after it was allowed, and imports `modules`. Until it is ready,
+    while it is busy, and after a failure there, calls run here.
     """
 
     def __init__(self, *modules: str, niceness: int = 0) -> None:
@@ -49,37 +49,37 @@ class Worker:
         self._is_ready = False
 
     def end(self) -> None:
-        """Stop the process; from now on all is done here."""
+        """Stop the process; from now on calls run here."""
         self.is_allowed = False
         with self._busy:
             self._stop()
 
     @property
     def memory(self) -> int:
-        """The bytes that the process holds."""
+        """Return the bytes that the process holds."""
         return memory_of(self._process)
 
     def call(self, function: Callable[..., Result], *arguments: object) -> Result:
-        """What the function, which a module has by its name, returns.
+        """Return the result of the function, found by name in its module.
 
         Raises:
-            Problem: as the function, and where it takes longer than light work may.
+            Problem: as the function, and if it takes longer than light work may.
         """
         if not self.is_allowed or not self._busy.acquire(blocking=False):
             return function(*arguments)
         try:
-            answer = self._asked(pickle.dumps((function, arguments)))
+            answer = self._response(pickle.dumps((function, arguments)))
         finally:
             self._busy.release()
         if isinstance(answer, Problem):
             raise answer
         return function(*arguments) if answer is None else answer[0]
 
-    def _asked(self, question: bytes) -> tuple[Any] | Problem | None:
-        """The answer; None where there was none, and the process that gave none is another."""
+    def _response(self, question: bytes) -> tuple[Any] | Problem | None:
+        """Return the answer; None if there was none, after which the process is replaced."""
         if self._line is None:
             self._begin()
-        line, most = self._line, SECONDS_PER_LIGHT_SECOND * budget("light_seconds")
+        line, timeout = self._line, SECONDS_PER_LIGHT_SECOND * budget("light_seconds")
         assert line is not None
         try:
             if not self._is_ready:
@@ -87,21 +87,21 @@ class Worker:
                     return None
                 self._is_ready = bool(line.recv_bytes())
             line.send_bytes(question)
-            if line.poll(None if most == math.inf else most):
+            if line.poll(None if timeout == math.inf else timeout):
                 return pickle.loads(line.recv_bytes())
         except (EOFError, OSError):  # it was killed
             self._stop()
             return None
         self._stop()
-        said = display_number(budget("light_seconds"))
-        raise logged(Problem("light_seconds", about="size", most=said))
+        limit = display_number(budget("light_seconds"))
+        raise logged(Problem("light_seconds", about="size", most=limit))
 
     def _begin(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._line, theirs = context.Pipe()
         self._is_ready = False
-        asked = (theirs, self._modules, self._niceness)
-        self._process = context.Process(target=_serve, args=asked, daemon=True)
+        arguments = (theirs, self._modules, self._niceness)
+        self._process = context.Process(target=_serve, args=arguments, daemon=True)
         begin(self._process)
         theirs.close()
 
@@ -121,7 +121,7 @@ WORKERS = (LIGHT, MIDDLING)
 
 
 def _serve(line: Connection, modules: Sequence[str], niceness: int) -> None:
-    """Answer questions until nobody is left to ask them."""
+    """Answer calls until the other end closes."""
     if hasattr(os, "nice"):
         os.nice(niceness)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks is told, and ends this
@@ -136,8 +136,8 @@ def _serve(line: Connection, modules: Sequence[str], niceness: int) -> None:
 
 
 def _done(function: Callable[..., Any], arguments: Sequence[object]) -> tuple[Any] | Problem | None:
-    """What the function returned, or why it refused. None where something else went wrong: asked
-    once more, in the process that answers, it is told there as a defect."""
+    """Return the result of the function, or its refusal. None after any other error: the answering
+    process repeats the call and reports it as a defect."""
     try:
         return (function(*arguments),)
     except Problem as problem:

@@ -16,7 +16,7 @@ from explorer.runtime.thread_slots import in_pool
 
 Result = TypeVar("Result")
 
-MOST_LENT = 200  # threads beside those of a pool that wait; a thread is memory, too
+MAX_LENT_SLOTS = 200  # threads beside those of a pool that wait; a thread is memory, too
 
 
 class Pool:
@@ -44,7 +44,7 @@ class Pool:
 
     def _widen(self, by: int) -> None:
         self._lent += by
-        self.limiter.total_tokens = self._places + min(self._lent, MOST_LENT)
+        self.limiter.total_tokens = self._places + min(self._lent, MAX_LENT_SLOTS)
 
 
 class EndsWork:

@@ -40,7 +40,7 @@ from losses.rules import definitions_of
 from losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol
 
 WIDTH = 100
-LEAST_WEIGHT, MOST_WEIGHT = 0.001, 1000.0
+LEAST_WEIGHT, MAX_WEIGHT = 0.001, 1000.0
 # What a reading of a loss on pair scores is made of where the vectors are cut.
 _SCORES_OF = ("first", "second")
 # And which of the pairs' they are; all, where no name is.
@@ -207,7 +207,7 @@ def _parameters(parts: Iterable[Part], weights: Mapping[str, float]) -> Iterable
         usual, symbol = weights.get(part.weight, 1.0), f"w_{k}"
         if part.weight:
             yield Parameter(
-                part.weight, usual, symbol, LEAST_WEIGHT, MOST_WEIGHT, 0.001, logarithmic=True
+                part.weight, usual, symbol, LEAST_WEIGHT, MAX_WEIGHT, 0.001, logarithmic=True
             )
         if part.length:
             known[part.length] = replace(LENGTH, name=part.length)

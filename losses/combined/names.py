@@ -18,7 +18,7 @@ from losses.combined.queued import QUEUED
 from losses.readings import READABLE
 from losses.spec import LossSpec
 
-MOST_PARTS, MOST_PREFIXES, LONGEST_PREFIX = 4, 6, 65_536
+MAX_PARTS, MAX_PREFIXES, LONGEST_PREFIX = 4, 6, 65_536
 SHARES: Mapping[float, str] = {1.0: "whole", 0.5: "half", 0.25: "quarter"}
 
 
@@ -60,7 +60,7 @@ RECIPES: Mapping[str, Recipe] = {
     ),
 }
 # Of a name: longer than any sum of losses and lengths that there are.
-MOST_LETTERS = 1000
+MAX_NAME_LETTERS = 1000
 # A loss by another of its names on prefixes, or with a queue.
 WRAPPED = re.compile(r"(matryoshka|queue)\(([^(),]+)((?:,\d+)*)\)", re.IGNORECASE)
 _SUMMAND = re.compile(r"(\w+)|matryoshka\((\w+)((?:,[1-9]\d{0,4})*)\)|queue\((\w+)\)")
@@ -108,7 +108,7 @@ def summands_of(name: str, losses: Mapping[str, LossSpec]) -> tuple[Summand, ...
     vectors and should see prefixes of them, or takes no queue and should have one; if a prefix has
     an odd length, or is repeated; and if there are more than `MAX_PARTS` or `MAX_PREFIXES`.
     """
-    if len(name) > MOST_LETTERS:
+    if len(name) > MAX_NAME_LETTERS:
         return ()
     found = []
     for text in without_blanks(name).split("+"):
@@ -121,7 +121,7 @@ def summands_of(name: str, losses: Mapping[str, LossSpec]) -> tuple[Summand, ...
         found.append(Summand(alone or nested or queued, prefixes, bool(queued)))
     named = [one.loss for one in found]
     plain = len(found) == 1 and found[0] == Summand(found[0].loss)
-    if plain or len(found) > MOST_PARTS or len(set(named)) < len(named):
+    if plain or len(found) > MAX_PARTS or len(set(named)) < len(named):
         return ()
     return tuple(found) if all(_is_one(one, losses) for one in found) else ()
 
@@ -132,7 +132,7 @@ def _is_one(summand: Summand, losses: Mapping[str, LossSpec]) -> bool:
         return False
     if not lengths:
         return not summand.queued or summand.loss in QUEUED
-    fits = len(lengths) <= MOST_PREFIXES and len(set(lengths)) == len(lengths)
+    fits = len(lengths) <= MAX_PREFIXES and len(set(lengths)) == len(lengths)
     even = all(length in SHARES or length % 2 == 0 for length in lengths)
     return fits and even and max(lengths) <= LONGEST_PREFIX and takes_prefixes(spec)
 

@@ -21,7 +21,7 @@ from losses.aliases import (
     plain,
 )
 from losses.combined.composed import composed
-from losses.combined.names import MOST_LETTERS, RECIPES, WRAPPED, summands_of, without_blanks
+from losses.combined.names import MAX_NAME_LETTERS, RECIPES, WRAPPED, summands_of, without_blanks
 from losses.spec import LossSpec
 
 T = TypeVar("T")
@@ -97,8 +97,11 @@ class Registry(dict[str, LossSpec]):
 
         Raises UnknownLoss if there is none.
         """
-        plain_name, written = plain(name[: MOST_LETTERS + 1]), last_part(name[: MOST_LETTERS + 1])
-        if len(name) > MOST_LETTERS or not any(letter.isalpha() for letter in plain_name):
+        plain_name, written = (
+            plain(name[: MAX_NAME_LETTERS + 1]),
+            last_part(name[: MAX_NAME_LETTERS + 1]),
+        )
+        if len(name) > MAX_NAME_LETTERS or not any(letter.isalpha() for letter in plain_name):
             raise UnknownLoss(name)
         if (own := self.exact(name)) is not None:
             return [own]
@@ -122,7 +125,7 @@ class Registry(dict[str, LossSpec]):
     def exact(self, name: str) -> LossSpec | None:
         """Return the loss with exactly this name in the registry, or made of such; too long a name
         is neither looked up nor cached."""
-        if len(name) > MOST_LETTERS:
+        if len(name) > MAX_NAME_LETTERS:
             return None
         written = without_blanks(name)
         return super().get(written) or self._composed(written)

@@ -29,10 +29,10 @@ from losses.torch_internals import cdist_backward
 
 TILE = 2**20  # distances at a time where whole rows are needed
 # Up to how many positives of an anchor comparing is faster than sorting: for a sum, for a least.
-FEW, FEW_FOR_LEAST = 32, 6
+MAX_POSITIVES, MAX_POSITIVES_FOR_LEAST = 32, 6
 # Up to how many rows all differences are as fast as a product, for distances that are taken all at
 # once and for their gradient.
-FEW_AT_ONCE = 192
+MAX_ROWS_AT_ONCE = 192
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -180,7 +180,7 @@ def of_semi_hard(rows: Rows, margin: float, soft: bool = False) -> Terms:
     """Select for each positive pair the nearest negative beyond it, else the farthest; the first of
     ties."""
     negatives = rows.distances.masked_fill(rows.alike, torch.inf)
-    few = rows.positives.shape[1] <= FEW_FOR_LEAST
+    few = rows.positives.shape[1] <= MAX_POSITIVES_FOR_LEAST
     beyond, place = (_nearest_beyond if few else _nearest_beyond_many)(negatives, rows.to_positive)
     last, last_place = rows.distances.masked_fill(rows.alike, -torch.inf).max(1, keepdim=True)
     none = beyond == torch.inf
@@ -205,7 +205,7 @@ def of_every(rows: Rows, margin: float, soft: bool = False) -> Terms:
     negatives = rows.distances.masked_fill(rows.alike, torch.inf)
     if soft:
         return _within_reach(negatives, rows.to_positive + margin, rows.positives, soft)
-    compare = _within_reach if rows.positives.shape[1] <= FEW else _within_reach_of_many
+    compare = _within_reach if rows.positives.shape[1] <= MAX_POSITIVES else _within_reach_of_many
     return compare(negatives, rows.to_positive + margin, rows.positives)
 
 
@@ -347,7 +347,7 @@ class Distances:
         self.vectors, self.by_anchors = anchors.detach(), lambda gradient: gradient
         if kind in ("cosine", "chord"):
             self.vectors, self.by_anchors = geometry.unit_and_pull(anchors)
-        few = at_once and len(anchors) <= FEW_AT_ONCE
+        few = at_once and len(anchors) <= MAX_ROWS_AT_ONCE
         self.by_gram = kind != "cosine" and anchors.dtype == torch.float32 and not few
         if self.by_gram:  # distances do not tell where the mean is
             self.centred = self.vectors.double()
@@ -402,7 +402,7 @@ class Distances:
         slopes = slopes + slopes.T
         if self.kind == "cosine":
             gradient = geometry.dot_matrix(slopes, self.vectors.T).neg_()
-        elif len(slopes) <= FEW_AT_ONCE:
+        elif len(slopes) <= MAX_ROWS_AT_ONCE:
             lengths = distances
             if self.kind == "squared_euclidean":
                 lengths = distances.sqrt()

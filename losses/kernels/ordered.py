@@ -24,7 +24,7 @@ MATRIX_BELOW = 192  # rows; up to here the N×N comparison is faster than anythi
 # Rows, up to which all terms are faster than sums of logarithms: a GPU takes as long for a million
 # terms as for ten, and each step of a sum of logarithms waits for the one before.
 TERMS_BELOW, TERMS_BELOW_ON_A_GPU = 48, 1024
-CELLS, MOST_CELLS = 1024, 2**20  # to put labels of few values into
+CELLS, MAX_CELLS = 1024, 2**20  # to put labels of few values into
 SAMPLE = 4096  # labels to look at before all
 GLANCE = 16  # and before asking whether there are but two
 # Exponentials between 1/WIDEST and WIDEST have sums and products that float64 can hold.
@@ -260,7 +260,7 @@ def few_levels(labels: Tensor, count: int = 0) -> tuple[Tensor, int] | None:
 
     None if two values fall into one of `count` cells of equal width.
     """
-    count = count or min(max(CELLS, len(labels) // 16), MOST_CELLS)
+    count = count or min(max(CELLS, len(labels) // 16), MAX_CELLS)
     if len(labels) >= 8 * SAMPLE and not few_levels(labels[:: len(labels) // SAMPLE], count):
         return None
     lowest, highest = labels.aminmax()

@@ -31,13 +31,13 @@ from losses.same_text import Absent
 # e⁻⁶⁵ leaves the range of float32 and bfloat16.
 SAFE = 65.0
 
-# Cells of a tile, which has `FEWEST` rows or more: fewer would starve the matrix product.
-CELLS, FEWEST = 2**22, 256
+# Cells of a tile, which has `MIN_TILE_ROWS` rows or more: fewer would starve the matrix product.
+CELLS, MIN_TILE_ROWS = 2**22, 256
 
 
 def height(rows: int, columns: int, like: Tensor) -> int:
     """Return the rows of a tile, the same for all: a low tile multiplies slowly."""
-    tiles = math.ceil(rows / max(FEWEST, rows_at_once(CELLS, columns, like)))
+    tiles = math.ceil(rows / max(MIN_TILE_ROWS, rows_at_once(CELLS, columns, like)))
     return math.ceil(rows / tiles)
 
 

@@ -13,7 +13,7 @@ from losses.labels import Ends
 from losses.minimum import KEPT_FLOORS, Bound, least_in_box
 
 HALVINGS = 80
-MOST_CANDIDATES = 512  # more take too long for a moving slider
+MAX_CANDIDATES = 512  # more take too long for a moving slider
 
 
 def width_of(within: Ends, temperature: float) -> float:
@@ -50,14 +50,14 @@ def least_list_mle(present: Tensor, weighted: bool, width: float) -> float:
     counts = present.sum(dim=1)
     each = [_least_of_list(count, weighted, width) for count in counts.tolist()]
     mean = float(mean_of(torch.tensor(each, dtype=torch.float64), counts.cpu() > 0))
-    return Bound(mean) if int(counts.max()) > MOST_CANDIDATES else mean
+    return Bound(mean) if int(counts.max()) > MAX_CANDIDATES else mean
 
 
 @functools.lru_cache(maxsize=KEPT_FLOORS)
 def _least_of_list(count: int, weighted: bool, width: float) -> float:
     """Return min Σ_k w_k (log Σ_{j ≤ k} exp(z_j) − z_k), z_0 = 0, from the last choice to the
     first."""
-    if count < 2 or count > MOST_CANDIDATES or math.isinf(width):
+    if count < 2 or count > MAX_CANDIDATES or math.isinf(width):
         return 0.0
     weights = torch.ones(count, dtype=torch.float64)
     if weighted:  # 2^(n − π) − 1, over the largest power

@@ -28,7 +28,7 @@ from losses.sentence_transformers.training import TrainingLoss
 LOGGED = "prism_"
 FIGURES = ("collapse", "floor", "effective_terms", "gradient_norm")
 # Rows that make more pairs are not kept: no page shows a matrix of more.
-MOST_KEPT_PAIRS = 512
+MAX_SAVED_PAIRS = 512
 
 
 class PrismCallback(TrainerCallback):
@@ -199,7 +199,7 @@ class PrismCallback(TrainerCallback):
     ) -> saved_batch.SavedBatch:
         examples = found.examples
         assert examples is not None
-        rows = min(caught.rows, MOST_KEPT_PAIRS // max(len(caught.columns) - 1, 1))
+        rows = min(caught.rows, MAX_SAVED_PAIRS // max(len(caught.columns) - 1, 1))
         texts = tuple(self._texts(caught)) if self.texts else None
         some = _first_rows(examples.labels, caught.rows, rows)
         scores = examples.pair_scores

@@ -35,7 +35,7 @@ SAME, SAME_HALF = 1e-3, 3e-2
 DEFINITION = "_definition"
 HALF = (torch.float16, torch.bfloat16)
 # Beyond so many rows every matrix of a loss would take longer than the step itself.
-MOST_ROWS = 2048
+MAX_ROWS = 2048
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def measured(loss: nn.Module, model: nn.Module, caught: Caught) -> Measured:
     yields the training's value. For any other one only similarities are measured.
     """
     leaves = _leaves(caught)
-    if caught.rows <= MOST_ROWS:
+    if caught.rows <= MAX_ROWS:
         for candidate in _candidates(loss, model):
             found = _under(candidate, model, caught, leaves)
             if found is not None:

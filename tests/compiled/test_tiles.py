@@ -19,7 +19,7 @@ GRAPHS = [
 @pytest.mark.parametrize(("name", "parameters", "extra"), GRAPHS)
 def test_a_compiled_training_step_is_one_graph(name, parameters, extra, monkeypatch):
     monkeypatch.setattr(tiled, "CELLS", 1)
-    monkeypatch.setattr(tiled, "FEWEST", 4)
+    monkeypatch.setattr(tiled, "MIN_TILE_ROWS", 4)
     vectors, rest = made(name, 7, extra)  # a whole tile and a ragged one
     encoder = torch.nn.Linear(5, 4, dtype=torch.float64)
 

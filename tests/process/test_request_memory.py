@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.core.explore import CELL_BYTES, FEW_PAIRS
+from explorer.core.explore import CELL_BYTES, LIGHT_PAIRS
 from explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS
 from explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
 from explorer.lab.large.methods import loss_input_of, offered
@@ -125,7 +125,7 @@ def test_pairs_of_other_pages_take_less_than_is_estimated():
         drawn = {"pairs": pairs, "dimension": 64, "labels": "graded"}
         return {"loss": loss, "data": {"source": "random", "random": drawn}}
 
-    def both(page: str, name: str, loss: str, pairs: int = FEW_PAIRS, **more: object) -> tuple:
+    def both(page: str, name: str, loss: str, pairs: int = LIGHT_PAIRS, **more: object) -> tuple:
         few, many = ({"scenario": scene(n, loss), **more} for n in (8, pairs))
         return page, name, few, many
 
@@ -156,7 +156,7 @@ def test_pairs_of_other_pages_take_less_than_is_estimated():
     for asked, bytes_a_cell in ((explored, CELL_BYTES), (varied, VARIED_BYTES)):
         assert bytes_a_cell * EXPLORED_PAIRS**2 / MIB < most
         for what in asked:
-            pairs = EXPLORED_PAIRS if what == "lifted at most" else FEW_PAIRS
+            pairs = EXPLORED_PAIRS if what == "lifted at most" else LIGHT_PAIRS
             assert found[what] * SPARE < bytes_a_cell * pairs**2 / MIB, what
     assert SINGLY == POINTS  # Explore's holds no more at once
     assert found["sweep"] * SPARE < held_mib(MAX_PAIRS**2 * SINGLY) <= HELD_MIB < most

@@ -16,7 +16,7 @@ from explorer.locale import say
 from explorer.runtime.numbers import display_number
 
 # Up to this many rows or columns each is named by its sentences; beyond, there are ticks.
-MOST_NAMED = 24
+MAX_NAMED = 24
 NAME_ROOM = 256.0  # for the sentences beside a row
 NUMBER_ROOM, LABEL_ROOM = 66.0, 50.0  # for its number, and for the label of its pair
 TICKS_ROOM = 58.0  # for ticks in place of names
@@ -57,7 +57,7 @@ class Axis:
     def is_named(self, pen: Pen, cell: float) -> bool:
         """Whether there are few enough to be named by their sentences, beside cells that tall."""
         behind = (*self.pairs, *self.sentences)
-        few = len(self) <= MOST_NAMED and cell * TEXT_OF_CELL >= pen.size.smallest
+        few = len(self) <= MAX_NAMED and cell * TEXT_OF_CELL >= pen.size.smallest
         return few and any(item >= 0 for item in behind)
 
     def fragment(self, place: int, room: float, size: float) -> str:
@@ -110,7 +110,7 @@ class Axis:
                     (end, end - size / 2, key)
                     for end, (key, size) in zip(ends, groups, strict=True)
                 ]
-        most = MOST_NAMED if len(self) <= MOST_NAMED else 9
+        most = MAX_NAMED if len(self) <= MAX_NAMED else 9
         step = next(step for step in _round_steps() if len(self) / step <= most)
         return [(at + 0.5, at + 0.5, keys[at]) for at in range(step - 1, len(self), step)]
 
@@ -166,7 +166,7 @@ def column_names(
     said: Style = {"fill": pen.palette.faint, "anchor": "middle"}
     out, bottom = [], y + 20
     size = min(12.0, cell * TEXT_OF_CELL)
-    if len(axis) > MOST_NAMED or size < pen.size.smallest:
+    if len(axis) > MAX_NAMED or size < pen.size.smallest:
         for mark, at, key in _apart(axis.ticks(), cell, lambda k: width_of(k, pen.fit(11.5)) + 4):
             out.append(line(x + mark * cell, y, x + mark * cell, y + 4, pen.palette.faint))
             out.append(pen.text(x + at * cell, y + 17, key, size=11.5, **said))

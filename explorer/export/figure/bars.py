@@ -14,7 +14,7 @@ from explorer.export.figure.sheet import document, head
 from explorer.export.figure.svg import Pen, clipped, cross, line, rectangle, wrapped
 from explorer.runtime.numbers import display_number
 
-MOST_BARS_NAMED = 5
+MAX_BARS_NAMED = 5
 
 
 def bars_figure(exploration: Exploration, **look: Unpack[Look]) -> str:
@@ -98,7 +98,7 @@ def _felt_most(
         key=lambda pair: -abs(gradient[pair]),
     )
     out: list[str] = []
-    for pair in ranked[:MOST_BARS_NAMED]:
+    for pair in ranked[:MAX_BARS_NAMED]:
         fill = palette.up if gradient[pair] > 0 else palette.down
         said = {"size": 12.5, "anchor": "end", "weight": 600, "fill": fill}
         out.append(pen.text(pen.margin + 58, y, display_number(gradient[pair], 3), **said))

@@ -17,7 +17,7 @@ from explorer.export.thumbnails import value_range
 from explorer.runtime.numbers import display_number, percent
 
 # Beyond this many rows or columns the cells are one embedded image, not a rectangle each.
-MOST_RECTANGLES = 64
+MAX_RECTANGLES = 64
 # A cell this wide has its number written into it.
 ROOM_FOR_A_NUMBER = 42.0
 
@@ -114,7 +114,7 @@ def cells_of(exploration: Exploration, shown: Shown, palette: Palette) -> Cells:
 
 
 def drawn_cells(pen: Pen, cells: Cells, x: float, y: float, w: float, h: float) -> list[str]:
-    if max(cells.rows, cells.columns) > MOST_RECTANGLES:
+    if max(cells.rows, cells.columns) > MAX_RECTANGLES:
         return _cells_as_image(cells, x, y, w, h)
     colours = cells.colours()
     wide, tall = w / cells.columns, h / cells.rows

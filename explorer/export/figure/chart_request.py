@@ -12,7 +12,7 @@ from explorer.export.palette import LIGHT, SHADES
 from explorer.runtime.validation import finite, misfit, of_type, one_of, texts
 
 T = TypeVar("T")
-MOST_PANELS, MOST_PARTS, MOST_POINTS = 12, 5_000, 500_000
+MAX_PANELS, MAX_PARTS, MAX_POINTS = 12, 5_000, 500_000
 LETTERS = 400  # of a text
 SIDE = (10.0, 4000.0)  # pixels of a panel
 SHAPES = ("line", "rect", "circle", "text", "image")
@@ -104,16 +104,16 @@ class Chart:
 def read_chart(value: object) -> Chart:
     """Raises Problem, naming the first entry that does not fit."""
     given = of_type(dict)(value, "chart")
-    panels = _listed(given.get("panels"), "chart.panels", MOST_PANELS, _panel)
+    panels = _listed(given.get("panels"), "chart.panels", MAX_PANELS, _panel)
     points = sum(len(trace.x) for panel in panels for trace in panel.traces)
-    if points > MOST_POINTS or not panels:
+    if points > MAX_POINTS or not panels:
         raise misfit("chart.panels", f"{points} points")
     return Chart(
         _text(given.get("title"), "chart.title"),
-        [one[:LETTERS] for one in texts(given.get("caption", ()), "chart.caption")[:MOST_PANELS]],
-        _listed(given.get("legend", []), "chart.legend", 2 * MOST_PANELS, _legend),
+        [one[:LETTERS] for one in texts(given.get("caption", ()), "chart.caption")[:MAX_PANELS]],
+        _listed(given.get("legend", []), "chart.legend", 2 * MAX_PANELS, _legend),
         panels,
-        max(1, min(int(finite(given.get("across", 1), "chart.across")), MOST_PANELS)),
+        max(1, min(int(finite(given.get("across", 1), "chart.across")), MAX_PANELS)),
     )
 
 
@@ -124,12 +124,12 @@ def _panel(value: object, where: str) -> Panel:
         raise misfit(where, f"{wide} × {tall}")
     title = _text(given.get("title", ""), f"{where}.title")
     if "shapes" in given:
-        shapes = _listed(given["shapes"], f"{where}.shapes", MOST_PARTS, _shape)
+        shapes = _listed(given["shapes"], f"{where}.shapes", MAX_PARTS, _shape)
         return Panel(title, wide, tall, None, [], [], shapes)
     layout = of_type(dict)(given.get("layout"), f"{where}.layout")
     x, y = (_axis(layout.get(f"{name}axis"), f"{where}.layout.{name}axis") for name in "xy")
-    traces = _listed(given.get("data"), f"{where}.data", MOST_PARTS, _trace)
-    bands = _listed(layout.get("shapes", []), f"{where}.layout.shapes", MOST_PARTS, _band)
+    traces = _listed(given.get("data"), f"{where}.data", MAX_PARTS, _trace)
+    bands = _listed(layout.get("shapes", []), f"{where}.layout.shapes", MAX_PARTS, _band)
     return Panel(title, wide, tall, (x, y), traces, bands, [])
 
 

@@ -18,7 +18,7 @@ from explorer.export.figure.svg import printable
 
 RATIO = 2.0  # pixels to a unit, as the page exports them
 # About four times the largest figure: no caption, however long, makes a picture without end.
-MOST_PIXELS = 16_000_000
+MAX_PIXELS = 16_000_000
 # What a generic family is where the system does not say: the first of these that there is. An SVG
 # none of whose families is there would be drawn without its words.
 GENERIC = {
@@ -35,10 +35,10 @@ NO_INK = UNSEEN | {"Mn", "Me", "Zs"}
 
 def rasterised(svg: str) -> FigureFile:
     """A figure as PNG, `RATIO` pixels to a unit, or fewer where that would be more than
-    `MOST_PIXELS`."""
+    `MAX_PIXELS`."""
     tree = ElementTree.fromstring(svg)
     _, _, width, height = map(float, tree.attrib["viewBox"].split())
-    zoom = min(RATIO, math.sqrt(MOST_PIXELS / (width * height)))
+    zoom = min(RATIO, math.sqrt(MAX_PIXELS / (width * height)))
     return FigureFile(_png(svg, _generic(), zoom), undrawn(_letters(tree)))
 
 

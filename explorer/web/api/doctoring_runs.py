@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from explorer.core.explore import FEW_PAIRS
+from explorer.core.explore import LIGHT_PAIRS
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import MAX_POINTS, Given, Log, log_of
@@ -138,7 +138,7 @@ def doctor_run(
         raise Problem("run_given_twice" if text.strip() else "run_nothing_given")
     if not text_beside.strip() and other != Known():
         raise Problem("beside_no_run", name=next(_told_of(other)), run="beside")
-    with jobs.in_turn_if(len(text) + len(text_beside) > FEW_PAIRS * LETTERS_OF_A_PAIR):
+    with jobs.in_turn_if(len(text) + len(text_beside) > LIGHT_PAIRS * LETTERS_OF_A_PAIR):
         if values is None:
             read = _read("log", text, chosen["step"])
         else:

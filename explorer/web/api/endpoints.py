@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, cast
 
 from explorer.core.batch import Batch, batch_of_scores, load_pairs
-from explorer.core.explore import FEW_PAIRS, Exploration, explore, seconds_for
+from explorer.core.explore import LIGHT_PAIRS, Exploration, explore, seconds_for
 from explorer.core.models import find_models, with_second_models
 from explorer.core.resolve import Resolved, resolve
 from explorer.core.scenario import FACETS, Data, Scenario
@@ -33,7 +33,7 @@ from explorer.runtime.device import device
 from explorer.runtime.leave import with_leave
 from explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import MOST_WHOLE
+from explorer.runtime.sendable import MAX_INTEGER
 from explorer.runtime.visitors import has_key, own_key
 from explorer.sources.cells import shortened
 from explorer.sources.encoders import EMBEDDED
@@ -406,7 +406,7 @@ def compare_losses(
 
 def _turn(pairs: int) -> AbstractContextManager[None]:
     """Several explorations take as long as one of as many pairs: many are heavy work."""
-    return jobs.in_turn() if pairs > FEW_PAIRS else nullcontext()
+    return jobs.in_turn() if pairs > LIGHT_PAIRS else nullcontext()
 
 
 @in_json
@@ -747,7 +747,7 @@ def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
     Raises:
         Problem: if there is no such training.
     """
-    if type(offset) is not int or not 0 <= offset <= MOST_WHOLE:
+    if type(offset) is not int or not 0 <= offset <= MAX_INTEGER:
         raise Problem("api_one_number", name="offset", value=shortened(offset, write=repr))
     with whoever_has(key):
         status = Runs().status(id, offset)

@@ -144,7 +144,7 @@ def test_a_large_matrix_is_an_image_with_the_same_mask():
 def test_small_and_large_are_coloured_alike(monkeypatch):
     found = seen(order="score")
     cells = [cell.get("fill") for cell in of_class(drawn(found), "cell")]
-    monkeypatch.setattr("explorer.export.figure.cells.MOST_RECTANGLES", 1)
+    monkeypatch.setattr("explorer.export.figure.cells.MAX_RECTANGLES", 1)
     pixels = embedded(of_class(drawn(found), "cells")[0]).reshape(-1, 4).tolist()
     assert cells == ["#{:02x}{:02x}{:02x}".format(*p[:3]) if p[3] else "none" for p in pixels]
 

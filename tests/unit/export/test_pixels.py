@@ -83,7 +83,7 @@ def test_a_generic_family_is_one_that_there_is():
 
 
 def test_no_picture_is_without_end(monkeypatch):
-    monkeypatch.setattr(pixels, "MOST_PIXELS", 10_000)
+    monkeypatch.setattr(pixels, "MAX_PIXELS", 10_000)
     seen = opened(pixels.rasterised(matrix_figure(FOUND)).content)
     assert 9_000 < seen.shape[0] * seen.shape[1] < 10_300
 

@@ -15,7 +15,7 @@ from explorer.lab.training.trials import offers
 from explorer.runtime.problem import Problem
 from losses import LOSSES, matryoshka
 from losses.combined.composed import chosen, handed
-from losses.combined.names import MOST_LETTERS, RECIPES, name_of, summands_of, takes_prefixes
+from losses.combined.names import MAX_NAME_LETTERS, RECIPES, name_of, summands_of, takes_prefixes
 from losses.combined.prefixes import length_of, prefix
 from losses.modules import loss_module
 from losses.readings import READABLE
@@ -123,7 +123,7 @@ def test_stray_signs_do_not_hide_a_loss(name, loss):
 
 def test_nothing_is_kept_of_a_name_that_is_too_long():
     before = LOSSES._composed.cache_info().currsize
-    assert all(f"{'a' * MOST_LETTERS}{i}" not in LOSSES for i in range(5))
+    assert all(f"{'a' * MAX_NAME_LETTERS}{i}" not in LOSSES for i in range(5))
     assert LOSSES._composed.cache_info().currsize == before
 
 

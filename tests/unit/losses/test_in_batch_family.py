@@ -162,7 +162,7 @@ GUIDES = {
 
 @pytest.mark.parametrize("kind", ["absolute", "relative"])
 def test_the_guide_masks_alike_by_tiles_and_as_defined(kind, monkeypatch):
-    monkeypatch.setattr(tiled, "FEWEST", 3)
+    monkeypatch.setattr(tiled, "MIN_TILE_ROWS", 3)
     monkeypatch.setattr(tiled, "CELLS", 1)
     for margin in (-0.4, 0.0, 0.3):
         settings = {"temperature": 0.1, "margin": margin, "margin_kind": kind, **GUIDES}

@@ -78,7 +78,7 @@ def agree(settings, temperature=0.2):
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form))
 def test_tiles_and_definition_agree(form, monkeypatch):
-    monkeypatch.setattr(tiled, "FEWEST", 3)  # spans of three rows, the last shorter
+    monkeypatch.setattr(tiled, "MIN_TILE_ROWS", 3)  # spans of three rows, the last shorter
     monkeypatch.setattr(tiled, "CELLS", 1)
     for number, ways in enumerate(SOME):
         partition = ("joint", "per_direction")[number % 2]

@@ -66,7 +66,7 @@ def value_and_gradient(function, vectors, **rest):
 def tiles(request, monkeypatch):
     if request.param == "ragged tiles":
         monkeypatch.setattr(tiled, "CELLS", 1)
-        monkeypatch.setattr(tiled, "FEWEST", 4)
+        monkeypatch.setattr(tiled, "MIN_TILE_ROWS", 4)
 
 
 def test_the_losses_that_compare_keys_of_the_batch_read_texts():

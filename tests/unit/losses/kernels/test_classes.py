@@ -110,7 +110,7 @@ def each_way(request, monkeypatch):
     for module in MODULES:
         monkeypatch.setattr(module, "is_small", lambda *_, **__: True)
     limit = SIZE if "differences" in request.param else 0
-    monkeypatch.setattr(by_mining, "FEW_AT_ONCE", limit)
+    monkeypatch.setattr(by_mining, "MAX_ROWS_AT_ONCE", limit)
 
 
 def normal(*shape, seed=0, dtype=torch.float64):
@@ -187,8 +187,8 @@ def test_any_distance_any_margin(each_way, mining):
 @pytest.mark.parametrize("few", [0, 1000])
 @pytest.mark.parametrize("mining", ["semi_hard", "all", "over violating", "unit"])
 def test_comparing_and_sorting_agree(in_blocks, monkeypatch, mining, few):
-    monkeypatch.setattr(by_mining, "FEW", few)
-    monkeypatch.setattr(by_mining, "FEW_FOR_LEAST", few)
+    monkeypatch.setattr(by_mining, "MAX_POSITIVES", few)
+    monkeypatch.setattr(by_mining, "MAX_POSITIVES_FOR_LEAST", few)
     for batch in ("generic", "with duplicates"):
         for classes in CLASSES.values():
             same(*TRIPLETS[mining], BATCHES[batch], classes=classes)

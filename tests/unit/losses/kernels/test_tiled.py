@@ -109,7 +109,7 @@ def tiles(request, monkeypatch):
         monkeypatch.setattr(softmax, "SMALL_BATCH_CELLS", 0)
     if request.param == "ragged tiles":
         monkeypatch.setattr(tiled, "CELLS", 1)
-        monkeypatch.setattr(tiled, "FEWEST", 4)
+        monkeypatch.setattr(tiled, "MIN_TILE_ROWS", 4)
 
 
 # The definition's numbers
@@ -273,7 +273,7 @@ def largest_tensor(function, *given):
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_no_step_makes_the_matrix(symmetric, monkeypatch):
     monkeypatch.setattr(tiled, "CELLS", 1)
-    monkeypatch.setattr(tiled, "FEWEST", 32)
+    monkeypatch.setattr(tiled, "MIN_TILE_ROWS", 32)
     queries, keys = torch.randn(2, 500, 8, requires_grad=True)
 
     def step():
@@ -328,7 +328,7 @@ def test_going_backward_twice_gives_the_same(name, parameters, extra):
 def test_an_accelerator_is_never_asked_for_a_number(name, parameters, extra, dtype, monkeypatch):
     """The meta device has no numbers to read: a step that wants one fails."""
     monkeypatch.setattr(tiled, "CELLS", 1)
-    monkeypatch.setattr(tiled, "FEWEST", 4)
+    monkeypatch.setattr(tiled, "MIN_TILE_ROWS", 4)
     vectors, rest = made(name, 10, extra, dtype=dtype)
     there = {n: v.to("meta") for n, v in vectors.items()}
     rest = {n: t.to("meta") for n, t in rest.items()}
