@@ -1,2 +1,2 @@
-"""The process before the app of a hosted page: it takes connections, refuses what is too much, and
-hands on what is left. It imports neither torch nor Gradio."""
+"""The process in front of a hosted app: it accepts connections, refuses excess, and forwards the
+rest. It imports neither torch nor Gradio."""

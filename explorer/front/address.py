@@ -1,8 +1,8 @@
-"""Where readers find the page: where it listens, or where whoever runs it says.
+"""The page's address for readers: the one it listens at, or a configured one.
 
-What a request says of a proxy (X-Forwarded-Host and its like) is written by whoever sent it. A
-hosted page takes it only on the hub, where every request has come through the hub's own proxy;
-elsewhere it has the address that it was started with.
+Headers of a request about a proxy (X-Forwarded-Host and the like) are its sender's words. A hosted
+page trusts them only on the hub, where every request passes the hub's own proxy; elsewhere it has
+the address that it was started with.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ OF_A_PROXY = b"x-forwarded-"
 
 
 def read_address(text: str) -> str:
-    """The address that readers use, without a slash at its end; "" for the one listened at.
+    """Read the address for readers, without a slash at its end; "" for the one listened at.
 
-    It is whole, as https://example.org/losses, or only the path, as /losses.
+    It is complete, as https://example.org/losses, or only the path, as /losses.
 
-    Raises ValueError where it is none of these.
+    Raises ValueError if it is neither.
     """
     address = text.strip().rstrip("/")
     try:
@@ -44,7 +44,7 @@ def read_address(text: str) -> str:
 
 
 class KnowsAddress:
-    """Middleware: every request is one of this address, whatever it says of proxies."""
+    """Middleware that gives every request this address, whatever it says of proxies."""
 
     def __init__(self, app: Application, address: str = "") -> None:
         said = urlsplit(address)
@@ -72,7 +72,7 @@ class KnowsAddress:
         await self.app(known, receive, below_the_path if self.root else send)
 
     def _led(self, name: bytes, value: bytes) -> bytes:
-        """Where a redirection leads: Gradio's leave the path out."""
+        """Return the target of a redirection with the path, which Gradio's omit."""
         root = self.root.encode()
         inside = value.startswith(b"/") and not value.startswith(b"//")
         if name != b"location" or not inside or (value + b"/").startswith(root + b"/"):
@@ -81,8 +81,8 @@ class KnowsAddress:
 
 
 def believe_no_proxy(config: Config) -> None:
-    """Connections that this server takes from now on are those of whoever opened them: uvicorn
-    takes the word of any client of this computer for a proxy's, before the app is asked."""
+    """Attribute this server's connections to whoever opens them: uvicorn otherwise trusts any
+    client of this computer as a proxy, before the app is asked."""
     if isinstance(config.loaded_app, ProxyHeadersMiddleware):
         config.loaded_app = config.loaded_app.app
 

@@ -1,4 +1,4 @@
-"""What passes between a server, its middlewares and the app."""
+"""Messages between a server, its middlewares and the app."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Application = Callable[[dict, Receive, Send], Awaitable[None]]
 
 
 async def arrived(receive: Receive) -> list[Message]:
-    """All messages of a request, or those until whoever sent it left."""
+    """Yield all messages of a request, or those until its sender left."""
     came = [await receive()]
     while came[-1]["type"] == "http.request" and came[-1].get("more_body"):
         came.append(await receive())
@@ -20,5 +20,5 @@ async def arrived(receive: Receive) -> list[Message]:
 
 
 def body_of(came: list[Message]) -> bytes:
-    """What those messages hold."""
+    """Return the body in these messages."""
     return b"".join(message.get("body", b"") for message in came)

@@ -1,7 +1,7 @@
-"""What a hosted page refuses before it is read: too much at once, or too often. What one visitor
-asks for beyond what is answered at a time waits here, where it keeps no thread.
+"""Limits of a hosted page that apply before a request is read: its size, and requests a second.
 
-A refusal is one line of the log, with its reason and no content, and costs next to nothing.
+A visitor's requests beyond those answered at a time wait here, without a thread. A refusal is one
+line of the log, with its reason and no content, and costs next to nothing.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ MUCH = 64 * MIB  # is given back to the system once it is not held any more
 
 
 class Bucket:
-    """Token bucket: so many requests at once, and so many a second after that."""
+    """Token bucket: a burst of so many requests, and so many a second after that."""
 
     def __init__(self) -> None:
         self.left = budget("requests_at_once")
         self.at = time.monotonic()
 
     def take(self) -> bool:
-        """Whether one more may be answered now."""
+        """Take a token; return whether there was one."""
         now = time.monotonic()
         gained = (now - self.at) * budget("requests_a_second")
         self.left, self.at = min(self.left + gained, budget("requests_at_once")), now
@@ -67,8 +67,8 @@ class Bucket:
 
 
 class Line:
-    """The requests of one visitor, or of one kind: so many are answered at a time, and so many wait
-    for that."""
+    """A visitor's requests, or those of one kind: so many are answered at a time, and so many
+    wait."""
 
     def __init__(self, at_once: Callable[[], float] = lambda: budget("requests_of_one")) -> None:
         self.under_way = 0
@@ -76,7 +76,7 @@ class Line:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def enter(self) -> bool:
-        """Whether this one may be answered, now that it is its turn; False where too many wait."""
+        """Wait for a turn; return False if too many wait already."""
         if self.under_way < self._at_once():
             self.under_way += 1
             return True
@@ -101,11 +101,11 @@ class Line:
 
 
 class _Refused(Exception):
-    """What comes in is not waited for any longer."""
+    """The rest of the request is not awaited."""
 
 
 class Bounded:
-    """Middleware: what a visitor sends is counted and measured while it comes in."""
+    """Middleware that counts and measures a visitor's requests as they arrive."""
 
     def __init__(self, app: Application) -> None:
         self.app = app
@@ -207,8 +207,8 @@ class Bounded:
         return self._anew if _is_made_anew(scope) else None
 
     def _asks_too_often(self, scope: dict) -> bool:
-        """What is asked of the server, that is; a page's own files are few and small. All who come
-        without a key are counted as one."""
+        """Return whether a request exceeds the rate of its visitor; a page's own files do not
+        count. Visitors without a key count as one."""
         of_server = scope["method"] == "POST" or any(one in scope["path"] for one in OF_SERVER)
         if not of_server and not _is_made_anew(scope):
             return False
@@ -233,9 +233,9 @@ def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
 async def refuse(
     scope: dict, send: Send, status: int, problem: Problem, sent: Receive | None = None
 ) -> None:
-    """Answer a page by a sentence that it can show, and a program by the status too.
+    """Answer a page with a sentence that it can show, and a program with the status too.
 
-    `sent` is where more of the request comes from, which is listened to and dropped.
+    The rest of the request, from `sent`, is read and dropped.
     """
     print(f"refused {status} {problem.key}", file=sys.stderr, flush=True)
     if PAGE_REQUESTS in scope["path"]:

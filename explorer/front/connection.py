@@ -1,4 +1,4 @@
-"""Connections to the app: kept and used again, one request after the other on each."""
+"""Connections to the app, reused for one request after the other."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Unanswered(OSError):
-    """The app cannot be reached, or has closed the connection before an answer, or within one."""
+    """The app cannot be reached, or has closed the connection before or within an answer."""
 
 
 class Connection:
-    """A connection, and what has come of the answer to its last request."""
+    """A connection, and the received part of the answer to its last request."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
@@ -34,7 +34,7 @@ class Connection:
 
     @property
     def is_free(self) -> bool:
-        """Whether another request may follow."""
+        """Return whether another request may follow."""
         return self._is_whole and self._parser.should_keep_alive() and not self.is_closed
 
     @property
@@ -54,7 +54,7 @@ class Connection:
             await self._hear()
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The body of the answer, as it comes. Raises Unanswered."""
+        """Yield the body of the answer as it arrives. Raises Unanswered."""
         while True:
             came, self._pieces = self._pieces, []
             if came:
@@ -89,8 +89,8 @@ class Connection:
 
 
 class Connections:
-    """As many as there are requests under way to this port of the loopback; one that nobody has
-    used for `idle_s` seconds is closed."""
+    """A connection for each concurrent request to this port of the loopback; closed after `idle_s`
+    unused seconds."""
 
     def __init__(self, host: str, port: int, idle_s: float) -> None:
         self._host, self._port, self._idle_s = host, port, idle_s
@@ -98,9 +98,9 @@ class Connections:
 
     @contextlib.asynccontextmanager
     async def lent(self) -> AsyncIterator[Connection]:
-        """A connection for one request; it is closed where its answer was not taken to the end.
+        """Lend a connection for one request; it is closed unless its answer was read to the end.
 
-        Raises Unanswered where there is no app.
+        Raises Unanswered if there is no app.
         """
         connection = self._kept() or await self._opened()
         try:
@@ -113,7 +113,7 @@ class Connections:
                 connection.close()
 
     def _kept(self) -> Connection | None:
-        """The one that was used last; those that were not for too long are at the beginning."""
+        """Return the most recently used one, after closing those unused for too long."""
         too_old = time.monotonic() - self._idle_s
         while self._free and (self._free[0].left_at < too_old or self._free[0].is_closed):
             self._free.pop(0).close()

@@ -1,9 +1,9 @@
-"""By which name a request found this server, and whether a page of another origin sent it.
+"""The name by which a request reached this server, and pages of another origin that sent it.
 
-The name is the header Host, known to whatever answers the request.
+The name is the header Host, available to the code that answers the request.
 
-A name that whoever made a page points at this computer (DNS rebinding) makes a stranger's page one
-of the same origin, so that what only this computer may do asks for a name of this computer.
+A page's author can point a name at this computer (DNS rebinding), which makes the stranger's page
+one of the same origin. So actions reserved to this computer require one of its own names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class KnowsHost:
 
 
 class Origin(NamedTuple):
-    """Where a page comes from, as browsers tell one site from another."""
+    """Origin of a page, as browsers compare sites."""
 
     scheme: str
     host: str
@@ -42,7 +42,8 @@ class Origin(NamedTuple):
 
 
 def origin_of(address: str) -> Origin | None:
-    """The origin of a whole address; None of what is none, such as "null" or "http://[".
+    """Return the origin of a complete address; None for anything else, such as "null" or
+    "http://[".
 
     >>> origin_of("https://Example.org./losses")
     Origin(scheme='https', host='example.org', port=443)
@@ -57,7 +58,7 @@ def origin_of(address: str) -> Origin | None:
 
 
 def name_in(host: str) -> str:
-    """The name in a header Host, in lower case, without its port; "" of what is none.
+    """Return the name in a header Host, in lower case, without its port; "" if it holds none.
 
     >>> name_in("Example.ORG.:7860"), name_in("[::1]:80"), name_in("[")
     ('example.org', '::1', '')
@@ -67,30 +68,30 @@ def name_in(host: str) -> str:
 
 
 def asked_for_here() -> bool:
-    """Whether the request that is answered named this computer: localhost, or a loopback address;
-    also where there is no request."""
+    """Return whether the current request named this computer: localhost, or a loopback address;
+    True without a request."""
     host = _host.get()
     return is_this_computer(name_in(host)) if host else True
 
 
 def of_another_page(scope: Mapping) -> bool:
-    """Whether a page that is not ours had the browser send this, with the cookies of whoever looks
-    at it. A link that leads here, or a frame that shows us, is none: the page is then ours."""
+    """Return whether another site's page made the browser send this, with its user's cookies. A
+    link or a frame that opens our page does not count: the page is then ours."""
     return is_foreign(scope) and not opens(scope)
 
 
 def opens(scope: Mapping) -> bool:
-    """Whether a browser is about to show what it asks for, in a window or in a frame."""
+    """Return whether a browser will show the answer, in a window or in a frame."""
     mode = dict(scope["headers"]).get(b"sec-fetch-mode")
     return scope["method"] in ("GET", "HEAD") and mode == b"navigate"
 
 
 def is_foreign(scope: Mapping, ours: Collection[Origin] = ()) -> bool:
-    """Whether a page of another origin has the browser send this request.
+    """Return whether a page of another origin makes the browser send this request.
 
-    Browsers say so of every request (Sec-Fetch-Site), or, where the page is not encrypted, at least
-    from where they post (Origin); what says nothing is no browser's. `ours` are origins of the page
-    beside the name that was asked for, such as that of a proxy.
+    Browsers say so in every request (Sec-Fetch-Site), or, if the page is not encrypted, at least in
+    a POST (Origin); without either it is no browser's. `ours` are origins of the page beside the
+    requested name, such as a proxy's.
     """
     headers = dict(scope["headers"])
     site = headers.get(b"sec-fetch-site")
@@ -103,10 +104,10 @@ def is_foreign(scope: Mapping, ours: Collection[Origin] = ()) -> bool:
 
 
 def _is_asked_for(origin: Origin, scope: Mapping) -> bool:
-    """Whether a request was sent to the origin of the page that sent it.
+    """Return whether a request was sent to the origin of the page that sent it.
 
-    A proxy may take encrypted requests for us, and leave out the port of the name that it hands on.
-    A name of this computer has no proxy before it: another port there is another program.
+    A proxy may take encrypted requests for us, and drop the port of the forwarded name. A name of
+    this computer has no proxy: another port there is another program.
     """
     headers = dict(scope["headers"])
     scheme = scope.get("scheme", "http").replace("ws", "http")  # a socket is of its page
@@ -122,5 +123,5 @@ def _is_asked_for(origin: Origin, scope: Mapping) -> bool:
 
 
 def _port_in(host: str) -> int | None:
-    """The port that a header Host names."""
+    """Return the port in a header Host."""
     return urlsplit(f"//{host}").port

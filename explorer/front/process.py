@@ -1,4 +1,4 @@
-"""The process that takes connections: begun by the app, and ended with it."""
+"""The process that accepts connections: started by the app, and ended with it."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ AGAIN_S = 0.5  # before a process that ended follows one that did
 
 
 class Front:
-    """Listens at this host and port, and once it is open hands on what passes to the app on
-    `app_port`; who comes before that waits.
+    """Listens at this host and port, and once open forwards accepted requests to the app on
+    `app_port`; earlier ones wait.
 
-    A process that ends is followed by another: what listens belongs to this one.
+    A process that ends is replaced by another: the listening socket belongs to this one.
 
-    Raises OSError where the port is taken, or without one each from 7860 (GRADIO_SERVER_PORT) on.
+    Raises OSError if the port is taken, or, without one, if all from 7860 (GRADIO_SERVER_PORT) on
+    are.
     """
 
     def __init__(self, host: str, port: int | None, address: str) -> None:
@@ -53,22 +54,22 @@ class Front:
 
     @property
     def address(self) -> str:
-        """Where it listens."""
+        """The address that it listens at."""
         host = "localhost" if self._host == "0.0.0.0" else self._host
         return f"http://{host}:{self._listening.getsockname()[1]}"
 
     @property
     def memory(self) -> int:
-        """The bytes that the process holds."""
+        """Return the bytes that the process holds."""
         return memory_of(self._process)
 
     def open(self) -> None:
-        """Begin to take connections: the app answers now."""
+        """Begin to forward requests: the app is ready."""
         self._opened = True
         self._let_in()
 
     def end(self) -> None:
-        """Take no more connections, and cut those that there are."""
+        """Close the socket and all connections."""
         with self._beginning:
             self._ended.set()
             FRONTS.discard(self)
@@ -108,7 +109,7 @@ FRONTS: set[Front] = set()  # that are listening
 
 
 def listening(host: str, port: int | None) -> socket.socket:
-    """A socket that listens there; without a port at the first free one."""
+    """Return a socket that listens there; without a port at the first free one."""
     plain = host.strip("[]")
     family = socket.AF_INET6 if ":" in plain else socket.AF_INET
     first = int(os.environ.get("GRADIO_SERVER_PORT") or 7860) if port is None else port
@@ -124,14 +125,15 @@ def listening(host: str, port: int | None) -> socket.socket:
 
 
 def free_port() -> int:
-    """A port of this computer at which nobody listens now."""
+    """Return a free port of this computer."""
     with socket.socket() as taken:
         taken.bind((HERE, 0))
         return taken.getsockname()[1]
 
 
 def allow_connections(most: int = CONNECTIONS) -> None:
-    """Let this process have so many connections, as far as it may: a shell allows a thousand."""
+    """Raise this process's limit of connections as far as permitted: a shell allows a
+    thousand."""
     try:
         import resource
     except ImportError:  # the system sets no such limit
@@ -143,7 +145,7 @@ def allow_connections(most: int = CONNECTIONS) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Ends with the app alone: Ctrl-C in a terminal is told to both."""
+    """A server that only the app ends: Ctrl-C in a terminal reaches both."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -151,7 +153,7 @@ class _Server(uvicorn.Server):
 
 
 def _serve(taken: socket.socket, app_port: int, address: str, line: Connection) -> None:
-    """Take connections, from when it is let, until whoever began this ends, also by a kill."""
+    """Serve, from the opening on, until the starting process ends, even by a kill."""
     allow_connections()
     log_without_words()
     config = uvicorn.Config(

@@ -1,4 +1,4 @@
-"""Reverse proxy: a request that has passed is handed on to the app, and its answer back."""
+"""Reverse proxy: forwards an accepted request to the app, and its answer back."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ WITH_BODIES = ("POST", "PUT", "PATCH")
 
 
 class Proxy:
-    """ASGI app: every request is one to the app on this port of the loopback.
+    """ASGI app that forwards every request to the app on this port of the loopback.
 
-    It is sent once it has come whole; the answer is handed back piece by piece. Whoever leaves
-    before its end closes the connection to the app, too, which ends work by it.
+    A request is forwarded once it is complete; the answer comes back piece by piece. If the client
+    leaves early, the connection to the app is closed, too, which ends its work.
     """
 
     def __init__(self, port: int) -> None:
@@ -86,7 +86,7 @@ def _begun(connection: Connection) -> Message:
 
 
 def _named(headers: Headers) -> set[bytes]:
-    """The headers that whoever sent them says are of the connection."""
+    """Return the headers that their sender declares to be of the connection."""
     said = b",".join(value for name, value in headers if name == b"connection")
     return {name.strip().lower() for name in said.split(b",")} - OF_A_REQUEST
 

@@ -30,7 +30,7 @@ BESIDE_BYTES = 2**16
 
 
 class BoundedConnection(HttpToolsProtocol):
-    """A connection whose other side sends the head of a request, and takes an answer, in time."""
+    """A connection whose client must send the head of a request, and read an answer, in time."""
 
     _head: asyncio.TimerHandle | None = None
     _answer: asyncio.TimerHandle | None = None
@@ -107,7 +107,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._refuse(400, "malformed")
 
     def pause_writing(self) -> None:
-        """The other side does not take what is sent to it, for now."""
+        """Start the timeout of a client that does not read."""
         super().pause_writing()
         if self._answer is None:
             left = budget("answer_seconds")
@@ -124,7 +124,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     @property
     def _answers(self) -> bool:
-        """Whether a request has come whole and its answer has not gone."""
+        """Return whether a request is complete and its answer not yet sent."""
         return bool(self._asked) and not self._asked[0].more_body
 
     def _refuse(self, status: int, why: str) -> None:

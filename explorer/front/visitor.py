@@ -1,4 +1,4 @@
-"""The key with which a request came: read off its header or its cookie, and told to nobody here."""
+"""The visitor's key in a request's header or cookie, which is never revealed here."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ HOST_COOKIE = f"__Host-{COOKIE}"
 
 
 def is_encrypted(scope: dict) -> bool:
-    """Whether the browser sent the request encrypted, to this server or to the proxy before it."""
+    """Return whether the browser sent the request encrypted, to this server or to the proxy before
+    it."""
     proto = dict(scope["headers"]).get(b"x-forwarded-proto", scope.get("scheme", "http").encode())
     return proto.split(b",")[0].strip() == b"https"
 
 
 def cookie_name(scope: dict) -> str:
-    """The name of the cookie that holds the key of whoever sent the request."""
+    """Return the name of the cookie with the visitor's key."""
     return HOST_COOKIE if is_encrypted(scope) and not scope.get("root_path") else COOKIE
 
 
 def sent_key(scope: dict) -> str:
-    """The key that came with a request; "" where none did, or the page of another had the browser
-    send its cookie."""
+    """Return the key of a request; "" without one, or if another site's page made the browser send
+    its cookie."""
     return _in_header(scope) or ("" if of_another_page(scope) else _in_cookie(scope))
 
 
 def kept_key(scope: dict) -> str:
-    """The same of who will have it the next time, too: a client of MCP keeps a cookie for no longer
-    than it talks to us."""
+    """Return the key of a client that will send it again: a client of MCP keeps a cookie only for
+    one session."""
     if "/mcp" in scope["path"]:
         return _in_header(scope)
     return sent_key(scope)

@@ -1,9 +1,9 @@
-"""What a browser fetches from this folder: modules, styles, fonts, words, and each page's facts.
+"""Files and facts for the browser: modules, styles, fonts, words, and each page's facts.
 
-All of it stands below one path that names its content, `served/<version>/`. Files import each
-other by relative addresses, so a page never mixes two versions, and a browser may keep them for
-good: another version has another path. Only the facts of a page, which follow from how the
-program was started, are asked for anew each time.
+All of it is below one path that names its content, `served/<version>/`. Files import each other by
+relative addresses, so a page never mixes two versions, and a browser may cache them for good:
+another version has another path. Only the facts of a page, which depend on how the program was
+started, are requested each time.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _IMPORT = re.compile(r"""^import\s(?:[^"';]*\sfrom\s)?"(\.[^"]+)";$""", re.MULTI
 
 
 def _files() -> dict[str, bytes]:
-    """Every file that is served, by its address below the version."""
+    """Return every served file by its address below the version."""
     files = {
         path.relative_to(HERE).as_posix(): path.read_bytes()
         for path in sorted(HERE.rglob("*"))
@@ -70,7 +70,8 @@ def _files() -> dict[str, bytes]:
 
 
 def _plotly() -> bytes:
-    """The script that the package plotly brings; the package itself takes its time to import."""
+    """Return plotly's script from its package, without importing the package, which takes
+    long."""
     package = find_spec("plotly")
     assert package is not None
     assert package.origin is not None
@@ -78,7 +79,7 @@ def _plotly() -> bytes:
 
 
 def version(files: Mapping[str, bytes]) -> str:
-    """A short name that no other names or contents of files have."""
+    """Return a short name that identifies the names and contents of files."""
     digest = hashlib.sha256()
     for name, content in files.items():
         digest.update(f"{name} {len(content)} ".encode() + content)
@@ -92,7 +93,7 @@ MOUNT = "kit/mount.js"  # where a page begins
 
 
 def imported(modules: Iterable[str]) -> list[str]:
-    """These modules and all that they import, each once, the first ones first."""
+    """Return these modules and all that they import, each once, in order."""
     found = list(dict.fromkeys(modules))
     for module in found:  # grows on the way
         folder = (HERE / module).parent
@@ -104,13 +105,13 @@ def imported(modules: Iterable[str]) -> list[str]:
 
 
 def styles(page: str) -> list[str]:
-    """The shared styles, then those in the page's own folder."""
+    """Return the shared styles, then those in the page's own folder."""
     return [*SHARED_STYLES, *sorted(f for f in FILES if re.match(rf"pages/{page}/.*\.css$", f))]
 
 
 def manifest() -> dict[str, object]:
-    """What a system wants to know of the page to install it as an app. Addresses are relative to
-    its own, so that they are right below a path of the host's too; Gradio's are not."""
+    """Return the web app manifest. Addresses are relative to its own, so that they also hold below
+    a path of the host; Gradio's do not."""
     icons = [(ICON.relative_to(HERE).as_posix(), "any")]
     icons += [(name, f"{size}x{size}") for size, name in DRAWN.items()]
     return {
@@ -127,7 +128,7 @@ def manifest() -> dict[str, object]:
 
 
 def routes(facts: Mapping[str, object]) -> list[APIRoute]:
-    """What serves the files of this version, and `facts`: by the folder of a page, its own."""
+    """Return the routes of this version's files, and of `facts` by the folder of a page."""
     known = {name: (content, FOREVER) for name, content in FILES.items()}
     known |= {f"data/{page}.json": (encoded(one), ANEW) for page, one in facts.items()}
 
@@ -143,7 +144,8 @@ def routes(facts: Mapping[str, object]) -> list[APIRoute]:
         return Response(encoded(manifest()), media_type="application/manifest+json")
 
     async def icon(size: str) -> Response:
-        """In place of Gradio's, which would draw any size, and from an SVG cannot."""
+        """Serve our icons in place of Gradio's route, which would draw any size, and cannot from an
+        SVG."""
         name = {str(known): name for known, name in DRAWN.items()}.get(size)
         return Response(status_code=404) if name is None else await answer(name)
 

@@ -1,8 +1,7 @@
-"""Exception handler: whatever goes wrong on the way of a request is answered, and told without its
-words.
+"""Exception handler: every failed request gets an answer, and the log no words of a visitor.
 
-What Gradio, MCP or the server raise of themselves may quote what was sent. It would end up in the
-log, and whoever asked would get "Internal Server Error", or a stream that breaks off.
+Errors that Gradio, MCP or the server raise may quote their input. It would end up in the log, and
+the client would get "Internal Server Error", or a broken stream.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ STREAM = b"text/event-stream"
 
 
 class TellsDefects:
-    """Middleware: what nothing below it has answered is answered."""
+    """Middleware that answers requests which nothing below it has answered."""
 
     def __init__(self, app: Callable[..., Any]) -> None:
         self.app = app
@@ -45,19 +44,19 @@ class TellsDefects:
         try:
             await self.app(scope, receive, noticed)
         except Exception as error:
-            status, problem = _told(error)
-            said = say("en", problem.key, **problem.values)
+            status, problem = _message_of(error)
+            message = say("en", problem.key, **problem.values)
             if not begun:
-                await _answer(send, status, {"error": problem.to_json(), "detail": said})
+                await _answer(send, status, {"error": problem.to_json(), "detail": message})
             elif _is_stream(begun[0]):
-                body = f"event: error\ndata: {json.dumps({'error': said})}\n\n".encode()
+                body = f"event: error\ndata: {json.dumps({'error': message})}\n\n".encode()
                 await send({"type": "http.response.body", "body": body})
             else:
                 raise  # the connection is closed: half an answer is not taken for a whole one
 
 
-def _told(error: Exception) -> tuple[int, Problem]:
-    """What whoever asked is told; a defect of ours is written to the terminal."""
+def _message_of(error: Exception) -> tuple[int, Problem]:
+    """Return the message for the client; a defect of ours is written to the terminal."""
     places = traceback.extract_tb(error.__traceback__)
     if isinstance(error, TypeError) and places[-1].name == ARGUMENTS:
         reason = shortened(str(error).partition(". ")[0])
@@ -73,7 +72,7 @@ def _is_stream(begun: Message) -> bool:
     return dict(begun["headers"]).get(b"content-type", b"").startswith(STREAM)
 
 
-async def _answer(send: Send, status: int, told: dict) -> None:
+async def _answer(send: Send, status: int, content: dict) -> None:
     headers = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps(told).encode()})
+    await send({"type": "http.response.body", "body": json.dumps(content).encode()})

@@ -57,7 +57,7 @@ def routes(
 
 
 def _response(html: bytes, request: Request) -> Response:
-    """The page, compressed where it goes a long way."""
+    """Return the page, compressed for a remote client."""
     headers = {"Vary": "Accept-Encoding"}
     accepted = encodings_in(request.headers.get("accept-encoding", ""))
     if deployment_policy().packs_answers and "br" in accepted:

@@ -1,8 +1,8 @@
-"""Everything here depends on Gradio's internals (6.31); no other module does.
+"""All code that depends on Gradio's internals (6.31); no other module does.
 
-Gradio's own way with a call looks through its arguments and its answer for files, fetches what
-claims to be one from wherever it says, and keeps both for as long as it knows the session. None of
-our functions takes a file or has a state, so arguments and answers pass through unchanged.
+For every call Gradio searches arguments and answer for files, fetches what claims to be one from
+any address, and keeps both for the session. None of our functions takes a file or has a state, so
+arguments and answers pass through unchanged.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Unfetched(LRUCache[str, asyncio.Queue[EventMessage]]):
 
 
 class Refusal(gr.Error):
-    """The sentence that a client gets in place of an answer."""
+    """The sentence that a client gets instead of an answer."""
 
     def __init__(self, sentence: str) -> None:
         # Half a character of the input, quoted in the sentence, would fit into no answer.
@@ -109,8 +109,8 @@ async def _answer(block_fn: BlockFunction, predictions: Any, state: object) -> l
 
 
 def _answer_tools_in_json(mcp_server: Any) -> None:
-    """Let MCP tools answer in JSON, where Gradio's text of an object is Python, and put a PNG
-    beside it as an image, which a model can look at."""
+    """Let MCP tools answer in JSON, since Gradio's text of an object is Python, and add a PNG as an
+    image, which a model can view."""
     types = mcp_server.types
 
     def contents(data: Any, root_url: str) -> list[Any]:
@@ -127,14 +127,14 @@ def _answer_tools_in_json(mcp_server: Any) -> None:
 
 
 def limit_queue(blocks: gr.Blocks) -> None:
-    """Let fewer calls and answers wait: one of some megabytes may be asked for a thousand times by
-    somebody who fetches none."""
+    """Limit waiting calls and answers: one of some megabytes could be requested a thousand times
+    and never fetched."""
     blocks._queue.max_size = UNFETCHED
     blocks._queue.pending_messages_per_session = Unfetched(UNFETCHED)
 
 
 def stand_behind_front(blocks: gr.Blocks) -> None:
-    """Configure the server whose only client is the process before a hosted app."""
+    """Configure the server whose only client is the process in front of a hosted app."""
     config: Config = blocks.server.config
     config.timeout_keep_alive = APP_IDLE_S
     if not deployment_policy().believes_proxies:

@@ -1,9 +1,9 @@
-"""The guard before the app: it answers its own pages and programs, and no page of a stranger.
+"""The guard before the app: it admits its own pages and programs, and no other site's page.
 
-A browser sends to this computer whatever the page of any site tells it to. So the guard asks of
-every request: was the server called by a name of its own (a stranger's name may be pointed at this
+A browser sends requests to this computer for the page of any site. So the guard checks every
+request: was the server called by a name of its own (a stranger's name may be pointed at this
 computer), and did a page of another origin send it? Such a page may open ours, also in a frame, and
-nothing else. It is plain ASGI and knows nothing of Gradio.
+nothing else. It is plain ASGI and independent of Gradio.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ NOTEBOOKS: Mapping[str, tuple[str, ...]] = {
 class Names:
     """The names by which readers find this server, beside those of this computer.
 
-    `hosts` are whole names, `suffixes` the ends of names, and `origins` whole origins. `any_number`
-    takes addresses that are numbers, which nobody can point elsewhere; `any_name` takes all names,
-    where only a proxy can reach the server.
+    `hosts` are complete names, `suffixes` the ends of names, and `origins` complete origins.
+    `any_number` accepts numeric addresses, which nobody can point elsewhere; `any_name` accepts all
+    names, if only a proxy can reach the server.
     """
 
     hosts: frozenset[str]
@@ -56,7 +56,7 @@ class Names:
     any_name: bool = False
 
     def know(self, host: str) -> bool:
-        """Whether a header Host has one of these names."""
+        """Return whether a header Host has one of these names."""
         name = name_in(host)
         if not name:
             return False
@@ -66,7 +66,7 @@ class Names:
 
 
 def known_names(host: str, address: str = "", environment: Mapping[str, str] = os.environ) -> Names:
-    """The names of a server that listens at `host` and that readers find at `address`.
+    """Return the names of a server that listens at `host` and that readers find at `address`.
 
     A Space has the name that the hub gives it, a notebook in the cloud those of its service. A
     JupyterHub does not tell its name; but a server there is reached through its proxy alone.
@@ -98,7 +98,7 @@ def _is_number(name: str) -> bool:
 
 
 class Guard:
-    """Middleware before all others: refuses what a stranger's page sends.
+    """Outermost middleware: refuses requests of other sites' pages.
 
     Args:
         names: by which the server may be called.
@@ -125,7 +125,7 @@ class Guard:
             await _refuse(scope, send, *refusal)
 
     def _refusal(self, scope: dict) -> tuple[int, Problem] | None:
-        """The status and the reason of a refusal; None of what passes."""
+        """Return the status and the reason of a refusal; None to admit."""
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1")
         if not self.names.know(host):
@@ -138,7 +138,8 @@ class Guard:
 
 
 def _may_be_read(scope: Mapping, headers: Mapping[bytes, bytes]) -> bool:
-    """Whether a body is of a kind that no form and no script can send without asking first."""
+    """Return whether a body has a type that no form and no script can send without a
+    preflight."""
     if scope["type"] != "http" or scope["method"] in (*READS, "OPTIONS"):
         return True
     kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
@@ -149,8 +150,8 @@ def _may_be_read(scope: Mapping, headers: Mapping[bytes, bytes]) -> bool:
 
 
 def frame_ancestors() -> str:
-    """The sources whose pages may show ours in a frame: as configured, else anybody's for a page
-    that strangers share, and this computer's at home."""
+    """Return the sources whose pages may frame ours: as configured, else anybody's for a hosted
+    page, and this computer's on the user's own machine."""
     return os.environ.get(FRAMES) or ("*" if deployment_policy().knows_visitors else _HOME_FRAMES)
 
 
@@ -176,6 +177,6 @@ async def _refuse(scope: dict, send: Send, status: int, problem: Problem) -> Non
     answer = {"error": problem.to_json(), "detail": sentence}
     body = (sentence if reads else json.dumps(answer)).encode()
     kind = b"text/plain; charset=utf-8" if reads else JSON.encode()
-    said = [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": said})
+    sent = [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": sent})
     await send({"type": "http.response.body", "body": body})

@@ -1,9 +1,9 @@
-"""A page that strangers share: each is known by a key that the server made and the browser keeps.
+"""A page that strangers share: each has a key that the server made and the browser keeps.
 
 The key is a cookie that no script can read. A program, which keeps no cookies, sends it as the
-header of the same name; it is told its key with its first call. What a client says of itself
-besides, such as an address, counts for nothing; neither does the cookie where the page of another
-site has the browser send it.
+header of the same name, and gets its key with its first call. Nothing else that a client says of
+itself, such as an address, counts; neither does the cookie if another site's page makes the browser
+send it.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 class KnowsVisitor:
-    """Middleware: on a hosted page every request has the key of a visitor, one that came with it
-    or a new one, which a browser is given as a cookie."""
+    """Middleware that gives every request on a hosted page a visitor's key: its own, or a new one,
+    which a browser gets as a cookie."""
 
     def __init__(self, app: Callable[..., Any]) -> None:
         self.app = app
@@ -67,8 +67,8 @@ class KnowsVisitor:
         key = sent or new_key()
         own = (HEADER.encode(), NEW.encode())
         others = [(name, value) for name, value in scope["headers"] if name not in own]
-        said = [(own[0], key.encode()), *([] if kept_key(scope) else [(own[1], b"1")])]
-        known = {**scope, "headers": [*others, *said]}
+        ours = [(own[0], key.encode()), *([] if kept_key(scope) else [(own[1], b"1")])]
+        scope_with_key = {**scope, "headers": [*others, *ours]}
 
         async def with_cookie(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -80,12 +80,12 @@ class KnowsVisitor:
                 message = {**message, "headers": headers}
             await send(message)
 
-        await self.app(known, receive, with_cookie)
+        await self.app(scope_with_key, receive, with_cookie)
 
 
 def _cookie(key: str, scope: dict) -> str:
-    """On the hub a Space stands in a frame of another site: there a cookie must be one of that
-    place alone (Partitioned), which needs an encrypted way."""
+    """Return the cookie. On the hub a Space is in a frame of another site: there it must be
+    restricted to that place (Partitioned), which requires encryption."""
     where = "SameSite=Lax"
     if is_encrypted(scope):
         framed = deployment_policy().space
@@ -95,7 +95,7 @@ def _cookie(key: str, scope: dict) -> str:
 
 
 def as_asked() -> contextlib.AbstractContextManager[None]:
-    """What is done inside is done for the visitor whose request is answered."""
+    """Run the body for the visitor of the current request."""
     if not deployment_policy().knows_visitors:
         return contextlib.nullcontext()
     headers = _headers.get()
@@ -105,13 +105,13 @@ def as_asked() -> contextlib.AbstractContextManager[None]:
 
 
 def accepted_encodings() -> list[str]:
-    """How the answer to the request that is answered may be compressed."""
+    """Return the encodings accepted for the current answer."""
     return encodings_in(_headers.get().get("accept-encoding", ""))
 
 
 @contextlib.contextmanager
 def with_headers(headers: Mapping[str, str]) -> Iterator[None]:
-    """What is done inside answers a request with these headers."""
+    """Run the body for a request with these headers."""
     token = _headers.set(headers)
     try:
         yield
@@ -119,15 +119,15 @@ def with_headers(headers: Mapping[str, str]) -> Iterator[None]:
         _headers.reset(token)
 
 
-def encodings_in(said: str) -> list[str]:
-    """The names in a header Accept-Encoding, without those that are refused there."""
-    listed = [[part.strip() for part in one.split(";")] for one in said.split(",")]
+def encodings_in(header: str) -> list[str]:
+    """Return the names in a header Accept-Encoding, without those refused there."""
+    listed = [[part.strip() for part in one.split(";")] for one in header.split(",")]
     return [name for name, *more in listed if "q=0" not in more]
 
 
 def facts() -> Json | None:
-    """What a hosted page says of itself: the Space that it is, "" for none, and for how many hours
-    uploads and runs are kept. None at home."""
+    """Return facts about a hosted page: its Space, "" for none, and the hours for which uploads and
+    runs are kept. None on the user's own machine."""
     if not deployment_policy().knows_visitors:
         return None
     hours = {"uploads": budget("upload_hours"), "runs": budget("run_hours")}
@@ -135,8 +135,8 @@ def facts() -> Json | None:
 
 
 def health() -> Json:
-    """How a hosted page is doing: middling and heavy work under way and waiting, trainings that
-    train or wait, and how much memory and disk are left, in MiB."""
+    """Return the state of a hosted page: middling and heavy work running and waiting, trainings
+    running or waiting, and free memory and disk, in MiB."""
     try:
         left = shutil.disk_usage(cache_folder("files")).free
     except OSError:  # it can be neither written nor read
@@ -164,13 +164,14 @@ _watched = CapacityLimiter(1)
 
 
 async def watched() -> Json:
-    """`health`, in a thread of its own: however many others are busy, it answers."""
+    """Return a route of `health` with its own thread, so that it answers even if all others are
+    busy."""
     return await to_thread.run_sync(health, limiter=_watched)
 
 
 def forget_mine() -> None:
-    """Remove at once what a hosted page keeps of the visitor who asks: files, what was made of
-    them, and runs."""
+    """Delete all data of the requesting visitor on a hosted page: files, derived data, and
+    runs."""
     if not deployment_policy().knows_visitors:
         return
     jobs.forget_mine()
@@ -180,14 +181,14 @@ def forget_mine() -> None:
 
 
 def answer_soon(seconds: float = SWITCHED_S) -> None:
-    """Let no thread keep Python to itself for longer while another waits for it: whoever answers
-    waits several times for each answer. Beside two who read large files a light answer came after
-    38 ms, 107 at the 95th percentile, with Python's own 5 ms; with this after 12 and 39."""
+    """Shorten the time for which a thread keeps Python's lock: an answer waits for it several
+    times. Beside two readers of large files a light answer took 38 ms, 107 at the 95th percentile,
+    with Python's own 5 ms; with this 12 and 39."""
     sys.setswitchinterval(seconds)
 
 
 def keep_tidy(every: float = TIDIED_S) -> None:
-    """Begin to remove, now and then, what was left too long ago, also by a process that crashed."""
+    """Start a periodic deletion of expired data, also of a process that crashed."""
 
     def tidy() -> None:
         while True:
@@ -199,7 +200,7 @@ def keep_tidy(every: float = TIDIED_S) -> None:
 
 
 def drop_old() -> None:
-    """Remove what was not used for longer than a hosted page keeps it."""
+    """Delete data unused for longer than a hosted page keeps them."""
     for drop in (uploads.drop_old, downloads.drop_old, default_runs().drop_old, hub_cache.drop_old):
         try:
             drop()
@@ -210,8 +211,8 @@ def drop_old() -> None:
 
 
 def problem_of(error: Exception) -> Problem:
-    """What whoever asked is told of what went wrong: that nothing can be kept, or that it is a
-    defect of ours, which is written to the terminal."""
+    """Return the problem to report for an error: no disk space, or a defect of ours, which is
+    written to the terminal."""
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         print(f"refused no_room {os.strerror(error.errno)}", file=sys.stderr, flush=True)
         return Problem("no_room", about="again")
@@ -220,8 +221,8 @@ def problem_of(error: Exception) -> Problem:
 
 
 def tell_defect(error: Exception) -> None:
-    """Write a defect of ours to the terminal; on a hosted page where it happened and of which kind
-    it is, without its words, in which may stand what a visitor typed."""
+    """Write a defect of ours to the terminal; on a hosted page its place and kind, without its
+    message, which may quote a visitor's input."""
     if not deployment_policy().tells_words:
         print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr, end="")
         print(type(error).__name__, file=sys.stderr, flush=True)

@@ -1,5 +1,5 @@
-"""Large files on a page: handed in piece by piece, read in the background, described, and asked
-about until the work on them has ended."""
+"""Large files on a page: uploaded piece by piece, read in the background, described, and polled
+until the work has ended."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the work is that must end first."""
+    """Progress of the work."""
 
     what: str
     done: int
@@ -38,23 +38,22 @@ class Progress:
 
 @dataclass(frozen=True)
 class Working:
-    """No answer yet: it is to be asked for again."""
+    """No answer yet: ask again."""
 
     working: Progress
 
 
 @dataclass(frozen=True)
 class HandedIn(Sparse):
-    """The file's name by content, once it is all there."""
+    """The file's name by content, once it is complete."""
 
     file: str = ""
 
 
 @dataclass(frozen=True)
 class LargeFile:
-    """How a file was read: its columns, which of them are read, and what was left out; the encoding
-    ("" where that cannot be told), and those it could be read in, the likeliest first, each with
-    how its first words would read."""
+    """Interpretation of a file: its columns, those in use, and skipped rows; the encoding ("" if
+    unclear), and the possible ones, best first, each with its reading of the first words."""
 
     encoding: str
     encodings: list[tuple[str, str]]
@@ -73,7 +72,7 @@ class LargeFile:
 
 @dataclass(frozen=True)
 class LargeFileUndecided:
-    """A file whose columns, or whose encoding, are to be chosen from."""
+    """A file whose columns or encoding the user has to choose."""
 
     undecided: Literal[True]
     skipped: int
@@ -86,7 +85,7 @@ class LargeFileUndecided:
 
 
 def answer_when_done(job: Job, make: Callable[[Any], Made]) -> Made | Working:
-    """What `make` makes of the result of a job, or how far it is."""
+    """Return `make` of a job's result, or the job's progress."""
     if not job.wait(ANSWER_S):
         at = job.progress
         return Working(Progress(at.what, at.done, at.total))
@@ -99,8 +98,8 @@ def answer_when_done(job: Job, make: Callable[[Any], Made]) -> Made | Working:
 def parcel_when_packed(
     packed: Jobs, key: Hashable, work: Callable[[Report], Path]
 ) -> Parcel | Working:
-    """The file that `work` writes, to be taken away: written once, and again where it has left
-    meanwhile; or how far it is."""
+    """Return the file that `work` writes, as a download: written once, and again if deleted
+    meanwhile; or the progress."""
     job = started_for_good(packed, key, work, lambda path: path.exists())
     return answer_when_done(job, lambda path: Parcel(path.name, address_of(path)))
 
@@ -108,7 +107,7 @@ def parcel_when_packed(
 def started_for_good(
     jobs: Jobs, key: Hashable, work: Callable[[Report], Any], is_there: Callable[[Any], bool]
 ) -> Job:
-    """The work of that key: once, and again where the file that it made has left meanwhile."""
+    """Return the job of this key: run once, and again if its file was deleted meanwhile."""
     job = jobs.start(key, work)
     if job.wait(0) and not job.is_over and not _still(job, is_there):
         job.cancel()
@@ -124,16 +123,16 @@ def _still(job: Job, is_there: Callable[[Any], bool]) -> bool:
 
 
 def hand_in(request: Json) -> HandedIn:
-    """{token, start, content: base64, name, last} → the file's name by content, once it is all
-    there. {token, forget} drops what has arrived."""
+    """Answer {token, start, content: base64, name, last} with the file's name by content, once it
+    is complete. {token, forget} deletes its pieces."""
     digest, _ = uploads.hand_in(request)
     return HandedIn(digest)
 
 
 def described(read: FilePairs, content: Content, encoding: str) -> LargeFile:
-    """A file's columns, which of them are read, and what was left out; `encoding` is the one that
-    was chosen, "" for none."""
-    count, told = read.skipped
+    """Return a file's columns, those in use, and skipped rows; `encoding` is the chosen one, "" for
+    none."""
+    count, skipped = read.skipped
     return LargeFile(
         encoding=read.encoding,
         encodings=offered(content, read.encoding, encoding),
@@ -147,15 +146,15 @@ def described(read: FilePairs, content: Content, encoding: str) -> LargeFile:
         inference=read.inference,
         notes=reading_notes(read),
         skipped=count,
-        told=[SkippedRow.of(row, problem) for row, problem in told],
+        told=[SkippedRow.of(row, problem) for row, problem in skipped],
     )
 
 
 def undecided(
     content: Content, name: str, chosen: Mapping[str, str], header: bool | None, encoding: str
 ) -> LargeFileUndecided:
-    """What there is to choose from where it is not clear which columns are to be read, with those
-    chosen so far; or else the encodings."""
+    """Return the choices of columns, with those chosen so far, if it is not clear which to read; or
+    else of encodings."""
     content = functools.cache(content)
     try:
         grid = read_grid(content(), name, header, encoding=encoding, chosen=chosen.values())

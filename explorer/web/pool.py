@@ -1,4 +1,4 @@
-"""The threads in which requests are answered, and what becomes of those whose visitor left."""
+"""Threads that answer requests, and the end of work whose visitor left."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ class Pool:
         self._lent = 0
 
     async def run(self, function: Callable[..., Result], *arguments: object) -> Result:
-        """What the function returns, called in one of the threads; others wait outside of them."""
+        """Call the function in one of the threads, and return its result; others wait outside of
+        them."""
         with self.lending():
             return await to_thread.run_sync(function, *arguments, limiter=self.limiter)
 
     def lending(self) -> contextlib.AbstractContextManager[None]:
-        """What is called inside in a thread of this pool may lend its place."""
+        """Let the code inside, in a thread of this pool, lend its slot."""
         loop = asyncio.get_running_loop()
 
         def widen(by: int) -> None:
@@ -48,8 +49,8 @@ class Pool:
 
 
 class EndsWork:
-    """Middleware: work that a request asked for ends at its next step once whoever asked has left,
-    and what programs ask may lend its place while it waits."""
+    """Middleware that ends a request's work at its next step once the client has left; work of
+    programs may lend its slot while it waits."""
 
     def __init__(self, app: Callable[..., Any]) -> None:
         self.app = app

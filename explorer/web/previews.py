@@ -1,8 +1,8 @@
-"""What a link shows where it is shared: a title, a sentence and a picture (Open Graph).
+"""Previews of shared links: a title, a sentence and a picture (Open Graph).
 
-A browser keeps what stands after the # to itself, so a shared scene is named in the query,
-`?scene=…`, from which the page takes it. Only a scene that its link describes by itself has a
-picture of its own: pairs of an example or random ones, by the encoder that comes along.
+A browser does not send the part after the #, so a shared scenario is in the query, `?scene=…`, from
+which the page takes it. Only a scenario that its link describes completely has a picture of its
+own: pairs of an example or random ones, by the bundled encoder.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _pictures: Cache[bytes] = Cache(8 * 2**20, len)
 
 
 def shared_scene(link: str) -> Scenario | None:
-    """The scene of a link that describes all of it; None for any other."""
+    """Return the scenario of a link that describes it completely; None for any other."""
     if not link or len(link) > LINK_LETTERS:
         return None
     try:
@@ -53,7 +53,7 @@ def shared_scene(link: str) -> Scenario | None:
 
 
 def tags(folder: str, link: str, base: str) -> dict[str, str]:
-    """Title, sentence and address of the picture, as text of attributes."""
+    """Return title, sentence and address of the picture, as text of attributes."""
     scene = shared_scene(link)
     title, about = say("en", f"page.{folder}"), say("en", f"page.about.{folder}")
     if scene is not None:
@@ -83,7 +83,7 @@ async def _preview(request: Request) -> Response:
 
 
 def _picture(scene: Scenario) -> bytes:
-    """The figure of the scene in the middle of a sheet of `SIZE`."""
+    """Return the scenario's figure in the middle of a sheet of `SIZE`."""
     key = scene.to_link()
     if (known := _pictures.get(key)) is not None:
         return known

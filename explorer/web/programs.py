@@ -1,4 +1,4 @@
-"""The functions that programs call, as Gradio serves them by HTTP and MCP."""
+"""Functions for programs, as Gradio serves them by HTTP and MCP."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from explorer.web.hosting import as_asked, problem_of, with_headers
 
 
 def endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as Gradio serves it: with its types resolved, and refusing in a sentence, in the
+    """Return the function as Gradio serves it: types resolved, and refusals as sentences, in the
     language of its argument `language` or else of the request's Accept-Language.
 
-    Gradio passes the request as the last argument, which is no part of the endpoint."""
+    Gradio passes the request as the last argument, which is no part of the endpoint.
+    """
 
     signature = inspect.signature(function, eval_str=True)
 
     @functools.wraps(function)
     def answer(*arguments: Any) -> Any:
-        *given, request = arguments
+        *inputs, request = arguments
 
         def refusal(problem: Problem) -> Refusal:
-            asked = dict(zip(signature.parameters, given, strict=False)).get("language")
+            requested = dict(zip(signature.parameters, inputs, strict=False)).get("language")
             accepted = preferred(request.headers.get("accept-language", ""))
-            language = asked if asked in LANGUAGES else accepted
+            language = requested if requested in LANGUAGES else accepted
             return Refusal(say(language, problem.key, **problem.values))
 
         try:
             with with_headers(request.headers), as_asked(), jobs.job():
-                found = function(*given)
+                found = function(*inputs)
                 check_answer(found)
                 return found
         except Problem as problem:

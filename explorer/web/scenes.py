@@ -1,5 +1,5 @@
-"""The scene in a request: its rows, which travel once and then go by a name, and what is told of
-its batch."""
+"""The scenario in a request: its rows, which are sent once and then named, and facts about its
+batch."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _tables: Cache[Rows] = Cache(TABLES)
 
 @dataclass(frozen=True)
 class SendRows:
-    """The rows of that name are not held: they are to be sent again."""
+    """The rows of that name are not cached: send them again."""
 
     send_rows: Literal[True] = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unexplored(Sparse):
-    """A scene that cannot be explored or compared, and which of its rows cannot be used."""
+    """A scenario that cannot be explored or compared, and its unusable rows."""
 
     rows: str | None = None
     error: Problem
@@ -47,35 +47,35 @@ class Unexplored(Sparse):
 
 @dataclass(frozen=True)
 class Link:
-    """The scene as the end of an address."""
+    """The scenario as the end of an address."""
 
     link: str
 
 
 @dataclass(frozen=True)
 class OpenedScene:
-    """The scene of a link or of a scene file."""
+    """The scenario of a link or of a scenario file."""
 
     scenario: SentScenario
 
 
 def scene_in(request: Json) -> Scenario | None:
-    """The scene of {scenario, rows?: name of its rows}; None where rows of that name are not held,
-    and have to be sent. Raises Problem for what is no scene."""
+    """Return the scenario of {scenario, rows?: name of its rows}; None if rows of that name are not
+    cached, and have to be sent. Raises Problem if it is invalid."""
     scenario = Scenario.from_json(request.get("scenario"))
     if "rows" not in request:
         return scenario
-    held = _tables.get((visitor(), str(request["rows"])))
-    if held is None:
+    cached = _tables.get((visitor(), str(request["rows"])))
+    if cached is None:
         return None
-    rows, guided = held
+    rows, guided = cached
     data = dataclasses.replace(scenario.data, rows=rows, guided=guided)
     return dataclasses.replace(scenario, data=data)
 
 
 def held_rows(request: Json, scenario: Scenario) -> str | None:
-    """The name by which rows that came with the request are known from now on, with the vectors
-    that a guide gave their sentences; None where none came."""
+    """Cache rows that came with the request, with a guide's vectors of their sentences; return
+    their name, None without any."""
     rows, guided = scenario.data.rows, scenario.data.guided
     if not rows or "rows" in request:
         return None
@@ -85,19 +85,19 @@ def held_rows(request: Json, scenario: Scenario) -> str | None:
 
 
 def scene_link(request: Json) -> Link:
-    """The scene → the text of its link, by which Explore opens it."""
+    """Return the text of the scenario's link, by which Explore opens it."""
     return Link(Scenario.from_json(request).shown().to_link())
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def batch_key(data: Data, rules: Rules) -> str:
-    """A name that no other data or rules have."""
+    """Return a name that identifies data and rules."""
     text = json.dumps([dataclasses.asdict(data), dataclasses.asdict(rules)], sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 def skipped_rows(scenario: Scenario) -> tuple[SkippedRow, ...]:
-    """The rows that were typed and cannot be used, each with why."""
+    """Return the typed rows that cannot be used, each with the reason."""
     if scenario.data.source != "table":
         return ()
     return load_table(scenario.data.rows).skipped

@@ -1,4 +1,4 @@
-"""How answers leave the app: piece by piece, and counted until they are sent."""
+"""Sending of answers: piece by piece, and counted until they are sent."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ PIECE_BYTES = 2**18
 
 
 class SendsInPieces:
-    """Middleware: hand a large body to the server piece by piece.
+    """Middleware that passes a large body to the server piece by piece.
 
-    The server waits before it takes another piece while the client reads nothing. Handed over as
-    a whole, a body would be copied into the server's buffer, and its answer be counted as sent.
-    What Gradio answers is counted here; what pages are answered is from when it was made.
+    The server waits before it takes another piece while the client reads nothing. Passed as a
+    whole, a body would be copied into the server's buffer, and count as sent. Gradio's answers are
+    counted here; those to pages from when they were made.
     """
 
     def __init__(self, app: Application) -> None:

@@ -1,4 +1,4 @@
-"""What every page's server functions have in common."""
+"""Common parts of all pages' server functions."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ WORTH_COMPRESSING = 1024  # bytes
 
 @dataclass(frozen=True)
 class Refused:
-    """The answer to what cannot be done."""
+    """The answer to a refused request."""
 
     error: Problem
 
 
 @dataclass(frozen=True)
 class Nothing:
-    """Done; there is nothing to tell."""
+    """Done, without a result."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """The job that was asked about, null where none runs."""
+    """The requested job, null if none runs."""
 
     job: jobs.Progress | None
 
 
 @dataclass(frozen=True)
 class Cancelled:
-    """Whether there was a job to cancel."""
+    """Result of a cancellation: was there a job?"""
 
     cancelled: bool
 
@@ -58,16 +58,14 @@ def served(
     takes: type = dict,
     keeps: bool = False,
 ) -> Callable[[object], object]:
-    """A server function that turns a `Problem` into an answer the page can show.
+    """Return a server function that turns a `Problem` into an answer the page can show.
 
-    What it returns, by its annotation, is the type of its answers; `Refused` is one everywhere.
-    What is not of the type that it `takes` is refused.
-    What it `keeps` belongs to somebody, so on a hosted page it asks for their key: a browser that
-    takes no cookies would find nothing of it again.
-    What its owner agreed to stands in "leave" (`explorer.runtime.leave`).
-    A request may name itself in "job"; it can then be followed and cancelled (`JOBS`). Anything
-    else that goes wrong is a defect of ours: it is written to the terminal, and the page says so
-    instead of falling silent.
+    Its annotated return type is the type of its answers; `Refused` is one everywhere. A request of
+    another type than it `takes` is refused. If it `keeps` data of a visitor, a hosted page requires
+    their key: a browser that takes no cookies would find nothing of it again. The owner's consent
+    is in "leave" (`explorer.runtime.leave`). A request may name itself in "job"; it can then be
+    followed and cancelled (`JOBS`). Any other error is a defect of ours: it is written to the
+    terminal, and the page says so instead of falling silent.
     """
 
     def answer(request: object) -> object:
@@ -94,9 +92,8 @@ def served(
 
 
 def sent(function: Callable[[object], object]) -> Callable[[object], Response]:
-    """The server function with its answer made ready to be sent: in the fifth of the time that it
-    takes FastAPI to look through it, and on a hosted page compressed, as it goes a long way. Its
-    bytes are counted there until they are sent (`UNSENT`)."""
+    """Return the server function with its answer serialised: in a fifth of FastAPI's time, and
+    compressed on a hosted page. Its bytes are counted until they are sent (`UNSENT`)."""
 
     @functools.wraps(function)
     def answer(request: object) -> Response:
@@ -111,7 +108,7 @@ def sent(function: Callable[[object], object]) -> Callable[[object], Response]:
 
 
 def _counted(found: object, estimated: int) -> Response:
-    """The answer as a response, whose bytes are counted in place of those that were estimated."""
+    """Return the answer as a response, whose bytes replace the estimate in the count."""
     try:
         body, headers = _written(found)
     except BaseException:
@@ -132,13 +129,13 @@ def _written(found: object) -> tuple[bytes, dict[str, str]]:
 
 
 def _leave_in(request: object) -> contextlib.AbstractContextManager:
-    """What the owner agreed to on the page; its scene may be somebody else's."""
-    given = request.get("leave", {}) if isinstance(request, dict) else {}
-    return with_leave(read_leave(given))
+    """Read the owner's consent given on the page; its scenario may be somebody else's."""
+    consent = request.get("leave", {}) if isinstance(request, dict) else {}
+    return with_leave(read_leave(consent))
 
 
 def _without_leave(request: object) -> Any:
-    """The request itself: of some functions it is a scene, which has no such entry."""
+    """Return the request without the consent, which a scenario must not have."""
     if not isinstance(request, dict):
         return request
     return {name: value for name, value in request.items() if name != "leave"}
@@ -150,7 +147,7 @@ def _job_of(request: object) -> contextlib.AbstractContextManager:
 
 
 def _look(name: object) -> Look:
-    """The name of a job → how far it is."""
+    """Return the progress of the job of this name."""
     return Look(jobs.look(str(name)))
 
 
@@ -159,7 +156,7 @@ def _cancel(name: object) -> Cancelled:
 
 
 def _forget(_request: object) -> Nothing:
-    """Remove what a hosted page keeps of this visitor."""
+    """Delete all data that a hosted page keeps of this visitor."""
     forget_mine()
     return Nothing()
 

@@ -101,13 +101,13 @@ class Site:
 
 
 def first_scenario(device_name: str | None, loss: str | None) -> Scenario:
-    """Return what the page opens with: the default scene, on this device, under this loss, and of
-    its terms the weights.
+    """Return the initial scenario: the default one, on this device, under this loss, showing the
+    weights of its terms.
 
     Args:
         loss: any name of a loss, or FILE.py:FUNCTION for one of the user's own.
 
-    Raises Problem where there is no such loss.
+    Raises Problem if there is no such loss.
     """
     device.choose(device_name)
     if loss is None:
@@ -134,7 +134,7 @@ DOWNLOAD = APIRoute(
 
 
 def served_functions() -> dict[str, list[Callable]]:
-    """The functions that each page may call, by its folder."""
+    """Return the functions that each page may call, by its folder."""
     return {folder: [FORGET, *page.SERVED] for _, folder, page in PAGES}
 
 
@@ -185,7 +185,7 @@ def build(first: Scenario, address: str = "") -> gr.Server:
 
 
 def page_data(first: Scenario) -> dict[str, object]:
-    """What each page knows from the start, by the folder that it stands in."""
+    """Return each page's initial data, by its folder."""
     listed = [{"path": path, "key": key} for path, key in LINKS]
     shared = {"pages": listed, "hosted": facts(), **explore_page.shared_data(first)}
     return {folder: {**shared, folder: page.page_data()} for _, folder, page in PAGES}
@@ -194,13 +194,13 @@ def page_data(first: Scenario) -> dict[str, object]:
 def open_page(
     first: Scenario, host: str, port: int | None, address: str | None = None
 ) -> tuple[Site, str]:
-    """Start serving in the background; the site, to close it, and where it listens.
+    """Start serving in the background; return the site, to close it, and its address.
 
-    `address` is where readers find it, if that is elsewhere (`read_address`); None is as Gradio's
-    variable GRADIO_ROOT_PATH says.
+    `address` is the one for readers, if it differs (`read_address`); None is Gradio's variable
+    GRADIO_ROOT_PATH.
 
-    Raises ValueError where that is no address or the environment has a budget that is no number,
-    and OSError where the port is taken.
+    Raises ValueError if that is no address or a budget in the environment is no number, and OSError
+    if the port is taken.
     """
     address = read_address(os.environ.get("GRADIO_ROOT_PATH", "") if address is None else address)
     serve_on(host)
@@ -222,8 +222,8 @@ def open_page(
 
 
 def _keep_apart() -> None:
-    """What a process does for strangers, and not at home. Raises ValueError where the environment
-    has a budget that is no number."""
+    """Prepare a process for strangers. Raises ValueError if a budget in the environment is no
+    number."""
     for known in BUDGETS:
         known.read()
     allow_connections()
@@ -237,12 +237,12 @@ def _keep_apart() -> None:
 
 
 def _launched(first: Scenario, host: str, port: int | None, address: str) -> tuple[Site, str]:
-    """The site, served from a thread of this process, and where."""
+    """Return the site, served from a thread of this process, and its address."""
     names = known_names(host, address)
 
     @contextlib.asynccontextmanager
     async def prepared(app: Any) -> AsyncIterator[None]:
-        """Gradio puts middleware of its own around ours; the guard stands before that, too."""
+        """Put the guard outside of Gradio's own middleware."""
         app.get_blocks().title = app.title
         prepare(app.get_blocks())
         pages = [f"/{path}" for path, *_ in PAGES]

@@ -1,9 +1,9 @@
-"""The state of a page as one table: what there is, what it may be, and what a change of it does.
+"""The state of a page as one table: entries, their accepted values, and the effects of a change.
 
 The browser keeps the state by this table (`kit/store.js`), writes it into the address and the
 history (`kit/history.js`, `kit/link.js`) and takes ranges and defaults of its fields from it.
-Tables are made from the dataclasses that read what the page sends, so that none says a default
-or a range a second time.
+Tables are made from the dataclasses that read the page's requests, so that each default and range
+is stated once.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ EFFECTS = ("compute", "redraw", "nothing")
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """One thing that a page knows of what its visitor chose.
+    """An entry of a page's state.
 
-    `name` says its place: "data.random.pairs". `low` and `high` bound a number, `choices` a
-    choice. `link` is its name in the address, None where it does not stand there. Another value
-    of an entry with `history` begins a step of the browser's history. `when` names another entry
-    and the value that it must have for this one to count. "parameters" are those of the loss that
-    is chosen, by name; the `LossSpec` has their kinds and ranges. "losses" are several of them
-    with their conventions and parameters, from `low` to `high` of them; in an address each stands
-    by its number.
+    `name` is its path: "data.random.pairs". `low` and `high` bound a number, `choices` a choice.
+    `link` is its name in the address, None if it is not there. A change of an entry with `history`
+    begins a step of the browser's history. `when` names another entry and the value that it must
+    have for this one to count. "parameters" are those of the chosen loss, by name; the `LossSpec`
+    has their kinds and ranges. "losses" are several of them with their conventions and parameters,
+    from `low` to `high` of them; in an address each is identified by its number.
     """
 
     name: str
@@ -45,7 +44,7 @@ class Entry:
     when: tuple[str, str] | None = None
 
     def to_json(self) -> dict[str, object]:
-        """The entry without what says nothing."""
+        """Return the entry without default values."""
         plain = {field.name: field.default for field in dataclasses.fields(self)}
         return {name: value for name, value in vars(self).items() if value != plain[name]} | {
             "default": self.default
@@ -61,7 +60,7 @@ def entries(
     kinds: Mapping[str, str] | None = None,
     **common: Any,
 ) -> Iterator[Entry]:
-    """An entry for each field of a dataclass instance, of those inside it too.
+    """Return an entry for each field of a dataclass instance, and of those inside it.
 
     `ranges`, `choices` and `kinds` are by the name of the field; `common` holds for all.
     """
@@ -72,8 +71,8 @@ def entries(
         kind = kinds.get(field.name)
         if dataclasses.is_dataclass(found) and not isinstance(found, type):
             if kind is None:
-                told = {"ranges": ranges, "choices": choices, "kinds": kinds}
-                yield from entries(found, prefix=f"{name}.", **told, **common)
+                tables = {"ranges": ranges, "choices": choices, "kinds": kinds}
+                yield from entries(found, prefix=f"{name}.", **tables, **common)
                 continue
             default = dataclasses.asdict(found)
         if kind in ("parameters", "map"):
@@ -84,7 +83,8 @@ def entries(
 
 
 def kind_of(default: object, choices: tuple[str, ...] = ()) -> str:
-    """The kind of an entry by its default; a text of which only some are meant is a choice."""
+    """Return the kind of an entry by its default; a text with only some accepted values is a
+    choice."""
     return "choice" if choices else _KIND_OF[type(default)]
 
 
@@ -100,8 +100,8 @@ _KIND_OF = {
 
 
 def table(all_entries: Iterable[Entry], **changes: Mapping[str, Any]) -> list[dict]:
-    """The table as the page gets it. `changes`: by the name of an entry, in which a dot is "__",
-    fields that are otherwise."""
+    """Return the table for the page. `changes`: fields to change by the name of an entry, with "__"
+    for a dot."""
     made = []
     for entry in all_entries:
         changed = changes.pop(entry.name.replace(".", "__"), {})

@@ -25,7 +25,7 @@ from losses.minimum import simplex_gap, softplus_at
 from losses.spec import LossSpec, Parameter, Symbol
 
 # exp of no more than this is asked for: far beyond, the share of positives is all there is.
-MOST = 80.0
+MAX_EXPONENT = 80.0
 
 
 def debiased_definition(
@@ -78,7 +78,7 @@ def estimated(
 ) -> Tensor:
     """Return log of the denominator's estimate of the negatives, less the own logit: [2N]."""
     gap = noise - positive
-    taken = count * tau_plus * (-gap).clamp(max=MOST).exp()
+    taken = count * tau_plus * (-gap).clamp(max=MAX_EXPONENT).exp()
     left = taken < 1
     remaining = gap + torch.log1p(-taken.masked_fill(~left, 0)) - math.log1p(-tau_plus)
     least = (math.log(count) if count else -math.inf) - scale - positive
@@ -166,7 +166,7 @@ def _by_tiles(needs_grad, first, second, scale, tau_plus, beta):
     def cost(noise: Tensor, positive: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         excess = estimated(noise, positive, count - 2, scale, tau_plus)
         missed = excess.sigmoid()
-        taken = (count - 2) * tau_plus * (positive - noise).clamp(max=MOST).exp()
+        taken = (count - 2) * tau_plus * (positive - noise).clamp(max=MAX_EXPONENT).exp()
         remaining = excess > (math.log(count - 2) if count > 2 else -math.inf) - scale - positive
         by_noise = missed.div(1 - taken).masked_fill(~remaining, 0)
         by_positive = torch.where(remaining, by_noise, missed).neg_()

@@ -20,7 +20,7 @@ from losses.spec import Convention, LossSpec, Symbol
 
 # Logits, up to which one matrix is faster than tiles; up to the most, torch's own steps still are,
 # where their matrix is no more than the gradient that would be kept in its place.
-SMALL_BATCH_CELLS, MOST = 2**16, 2**20
+SMALL_BATCH_CELLS, MAX_SMALL_BATCH_CELLS = 2**16, 2**20
 # Of few logits whose shares are this near to 1 in their logarithms torch's own cross-entropy is the
 # fastest: none is subnormal then (`plain.exp_`). It keeps the digits of a loss that is this large.
 NEAR, LARGE = 80.0, 0.1
@@ -105,7 +105,7 @@ def _are_as_torch_takes_them(embeddings: Tensor, classes: Tensor, prototypes: Te
         and rows[1] == columns[1]
         and 0
         < rows[0] * columns[0]
-        <= max(SMALL_BATCH_CELLS, min(MOST, (rows[0] + columns[0]) * rows[1]))
+        <= max(SMALL_BATCH_CELLS, min(MAX_SMALL_BATCH_CELLS, (rows[0] + columns[0]) * rows[1]))
         and classes.shape == rows[:1]
         and embeddings.dtype == prototypes.dtype
         and embeddings.dtype in inputs.REAL

@@ -1,1 +1,1 @@
-"""What LossPrism computes, for programs: HTTP endpoints and MCP tools."""
+"""LossPrism for programs: HTTP endpoints and MCP tools."""

@@ -1,4 +1,4 @@
-"""What programs are answered: their documented schema is read off these types."""
+"""Answers to programs: their documented schema is read off these types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Arguments = ParamSpec("Arguments")
 
 
 def in_json(function: Callable[Arguments, object]) -> Callable[Arguments, Any]:
-    """The function, returning its answer as plain JSON."""
+    """Return the function with its answer as plain JSON."""
 
     @functools.wraps(function)
     def answer(*arguments: Arguments.args, **named: Arguments.kwargs) -> Any:
@@ -75,7 +75,7 @@ class Answer(Whole):
 
 @dataclass(frozen=True)
 class TracedStep(Whole):
-    """What one line of the definition assigns; arrays as nested lists."""
+    """An assignment of the definition; arrays as nested lists."""
 
     name: str
     line: int
@@ -96,8 +96,8 @@ class Traced(Answer):
 
 @dataclass(frozen=True)
 class DrawnFigure(Whole):
-    """A figure of a scene: its SVG, or its PNG or PDF in base64, what is to be said of that, what
-    it shows, and the end of the link that opens it."""
+    """A figure of a scenario: its SVG, or its PNG or PDF in base64, remarks on it, its content, and
+    the end of the link that opens it."""
 
     svg: str | None
     png: str | None
@@ -121,7 +121,7 @@ class EnteredLoss(Whole):
 
 @dataclass(frozen=True)
 class ComparedLoss(Whole):
-    """What one loss is on the batch; null for what it does not have, or could not be computed."""
+    """A loss on the batch; null for values that it lacks, or that could not be computed."""
 
     of: EnteredLoss
     name: str
@@ -144,7 +144,7 @@ class ComparedLoss(Whole):
 
 @dataclass(frozen=True)
 class SaidSentence(Whole):
-    """A sentence, and the key by which a program knows it."""
+    """A sentence, and its key for programs."""
 
     key: str
     said: str
@@ -152,8 +152,8 @@ class SaidSentence(Whole):
 
 @dataclass(frozen=True)
 class PairOfDisagreement(Whole):
-    """The pair on which two losses disagree most: the share of its whole gradient that each gives
-    it, below 0 where it draws the two sentences together, and its rank there, from 1."""
+    """The pair on which two losses disagree most: its share of each loss's gradient, below 0 if it
+    draws the two sentences together, and its rank there, from 1."""
 
     pair: int
     shares: list[float]
@@ -163,8 +163,8 @@ class PairOfDisagreement(Whole):
 
 @dataclass(frozen=True)
 class ComparedTwo(Whole):
-    """Two of the losses, by their places: whether their values may be compared, and how far their
-    gradients agree."""
+    """Two of the losses, by their places: comparability of their values, and agreement of their
+    gradients."""
 
     first: int
     second: int
@@ -195,7 +195,7 @@ class ComparedLosses(Whole):
 
 @dataclass(frozen=True)
 class ListedParameter(Whole):
-    """A parameter of a loss; limits where it is a number. One that `can_be_off` takes null."""
+    """A parameter of a loss; limits if it is a number. One that `can_be_off` accepts null."""
 
     name: str
     symbol: str
@@ -218,7 +218,8 @@ class ListedConvention(Whole):
 
 @dataclass(frozen=True)
 class ListedAkin(Whole):
-    """A class of a library that has no loss here, and why: this loss is the nearest to it."""
+    """A class of a library that has no loss here, and the reason: this loss is the nearest to
+    it."""
 
     name: str
     about: str
@@ -226,7 +227,7 @@ class ListedAkin(Whole):
 
 @dataclass(frozen=True)
 class ListedLoss(Whole):
-    """What there is to know of a loss before it is computed."""
+    """Facts about a loss, without computing it."""
 
     name: str
     title: str
@@ -245,8 +246,8 @@ class ListedLoss(Whole):
 
 @dataclass(frozen=True)
 class StartedTraining(Whole):
-    """A training that was begun: its id, how many go before it and what they have to train, and the
-    key of whose it is."""
+    """A started training: its id, the trainings before it and their remaining time, and its owner's
+    key."""
 
     id: str
     queue_position: int | None
@@ -257,7 +258,7 @@ class StartedTraining(Whole):
 
 @dataclass(frozen=True)
 class UnsharedTraining(Whole):
-    """The training that nobody reads by its link any more."""
+    """The training whose link no longer works."""
 
     id: str
 
@@ -269,16 +270,16 @@ class StoppedTraining(Whole):
     id: str
 
 
-def answer_of(found: Exploration, reading: Sequence[str] = ()) -> Answer:
-    """What was found, with the sentences on the columns of the table that it was found in."""
-    return Answer(**_fields(found, reading))
+def answer_of(exploration: Exploration, reading: Sequence[str] = ()) -> Answer:
+    """Return the exploration as an answer, with sentences on the columns of its table."""
+    return Answer(**_fields(exploration, reading))
 
 
-def traced_of(found: Exploration, reading: Sequence[str] = ()) -> Traced:
-    """The same, with every step of the computation."""
-    layout = Layout(found)
-    steps = [_step(found, layout, one) for one in found.trace.tensors]
-    return Traced(**_fields(found, reading), steps=steps)
+def traced_of(exploration: Exploration, reading: Sequence[str] = ()) -> Traced:
+    """Return the answer with every step of the computation."""
+    layout = Layout(exploration)
+    steps = [_step(exploration, layout, one) for one in exploration.trace.tensors]
+    return Traced(**_fields(exploration, reading), steps=steps)
 
 
 def _fields(found: Exploration, reading: Sequence[str]) -> dict[str, Any]:
@@ -310,7 +311,8 @@ def _fields(found: Exploration, reading: Sequence[str]) -> dict[str, Any]:
 
 
 def _term(found: Exploration, layout: Layout, term: Term) -> HeavyTerm:
-    """A term with the pairs behind its last two indices, called i and j as its symbol does."""
+    """Return a term with the pairs behind its last two indices, called i and j as in its
+    symbol."""
     step = found.trace.named(found.spec.terms)
     behind = []
     for dimension in range(step.value.ndim)[-2:]:  # a level in front of them is no pair
@@ -392,8 +394,8 @@ def _two(one: Between) -> ComparedTwo:
 
 
 def _disagreement(apart: Apart) -> PairOfDisagreement:
-    told = [_said(sentence) for sentence in apart.told]
-    return PairOfDisagreement(apart.pair, list(apart.shares), list(apart.ranks), told)
+    sentences = [_said(sentence) for sentence in apart.told]
+    return PairOfDisagreement(apart.pair, list(apart.shares), list(apart.ranks), sentences)
 
 
 def _said(sentence: Sentence) -> SaidSentence:
@@ -401,7 +403,7 @@ def _said(sentence: Sentence) -> SaidSentence:
 
 
 def _plain(tensor: Tensor) -> Any:
-    """A tensor as nested lists; what is not finite as words."""
+    """Return a tensor as nested lists; infinities and NaN as words."""
     listed = tensor.tolist()
     return listed if bool(tensor.isfinite().all()) else json_numbers(listed)
 

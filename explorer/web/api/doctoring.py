@@ -1,4 +1,4 @@
-"""What is the matter with a data set, for programs."""
+"""Diagnosis of a data set, for programs."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def doctor_data(
     margin: float | None = None,
     header: bool | None = None,
 ) -> DoctoredData | DoctoredClasses | DoctoredSimilarities:
-    """What is the matter with a data set of pairs, for a loss in batches of a size, told from its
-    texts and labels, and with an encoder what only that can tell; or with texts and their classes.
+    """Diagnose a data set of pairs for a loss and a batch size, from its texts and labels and, if
+    named, with an encoder; or texts with their classes.
 
     Args:
         loss: name of the loss, such as "info_nce", an alias or a library's class
@@ -131,8 +131,8 @@ def doctor_data(
         [('conflicting_labels', [1, 2])]
     """
     known = Known(loss=read_text("loss", loss), batch=batch, margin=margin).checked()
-    side = side_for(known)
-    size, most = known.batch or USUAL_BATCH, count_of("tokens", tokens)
+    candidate = side_for(known)
+    size, max_tokens = known.batch or USUAL_BATCH, count_of("tokens", tokens)
     read_choice("language", language, LANGUAGES)
     name, many = read_text("encoder", encoder).strip(), _encoded_at_most(encoded)
     with jobs.in_turn():
@@ -146,26 +146,26 @@ def doctor_data(
         if isinstance(read, Similarities):
             return read.answered(language)
         if isinstance(read, ClassTable):
-            fitting = suited_to_classes(read, size)
+            suitable = suited_to_classes(read, size)
             near = look_at_classes(read, name, many, jobs.step) if name else None
-            return classes_answer(read, examine_classes(read, size), fitting, language, near)
-        spec = read.spec(side)
-        found = examine(read.profile, spec, size, most_tokens=most, margin=known.margin)
-        fitting = suited(read.profile, size)
+            return classes_answer(read, examine_classes(read, size), suitable, language, near)
+        spec = read.spec(candidate)
+        found = examine(read.profile, spec, size, most_tokens=max_tokens, margin=known.margin)
+        suitable = suited(read.profile, size)
         seen = mined = None
         if negatives:
             mined = _mined(read, name, many, negatives, mine_margin)
         if name:
             looked = look(read.profile, name, many, jobs.step)
             seen = encoded_answer(read, looked, spec, size, language)
-        return data_answer(read, found, fitting, language, seen, loss, mined)
+        return data_answer(read, found, suitable, language, seen, loss, mined)
 
 
-def _mined(read: Read, encoder: str, most: int, each: object, margin: object) -> MinedNegatives:
+def _mined(read: Read, encoder: str, pairs: int, each: object, margin: object) -> MinedNegatives:
     if not encoder:
         raise Problem("mine_no_encoder", about="encoder")
-    asked = encoder, most, integer(each, "negatives"), finite(margin, "mine_margin")
-    return mine(read.profile, *asked, jobs.step).answered()
+    options = encoder, pairs, integer(each, "negatives"), finite(margin, "mine_margin")
+    return mine(read.profile, *options, jobs.step).answered()
 
 
 def _encoded_at_most(encoded: object) -> int:
@@ -187,13 +187,13 @@ def _read(
         raise Problem("api_table_or_lists")
     chosen = columns_of(columns)
     if hub:
-        split, most = read_text("split", of_hub[1]), integer(of_hub[2], "rows")
-        return read_table(*hub_content(hub, split, most, jobs.step), jobs.step, columns=chosen)
+        split, row_count = read_text("split", of_hub[1]), integer(of_hub[2], "rows")
+        return read_table(*hub_content(hub, split, row_count, jobs.step), jobs.step, columns=chosen)
     if text:
         content = text.encode("utf-8", "surrogatepass")
         return read_table(content, "table.txt", jobs.step, columns=chosen, header=header)
     rows = rows_of("doctor_data", TRAINED_PAIRS, first, second, scores).rows
     one, other, labels = zip(*rows, strict=True)
     labelled = scores is not None
-    given = tuple(map(float, labels)) if labelled else (POSITIVE,) * len(rows)
-    return read_given(Pairs(one, other, given, labelled=labelled), jobs.step)
+    values = tuple(map(float, labels)) if labelled else (POSITIVE,) * len(rows)
+    return read_given(Pairs(one, other, values, labelled=labelled), jobs.step)

@@ -1,4 +1,4 @@
-"""What is the matter with a training run, and what two can say about each other, for programs."""
+"""Diagnosis of a training run, and comparison of two, for programs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def doctor_run(
     beside_temperature: float | None = None,
     beside_scale: float | None = None,
 ) -> DoctoredRun:
-    """What is the matter with a training run, told from its loss curve.
+    """Diagnose a training run from its loss curve.
 
     Where the curve ended between the least of its loss and its value at collapse, where it stopped
     falling or jumped or became NaN, digits lost to a half format, overfitting by the held-out
@@ -137,24 +137,24 @@ def doctor_run(
     if bool(text.strip()) == (values is not None):
         raise Problem("run_given_twice" if text.strip() else "run_nothing_given")
     if not text_beside.strip() and other != Known():
-        raise Problem("beside_no_run", name=next(_told_of(other)), run="beside")
+        raise Problem("beside_no_run", name=next(_facts_about(other)), run="beside")
     with jobs.in_turn_if(len(text) + len(text_beside) > LIGHT_PAIRS * LETTERS_OF_A_PAIR):
         if values is None:
-            read = _read("log", text, chosen["step"])
+            parsed_log = _read("log", text, chosen["step"])
         else:
-            held = None
+            held_out_log = None
             if held_out:
-                held = _curve_of("held_out", held_out, "held_out_steps", held_out_steps)
-            read = log_of(_curve_of("values", values, "steps", steps), held)
-        found = examine_run(read, known, chosen["curve"], chosen["held_out_curve"])
+                held_out_log = _curve_of("held_out", held_out, "held_out_steps", held_out_steps)
+            parsed_log = log_of(_curve_of("values", values, "steps", steps), held_out_log)
+        found = examine_run(parsed_log, known, chosen["curve"], chosen["held_out_curve"])
         second = None
         if text_beside.strip():
             second = examine_run(_read("beside", text_beside), other)
         return doctored_run(found, second, language)
 
 
-def _told_of(other: Known) -> Iterator[str]:
-    """What was told of the other run, by the names of the arguments."""
+def _facts_about(other: Known) -> Iterator[str]:
+    """Return the given facts about the other run, by the names of the arguments."""
     usual = vars(Known())
     return (f"beside_{name}" for name, value in vars(other).items() if value != usual[name])
 

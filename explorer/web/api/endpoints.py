@@ -1,8 +1,8 @@
-"""What LossPrism computes, for programs: typed functions that answer with plain JSON.
+"""LossPrism for programs: typed functions that answer with plain JSON.
 
 `explorer.web.site` offers the same functions as named endpoints and as MCP tools. Numbers are JSON
-numbers; inf and nan, which JSON lacks, are the words "inf", "-inf" and "nan", so a masked cell
-of a step is "-inf". null stands for what does not exist. Places count from 0.
+numbers; inf and nan, which JSON lacks, are the words "inf", "-inf" and "nan", so a masked cell of a
+step is "-inf". null marks absent values. Places count from 0.
 """
 
 from __future__ import annotations
@@ -164,9 +164,9 @@ def compute_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    asked: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
-    asked |= {"table": table, "columns": columns}
-    resolved, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
+    options: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
+    options |= {"table": table, "columns": columns}
+    resolved, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **options)
     return answer_of(_explored(resolved), reading)
 
 
@@ -216,13 +216,13 @@ def loss_from_scores(
         >>> answer["heaviest_terms"][0]["i"], answer["heaviest_terms"][0]["j"]
         (2, 1)
     """
-    given = {"scores": read_numbers("scores", scores), "labels": read_numbers("labels", labels)}
-    count = check_lengths("loss_from_scores", EXPLORED_PAIRS, given)
+    columns = {"scores": read_numbers("scores", scores), "labels": read_numbers("labels", labels)}
+    count = check_lengths("loss_from_scores", EXPLORED_PAIRS, columns)
     pairs = Pairs(
         first=tuple(f"a{place}" for place in range(count)),
         second=tuple(f"b{place}" for place in range(count)),
-        labels=given["labels"],
-        scores=given["scores"],
+        labels=columns["labels"],
+        scores=columns["scores"],
     )
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     return answer_of(_explore_pairs(scenario_under(loss, parameters, convention, rules), pairs))
@@ -296,19 +296,19 @@ def trace_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    asked: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
-    asked |= {"table": table, "columns": columns}
-    resolved, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
+    options: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
+    options |= {"table": table, "columns": columns}
+    resolved, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **options)
     count = len(resolved.scenario.data.rows)
     if count > TRACED_PAIRS:
         raise Problem("api_too_many", count=count, name="trace_loss", most=TRACED_PAIRS)
     if similarities is None:
         found = _explored(resolved)
     else:
-        given, data = read_numbers("similarities", similarities), resolved.scenario.data
+        values, data = read_numbers("similarities", similarities), resolved.scenario.data
         others = {"sentences1": data.rows} if scores is None else {"scores": scores}
-        check_lengths("trace_loss", TRACED_PAIRS, {**others, "similarities": given})
-        found = _explore_pairs(resolved, _scored(data, given))
+        check_lengths("trace_loss", TRACED_PAIRS, {**others, "similarities": values})
+        found = _explore_pairs(resolved, _scored(data, values))
     return traced_of(found, reading)
 
 
@@ -397,15 +397,17 @@ def compare_losses(
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     scenario, batch = Scenario(data=data, rules=rules), None
     if similarities is not None:
-        given = read_numbers("similarities", similarities)
-        check_lengths("compare_losses", EXPLORED_PAIRS, {"sentences1": rows, "similarities": given})
-        batch = batch_of_scores(_scored(data, given), rules)
+        values = read_numbers("similarities", similarities)
+        check_lengths(
+            "compare_losses", EXPLORED_PAIRS, {"sentences1": rows, "similarities": values}
+        )
+        batch = batch_of_scores(_scored(data, values), rules)
     with _turn(len(sides) * len(rows)):
         return comparison_of(compare(scenario, sides, batch), sent.reading)
 
 
 def _turn(pairs: int) -> AbstractContextManager[None]:
-    """Several explorations take as long as one of as many pairs: many are heavy work."""
+    """Return the context of several explorations: as many pairs in total make heavy work."""
     return jobs.in_turn() if pairs > LIGHT_PAIRS else nullcontext()
 
 
@@ -423,11 +425,11 @@ def explain_loss_value(
     dimension: int | None = None,
     language: str = "en",
 ) -> ExplainedValue:
-    """What a loss value means: every landmark of every loss and convention that is this number.
+    """Explain a loss value: find every reference value of a loss or convention with this number.
 
-    A landmark is the loss when all vectors are alike (collapse), when any two of them stand at
-    right angles (start), or at its least (floor), computed by the loss itself and searched over
-    the counts that are not given.
+    A reference value is the loss when all vectors are alike (collapse), when any two of them are
+    orthogonal (start), or its minimum (floor), computed by the loss itself and searched over the
+    counts that are not given.
 
     Args:
         value: the number, rounded as it was seen, such as 5.545
@@ -575,10 +577,10 @@ def figure(
     else:
         sent = (sentences1, sentences2, scores)
         rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-        asked: dict[str, Any] = {"guide": guide, "teacher": teacher}
-        asked |= {"teacher_scores": teacher_scores, "table": table, "columns": columns}
+        options: dict[str, Any] = {"guide": guide, "teacher": teacher}
+        options |= {"teacher_scores": teacher_scores, "table": table, "columns": columns}
         resolved, reading = scenario_of(
-            loss, *sent, parameters, encoder, convention, rules, **asked
+            loss, *sent, parameters, encoder, convention, rules, **options
         )
     # A link may be somebody else's; a call that names a model itself agrees to fetch it.
     with with_leave({}) if scene.strip() else nullcontext():
@@ -605,11 +607,10 @@ def figure(
 
 @in_json
 def list_losses() -> list[ListedLoss]:
-    """Every loss that can be computed, with its parameters and where it comes from; sums that are
-    trained with, such as Piccolo's and the AnglE trainer's, stand last. A sum of them
-    goes by a name with a plus, info_nce+angle, and a loss on prefixes of the vectors by
-    matryoshka(info_nce) or matryoshka(info_nce,256,64); the parameters are then called by their
-    losses, temperature_of_info_nce, and the weights weight_of_angle.
+    """List every loss with its parameters and sources; common sums, such as Piccolo's and the AnglE
+    trainer's, come last. A sum is named with a plus, info_nce+angle, a loss on prefixes of the
+    vectors matryoshka(info_nce) or matryoshka(info_nce,256,64); parameters then name their losses,
+    temperature_of_info_nce, as do the weights, weight_of_angle.
 
     Returns:
         A list of objects with name, title, group, formula (LaTeX) and about (one line);
@@ -688,7 +689,7 @@ def start_training(
     """
     sent = (sentences1, sentences2, scores, table, columns)
     read = rows_of("start_training", TRAINED_PAIRS, *sent)
-    given = table_of(read, encoder, guide, teacher, teacher_scores)
+    sources = table_of(read, encoder, guide, teacher, teacher_scores)
     chosen = {} if options is None else options
     if not isinstance(chosen, dict):
         raise Problem("api_object", name="options", value=shortened(chosen, write=repr))
@@ -700,13 +701,13 @@ def start_training(
             **chosen,
             "loss": read_text("loss", loss),
             "parameters": parameters or {},
-            "encoder": given.encoder,
-            "guide": given.guide,
-            "teacher_model": given.teacher_model,
+            "encoder": sources.encoder,
+            "guide": sources.guide,
+            "teacher_model": sources.teacher_model,
             "data": {
                 "source": "rows",
                 "rows": read.rows,
-                "teacher": given.teacher,
+                "teacher": sources.teacher,
                 "triplets": read.triplets,
             },
         }
@@ -716,18 +717,18 @@ def start_training(
         name = runs.start(plan)
         status = runs.status(name)
         # Who keeps cookies has the key where no script reads it.
-        told = own_key() if key or not has_key() else ""
+        own = own_key() if key or not has_key() else ""
         return StartedTraining(
             id=name,
             queue_position=status["queue_position"],
             queue_seconds=status["queue_seconds"],
-            key=told,
+            key=own,
             reading=list(read.reading),
         )
 
 
 def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
-    """How a training is doing: its state, its progress, and what it has recorded.
+    """Report a training: its state, its progress, and its records.
 
     Args:
         id: as start_training answered it
@@ -752,8 +753,8 @@ def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
     with whoever_has(key):
         status = Runs().status(id, offset)
     problem = status["problem"]
-    told = say("en", problem["key"], **problem["values"]) if problem else None
-    return cast("Followed", {**status, "problem": told})
+    message = say("en", problem["key"], **problem["values"]) if problem else None
+    return cast("Followed", {**status, "problem": message})
 
 
 @in_json
@@ -815,7 +816,7 @@ ENDPOINTS = (
 
 
 def _scored(data: Data, scores: tuple[float, ...]) -> Pairs:
-    """The pairs of the data with these scores, and what a guide and a teacher say of them."""
+    """Return the pairs of the data with these scores, and the values of guide and teacher."""
     pairs = dataclasses.replace(load_pairs(data), scores=scores)
     return with_second_models(pairs, data, find_models(data, with_scores=True))
 
@@ -825,7 +826,7 @@ def _explore_pairs(resolved: Resolved, pairs: Pairs) -> Exploration:
 
 
 def _explored(resolved: Resolved, batch: Batch | None = None) -> Exploration:
-    """The exploration, on a hosted page after those of others."""
+    """Explore, on a hosted page in the visitor's turn."""
     batch = resolved.batch if batch is None else batch
     with jobs.in_order(seconds_for(len(batch))):
         return explore(resolved, batch)

@@ -1,4 +1,4 @@
-"""What people paste, for programs: numbers, the log of a run or a table of pairs."""
+"""Diagnosis of pasted text, for programs: numbers, the log of a run or a table of pairs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from explorer.web.api.reading import read_choice, read_text
 
 @dataclass(frozen=True)
 class DoctoredPaste(Whole):
-    """What was pasted, what is the matter with it, and the lines that were left out."""
+    """Pasted text, its diagnosis, and its skipped lines."""
 
     kind: Literal["numbers", "run", "table"]
     numbers: list[str]
@@ -45,7 +45,7 @@ def doctor_pasted(
     scale: float | None = None,
     language: str = "en",
 ) -> DoctoredPaste:
-    """What pasted text says: a number or several, console lines of a training, its log, or a table.
+    """Diagnose pasted text: numbers, console lines of a training, its log, or a table.
 
     Args:
         text: numbers such as "2.09 2.081"; lines that a Trainer, Lightning, Keras or ms-swift

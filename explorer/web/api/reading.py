@@ -1,4 +1,4 @@
-"""What a program sends, checked: a Problem names the entry that does not fit."""
+"""Validation of a program's input: a Problem names the first invalid entry."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ Rows = tuple[tuple[str, str, str], ...]
 
 
 class Sent(NamedTuple):
-    """Pairs, what a teacher gave some of them, whether they came as triplets, the vectors that a
-    guide gave some of their sentences, and which columns of a table were taken as what."""
+    """Pairs, the teacher's scores of some, whether they came as triplets, a guide's vectors of some
+    sentences, and the roles of a table's columns."""
 
     rows: Rows
     taught: Rows = ()
@@ -55,16 +55,16 @@ def scenario_of(
     table: object = "",
     columns: object = None,
 ) -> tuple[Resolved, tuple[str, ...]]:
-    """The scene of these pairs, as if they had been typed into the page's table; without scores
-    all are positives. In place of the lists, those of a `table`, as `rows_of` reads it, with
-    sentences that say which of its columns were taken as what.
+    """Return the scenario of these pairs, as if typed into the page's table; without scores all are
+    positives. Instead of lists, a `table` may be given, read by `rows_of`; returns sentences about
+    the roles of its columns.
 
-    Raises Problem, naming the first entry that does not fit.
+    Raises Problem, naming the first invalid entry.
     """
     sent = (sentences1, sentences2, scores, table, columns)
-    given = rows_of("compute_loss", EXPLORED_PAIRS, *sent)
-    data = table_of(given, encoder, guide, teacher, teacher_scores)
-    return scenario_under(loss, parameters, convention, rules, data), given.reading
+    rows = rows_of("compute_loss", EXPLORED_PAIRS, *sent)
+    data = table_of(rows, encoder, guide, teacher, teacher_scores)
+    return scenario_under(loss, parameters, convention, rules, data), rows.reading
 
 
 def table_of(
@@ -74,19 +74,19 @@ def table_of(
     teacher: object,
     teacher_scores: object = None,
 ) -> Data:
-    """The rows that were sent, the models that are asked of them, and what a teacher gave each
-    already: as it stood beside them, or in a list.
+    """Return the rows, the models to run on them, and existing scores of a teacher, from the rows
+    or from a list.
 
-    Raises Problem where there is a teacher twice, or not a number for each row.
+    Raises Problem for two teachers, or unless there is a number for each row.
     """
-    rows, given = sent.rows, ()
+    rows, taught = sent.rows, ()
     if teacher_scores is not None:
-        given = read_numbers("teacher_scores", teacher_scores)
-        lists = {"sentences1": rows, "teacher_scores": given}
+        taught = read_numbers("teacher_scores", teacher_scores)
+        lists = {"sentences1": rows, "teacher_scores": taught}
         check_lengths("teacher_scores", len(rows), lists)
         if teacher:
             raise Problem("api_teacher_twice")
-    by_list = zip(rows, map(typed, given), strict=False)
+    by_list = zip(rows, map(typed, taught), strict=False)
     return Data(
         source="table",
         rows=rows,
@@ -99,9 +99,9 @@ def table_of(
 
 
 def whoever_has(key: object) -> AbstractContextManager[None]:
-    """What is done inside is done for the visitor of this key; "" for whoever sent the request.
+    """Run the body for the visitor with this key; "" for the sender of the request.
 
-    Raises Problem for what is no key.
+    Raises Problem if it is no key.
     """
     if key == "":
         return nullcontext()
@@ -112,40 +112,40 @@ def whoever_has(key: object) -> AbstractContextManager[None]:
 
 def rows_of(
     name: str,
-    most: int,
+    limit: int,
     sentences1: object,
     sentences2: object,
     scores: object,
     table: object = "",
     columns: object = None,
 ) -> Sent:
-    """The pairs that were sent, as they would be typed.
+    """Return the pairs as they would be typed.
 
     They come as lists, each entry checked, and all of one length; without scores (None) their cells
-    are empty. Or as a `table`, the text of one or a list of objects, read as that of a file: pairs,
+    are empty. Or as a `table`, the text of one or a list of objects, read like a file's: pairs,
     triplets with any number of negatives, a text with a list of candidates.
 
-    Raises Problem for both, for too many pairs, and for the first row that cannot be used.
+    Raises Problem for both, for too many pairs, and for the first unusable row.
     """
     if table not in ("", None, []):
         if not sentences1 == sentences2 == scores is None:
             raise Problem("api_table_and_lists")
-        return _rows_of_table(name, most, table, columns)
+        return _rows_of_table(name, limit, table, columns)
     if sentences1 is None and sentences2 is None:
         raise Problem("api_empty")
     first = _sentences("sentences1", sentences1)
     second = _sentences("sentences2", sentences2)
-    given = {"sentences1": first, "sentences2": second}
+    lists = {"sentences1": first, "sentences2": second}
     if scores is None:
-        labels = [""] * check_lengths(name, most, given)
+        labels = [""] * check_lengths(name, limit, lists)
     else:
         numbers = read_numbers("scores", scores)
-        check_lengths(name, most, {**given, "scores": numbers})
+        check_lengths(name, limit, {**lists, "scores": numbers})
         labels = map(typed, numbers)
     return Sent(tuple(zip(first, second, labels, strict=True)))
 
 
-def _rows_of_table(name: str, most: int, table: object, columns: object) -> Sent:
+def _rows_of_table(name: str, limit: int, table: object, columns: object) -> Sent:
     if not isinstance(table, str):
         if not all(isinstance(row, dict) for row in _listed("table", table)):
             raise Problem("api_table", value=shortened(table, write=repr))
@@ -158,8 +158,8 @@ def _rows_of_table(name: str, most: int, table: object, columns: object) -> Sent
     count = len(read.pairs)
     if not count:
         raise Problem("api_empty")
-    if count > most:
-        raise Problem("api_too_many", count=count, name=name, most=most)
+    if count > limit:
+        raise Problem("api_too_many", count=count, name=name, most=limit)
     pairs = read.pairs
     vectors = packed(pairs.sentences, pairs.guide)
     reading = tuple(note.written() for note in reading_notes(read))
@@ -173,9 +173,9 @@ def rules_of(
     prototypes: object = None,
     twins: object = "keep",
 ) -> Rules:
-    """How pairs become positives, negatives, classes and prototypes, as the page's rules.
+    """Read the page's rules, which turn pairs into positives, negatives, classes and prototypes.
 
-    Raises Problem, naming the first entry that does not fit.
+    Raises Problem, naming the first invalid entry.
     """
     if not isinstance(extra_negatives, bool):
         said = shortened(extra_negatives, write=repr)
@@ -238,16 +238,15 @@ def _object(name: str, value: object) -> dict[str, object]:
 
 
 def columns_of(value: object) -> dict[str, str]:
-    """Which column plays which role. Raises Problem for what is no object of texts."""
+    """Read the roles of columns. Raises Problem unless it is an object of texts."""
     chosen = _object("columns", value)
     return {role: read_text(f"columns.{role}", column) for role, column in chosen.items()}
 
 
 def sides_of(name: str, losses: object) -> list[Side]:
-    """The losses to be compared, each an object of "loss", "convention" and "parameters".
+    """Read the losses to compare, each an object of "loss", "convention" and "parameters".
 
-    Whether there are such is not asked here. Raises Problem, naming the first entry that does not
-    fit.
+    Their existence is not checked here. Raises Problem, naming the first invalid entry.
     """
     listed = _listed(name, losses)
     if not MIN_LOSSES <= len(listed) <= MAX_LOSSES:
@@ -274,11 +273,11 @@ def read_text(name: str, value: object) -> str:
     return value
 
 
-def read_choice(name: str, value: object, known: Sequence[str]) -> str:
-    """One of these; "" among them is said to nobody."""
-    if value not in known:
-        said, names = shortened(value, write=repr), ", ".join(filter(None, known))
-        raise Problem("parameter_choice", name=name, value=said, known=names)
+def read_choice(name: str, value: object, choices: Sequence[str]) -> str:
+    """Read one of these; an accepted "" is not listed in the problem."""
+    if value not in choices:
+        shown, names = shortened(value, write=repr), ", ".join(filter(None, choices))
+        raise Problem("parameter_choice", name=name, value=shown, known=names)
     return str(value)
 
 
@@ -293,8 +292,8 @@ def _sentences(name: str, values: object) -> tuple[str, ...]:
         try:
             return read_sentence(read_text(name, value), name)
         except Problem:
-            said = shortened(value, write=repr)
-            raise Problem("api_sentence", name=name, place=place, value=said) from None
+            shown = shortened(value, write=repr)
+            raise Problem("api_sentence", name=name, place=place, value=shown) from None
 
     return tuple(read(place, value) for place, value in enumerate(_listed(name, values)))
 
@@ -304,8 +303,8 @@ def read_numbers(name: str, values: object) -> tuple[float, ...]:
         try:
             return read_score(value if isinstance(value, Real) else None, name)
         except Problem:
-            said = shortened(value, write=repr)
-            raise Problem("api_number", name=name, place=place, value=said) from None
+            shown = shortened(value, write=repr)
+            raise Problem("api_number", name=name, place=place, value=shown) from None
 
     return tuple(read(place, value) for place, value in enumerate(_listed(name, values)))
 
@@ -316,17 +315,16 @@ NO_NUMBER = ("nan", "inf", "-inf", "infinity", "-infinity")
 
 
 def read_values(name: str, values: object) -> tuple[float, ...]:
-    """Numbers as `read_numbers` reads them, and such as are none: null (NaN), NaN and infinities,
-    also as words."""
+    """Read numbers as `read_numbers`, and null (NaN), NaN and infinities, also as words."""
     listed = _listed(name, values)
-    odd = [_no_number(value) for value in listed]
-    others = [value if no is None else 0.0 for value, no in zip(listed, odd, strict=True)]
-    found = zip(read_numbers(name, others), odd, strict=True)
+    not_numbers = [_no_number(value) for value in listed]
+    others = [value if no is None else 0.0 for value, no in zip(listed, not_numbers, strict=True)]
+    found = zip(read_numbers(name, others), not_numbers, strict=True)
     return tuple(number if no is None else no for number, no in found)
 
 
 def _no_number(value: object) -> float | None:
-    """NaN or an infinity that is there or is written there; None for what should be a number."""
+    """Return a NaN or an infinity, also of a word; None for anything else."""
     if value is None:
         return math.nan
     if isinstance(value, str):
@@ -334,14 +332,14 @@ def _no_number(value: object) -> float | None:
     return value if isinstance(value, float) and not math.isfinite(value) else None
 
 
-def check_lengths(function: str, most: int, lists: Mapping[str, Sequence[object]]) -> int:
+def check_lengths(function: str, limit: int, lists: Mapping[str, Sequence[object]]) -> int:
     lengths = {name: len(values) for name, values in lists.items()}
     if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name}: {length}" for name, length in lengths.items())
-        raise Problem("api_lengths", lengths=said)
+        counts = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+        raise Problem("api_lengths", lengths=counts)
     count = max(lengths.values())
     if count == 0:
         raise Problem("api_empty")
-    if count > most:
-        raise Problem("api_too_many", count=count, name=function, most=most)
+    if count > limit:
+        raise Problem("api_too_many", count=count, name=function, most=limit)
     return count
