@@ -1,4 +1,4 @@
-"""LossPrism's explorer. ``explorer.show(…)`` opens the page on one's own pairs in a notebook."""
+"""LossPrism's explorer. ``explorer.show(…)`` opens the page on given pairs in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: what ``python app.py`` and, where it is installed, ``lossprism`` understand."""
+"""The command line: ``python app.py`` and, if installed, ``lossprism``."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ in LossPrism's repository, or with pip install -r requirements.txt there."""
 
 
 def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of all commands; `program` is its name in usage lines, that of the process
-    if left out."""
+    """Return the parser of all commands; `program` is its name in usage lines, by default the
+    process's."""
     parser = argparse.ArgumentParser(prog=program, description=DESCRIPTION)
     parser.add_argument(
         "--host",
@@ -129,7 +129,7 @@ def write_figure(chosen: argparse.Namespace) -> int:
 
 
 def _written(chosen: argparse.Namespace, asked: dict) -> str:
-    """Write the figure; a remark on it, or ""."""
+    """Write the figure; return a remark on it, or ""."""
     if chosen.out.lower().endswith(".html"):
         from explorer.export.interactive import write_interactive
 
@@ -164,8 +164,8 @@ def _scene(address: str) -> Scenario | str:
 
 
 def main() -> int:
-    """Run the command that was asked for; the exit status. Where whoever reads what it prints has
-    seen enough, as `head` has, and where Ctrl-C ends it, it ends without a word."""
+    """Run the command and return the exit status. It ends silently if its reader closes the pipe,
+    as `head` does, or on Ctrl-C."""
     try:
         status = answered()
         sys.stdout.flush()
@@ -179,7 +179,7 @@ def main() -> int:
 
 
 def nobody_reads() -> bool:
-    """Whether it is the standard output that is closed, into which nothing is written then."""
+    """Return whether the broken pipe is standard output, and silence it."""
     watched = select.poll()
     watched.register(sys.stdout.fileno(), 0)  # told of what is broken alone
     gone = bool(watched.poll(0))
@@ -189,8 +189,8 @@ def nobody_reads() -> bool:
 
 
 def answered() -> int:
-    """The status of the command. A defect ends one of `EXAMINES` with another one than Python has,
-    which would be that of a finding; its traceback is printed as Python does."""
+    """Return the status of the command. A defect in one of `EXAMINES` has a status other than
+    Python's, which means a finding there; its traceback is printed as Python does."""
     chosen = argument_parser().parse_args()
     try:
         return with_all_packages(chosen)

@@ -1,4 +1,4 @@
-"""``explorer.show``: the page, open on one's own pairs, in a notebook."""
+"""``explorer.show``: the page, open on given pairs, in a notebook."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EmbeddedPage:
-    """The page at its address: a notebook shows it in a frame, any browser opens it. `reading` says
-    which columns of a table were taken as what."""
+    """The page at its address: a notebook shows it in a frame, any browser opens it. `reading`
+    tells the roles of a table's columns."""
 
     address: str
     reading: tuple[str, ...] = ()
@@ -99,13 +99,14 @@ def show(
 
 
 def _plain(column: Any) -> list[Any]:
-    """A list of Python's own values out of a list, an array, a tensor or a table's column."""
+    """Return a list of plain Python values from a list, an array, a tensor or a table's
+    column."""
     return list(column.tolist() if hasattr(column, "tolist") else column)
 
 
 @functools.cache
 def _server() -> tuple[Site, str]:
-    """One server for all the cells of a notebook; it ends with the notebook's process."""
+    """Return the server for all cells of a notebook; it ends with the notebook's process."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     from explorer.web import site  # gradio takes its time
 

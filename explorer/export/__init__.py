@@ -1,1 +1,1 @@
-"""What leaves the page: pictures, figures, captions, CSV, code."""
+"""Exports of the pages: pictures, figures, captions, CSV, code."""

@@ -1,4 +1,4 @@
-"""Where the numbers of an exploration come from, in words: loss, parameters, data, encoder."""
+"""Origin of an exploration's numbers in words: loss, parameters, data, encoder."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from losses.labels import COSINES, UNIT
 
 @dataclass(frozen=True)
 class Legend:
-    """What stands above and below a figure: what the loss is called, its formula in LaTeX ("" for
-    none), and a sentence in each line of the caption."""
+    """Text above and below a figure: the title of the loss, its formula in LaTeX ("" for none), and
+    the sentences of the caption."""
 
     title: str
     formula: str
     caption: list[str]
 
 
-def told_of(exploration: Exploration, language: str = "en", origin: str = "") -> Legend:
-    """What is told of an exploration around its figures; `origin` as `caption` has it."""
+def legend_of(exploration: Exploration, language: str = "en", origin: str = "") -> Legend:
+    """Return the text around an exploration's figures; `origin` as for `caption`."""
     e = exploration
-    written = e.spec.formula_at(**e.parameters) or ""
-    return Legend(title_of(e, language), written, caption(e, language, origin))
+    formula = e.spec.formula_at(**e.parameters) or ""
+    return Legend(title_of(e, language), formula, caption(e, language, origin))
 
 
 def caption(exploration: Exploration, language: str = "en", origin: str = "") -> list[str]:
-    """What the numbers are and where they come from, a sentence in each entry.
+    """Return sentences on the numbers and their origin.
 
-    `origin` says where they come from in place of the scenario, where that is not the whole story.
+    `origin` replaces the scenario's own description of the origin if that is incomplete.
     """
-    e, said = exploration, []
+    e, lines = exploration, []
     parts = [say(language, "figure_text.loss", loss=display_number(e.loss, 6))]
     for name, value in landmarks_of(e):
         parts.append(f"{say(language, f'figure.{name}')} {display_number(value)}")
@@ -49,7 +49,7 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
     elif e.order.ordered:
         values = {"part": e.order.violated, "all": e.order.ordered}
         parts.append(say(language, "figure_text.violated", **values))
-    said.append(" · ".join(parts))
+    lines.append(" · ".join(parts))
     rules = [
         parameter_words(language, one, value)
         for one in e.spec.parameters
@@ -58,30 +58,30 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
     rules += _labels(language, e)
     if e.leaves_same_text_out:
         rules.append(say(language, "figure_text.same_text_left_out"))
-    said += [" · ".join(rules)] if rules else []
-    told = (_data(e, language), _similarities(e, language), *_asked(e, language))
-    whence = origin or " · ".join(filter(None, told))
-    return [*said, whence]
+    lines += [" · ".join(rules)] if rules else []
+    sources = (_data(e, language), _similarities(e, language), *_second_models(e, language))
+    whence = origin or " · ".join(filter(None, sources))
+    return [*lines, whence]
 
 
 def _labels(language: str, e: Exploration) -> list[str]:
-    """How the labels were read, where the loss asks for more than their order."""
+    """Describe the reading of labels, for a loss that uses more than their order."""
     low, high = map(display_number, e.batch.label_range)
-    said = {"low": low, "high": high, "threshold": display_number(e.batch.threshold)}
+    values = {"low": low, "high": high, "threshold": display_number(e.batch.threshold)}
     if e.spec.by_threshold:
-        return [say(language, "figure_text.positive_from", **said)]
+        return [say(language, "figure_text.positive_from", **values)]
     targets = e.spec.by_range and e.batch.label_range not in (UNIT, COSINES)
-    return [say(language, "figure_text.targets", **said)] if targets else []
+    return [say(language, "figure_text.targets", **values)] if targets else []
 
 
 def landmarks_of(e: Exploration) -> list[tuple[str, float]]:
-    """Floor (or bound) and collapse value, each with the word for it, where they are known."""
+    """Return the minimum (or bound) and the value at collapse, with their names, if known."""
     known = [("bound" if e.floor_is_bound else "floor", e.floor), ("collapse", e.collapse)]
     return [(name, value) for name, value in known if value is not None]
 
 
 def title_of(exploration: Exploration, language: str) -> str:
-    """What the loss is called, and by whose convention."""
+    """Return the title of the loss with its convention."""
     spec = exploration.spec
     name = spelled(language, "loss", title_word(spec))
     return " · ".join(filter(None, (name, exploration.scenario.convention)))
@@ -90,13 +90,13 @@ def title_of(exploration: Exploration, language: str) -> str:
 def parameter_words(
     language: str, parameter: Parameter, value: float | bool | str | tuple[float, ...]
 ) -> str:
-    """A parameter and its value: λ = 20."""
-    known = catalogue(language)
+    """Return a parameter and its value: λ = 20."""
+    words = catalogue(language)
     name = spelled(language, "name", parameter_word(parameter.name))
     if parameter.kind == "switch":
         shown = say(language, "ui.yes" if value else "ui.no")
     elif parameter.kind == "choice":
-        shown = known.get(f"choice.{value}", str(value))
+        shown = words.get(f"choice.{value}", str(value))
     elif isinstance(value, tuple):
         shown = ", ".join(map(display_number, value))
     else:
@@ -105,7 +105,7 @@ def parameter_words(
 
 
 def random_words(settings: RandomBatch, count: int, language: str) -> str:
-    """How random pairs were drawn."""
+    """Describe the distribution of random pairs."""
     kinds = say(language, f"random.labels.{settings.labels}")
     numbers = {
         "seed": settings.seed,
@@ -115,10 +115,10 @@ def random_words(settings: RandomBatch, count: int, language: str) -> str:
         "hard": percent(settings.hard_negatives),
         "imbalance": display_number(settings.imbalance),
     }
-    said = say(language, "figure_text.data_random", count=count, labels=kinds, **numbers)
+    words = say(language, "figure_text.data_random", count=count, labels=kinds, **numbers)
     if settings.candidates == 1:
-        return said
-    return said + say(language, "figure_text.data_lists", candidates=settings.candidates)
+        return words
+    return words + say(language, "figure_text.data_lists", candidates=settings.candidates)
 
 
 def _data(e: Exploration, language: str) -> str:
@@ -147,30 +147,32 @@ def _similarities(e: Exploration, language: str) -> str:
     return say(language, "ui.encoder_now", name=clipped(encoder_of(data), 300, 12.5))
 
 
-def _asked(e: Exploration, language: str) -> list[str]:
-    """The second models that the loss asks, if it asks any."""
-    data, said = e.scenario.data, []
+def _second_models(e: Exploration, language: str) -> list[str]:
+    """Describe the guide and teacher that the loss uses, if any."""
+    data, sentences = e.scenario.data, []
     if e.spec.reads_guide and e.batch.guide is None:
-        said.append(say(language, "ui.guide_own"))
+        sentences.append(say(language, "ui.guide_own"))
     elif e.spec.reads_guide and data.source == "random":
         agreement = display_number(data.random.guide)
-        said.append(say(language, "ui.guide_drawn", agreement=agreement))
+        sentences.append(say(language, "ui.guide_drawn", agreement=agreement))
     elif e.spec.reads_guide and not data.guide:
-        said.append(say(language, "ui.guide_given"))
+        sentences.append(say(language, "ui.guide_given"))
     elif e.spec.reads_guide:
-        said.append(say(language, "ui.guide_now", name=clipped(data.guide, 300, 12.5)))
+        sentences.append(say(language, "ui.guide_now", name=clipped(data.guide, 300, 12.5)))
     if e.spec.reads_teacher and data.teacher_model and has_words(data):
-        said.append(say(language, "ui.teacher_now", name=clipped(data.teacher_model, 300, 12.5)))
-    return said
+        sentences.append(
+            say(language, "ui.teacher_now", name=clipped(data.teacher_model, 300, 12.5))
+        )
+    return sentences
 
 
 def pair_numbers(exploration: Exploration) -> list[int]:
-    """What a person calls each pair: the number of its row, where rows were left out between."""
+    """Return the user's number of each pair: that of its row, if rows were left out between."""
     return numbers_of(exploration.scenario.data, exploration.batch)
 
 
 def numbers_of(data: Data, batch: Batch) -> list[int]:
-    """The same, of a batch made from this data."""
+    """Return the pair numbers of a batch made from this data."""
     places = batch.pairs.places
     used = _rows_used(data.rows) if data.source == "table" else []
     if places is None:
@@ -179,7 +181,7 @@ def numbers_of(data: Data, batch: Batch) -> list[int]:
 
 
 def _rows_used(rows: tuple[tuple[str, str, str], ...]) -> list[int]:
-    """The numbers of the rows that are pairs."""
+    """Return the numbers of the rows that are pairs."""
     skipped = {row.row for row in load_table(rows).skipped}
     return [
         number

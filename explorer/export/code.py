@@ -1,8 +1,8 @@
-"""Python to take away: it computes the loss that was shown again, and prints it.
+"""Exported Python programs that compute the shown loss again, and print it.
 
-It stands alone. In three ways: with torch and the loss's definition written out, with the installed
-package `losses`, with sentence-transformers. The numbers that the loss reads are written into it,
-or, where there are many, read from files beside it: `packed` has both.
+Each is self-contained. There are three variants: torch with the loss's definition written out, the
+installed package `losses`, sentence-transformers. The loss's inputs are written into the program
+or, if there are many, read from files: `packed` has both.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ def read(name: str) -> Tensor:
 
 @dataclass(frozen=True)
 class Code:
-    """A program, and the files that it reads from beside it, by their names."""
+    """A program, and the files that it reads, by name."""
 
     text: str
     beside: Mapping[str, str]
 
 
 def alone(exploration: Exploration, *, from_files: bool | None = None) -> Code:
-    """Python that computes the same loss with torch alone, and prints it.
+    """Return Python that computes the same loss with torch alone, and prints it.
 
-    `from_files` is whether the numbers stand in files beside it; None: where they are many.
+    `from_files` selects numbers in files; None: if there are many.
 
     Raises:
-        Problem: if a loss of one's own does not stand at the top of its file.
+        Problem: if a user's own loss is not at the top of its file.
     """
     spec = exploration.spec
     if spec.parts:
@@ -74,7 +74,7 @@ def alone(exploration: Exploration, *, from_files: bool | None = None) -> Code:
 
 
 def _sum_alone(exploration: Exploration, from_files: bool | None) -> Code:
-    """The parts' definitions, and the sum below them."""
+    """Return the definitions of the parts, followed by the sum."""
     definition = exploration.definition
     parts, helpers = parts_of(definition), helpers_of(parts_of(definition))
     out = written_out(*(part.spec.definition for part in parts), *helpers.values())
@@ -87,7 +87,8 @@ def _sum_alone(exploration: Exploration, from_files: bool | None) -> Code:
 
 
 def with_package(exploration: Exploration, *, from_files: bool | None = None) -> Code:
-    """The same with the package `losses`; one's own loss is in no package, and is written out."""
+    """Return the same with the package `losses`; a user's own loss, in no package, is written
+    out."""
     spec, convention = exploration.spec, exploration.scenario.convention
     if not is_ours(spec):
         return alone(exploration, from_files=from_files)
@@ -103,7 +104,7 @@ def with_package(exploration: Exploration, *, from_files: bool | None = None) ->
 
 
 def equivalent(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
-    """The same with sentence-transformers, or None where that library has no such loss."""
+    """Return the same with sentence-transformers, None if that library has no such loss."""
     found = equivalent_of(exploration)
     if found is None:
         return None
@@ -114,10 +115,10 @@ def equivalent(exploration: Exploration, *, from_files: bool | None = None) -> C
 
 
 def as_module(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
-    """The same with the package `losses`, as an `nn.Module` that holds the parameters; None for a
-    loss of one's own, and for a convention that has a definition of its own.
+    """Return the same with the package `losses`, as an `nn.Module` that holds the parameters; None
+    for a user's own loss, and for a convention with its own definition.
 
-    What stands in a queue is handed to the module first, as an earlier batch.
+    Queued rows are passed to the module first, as an earlier batch.
     """
     e, spec = exploration, exploration.spec
     if not is_ours(spec) or not (spec.parts or as_defined_here(spec)):
@@ -150,8 +151,8 @@ QUEUED_ROWS = ("queries", "keys", "query_texts", "key_texts", "embeddings", "cla
 
 
 def for_trainer(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
-    """A step of sentence-transformers' trainer with this loss on this batch; None where pairs alone
-    do not make it (`explorer.export.trained`)."""
+    """Return a step of sentence-transformers' trainer with this loss on this batch; None if it
+    needs more than pairs (`explorer.export.trained`)."""
     many = len(exploration.batch) > WRITTEN_PAIRS
     apart = many if from_files is None else from_files
     found = trained_step(exploration, _from_pairs if apart else written)
@@ -162,7 +163,7 @@ def for_trainer(exploration: Exploration, *, from_files: bool | None = None) -> 
 
 
 def _from_pairs(columns: Mapping[str, Sequence[object]]) -> Rows:
-    """The lines that read the columns from the file of pairs."""
+    """Return the lines that read the columns from the file of pairs."""
     lines = [
         "here = Path(__file__).resolve().parent",
         f'with (here / "{PAIRS}").open(encoding="utf-8", newline="") as file:',
@@ -184,9 +185,9 @@ KINDS = {
 
 
 def packed(exploration: Exploration, kind: str) -> bytes:
-    """A ZIP of the program, which reads the pairs from the file beside it, and the files.
+    """Return a ZIP of the program, which reads the pairs from a file, and the files.
 
-    It is empty where the library has no such loss.
+    It is empty if the library has no such loss.
     """
     found = KINDS[kind](exploration, from_files=True)
     if found is None:
@@ -206,14 +207,17 @@ def _program(
     called: str,
     definition: Callable[..., Tensor] | None = None,
 ) -> Code:
-    """The program that calls the function named `called`; a `definition` says what it takes."""
+    """Return the program that calls the function named `called`; a `definition` tells its
+    arguments."""
     reads, parameters = e.spec.reads, e.parameters
     if definition is not None:
         reads, parameters = accepted(definition, reads), accepted(definition, parameters)
     inputs = _inputs(e, reads, from_files)
-    given = [f"{name}={name}" for name in inputs.names]
-    given += stated(e.spec, parameters)
-    return _rendered(e, imports, source, inputs, _folded(f"loss = {called}({', '.join(given)})"))
+    arguments = [f"{name}={name}" for name in inputs.names]
+    arguments += stated(e.spec, parameters)
+    return _rendered(
+        e, imports, source, inputs, _folded(f"loss = {called}({', '.join(arguments)})")
+    )
 
 
 def _rendered(
@@ -245,7 +249,7 @@ def _reads(files: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class _Inputs:
-    """The lines that make what a loss reads, its `names`, and the files that the lines read."""
+    """The lines that make the loss's inputs, their `names`, and the files that the lines read."""
 
     names: list[str]
     lines: list[str]
@@ -268,7 +272,8 @@ def _inputs(e: Exploration, reads: Mapping[str, str], from_files: bool | None) -
 
 
 def _reading(tensor: Tensor, cell: str) -> str:
-    """What reads a cell of the pairs' file for this tensor; of a mask it is 1 or 0."""
+    """Return the expression that reads a cell of the pairs' file for this tensor; a mask's is 1 or
+    0."""
     if tensor.dtype == torch.bool:
         return f'{cell} == "1"'
     return f"float({cell})" if tensor.is_floating_point() else f"int({cell})"
@@ -279,7 +284,8 @@ def _in_file(tensor: Tensor) -> list:
 
 
 def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[str, str]) -> _Inputs:
-    """A column of the pairs' file for what has a number for each pair, a file for all else."""
+    """Return inputs with a number for each pair as columns of the pairs' file, and a file for all
+    others."""
     of_pairs = [name for name in tensors if READABLE[reads[name]].axes == ("pair",)]
     pairs = e.batch.pairs
     columns = [pairs.first, pairs.second, *(_in_file(tensors[name]) for name in of_pairs)]
@@ -309,7 +315,7 @@ def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[st
 
 
 def _texts_and_numbers(rows: Iterable[Iterable[object]]) -> str:
-    """A table in which a cell may be a text."""
+    """Return a table whose cells may be texts."""
     return _csv(map(harmless, row) for row in rows)
 
 
@@ -320,13 +326,13 @@ def _csv(rows: Iterable[Iterable[object]]) -> str:
 
 
 def _digits_needed(e: Exploration, read: Mapping[str, Tensor | None]) -> int:
-    """As few significant digits as leave the loss where it is."""
+    """Return the fewest significant digits that leave the loss unchanged."""
     for digits in (4, 6, 8, 10, 12, 15):
-        given: dict[str, Any] = {
+        rounded: dict[str, Any] = {
             name: tensor if tensor is None else _rounded(tensor, digits)
             for name, tensor in read.items()
         }
-        loss = float(e.definition(**accepted(e.definition, {**e.given, **given, **e.parameters})))
+        loss = float(e.definition(**accepted(e.definition, {**e.given, **rounded, **e.parameters})))
         if abs(loss - e.loss) <= UNMOVED * abs(e.loss):
             return digits
     return 17
@@ -340,7 +346,7 @@ def _rounded(tensor: Tensor, digits: int) -> Tensor:
 
 
 def _written(name: str, tensor: Tensor, digits: int) -> list[str]:
-    """The lines that write a vector or a matrix out."""
+    """Return the lines that write a vector or a matrix out."""
     values = _rounded(tensor, digits).tolist()
     if tensor.ndim == 1:
         return _folded(f"{name} = torch.tensor({values!r})")
@@ -349,7 +355,7 @@ def _written(name: str, tensor: Tensor, digits: int) -> list[str]:
 
 
 def _folded(line: str) -> list[str]:
-    """A long line of numbers and names, broken at blanks inside its brackets."""
+    """Break a long line of numbers and names at blanks inside its brackets."""
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     wide = textwrap.TextWrapper(
         96, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False

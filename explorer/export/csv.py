@@ -1,7 +1,7 @@
-"""Tables to take away, as CSV.
+"""Tables as CSV.
 
-Headers and row names are English, so that a script reads the same file in any language. A text
-cell that a spreadsheet would run as a formula is made harmless with an apostrophe.
+Headers and row names are English, so that a script reads the same file in any language. A text cell
+that a spreadsheet would run as a formula is made harmless with an apostrophe.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _STARTS_A_FORMULA = re.compile(
 
 
 def matrix_csv(exploration: Exploration, step: int | None = None) -> str:
-    """The matrix of a step by its place (None: the chosen one), as the page arranges it.
+    """Return the matrix of a step by its place (None: the chosen one), as the page arranges it.
 
-    The facet is that of `scenario.view`. The first row and column name the items. An absent
-    cell (−inf) is empty, yes and no are 1 and 0. As on the page, a step of more than 1024 rows
-    or columns is cut to the first 1024.
+    The facet is that of `scenario.view`. The first row and column name the items. An absent cell
+    (−inf) is empty, yes and no are 1 and 0. As on the page, a step of more than 1024 rows or
+    columns is cut to the first 1024.
     """
     if step is not None:
         exploration = exploration.seen(step=step)
@@ -61,7 +61,7 @@ def matrix_csv(exploration: Exploration, step: int | None = None) -> str:
 
 
 def terms_csv(exploration: Exploration) -> str:
-    """The heaviest terms: which items, value, weight, and the weight up to and with them."""
+    """Return the heaviest terms: items, value, weight, and cumulative weight."""
     terms = picture(exploration).heaviest
     names = _Names(exploration)
     most = max((len(term.items) for term in terms), default=2)
@@ -83,7 +83,8 @@ def terms_csv(exploration: Exploration) -> str:
 
 
 def suspects_csv(exploration: Exploration) -> str:
-    """The pairs on which label and encoder disagree: how often, and the label that would fit."""
+    """Return the pairs on which label and encoder disagree: how often, and the label that would
+    fit."""
     numbers = pair_numbers(exploration)
     body = [
         [
@@ -98,7 +99,7 @@ def suspects_csv(exploration: Exploration) -> str:
 
 
 def corrected_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
-    """The pairs as they stand after all corrections: a file that any page opens again."""
+    """Return the pairs after all corrections: a file that any page opens again."""
     pairs = corrected(source, corrections)
     if not pairs.labelled:
         return _csv(["sentence1", "sentence2"], zip(pairs.first, pairs.second, strict=True))
@@ -107,8 +108,8 @@ def corrected_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
 
 
 def corrections_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
-    """What was changed: each pair with the label of its source, and the one that it has now;
-    none where it was left out."""
+    """Return the corrections: each pair with its label in the source, and its present one, empty if
+    it was dropped."""
     made = {(first, second): label for first, second, label in corrections}
     labels = map(csv_number, source.labels) if source.labelled else [""] * len(source)
     listed = zip(source.first, source.second, labels, strict=True)
@@ -121,9 +122,8 @@ def corrections_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
 
 
 def pairs_csv(exploration: Exploration) -> str:
-    """Every pair: its sentences, its label if it has one, its similarity, and the gradient it
-    feels: projected, of a loss on vectors, and ∂L/∂s where there is one (empty where the pair has
-    none)."""
+    """Return every pair: sentences, label if any, similarity, and gradient: projected for a loss on
+    vectors, and ∂L/∂s if it exists (empty for a pair without)."""
     found = {
         "projected_gradient": exploration.pair_gradient if exploration.is_projected else None,
         "score_gradient": exploration.score_gradient,
@@ -157,7 +157,7 @@ def _pair_cells(e: Exploration, pair: int) -> list[object]:
 
 
 class _Names:
-    """What a row, a column or a term is called in a table."""
+    """Names of rows, columns and terms in a table."""
 
     def __init__(self, exploration: Exploration) -> None:
         self.pairs = exploration.batch.pairs
@@ -190,15 +190,15 @@ def _csv(heads: Sequence[str], body: Iterable[Sequence[object]]) -> str:
 
 
 def write_csv(out: TextIO, heads: Sequence[str], body: Iterable[Sequence[object]]) -> None:
-    """RFC 4180: commas, quotes where needed, CR LF."""
+    """Write RFC 4180: commas, quotes where needed, CR LF."""
     writer = csv.writer(out)
     writer.writerow(map(harmless, heads))
     writer.writerows(map(harmless, row) for row in body)
 
 
 def harmless(cell: object) -> object:
-    """A cell of a table that no spreadsheet runs: a text that begins like a formula begins with an
-    apostrophe instead."""
+    """Return a table cell that no spreadsheet runs: an apostrophe before a text that begins like a
+    formula."""
     if not isinstance(cell, str):
         return cell
     cell = cell.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,7 +1,6 @@
-"""The same loss in sentence-transformers: which batches it can be compared on.
+"""The same loss in sentence-transformers: batches on which it can be compared.
 
-What the library has, and the code that computes it there, stands with the loss
-(`LossSpec.equivalent`).
+The library's losses, and the code that calls them, are beside each loss (`LossSpec.equivalent`).
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ from losses.spec import ParameterValue
 
 
 def is_ours(spec: LossSpec) -> bool:
-    """Whether the loss comes with this library."""
+    """Return whether the loss is in the package `losses`."""
     return spec.function.__module__.startswith("losses.")
 
 
 def number(value: ParameterValue) -> float:
-    """The value of a parameter that is a number."""
+    """Return the value of a numeric parameter."""
     assert isinstance(value, float | int)
     return float(value)
 
 
 def stated(spec: LossSpec, parameters: Mapping[str, ParameterValue]) -> list[str]:
-    """The parameters as arguments of a call; one that is off by default is left out."""
+    """Return the parameters as arguments of a call, without those off by default."""
     return [
         f"{name}={value!r}"
         for name, value in parameters.items()
@@ -38,12 +37,12 @@ def stated(spec: LossSpec, parameters: Mapping[str, ParameterValue]) -> list[str
 
 
 def as_defined_here(spec: LossSpec) -> bool:
-    """Whether the convention, if there is one, changes no more than parameters."""
+    """Return whether the convention, if any, changes only parameters."""
     return spec.definition is LOSSES[spec.name].definition
 
 
 def equivalent_of(e: Exploration) -> Equivalent | None:
-    """The loss of sentence-transformers that is this one, or None where there is none."""
+    """Return the equivalent loss of sentence-transformers, None if there is none."""
     if found := inside_prefixes(e):
         return on_prefixes(*found)
     if e.same_text_left_out:
@@ -57,8 +56,8 @@ def equivalent_of(e: Exploration) -> Equivalent | None:
 
 
 def inside_prefixes(e: Exploration) -> tuple[Equivalent, list[int], list[float]] | None:
-    """Of one loss on several prefixes, and nothing else, the library's loss, the lengths of the
-    prefixes and their weights; None for any other, and where the library has no such loss."""
+    """Return the library's inner loss, the lengths of the prefixes and their weights, for one loss
+    on several prefixes; None for any other, and if the library has no such loss."""
     parts = e.spec.parts
     if not parts or len({part.spec.name for part in parts}) > 1 or e.batch.vectors is None:
         return None

@@ -1,4 +1,4 @@
-"""An exploration as the Explore page is told of it: what a worker process can make by itself."""
+"""Explorations for the Explore page: the part that a worker process can compute alone."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _batches: Cache[Batch] = Cache(KEPT_BATCHES)
 
 @dataclass(frozen=True)
 class SceneBatch(BatchData):
-    """The batch of a scene: `scale` is the λ advised for it, `sigma` the spread of its scores;
-    `same_texts`, `planted` and what a teacher gave, if it did, are marked at its pairs."""
+    """The batch of a scenario: `scale` is the recommended λ, `sigma` the spread of its scores;
+    `same_texts`, `planted` and a teacher's scores are marked at its pairs."""
 
     scale: tuple[float, float] | None
     sigma: float
@@ -37,7 +37,8 @@ class SceneBatch(BatchData):
 
 @dataclass(frozen=True, kw_only=True)
 class Explored(Sparse):
-    """`batch`, `skipped`, `limited` where the page has another batch; `rows` names those sent."""
+    """A picture with the `batch`, `skipped` rows and `limited` if the page has another batch;
+    `rows` names those sent."""
 
     rows: str | None = None
     picture: Picture
@@ -47,8 +48,8 @@ class Explored(Sparse):
 
 
 def explored(resolved: Resolved, batch: Batch, key: str = "") -> Explored:
-    """The picture; and the batch, which does not change while a slider moves, if its `key` is
-    given."""
+    """Return the picture and, with its `key`, the batch, which does not change while a slider
+    moves."""
     found = explore(resolved, batch)
     of_batch = _described(found, key) if key else None
     return Explored(picture=picture(found, remarks(found)), batch=of_batch)
@@ -72,8 +73,8 @@ def _described(found: Exploration, key: str) -> SceneBatch:
 def told(
     resolved: Resolved, key: str = "", name: str = "", batch: Batch | None = None
 ) -> Explored | None:
-    """What `explored` tells. A random batch is drawn here; another is sent once, and then goes by
-    its `name`: None where there is none of that name."""
+    """Return `explored` of a scenario. A random batch is drawn here; any other is sent once, and
+    then has a `name`: None if there is none of that name."""
     if batch is not None:
         _batches.put(name, batch)
     elif name:

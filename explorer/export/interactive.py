@@ -1,8 +1,8 @@
-"""A figure to point at: one HTML file that needs nothing beside it, for a slide or a handout.
+"""Interactive figures: one self-contained HTML file, for a slide or a handout.
 
-It holds the matrix that the page shows, drawn by plotly from the same cells and colours as the
-SVG; pointing at a cell says which sentences it is about and its value. Words of the user's reach
-it as data and are shown as text; the file itself forbids every request to elsewhere.
+It holds the page's matrix, drawn by plotly from the same cells and colours as the SVG; hovering
+over a cell shows its sentences and value. The user's texts are data in it and shown as text; the
+file itself forbids every request to elsewhere.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SHADES_APART = 5
 def interactive_figure(
     exploration: Exploration, *, language: str = "en", dark: bool = False
 ) -> str:
-    """The step and facet that `scenario.view` chooses, as an HTML document."""
+    """Return the step and facet that `scenario.view` chooses, as an HTML document."""
     made = picture(exploration)
     shown, step = made.shown, made.steps[made.chosen]
     pen = Pen.of(language=language, dark=dark)
@@ -59,7 +59,7 @@ def interactive_figure(
         head.append(f"<p class='formula'>{whole}</p>")
     named = _html(pen.formula(shown.latex)) if shown.latex else escape(shown.name)
     head.append(f"<p class='formula'>{named} · {escape(pen.say(cells.called))}</p>")
-    told = [f"<p>{escape(clean(sentence))}</p>" for sentence in caption(exploration, language)]
+    legend = [f"<p>{escape(clean(sentence))}</p>" for sentence in caption(exploration, language)]
     data = {
         "figure": json.loads(_drawn(cells, rows, columns, pen.palette)),
         "rows": [_side(rows, place) for place in range(cells.rows)] if cells.rows > 1 else [[]],
@@ -73,7 +73,7 @@ def interactive_figure(
     script = (HERE / "interactive.js").read_text(encoding="utf-8")
     body = [
         f"<main>{''.join(head)}<div id='plot'></div><div id='card' aria-live='polite'></div>",
-        f"<footer>{''.join(told)}</footer></main>",
+        f"<footer>{''.join(legend)}</footer></main>",
         f"<script type='application/json' id='data'>{plain}</script>",
         f"<script>{get_plotlyjs()}</script>",
         f"<script>{script}</script>",
@@ -84,7 +84,7 @@ def interactive_figure(
 def write_interactive(
     source: Scenario | str | Path, out: str | Path, *, language: str = "en", dark: bool = False
 ) -> Path:
-    """Explore a scenario and write its figure to point at, to an .html file.
+    """Explore a scenario and write its interactive figure to an .html file.
 
     `source` is as for `figure.write_figure`.
 
@@ -97,7 +97,7 @@ def write_interactive(
 
 
 def _values(cells: Cells, absent: str) -> list[list[str]]:
-    """What is said of every cell."""
+    """Return the hover text of every cell."""
     out = (cells.masked | cells.absent).tolist()
     rows = zip(cells.values.tolist(), out, strict=True)
     return [
@@ -107,7 +107,7 @@ def _values(cells: Cells, absent: str) -> list[list[str]]:
 
 
 def _drawn(cells: Cells, rows: Axis, columns: Axis, palette: Palette) -> str:
-    """The matrix as plotly's JSON."""
+    """Return the matrix as plotly's JSON."""
     import plotly.graph_objects as go
 
     values = np.where(np.isfinite(cells.values), cells.values, np.nan)
@@ -139,7 +139,7 @@ def _drawn(cells: Cells, rows: Axis, columns: Axis, palette: Palette) -> str:
 
 
 def _colour_scale(cells: Cells) -> list[list[float | str]]:
-    """The ramp as plotly takes it: the part of the range at which each colour stands."""
+    """Return the ramp in plotly's form: the part of the range for each colour."""
     colours = [f"rgb{tuple(colour)}" for colour in ramp_table(cells.stops)[::SHADES_APART].tolist()]
     ends = len(colours) - 1
     return [[(place / ends) ** cells.root, colour] for place, colour in enumerate(colours)]
@@ -159,7 +159,7 @@ def _axis(axis: Axis) -> dict[str, object]:
 
 
 def _side(axis: Axis, place: int) -> list[str]:
-    """What a row or column is: its name, its sentences, its label."""
+    """Describe a row or column: its name, its sentences, its label."""
     known = catalogue(axis.language)
     name = known.get(f"axis.one.{axis.name}", axis.name)
     said = [f"{name} {axis.number(place)}".strip()]
@@ -176,7 +176,7 @@ def _side(axis: Axis, place: int) -> list[str]:
 
 
 def _html(formula: list[Run]) -> str:
-    """A formula as text that is raised and lowered."""
+    """Return a formula as text with raised and lowered parts."""
     out = []
     for run in formula:
         style = f"font-size:{run.size:.2g}em;position:relative;top:{-run.rise:.2g}em"

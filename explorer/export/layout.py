@@ -1,4 +1,4 @@
-"""Rows, columns, axes and order in which the steps of an exploration are laid out."""
+"""Layout of an exploration's steps: rows, columns, axes and order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNSORTED = ("", "index", "dimension", "level", "class", "list", "candidate", "li
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A step's value laid out in rows and columns, with what the axes count."""
+    """A step's value laid out in rows and columns, and the items of its axes."""
 
     value: Tensor
     rows: str
@@ -38,8 +38,8 @@ class Sheet:
 
 @dataclass(frozen=True, eq=False)
 class _Laid:
-    """By an axis and its length, what a layout has found: the permutation of its places, the pair
-    and the sentence behind each, and these as lists."""
+    """Cached layout by axis and length: the permutation of its places, the pair and the sentence
+    behind each, and these as lists."""
 
     permutations: dict[tuple[str, int], Tensor | None] = field(default_factory=dict)
     items: dict[tuple[str, int], tuple[Tensor, Tensor]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class _Laid:
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def _laid_out(batch: Batch, order: str) -> _Laid:
-    """What is found of a batch in this order, kept for the next picture of it."""
+    """Return the cache of a batch in this order, for its next picture."""
     return _Laid()
 
 
@@ -63,11 +63,11 @@ class Layout:
         self._own, self._of_batch = _Laid(), _laid_out(self.batch, self.order)
 
     def _laid(self, axis: str) -> _Laid:
-        """What was found of this axis; whose triplets are those of a batch, a step says."""
+        """Return the layout of this axis; a step tells whose triplets it has."""
         return self._own if axis == "triplet" else self._of_batch
 
     def grid(self, step: Step) -> Sheet:
-        """A step as a matrix: a vector is one row, leading dimensions are stacked."""
+        """Return a step as a matrix: a vector is one row, leading dimensions are stacked."""
         value = step.value
         axes = self.axes(step)
         if value.ndim < 2:
@@ -79,7 +79,8 @@ class Layout:
         return Sheet(value.reshape(-1, value.shape[-1]), rows, axes[-1])
 
     def axes(self, step: Step) -> tuple[str, ...]:
-        """Axis names as the loss's symbol declares them, else guessed from the lengths."""
+        """Return the axis names that the loss's symbol declares, else guess them from the
+        lengths."""
         key = (step.name, step.value.shape)
         if key not in self._axes:
             self._axes[key] = self._named(step)
@@ -97,7 +98,7 @@ class Layout:
         return tuple(known.get(length, "index") for length in step.value.shape)
 
     def items(self, axis: str, length: int) -> tuple[Tensor, Tensor]:
-        """Pair and sentence behind each row or column, −1 for none; on the CPU."""
+        """Return pair and sentence behind each row or column, −1 for none; on the CPU."""
         key, known = (axis, length), self._laid(axis).items
         if key not in known:
             pairs, sentences = self._behind(axis, length)
@@ -105,7 +106,8 @@ class Layout:
         return known[key]
 
     def _plain_items(self, axis: str, length: int) -> tuple[list[int], list[int]]:
-        """The same as lists, for single places: each read off a tensor takes microseconds."""
+        """Return the items as lists, for single places: reading each off a tensor takes
+        microseconds."""
         key, known = (axis, length), self._laid(axis).listed
         if key not in known:
             pairs, sentences = self.items(axis, length)
@@ -124,7 +126,7 @@ class Layout:
         return found or (torch.full((length,), -1), torch.full((length,), -1))
 
     def behind(self, step: Step, cell: tuple[int, ...], dimension: int) -> tuple[int, int]:
-        """Pair and sentence behind a cell along one of its dimensions, −1 for none."""
+        """Return pair and sentence behind a cell along one of its dimensions, −1 for none."""
         axes, place = self.axes(step), cell[dimension]
         if axes[dimension] == "candidate" and axes[0] in ("list", "row"):
             of_lists = self.batch.lists if axes[0] == "list" else self.batch.margins[1]
@@ -137,7 +139,7 @@ class Layout:
         return (int(pairs[place]), int(sentences[place])) if place < len(pairs) else (-1, -1)
 
     def permutation(self, axis: str, length: int) -> Tensor | None:
-        """Which item stands at each place; None for entry order."""
+        """Return the item at each place; None for entry order."""
         key, known = (axis, length), self._laid(axis).permutations
         if key not in known:
             known[key] = self._sorted(axis, length)

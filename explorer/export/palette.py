@@ -1,6 +1,6 @@
-"""The colours of pages, scripts and figures, as `palette.json` lists them.
+"""Colours of pages, scripts and figures, as `palette.json` lists them.
 
-Both ramps are safe for colour-blind readers: blue to orange through the page's ground, and one
+Both ramps are safe for colour-blind readers: blue to orange through the page's background, and one
 hue that only grows darker. The ramp for print is cividis (Nuñez, Anderton and Renslow, 2018): its
 grey rises from one end to the other, so that a copy in grey keeps the order.
 """
@@ -36,7 +36,7 @@ class Palette:
 
 
 def _palette(*themes: str) -> Palette:
-    """The colours of the first theme, with those that the next ones change."""
+    """Return the colours of the first theme, updated by the next ones."""
     known = {name: value for theme in themes for name, value in SHADES[theme].items()}
     shades = {name: value for name, value in known.items() if isinstance(value, str)}
     ramps = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
@@ -44,7 +44,8 @@ def _palette(*themes: str) -> Palette:
 
 
 def properties(theme: str) -> str:
-    """The colours of a theme as CSS properties: `--lp-ink` for ink; a ramp also stop by stop."""
+    """Return the colours of a theme as CSS properties: `--lp-ink` for ink; a ramp also stop by
+    stop."""
     found: dict[str, str] = {}
     for name, value in SHADES[theme].items():
         if isinstance(value, list):
@@ -57,20 +58,20 @@ LIGHT, DARK, PRINT = _palette("light"), _palette("light", "dark"), _palette("lig
 
 
 def ink_on(rgb: Sequence[int]) -> str:
-    """Black or white, whichever is read better on this colour."""
+    """Return black or white, whichever is more legible on this colour."""
     red, green, blue = rgb
     is_light = 0.299 * red + 0.587 * green + 0.114 * blue > 140
     return LIGHT.ring if is_light else DARK.ring
 
 
 def channels(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue of "#rrggbb", from 0 to 255."""
+    """Return red, green and blue of "#rrggbb", from 0 to 255."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return red, green, blue
 
 
 def ramp_table(stops: Sequence[str]) -> np.ndarray:
-    """256 colours between the stops, rounded as the page rounds them."""
+    """Return 256 colours between the stops, rounded as the page rounds them."""
     points = np.array([channels(stop) for stop in stops], dtype=float)
     place = np.linspace(0, len(stops) - 1, 256)
     left = np.minimum(place.astype(int), len(stops) - 2)

@@ -1,4 +1,4 @@
-"""From an exploration to plain arrays that an instrument draws, small enough to send often."""
+"""Explorations as plain arrays to draw, small enough to send often."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from losses.symbols import ParameterValue
 
 
 def picture(exploration: Exploration, remarks: Sequence[Remark] = ()) -> data.Picture:
-    """Everything the Explore page draws: numbers, text, and packed arrays."""
+    """Return everything the Explore page draws: numbers, text, and packed arrays."""
     steps = exploration.trace.tensors
     chosen = _chosen_step(exploration, steps, exploration.scenario.view.step)
     layout = Layout(exploration)
@@ -58,8 +58,8 @@ def sent_parameters(parameters: Mapping[str, ParameterValue]) -> dict[str, Setti
 
 
 def one_step(exploration: Exploration, step: int | None) -> data.Looked:
-    """What is drawn of one step alone, the terms where none is named: a part of `picture` that is
-    small enough to be sent of several losses at a time."""
+    """Return the drawing data of one step alone, by default the terms: a part of `picture` small
+    enough to send for several losses at a time."""
     steps = exploration.trace.tensors
     chosen = _chosen_step(exploration, steps, step)
     return data.Looked(
@@ -75,8 +75,8 @@ def one_step(exploration: Exploration, step: int | None) -> data.Looked:
 def looking_at(
     exploration: Exploration, step: str = "", facet: str = ""
 ) -> tuple[Exploration, str]:
-    """The same with this step, by its name, and this facet in view, "" for those of the scene; and
-    the name of the step that is then shown.
+    """Return the exploration with this step, by name, and this facet in view, "" for the
+    scenario's; and the name of the shown step.
 
     Raises:
         Problem: if the loss has no step of the name.
@@ -131,12 +131,12 @@ def _part(e: Exploration, seen: PartSeen, number: int) -> data.PartSeen:
 
 
 def _beside(e: Exploration) -> str | None:
-    """∂L/∂s of each pair, where the gradient of a pair is another one."""
+    """Return ∂L/∂s of each pair, if it differs from the gradient of a pair."""
     return None if not e.is_projected or e.score_gradient is None else packed(e.score_gradient)
 
 
 def describe_batch(batch: Batch) -> dict[str, Any]:
-    """The fields of `BatchData`, beside its key."""
+    """Return the fields of `BatchData`, beside its key."""
     return {
         "first": batch.pairs.first,
         "second": batch.pairs.second,
@@ -179,7 +179,7 @@ def _figures(e: Exploration) -> data.Figures:
 
 
 def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
-    """The step the user looks at, or else the terms, of a sum those of its first part, or else the
+    """Return the chosen step, or else the terms, in a sum those of its first part, or else the
     widest matrix."""
     if place is not None and 0 <= place < len(steps):
         return place
@@ -191,7 +191,7 @@ def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
 
 
 def _steps(e: Exploration, layout: Layout, steps: list[Step]) -> list[data.Step]:
-    """What the page says of each step, with a thumbnail of all that is more than a number."""
+    """Describe each step, with a thumbnail unless it is a number."""
     said = [_described(e, step) for step in steps]
     sheets = {}
     for place, step in enumerate(steps):
@@ -219,10 +219,10 @@ def _described(e: Exploration, step: Step) -> data.Step:
 
 
 def is_signed(e: Exploration, step: Step) -> bool:
-    """Whether 0 is the middle of the step's scale.
+    """Return whether 0 is the middle of the step's scale.
 
-    What the quantity means decides, and not the values that happen to occur, so that its
-    colours do not turn into others while a slider moves. Labels mean what the user says.
+    The meaning of the quantity decides, not the values that happen to occur, so that its colours do
+    not change while a slider moves. The user decides for labels.
     """
     if not step.value.is_floating_point():
         return False
@@ -233,7 +233,7 @@ def is_signed(e: Exploration, step: Step) -> bool:
 
 
 def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> data.Shown:
-    """The chosen step in full: value, gradient, weight and mask, as laid out."""
+    """Return the chosen step in full: value, gradient, weight and mask, as laid out."""
     step = steps[place]
     grid = layout.grid(step)
     rows, columns = (min(length, SHOWN_ROWS) for length in grid.shape)
@@ -285,7 +285,7 @@ def _axis(layout: Layout, name: str, length: int, shown: int) -> data.Axis:
 def _numbers(
     e: Exploration, layout: Layout, steps: list[Step], place: int, live: str
 ) -> dict[str, data.Numbers]:
-    """What stands for each reference of the step's live formula, in the cells that are shown."""
+    """Return the numbers for each reference of the step's live formula, in the shown cells."""
     known = {**e.parameters, **{before.name: before.value for before in steps[:place]}}
     index = _places(layout, steps[place])
     return {
@@ -295,7 +295,8 @@ def _numbers(
 
 
 def _places(layout: Layout, step: Step) -> dict[str, Tensor]:
-    """Level l, row r and column c of each cell as it is shown; of a vector r, of a number none."""
+    """Return level l, row r and column c of each shown cell; r for a vector, nothing for a
+    number."""
     grid = layout.grid(step)
 
     def display_number(axis: str, length: int) -> Tensor:
@@ -329,7 +330,7 @@ def _packed_numbers(e: Exploration, layout: Layout, found: Numbers) -> data.Numb
 
 
 def _pairs_behind(e: Exploration, layout: Layout, name: str, places: Tensor) -> Tensor:
-    """The pair of the column that each written term of a sum came from, −1 for none."""
+    """Return the pair of the column of each written term of a sum, −1 for none."""
     step = e.trace.last(name)
     if step is None or not step.value.ndim:
         return torch.full_like(places, -1)
@@ -341,7 +342,7 @@ def _pairs_behind(e: Exploration, layout: Layout, name: str, places: Tensor) -> 
 
 
 def _terms(e: Exploration, layout: Layout) -> list[data.Term]:
-    """The heavy terms with the items that their cells stand for."""
+    """Return the heavy terms with the items of their cells."""
     if not e.heaviest:
         return []
     step = e.trace.named(e.spec.terms)

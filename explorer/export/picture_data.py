@@ -1,4 +1,4 @@
-"""The parts of a picture, as the browser gets them."""
+"""Parts of a picture, as the browser gets them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from explorer.runtime.wire import Bytes, Floats, Integers, Setting, Sparse
 
 @dataclass(frozen=True)
 class Figures:
-    """The strip of figures above the picture; null for what the loss does not have."""
+    """The metrics above the picture; null for values that the loss lacks."""
 
     loss: Real
     collapse: Real | None
@@ -54,7 +54,7 @@ class Thumbnail:
 
 @dataclass(frozen=True)
 class StepOf:
-    """The part of a sum of losses in which a step stands: the step's name begins with its label."""
+    """The part of a sum of losses that contains a step: the step's name begins with its label."""
 
     label: str
     loss: str
@@ -63,7 +63,7 @@ class StepOf:
 
 @dataclass(frozen=True)
 class Step(Sparse):
-    """A line of the derivation: a `value` of one number, or a `thumbnail`, or nothing in it."""
+    """A line of the derivation: a `value` of one number, or a `thumbnail`, or neither."""
 
     name: str
     line: int
@@ -78,7 +78,7 @@ class Step(Sparse):
 
 @dataclass(frozen=True)
 class Axis:
-    """The rows or columns that are shown: which items, and the pair and sentence behind each."""
+    """The shown rows or columns: items, and the pair and sentence behind each."""
 
     name: str
     items: list[int]
@@ -88,8 +88,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Numbers(Sparse):
-    """What stands for one reference of a live formula, of the whole matrix or `at` a "row", a
-    "column" or a "cell"; beyond `values` where it runs over terms."""
+    """Numbers for one reference of a live formula, of the whole matrix or `at` a "row", a "column"
+    or a "cell"; more than `values` if it runs over terms."""
 
     of: str
     at: str
@@ -106,7 +106,7 @@ class Numbers(Sparse):
 
 @dataclass(frozen=True)
 class Shown:
-    """The step that is looked at, in full: matrices [rows, columns] as laid out."""
+    """The chosen step in full: matrices [rows, columns] as laid out."""
 
     step: int
     name: str
@@ -131,8 +131,8 @@ class Shown:
 
 @dataclass(frozen=True)
 class PairArrays:
-    """Of each pair, in the order of the batch. `score_gradient` is ∂L/∂s, NaN of a pair that has
-    none, where `gradient` is another: a projection."""
+    """Arrays of pairs, in batch order. `score_gradient` is ∂L/∂s, NaN for a pair without, if
+    `gradient` is another: a projection."""
 
     score: Floats
     gradient: Floats
@@ -142,7 +142,7 @@ class PairArrays:
 
 @dataclass(frozen=True)
 class Item:
-    """What one index of a term stands for; −1 for no pair, no sentence."""
+    """The item of one index of a term; −1 for no pair, no sentence."""
 
     axis: str
     item: int
@@ -152,7 +152,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Term:
-    """A heavy term: its share of the weight, and the share up to and with it."""
+    """A heavy term: its share of the weight, and the cumulative share."""
 
     items: list[Item]
     value: Real
@@ -162,8 +162,8 @@ class Term:
 
 @dataclass(frozen=True)
 class PartSeen:
-    """A part of a sum of losses: its value and landmarks, not weighed; `norm` and `share` of its
-    weighed gradient, and the weight at which that is as long as all others together."""
+    """A part of a sum of losses: its unweighted value and reference values; `norm` and `share` of
+    its weighted gradient, and the weight at which that equals the others' together."""
 
     label: str
     name: Word
@@ -200,7 +200,7 @@ class Energy:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the parts of a sum of losses do on a batch."""
+    """The parts of a sum of losses on a batch."""
 
     parts: list[PartSeen]
     cosines: list[list[Real]]
@@ -212,7 +212,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Looked:
-    """One step of a loss on one batch; of the others what they are called."""
+    """A step of a loss on a batch; the names of the others."""
 
     figures: Figures
     steps: list[Step]
@@ -224,7 +224,7 @@ class Looked:
 
 @dataclass(frozen=True)
 class Picture:
-    """One loss on one batch, taken apart."""
+    """A loss on a batch in full detail."""
 
     figures: Figures
     steps: list[Step]
@@ -244,8 +244,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class BatchData:
-    """What does not change while a slider moves; without labels of its own (`labelled`) every pair
-    is a positive; those of natural language `inference` are kinds."""
+    """Data that do not change while a slider moves; without labels of its own (`labelled`) every
+    pair is a positive; those of natural language `inference` are kinds."""
 
     key: str
     first: tuple[str, ...]

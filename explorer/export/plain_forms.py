@@ -1,6 +1,6 @@
-"""Geometry and sums as a reader would write them, for code that is taken away.
+"""Geometry and sums as a reader would write them, for exported code.
 
-The functions of `losses.geometry` and `losses.kernels` bear lengths whose squares vanish or
+The functions of `losses.geometry` and `losses.kernels` support lengths whose squares underflow or
 overflow, autocast, rows in which every term is masked, and derivatives of every order; in a program
 that computes one loss of ordinary vectors that hides the formula. These give the same numbers for
 lengths between 1e-12 and 1e150.
@@ -23,22 +23,22 @@ def unit(vectors: Tensor) -> Tensor:
 
 
 def cosine(first: Tensor, second: Tensor) -> Tensor:
-    """cos(u_i, v_i) of the rows of two [N, D]: [N]."""
+    """Return cos(u_i, v_i) of the rows of two [N, D]: [N]."""
     return (normalize(first, dim=-1) * normalize(second, dim=-1)).sum(dim=-1)
 
 
 def dot_matrix(rows: Tensor, columns: Tensor) -> Tensor:
-    """u_i·v_j of every row [N, D] with every column [K, D]: [N, K]."""
+    """Return u_i·v_j of every row [N, D] with every column [K, D]: [N, K]."""
     return rows @ columns.T
 
 
 def cosine_matrix(rows: Tensor, columns: Tensor) -> Tensor:
-    """cos(u_i, v_j) of every row [N, D] with every column [K, D]: [N, K]."""
+    """Return cos(u_i, v_j) of every row [N, D] with every column [K, D]: [N, K]."""
     return normalize(rows, dim=-1) @ normalize(columns, dim=-1).T
 
 
 def distance_of_rows(first: Tensor, second: Tensor, kind: str = "euclidean") -> Tensor:
-    """d(u_i, v_i) of the rows of two [N, D]: [N]."""
+    """Return d(u_i, v_i) of the rows of two [N, D]: [N]."""
     if kind == "cosine":
         return 1 - cosine(first, second)
     lengths = (first - second).norm(dim=-1)
@@ -46,7 +46,7 @@ def distance_of_rows(first: Tensor, second: Tensor, kind: str = "euclidean") -> 
 
 
 def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> Tensor:
-    """d(u_i, v_j) of every row [N, D] with every column [K, D]: [N, K]."""
+    """Return d(u_i, v_j) of every row [N, D] with every column [K, D]: [N, K]."""
     if kind == "cosine":
         return 1 - cosine_matrix(rows, columns)
     lengths = torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist")
@@ -54,7 +54,7 @@ def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> T
 
 
 def log1p_sum_exp(terms: Tensor, dim: int | None = None) -> Tensor:
-    """log(1 + Σ exp(terms)) along `dim`, or over all terms."""
+    """Return log(1 + Σ exp(terms)) along `dim`, or over all terms."""
     total = terms.flatten().logsumexp(dim=0) if dim is None else terms.logsumexp(dim=dim)
     return torch.logaddexp(total, torch.zeros_like(total))
 

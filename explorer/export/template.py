@@ -1,8 +1,8 @@
-"""Code and pages to take away, from the templates beside this file (Jinja: `{{ value }}`,
-`{% if … %}`).
+"""Exported code and pages, from the templates beside this file (Jinja: `{{ value }}`, `{% if …
+%}`).
 
-A template reads as the program that it becomes. `{{ value | repr }}` writes a value as Python. In
-a page every value is text: what would be markup in it is escaped.
+A template reads as the program that it becomes. `{{ value | repr }}` writes a value as Python. In a
+page every value is text: markup in it is escaped.
 """
 
 from __future__ import annotations
@@ -34,5 +34,5 @@ def _environment() -> Environment:
 
 
 def render(name: str, **values: object) -> str:
-    """The template `name` with these values; a value that it wants and does not get is an error."""
+    """Return the template `name` with these values; a missing value is an error."""
     return _environment().get_template(f"{name}.tmpl").render(values)

@@ -1,4 +1,4 @@
-"""Matrices as bytes of a shade each, small enough to stand beside their names."""
+"""Matrices as one byte per shade, small enough to show beside their names."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MASKED, NOT_A_NUMBER = 255, 254
 
 
 def thumbnails(matrices: Sequence[tuple[Tensor, bool]]) -> list[Thumbnail]:
-    """Each matrix, signed or not, as at most 56×56 bytes: 0..253 from `low` to `high`, 254 NaN,
-    255 masked. Small ones of one shape are drawn in one go."""
+    """Return each matrix, signed or not, as at most 56×56 bytes: 0..253 from `low` to `high`, 254
+    NaN, 255 masked. Small ones of one shape are drawn in one go."""
     alike: dict[object, list[int]] = {}
     for place, (matrix, _) in enumerate(matrices):
         small = matrix.numel() <= STACKED
@@ -43,7 +43,8 @@ def thumbnails(matrices: Sequence[tuple[Tensor, bool]]) -> list[Thumbnail]:
 
 
 def _shaded(stack: Tensor, signed: list[bool]) -> list[tuple[Tensor, float, float]]:
-    """Of matrices [M, R, C]: the bytes of each, and what its darkest and lightest stand for."""
+    """Return the bytes of each of the matrices [M, R, C], and the values of its darkest and
+    lightest."""
     rows, columns = stack.shape[1:]
     size = min(rows, THUMBNAIL), min(columns, THUMBNAIL)
     lows, highs = stack.amin((1, 2)).tolist(), stack.amax((1, 2)).tolist()
@@ -74,9 +75,9 @@ def _shaded(stack: Tensor, signed: list[bool]) -> list[tuple[Tensor, float, floa
 def _absent_of(
     stack: Tensor, size: tuple[int, int], masked: list[int], broken: bool
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Matrices, some of them `masked`, at this size with 0 where nothing is; which cells are there;
-    and, where any is `broken`, which are no numbers. Of several that make one, those that are there
-    have a say, and one that is no number spoils it."""
+    """Return matrices, some of them `masked`, at this size with 0 in absent cells; the present
+    cells; and, if any is `broken`, those that are no numbers. A cell of several averages the
+    present ones; one that is no number makes it broken."""
     present = stack != -math.inf
     spoilt = stack.isnan() | stack.isposinf() if broken else None
     if spoilt is not None:
@@ -95,7 +96,7 @@ def _absent_of(
 
 
 def value_range(values: Tensor, signed: bool) -> tuple[float, float]:
-    """Least and largest, or as far to both sides of 0; `values` are finite."""
+    """Return least and largest, or as far to both sides of 0; `values` are finite."""
     if not values.numel():
         return _range(math.inf, -math.inf, signed)
     return _range(float(values.min()), float(values.max()), signed)

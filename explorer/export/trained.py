@@ -1,7 +1,7 @@
-"""The loss of a scene for the trainers of sentence-transformers, with the pairs of the scene: a
-program that takes one step, to be carried on from there.
+"""A training program for sentence-transformers with a scenario's loss and pairs, which takes one
+step.
 
-A loss on prefixes is the library's own `MatryoshkaLoss` around its own loss where it has one; all
+A loss on prefixes is the library's own `MatryoshkaLoss` around its own loss if it has one; all
 others are those of `losses.sentence_transformers`.
 """
 
@@ -24,7 +24,7 @@ WIDE = 96
 
 @dataclass(frozen=True)
 class Step:
-    """The program's text, and the columns of its pairs by their names."""
+    """The program's text, and the columns of its pairs by name."""
 
     text: str
     columns: Mapping[str, Sequence[object]]
@@ -33,11 +33,11 @@ class Step:
 def trained_step(
     e: Exploration, read: Callable[[Mapping[str, Sequence[object]]], Rows]
 ) -> Step | None:
-    """A step of the trainer on the scene's batch, or None where pairs alone do not make it: of what
-    is no sentence, of vectors of a model that the trainer cannot load, or of a loss that learns
-    from a teacher or of classes of single texts.
+    """Return a step of the trainer on the scenario's batch, or None if it needs more than pairs:
+    for rows without sentences, for vectors of a model that the trainer cannot load, or for a loss
+    that learns from a teacher or from classes of single texts.
 
-    `read` gives the lines that make the columns.
+    `read` returns the lines that make the columns.
     """
     spec, data = e.spec, e.scenario.data
     reads = set(spec.reads.values())
@@ -87,8 +87,8 @@ def trained_step(
 
 @dataclass(frozen=True)
 class Rows:
-    """The lines that leave the pairs as a data set in `examples`, what they import, and what is to
-    be said of the file that they read."""
+    """The lines that create the pairs' data set `examples`, their imports, and a remark on the file
+    that they read."""
 
     lines: Sequence[str]
     imports: Sequence[str] = ()
@@ -102,8 +102,8 @@ def python_name(model: str) -> str:
 
 @dataclass(frozen=True)
 class _Made:
-    """What the loss is imported by, the lines that leave it in `loss`, and whether it is given the
-    labels; else every pair is a positive to it, and it is given the positives."""
+    """The import of the loss, the lines that assign `loss`, and whether it gets the labels; else
+    every pair is a positive to it, and it gets the positives."""
 
     imports: str
     lines: Sequence[str]
@@ -111,8 +111,8 @@ class _Made:
 
 
 def _wrapped(e: Exploration) -> _Made | None:
-    """The library's wrapper around its own loss; None where the library has no such loss, or would
-    read these pairs otherwise."""
+    """Return the library's wrapper around its own loss; None if the library has no such loss, or
+    would read these pairs differently."""
     if e.scenario.data.cross_encoder or (found := inside_prefixes(e)) is None:
         return None
     inner, lengths, weights = found
@@ -133,7 +133,7 @@ def _wrapped(e: Exploration) -> _Made | None:
 
 
 def _adapted(e: Exploration, guide: str) -> _Made:
-    """The loss of `losses.sentence_transformers`, under the rules of the scene."""
+    """Return the loss of `losses.sentence_transformers`, under the scenario's rules."""
     spec, rules = e.spec, e.batch.rules
     given: dict[str, object] = {}
     if e.scenario.convention:
@@ -154,7 +154,7 @@ def _adapted(e: Exploration, guide: str) -> _Made:
 
 
 def written(columns: Mapping[str, Sequence[object]]) -> Rows:
-    """The columns written out."""
+    """Return the columns as literals."""
     lines = ["examples = Dataset.from_dict(", "    {"]
     for name, values in columns.items():
         lines += [f'        "{name}": [', *_listed(values), "        ],"]
@@ -162,7 +162,7 @@ def written(columns: Mapping[str, Sequence[object]]) -> Rows:
 
 
 def _listed(values: Iterable[object]) -> list[str]:
-    """Texts a line each, numbers as many as fit."""
+    """Return texts one a line, numbers as many as fit."""
     values = list(values)
     if values and isinstance(values[0], str):
         return [f"            {text!r}," for text in values]

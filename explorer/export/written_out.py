@@ -1,8 +1,8 @@
-"""A function written out: its source with that of all it uses, so that it stands without its file.
+"""A function written out: its source with that of all it uses, independent of its file.
 
-What belongs together is found by reading: the statement at the top of a module that makes a name,
-and those that make the names in it. What was installed by others is imported. Geometry is written
-in its plain form (`plain_forms`).
+Dependencies are found by reading: the statement at the top of a module that makes a name, and those
+that make the names in it. Installed packages are imported. Geometry is written in its plain form
+(`plain_forms`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from explorer.export.plain_forms import PLAIN_FORMS
 
 @dataclass(frozen=True)
 class WrittenOut:
-    """`imports`, a line each, the `source` below them, and what the functions are `called` there,
-    in the order in which they were asked for."""
+    """`imports`, a line each, the `source` below them, and the names of the functions there
+    (`called`), in the order of the request."""
 
     imports: list[str]
     source: str
@@ -33,10 +33,11 @@ class WrittenOut:
 
 
 def written_out(*functions: Callable) -> WrittenOut:
-    """The source of functions and of what they use from their own files and from `losses`.
+    """Return the source of functions with everything they use from their own files and from
+    `losses`.
 
     Raises:
-        LookupError: if one does not stand at the top of its file under its name.
+        LookupError: if one is not at the top of its file under its name.
     """
     # The first time says which names are arguments and variables somewhere.
     first, _ = _collected(functions, frozenset())
@@ -55,9 +56,9 @@ def _place_of(function: Callable) -> tuple[ModuleType, str]:
 def _collected(
     functions: Sequence[Callable], local: frozenset[str]
 ) -> tuple[_Collected, list[str]]:
-    """What functions at the top of modules use, and what they are called there.
+    """Collect everything that functions at the top of modules use, and their names there.
 
-    Raises LookupError where one does not stand there.
+    Raises LookupError if one is not there.
     """
     home, _ = _place_of(functions[0])
     collected = _Collected(home.__name__, local)
@@ -66,7 +67,8 @@ def _collected(
 
 @functools.cache
 def _statements(module: ModuleType, source: str) -> Mapping[str, ast.stmt]:
-    """By name the statement at the top of a module that makes it, the last one if several do."""
+    """Return the statements at the top of a module by the name they make, the last one of
+    several."""
     found: dict[str, ast.stmt] = {}
     for statement in tree_of(source).body:
         found.update(dict.fromkeys(_made_by(statement), statement))
@@ -87,8 +89,8 @@ def _made_by(statement: ast.stmt) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Names:
-    """Of a statement: the names it makes inside itself, and where it uses names and attributes of
-    them."""
+    """The names that a statement makes inside itself, and its uses of names and of their
+    attributes."""
 
     own: frozenset[str]
     used: tuple[ast.Name | ast.Attribute, ...]
@@ -109,7 +111,7 @@ def _names_in(statement: ast.stmt) -> _Names:
 
 @dataclass
 class _Collected:
-    """What was found so far: a statement follows those that make the names in it."""
+    """The statements so far: each follows those that make the names in it."""
 
     home: str
     reserved: frozenset[str]
@@ -120,7 +122,7 @@ class _Collected:
     _read: dict[str, str] = field(default_factory=dict)
 
     def _source(self, module: ModuleType) -> str:
-        """The module's text, read once."""
+        """Return the module's text, cached."""
         if module.__name__ not in self._read:
             self._read[module.__name__] = inspect.getsource(module)
         return self._read[module.__name__]
@@ -139,9 +141,10 @@ class _Collected:
         return taken
 
     def take(self, module: ModuleType, name: str) -> str | None:
-        """Write out what makes a name of a module; what it is called here, None if nothing does.
+        """Write out the statement that makes a name of a module; return the name here, None if
+        there is none.
 
-        What has a plain form is written in that.
+        A plain form replaces what has one.
         """
         plain = _plain_form(module, name)
         if inspect.isbuiltin(plain):
@@ -162,7 +165,7 @@ class _Collected:
         return self._add(module, name, source, statement)
 
     def _add(self, module: ModuleType, name: str, source: str, statement: ast.stmt) -> str:
-        """Write out a statement of this source, and say what it calls the name."""
+        """Write out a statement of this source, and return its name here."""
         for one in _made_by(statement):
             taken = one in self.reserved or one in self._called.values()
             self._called[module.__name__, one] = f"{one}_of_{_last(module)}" if taken else one
@@ -170,7 +173,7 @@ class _Collected:
         return self._called[module.__name__, name]
 
     def _imported(self, statement: ast.Import | ast.ImportFrom, name: str) -> str:
-        """A name that another module makes: written out too if it is one of ours."""
+        """Return a name that another module makes: written out too if it is one of ours."""
         alias = next(a for a in statement.names if (a.asname or a.name.partition(".")[0]) == name)
         if isinstance(statement, ast.ImportFrom) and self._is_ours(statement.module):
             called = self.take(importlib.import_module(str(statement.module)), alias.name)
@@ -188,7 +191,7 @@ class _Collected:
         return (module or "").partition(".")[0] in ("losses", self.home.partition(".")[0])
 
     def _written(self, module: ModuleType, source: str, statement: ast.stmt) -> str:
-        """The statement's own text, with the names that its parts have here."""
+        """Return the statement's own text, with its parts' names here."""
         lines = source.splitlines(keepends=True)
         names = _names_in(statement)
         own = names.own
@@ -223,19 +226,19 @@ class _Collected:
         return text
 
     def _part(self, module: ModuleType, name: str) -> str | None:
-        """What a name of the module is called here; None where it is none, or a whole module."""
+        """Return the name here of a name of the module; None if it is none, or a whole module."""
         if self._module_named(module, name) is not None:
             return None
         return self.take(module, name)
 
     def _of_module(self, module: ModuleType, node: ast.Attribute) -> str | None:
-        """`geometry.unit` by what `unit` is called here."""
+        """Return `geometry.unit` by the name of `unit` here."""
         assert isinstance(node.value, ast.Name)
         whole = self._module_named(module, node.value.id)
         return whole and self.take(whole, node.attr)
 
     def _module_named(self, module: ModuleType, name: str) -> ModuleType | None:
-        """The module of ours that this name stands for, if it does."""
+        """Return the module of ours that this name refers to, if any."""
         statement = _statements(module, self._source(module)).get(name)
         if not isinstance(statement, ast.Import | ast.ImportFrom):
             return None
@@ -244,9 +247,10 @@ class _Collected:
 
 
 def _shorten_docstring(statement: ast.stmt, lines: list[str]) -> None:
-    """Leave the first paragraph of a function's docstring; arguments and examples are in `losses`.
+    """Keep only the first paragraph of a function's docstring; arguments and examples are in
+    `losses`.
 
-    `lines` are those of the whole source; the ones that go become empty strings.
+    `lines` are those of the whole source; removed ones become empty strings.
     """
     if not isinstance(statement, ast.FunctionDef):
         return

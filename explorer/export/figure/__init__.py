@@ -1,1 +1,1 @@
-"""Pictures that stand on their own: SVG drawn without a browser, and what writes it to a file."""
+"""Self-contained pictures: SVG drawn without a browser, and its conversion to files."""

@@ -1,4 +1,4 @@
-"""What stands beside the rows and below the columns: numbers, sentences, ticks."""
+"""Labels of rows and columns: numbers, sentences, ticks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXT_OF_CELL = 0.62  # the size of a name beside a cell, as a part of the cell
 
 
 class Axis:
-    """What stands beside the rows or below the columns: `said` as the picture has it."""
+    """Labels of the rows or columns: `said` is the picture's."""
 
     def __init__(
         self, exploration: Exploration, said: data.Axis, count: int, language: str
@@ -44,7 +44,7 @@ class Axis:
 
     @cached_property
     def sorted_by(self) -> str:
-        """The order in which the items stand: "label", "score", or "entry"."""
+        """The order of the items: "label", "score", or "entry"."""
         order = self.exploration.scenario.view.order
         if order == "entry" or self.name == "level" or not self.pairs or min(self.pairs) < 0:
             return "entry"
@@ -55,13 +55,13 @@ class Axis:
         return self.labels if order == "label" else self.scores
 
     def is_named(self, pen: Pen, cell: float) -> bool:
-        """Whether there are few enough to be named by their sentences, beside cells that tall."""
+        """Return whether items are few enough for their sentences, beside cells that tall."""
         behind = (*self.pairs, *self.sentences)
         few = len(self) <= MAX_NAMED and cell * TEXT_OF_CELL >= pen.size.smallest
         return few and any(item >= 0 for item in behind)
 
     def fragment(self, place: int, room: float, size: float) -> str:
-        """The words behind a row or column as far as there is room, "" for none."""
+        """Return the text of a row or column as far as there is room, "" for none."""
         batch = self.exploration.batch.pairs
         if place < len(self.sentences) and self.sentences[place] >= 0:
             return clipped(batch.sentences[self.sentences[place]], room, size)
@@ -74,7 +74,7 @@ class Axis:
         return ""
 
     def number(self, place: int) -> str:
-        """The number a person knows the row by: that of its pair where it has one of its own."""
+        """Return the user's number of the row: that of its pair if it has one."""
         pair = self.pairs[place] if place < len(self.pairs) else -1
         paired = self.name in NAMED_BY_PAIR and pair >= 0
         return str(self.numbers[pair] if paired else self.items[place] + 1)
@@ -83,7 +83,7 @@ class Axis:
         return display_number(self.labels[self.pairs[place]], 3)
 
     def key(self, place: int) -> str:
-        """What the row is sorted by, for a tick: its label, its similarity, its number."""
+        """Return the sort key of the row for a tick: its label, its similarity, its number."""
         if self.sorted_by == "entry":
             return self.number(place)
         if self.sorted_by == "label":
@@ -100,7 +100,7 @@ class Axis:
         return say(self.language, "figure_text.axis_sorted", order=order, **said)
 
     def ticks(self) -> list[tuple[float, float, str]]:
-        """Where along the axis (0 to its length) there is a mark, and where which text stands."""
+        """Return the marks along the axis (0 to its length), and the texts with their places."""
         keys = [self.key(place) for place in range(len(self))]
         if self.sorted_by == "label":
             groups = [(key, len(list(members))) for key, members in itertools.groupby(keys)]
@@ -110,8 +110,8 @@ class Axis:
                     (end, end - size / 2, key)
                     for end, (key, size) in zip(ends, groups, strict=True)
                 ]
-        most = MAX_NAMED if len(self) <= MAX_NAMED else 9
-        step = next(step for step in _round_steps() if len(self) / step <= most)
+        limit = MAX_NAMED if len(self) <= MAX_NAMED else 9
+        step = next(step for step in _round_steps() if len(self) / step <= limit)
         return [(at + 0.5, at + 0.5, keys[at]) for at in range(step - 1, len(self), step)]
 
 
@@ -120,7 +120,7 @@ def _round_steps() -> itertools.chain:
 
 
 def gutter_of(axis: Axis, pen: Pen, cell: float, room: float = NAME_ROOM) -> float:
-    """The room that the names of the rows need, with so much of it for their sentences."""
+    """Return the width of the row names, with so much of it for their sentences."""
     if len(axis) <= 1:
         return 0.0
     if not axis.is_named(pen, cell):
@@ -132,7 +132,7 @@ def gutter_of(axis: Axis, pen: Pen, cell: float, room: float = NAME_ROOM) -> flo
 def row_names(
     pen: Pen, axis: Axis, x: float, y: float, tall: float, gutter: float, room: float = NAME_ROOM
 ) -> list[str]:
-    """The names of the rows in a gutter as `gutter_of` has it with this room; else ticks."""
+    """Draw the names of the rows in a gutter by `gutter_of` with this room; else ticks."""
     faint, cell = pen.palette.faint, tall / len(axis)
     turned: Style = {"fill": faint, "anchor": "middle", "turn": -90.0}
     title = clipped(axis.title(), max(tall, LEAST_TITLE), pen.fit(12.5))
@@ -159,7 +159,7 @@ def row_names(
 def column_names(
     pen: Pen, axis: Axis, x: float, y: float, wide: float, *, words: bool
 ) -> tuple[list[str], float]:
-    """Ticks, or numbers and (with `words`) sentences, and the name of the axis below."""
+    """Draw ticks, or numbers and (with `words`) sentences, and the name of the axis below."""
     if not axis.name:
         return [], y + 8
     cell = wide / len(axis)
@@ -186,7 +186,7 @@ def column_names(
 def _apart(
     ticks: list[tuple[float, float, str]], cell: float, room_of: Callable[[str], float]
 ) -> Iterator[tuple[float, float, str]]:
-    """The ticks whose texts do not reach into the one before."""
+    """Drop ticks whose text overlaps the one before."""
     free = -math.inf
     for mark, at, key in ticks:
         room = room_of(key)

@@ -7,7 +7,7 @@ from typing import Unpack
 
 from explorer.core.explore import Exploration
 from explorer.export import picture_data as data
-from explorer.export.caption import pair_numbers, told_of
+from explorer.export.caption import legend_of, pair_numbers
 from explorer.export.figure.axes import Axis, column_names
 from explorer.export.figure.look import Look
 from explorer.export.figure.sheet import document, head
@@ -18,15 +18,16 @@ MAX_BARS_NAMED = 5
 
 
 def bars_figure(exploration: Exploration, **look: Unpack[Look]) -> str:
-    """The gradient of every pair as bars, in the order of `scenario.view`, with a caption."""
+    """Draw the gradient of every pair as bars, in the order of `scenario.view`, with a
+    caption."""
     pen = Pen.of(**look)
     width, tall, left = pen.width(860.0), 260.0, pen.margin + 62
     wide = width - left - pen.margin
-    told = told_of(exploration, pen.language)
-    parts, top = head(told, pen, width)
+    legend = legend_of(exploration, pen.language)
+    parts, top = head(legend, pen, width)
     if pen.picture_only:
         drawn, bottom = _bars(exploration, pen, left, top, wide, tall)
-        return document(told, pen, width, drawn, bottom)
+        return document(legend, pen, width, drawn, bottom)
     top += 8
     kind = "projected" if exploration.is_projected else "score"
     said = f"{pen.say(f'ui.gradient_note.{kind}')} {pen.say('ui.gradient_sign')}"
@@ -39,7 +40,7 @@ def bars_figure(exploration: Exploration, **look: Unpack[Look]) -> str:
         ),
     ]
     drawn, bottom = _bars(exploration, pen, left, top + 22 + 16 * len(notes), wide, tall)
-    return document(told, pen, width, parts + drawn, bottom + 14)
+    return document(legend, pen, width, parts + drawn, bottom + 14)
 
 
 def _bars(
@@ -78,7 +79,7 @@ def _bars(
 
 
 def _bar_order(e: Exploration) -> list[int]:
-    """The order the page's bars stand in: sorted as the view says, ties by similarity."""
+    """Return the page's order of bars: sorted by the view, ties by similarity."""
     places = list(range(len(e.batch)))
     if e.scenario.view.order == "entry":
         return places
@@ -91,7 +92,7 @@ def _bar_order(e: Exploration) -> list[int]:
 def _felt_most(
     e: Exploration, pen: Pen, gradient: list[float], numbers: list[int], y: float, right: float
 ) -> tuple[list[str], float]:
-    """The pairs that feel most, in words."""
+    """Describe the pairs with the largest gradients."""
     palette, pairs = pen.palette, e.batch.pairs
     ranked = sorted(
         (pair for pair, g in enumerate(gradient) if g and math.isfinite(g)),

@@ -1,4 +1,4 @@
-"""The cells of a matrix: numbers, colours and marks, and what is drawn of them."""
+"""Cells of a matrix: numbers, colours and marks, and their drawing."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ROOM_FOR_A_NUMBER = 42.0
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A matrix as numbers, colours and marks: `values` [rows, columns] from `least` to `largest`
-    of a `ramp` ("sequential", "diverging", "mask"), hatched where `masked`.
+    """A matrix as numbers, colours and marks: `values` [rows, columns] from `least` to `largest` of
+    a `ramp` ("sequential", "diverging", "mask"), hatched where `masked`.
 
-    `facet` is what of a step the values are, and `called` the key of its name; `two_tone` values
-    are yes or no, `of_shares` are written in percent. The colour of a value is that of its `root`
-    of this degree: 3 for weights, so that a hundredth of all differs from nothing.
+    `facet` is the part of a step that the values show, and `called` the key of its name; `two_tone`
+    values are yes or no, `of_shares` are written in percent. The colour of a value is that of its
+    root of degree `root`: 3 for weights, so that a hundredth of all differs from nothing.
     """
 
     palette: Palette
@@ -65,7 +65,7 @@ class Cells:
         return getattr(self.palette, self.ramp)
 
     def value_at(self, part: float) -> float:
-        """Return the value whose colour stands at this part, from 0 to 1, of the ramp."""
+        """Return the value whose colour is at this part, from 0 to 1, of the ramp."""
         return self.least + part**self.root * (self.largest - self.least)
 
     def colours(self) -> np.ndarray:
@@ -85,7 +85,7 @@ class Cells:
 
 
 def cells_of(exploration: Exploration, shown: Shown, palette: Palette) -> Cells:
-    """The chosen facet of the chosen step, as the picture has it in `shown`."""
+    """Return the chosen facet of the chosen step, from `shown` of the picture."""
 
     def unpacked(text: str, kind: type) -> np.ndarray:
         flat = np.frombuffer(base64.b64decode(text), dtype=kind)
@@ -145,7 +145,7 @@ def drawn_cells(pen: Pen, cells: Cells, x: float, y: float, w: float, h: float) 
 
 
 def _cells_as_image(cells: Cells, x: float, y: float, w: float, h: float) -> list[str]:
-    """Colours as one image; the hatch shows through a second one, so that it stays fine."""
+    """Draw colours as one image; the hatch shows through a second one, so that it stays fine."""
 
     def image(pixels: np.ndarray, kind: str) -> str:
         said = {

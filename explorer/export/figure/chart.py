@@ -1,4 +1,5 @@
-"""A chart of a page as a figure: panels of curves, bars and bands, or of shapes, in one caption."""
+"""Charts of a page as figures: panels of curves, bars and bands, or of shapes, with one
+caption."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ LEAST_PANEL = 240.0  # of a panel that stands beside another
 
 
 def chart_figure(chart: Chart, **look: Unpack[Look]) -> str:
-    """The chart as SVG, its panels beside each other as far as the size has room for them."""
+    """Draw the chart as SVG, with as many panels side by side as the size allows."""
     pen = Pen.of(**look)
     across = min(chart.across, len(chart.panels))
     if pen.size.inches is not None and pen.width(0) < across * LEAST_PANEL:
@@ -50,8 +51,8 @@ def chart_figure(chart: Chart, **look: Unpack[Look]) -> str:
             x, below = x + wide + GAP, max(below, bottom)
         y = below + 6
     drawn, y = _legend(pen, chart.legend, y, width)
-    told = Legend(clean(chart.title), "", [clean(sentence) for sentence in chart.caption])
-    return document(told, pen, width, parts + drawn, y)
+    legend = Legend(clean(chart.title), "", [clean(sentence) for sentence in chart.caption])
+    return document(legend, pen, width, parts + drawn, y)
 
 
 def _panel(pen: Pen, panel: Panel, x: float, y: float, wide: float) -> tuple[list[str], float]:
@@ -96,14 +97,15 @@ def _plot(
 
 
 def _part(axis: AxisOf, value: float) -> float:
-    """Where a value stands along an axis, from 0 to 1; what lies beyond its ends at them."""
+    """Return the place of a value along an axis, from 0 to 1; values beyond its ends are at
+    them."""
     if axis.logarithmic:
         value = math.log10(value) if value > 0 else axis.low
     return min(max((value - axis.low) / (axis.high - axis.low), 0.0), 1.0)
 
 
 def _ticks(axis: AxisOf, most: int) -> list[tuple[float, str]]:
-    """The places of the ticks on the axis, and their texts."""
+    """Return the places of the ticks on the axis, and their texts."""
     if axis.ticks is not None:
         return axis.ticks
     if axis.logarithmic:
@@ -228,7 +230,7 @@ def _dot(x: float, y: float, radius: float, ink: str, faded: str) -> str:
 
 
 def _shapes(pen: Pen, panel: Panel, x: float, y: float, factor: float) -> list[str]:
-    """The shapes of a panel, moved to (x, y) and so much larger; a text keeps its size."""
+    """Draw the shapes of a panel, moved to (x, y) and scaled; text keeps its size."""
     return [_shape(pen, shape, x, y, factor) for shape in panel.shapes]
 
 
@@ -261,7 +263,7 @@ def _shape(pen: Pen, shape: dict[str, str | float], x: float, y: float, factor: 
 def _legend(
     pen: Pen, legend: list[tuple[str, Colour, str]], y: float, width: float
 ) -> tuple[list[str], float]:
-    """A line and a name for each curve, in as many lines as they need."""
+    """Draw a line and a name for each curve, in as many lines as needed."""
     out: list[str] = []
     x, right = pen.margin, width - pen.margin
     for name, colour, dashes in legend:

@@ -1,4 +1,5 @@
-"""A chart as a page sends it: panels of curves, bars and bands as Plotly has them, or of shapes."""
+"""Charts as a page sends them: panels of curves, bars and bands in Plotly's form, or of
+shapes."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Colour:
-    """A colour by its name in the palette, or as "#rrggbb" where no palette has it."""
+    """A colour by its name in the palette, or as "#rrggbb" for others."""
 
     name: str
     opacity: float = 1.0
@@ -41,7 +42,7 @@ class Colour:
 
 @dataclass(frozen=True)
 class AxisOf:
-    """An axis from `low` to `high`, powers of ten if `logarithmic`; `ticks` where it names them."""
+    """An axis from `low` to `high`, powers of ten if `logarithmic`; `ticks` if it names them."""
 
     low: float
     high: float
@@ -53,7 +54,7 @@ class AxisOf:
 
 @dataclass(frozen=True)
 class Trace:
-    """A curve, points or bars, with NaN where there is no number; of bars `base` and `widths`."""
+    """A curve, points or bars, NaN for missing numbers; bars have `base` and `widths`."""
 
     mode: str
     x: list[float]
@@ -69,7 +70,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Band:
-    """A stretch of either axis, or of the panel from 0 to 1 where `by_panel`."""
+    """A range of either axis, or of the panel from 0 to 1 if `by_panel`."""
 
     colour: Colour
     x: tuple[float, float]
@@ -92,7 +93,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Chart:
-    """A whole chart: `legend` has a name, a colour, dashes and a look of each curve."""
+    """A complete chart: `legend` has a name, a colour, dashes and a look of each curve."""
 
     title: str
     caption: list[str]
@@ -102,7 +103,7 @@ class Chart:
 
 
 def read_chart(value: object) -> Chart:
-    """Raises Problem, naming the first entry that does not fit."""
+    """Read a chart. Raises Problem, naming the first invalid entry."""
     given = of_type(dict)(value, "chart")
     panels = _listed(given.get("panels"), "chart.panels", MAX_PANELS, _panel)
     points = sum(len(trace.x) for panel in panels for trace in panel.traces)
@@ -223,7 +224,7 @@ def _legend(value: object, where: str) -> tuple[str, Colour, str]:
 
 
 def colour_of(value: object, where: str) -> Colour:
-    """A colour as a page writes it, "#rrggbb", "#rrggbbaa" or "rgb(r,g,b)"."""
+    """Read a colour as a page writes it, "#rrggbb", "#rrggbbaa" or "rgb(r,g,b)"."""
     found = _COLOUR.fullmatch(of_type(str)(value, where).strip())
     if not found:
         raise misfit(where, value)
@@ -233,7 +234,7 @@ def colour_of(value: object, where: str) -> Colour:
 
 
 def dashes_of(value: object) -> str:
-    """The lengths of dashes and gaps, "" for a whole line."""
+    """Return the lengths of dashes and gaps, "" for a solid line."""
     known = _DASHES.get(str(value or ""), str(value or ""))
     return " ".join(re.findall(r"\d+(?:\.\d+)?", known)[:4])
 
@@ -246,7 +247,7 @@ def _listed(value: object, where: str, most: int, read: Callable[[object, str], 
 
 
 def _numbers(value: object, where: str, count: int | None = None) -> list[float]:
-    """Numbers, NaN for what is none."""
+    """Return numbers, NaN for anything else."""
     found = of_type(list)(value, where)
     if count is not None and len(found) != count:
         raise misfit(where, f"{len(found)} ≠ {count}")

@@ -1,7 +1,7 @@
-"""The fonts of an SVG inside it, so that it looks the same where they are not installed.
+"""Fonts embedded in an SVG, so that it looks the same where they are not installed.
 
-Only fonts that come along are embedded, cut to the letters of the figure. What they lack, such as
-Chinese letters, is set in the reader's own fonts.
+Only bundled fonts are embedded, cut to the letters of the figure. Letters that they lack, such as
+Chinese ones, are set in the reader's own fonts.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def with_fonts(svg: str) -> str:
 
 @functools.lru_cache(maxsize=KEPT)
 def _face(style: str, letters: str) -> str:
-    """The CSS rule that brings these letters of a style's font."""
+    """Return the CSS rule with these letters of a style's font."""
     file, family, weight, slope = FACES[style]
     content = base64.b64encode(_cut(file, letters)).decode()
     return (
@@ -51,7 +51,7 @@ def _face(style: str, letters: str) -> str:
 
 
 def _cut(file: str, letters: str) -> bytes:
-    """A font file with the glyphs of these letters alone."""
+    """Return a font file with only the glyphs of these letters."""
     from fontTools import subset  # takes its time, and only a figure needs it
     from fontTools.ttLib import TTFont
 

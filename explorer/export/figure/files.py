@@ -39,10 +39,10 @@ def write_figure(
 ) -> str:
     """Explore a scenario and write its figure, "matrix" or "bars", to an .svg, .png or .pdf file.
 
-    `source` is a scenario, a link (the whole address or the piece after its #), the address of
-    a page, or the path of a .json file that holds a scenario; `look` is as `Look` has it. Returns
-    what is to be said of the file: a sentence where letters of a PNG or PDF are in no font of this
-    computer, else "".
+    `source` is a scenario, a link (the whole address or the piece after its #), the address of a
+    page, or the path of a .json file that holds a scenario; `look` is as `Look` has it. Returns a
+    remark on the file: a sentence if letters of a PNG or PDF are in no font of this computer, else
+    "".
 
     Raises:
         Problem: if there is no such scenario, or the file cannot be written as asked.
@@ -111,7 +111,7 @@ def _scenario_in(path: Path) -> Scenario:
 
 
 def figure_text(name: str, drawn: str, request: Mapping[str, Any]) -> Text:
-    """A figure as a page takes it away, as SVG or, where it requests the `format` "pdf", as PDF.
+    """Return a figure for download, as SVG or, if the `format` is "pdf", as PDF.
 
     Raises:
         Problem: if no font of this computer has a letter of the PDF.
@@ -125,7 +125,8 @@ def figure_text(name: str, drawn: str, request: Mapping[str, Any]) -> Text:
 
 
 def chart_text(request: Json) -> Text:
-    """{chart, name, and what `look_in` and `figure_text` read} → a chart of a page as a file."""
+    """Answer {chart, name, and the entries of `look_in` and `figure_text`} with a chart as a
+    file."""
     name = re.sub(r"[^\w-]", "", str(request.get("name")))[:NAME_LETTERS]
     drawn = chart_figure(read_chart(request.get("chart")), **look_in(request))
     return figure_text(name or "chart", drawn, request)

@@ -1,7 +1,7 @@
-"""The font files of figures as PDF, one list for all: what each style is set in, letter by letter.
+"""Font files of figures as PDF: one list with the fonts of each style, letter by letter.
 
-IBM Plex, which Gradio brings, and KaTeX's fonts, which the page has, are always there; letters
-that they lack, such as Chinese ones, are set in the first font of the system that has them.
+IBM Plex, which Gradio brings, and KaTeX's fonts, which the page has, are always there; letters that
+they lack, such as Chinese ones, are set in the first font of the system that has them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ QUOTED = 20  # letters that are named
 
 @functools.cache
 def _found() -> dict[str, Path]:
-    """The files of `OWN` and `SYSTEM` that there are."""
+    """Return the existing files of `OWN` and `SYSTEM`."""
     gradio = find_spec("gradio")
     plex = Path(gradio.origin or "").parent / "templates/frontend/static/fonts" if gradio else None
     rooms = [os.path.expandvars(room) for room in FOLDERS.get(sys.platform, UNIX)]
@@ -69,7 +69,7 @@ def _found() -> dict[str, Path]:
 
 
 def font_file(name: str) -> Path:
-    """Return where the font file of this name lies."""
+    """Return the path of the font file of this name."""
     return _found()[name]
 
 
@@ -81,7 +81,7 @@ class FigureFile:
     undrawn: str
 
     def said(self, language: str) -> str:
-        """What is to be said of such letters, "" where there are none."""
+        """Return the remark on such letters, "" without any."""
         if not self.undrawn:
             return ""
         some = self.undrawn[:QUOTED] + "…" * (len(self.undrawn) > QUOTED)
@@ -97,8 +97,8 @@ class Fonts:
         self.undrawn: dict[str, None] = {}
 
     def runs(self, text: str, style: str) -> Iterator[tuple[str, str]]:
-        """The text in pieces, each with the name of the font that has its letters; letters that
-        no font has are left out and noted in `undrawn`."""
+        """Split the text into pieces with the name of a font for each; letters that no font has are
+        dropped and noted in `undrawn`."""
         seen = [letter for letter in text if unicodedata.category(letter) not in UNSEEN]
         piece, before = "", ""
         for cluster in _clusters(seen):
@@ -129,7 +129,7 @@ class Fonts:
 
 
 def _clusters(letters: list[str]) -> Iterator[str]:
-    """Each letter with the marks that stand over it; a blank of any width as it is written."""
+    """Yield each letter with its combining marks; any blank unchanged."""
     cluster = ""
     for letter in letters:
         if cluster and unicodedata.combining(letter):

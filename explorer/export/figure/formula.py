@@ -1,8 +1,8 @@
-"""LaTeX as runs of styled text, for pictures that no formula setter reaches.
+"""LaTeX as runs of styled text, for pictures without a formula renderer.
 
-It knows what the formulas of this project are written in: fractions become a/b, a bar over a
-whole expression becomes mean(…), indices and exponents are small and shifted. A command that it
-does not know is shown by its name.
+It knows the commands in this project's formulas: fractions become a/b, a bar over a whole
+expression becomes mean(…), indices and exponents are small and shifted. An unknown command is shown
+by its name.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class _Atom:
 
 
 def runs(latex: str, word: Callable[[str], str] = str) -> list[Run]:
-    r"""The formula as text from left to right; `word` translates what stands in \text{…}."""
+    r"""Return the formula as text from left to right; `word` translates the content of
+    \text{…}."""
     return _merged(_spaced(_Formula(latex, word).atoms(until=None)))
 
 
@@ -100,7 +101,7 @@ class _Formula:
         return [] if token is None else self._read(token)
 
     def _raw(self) -> str:
-        """The argument as it is written: of \\text and \\mathrm."""
+        r"""Return the argument of \text and \mathrm unchanged."""
         start = self.place
         if self._next() != "{":
             return "".join(self.tokens[start : self.place])
@@ -160,7 +161,7 @@ def _script(run: Run, rise: float) -> Run:
 
 
 def _whole(atoms: list[_Atom]) -> list[Run]:
-    """One side of a fraction, in brackets unless it is one thing."""
+    """Return one side of a fraction, in brackets unless it is a single thing."""
     inner = _spaced(atoms)
     ends = [*atoms[0].runs[:1], *atoms[-1].runs[-1:]] if atoms else []
     fenced = ends and (ends[0].text, ends[-1].text) in (("|", "|"), ("‖", "‖"))
@@ -171,7 +172,7 @@ def _whole(atoms: list[_Atom]) -> list[Run]:
 
 
 def _spaced(atoms: list[_Atom], *, tight: bool = False) -> list[Run]:
-    """The atoms one after the other with the room that a reader expects around operators."""
+    """Return the atoms in sequence with the usual space around operators."""
     out: list[Run] = []
     before = "start"
     for atom in atoms:

@@ -1,4 +1,4 @@
-"""What the colours of a matrix say: its ramp with three numbers, and the marks in its cells."""
+"""Legend of a matrix: its colour ramp with three numbers, and the marks in its cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEGEND_HEIGHT = 150.0
 
 
 def legend(pen: Pen, cells: Cells, x: float, y: float) -> tuple[list[str], float]:
-    """What the colours say, beginning at (x, y); and where it ends."""
+    """Draw the legend from (x, y) on, and return its end."""
     palette, faint = pen.palette, pen.palette.faint
     if cells.values.size == 1:  # its number is written into it
         return [], y

@@ -1,4 +1,4 @@
-"""How a figure looks: its language, its palette, its size on paper, and what stands around it."""
+"""Look of a figure: language, palette, size on paper, and surrounding text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MONO = "IBM Plex Mono, Menlo, Consolas, monospace"
 class Size:
     """A size of figures: so many inches wide, or as wide as the figure needs if None.
 
-    No text is smaller or larger than `smallest` and `largest`; these and `margin` are in units.
+    Font sizes stay between `smallest` and `largest`; these and `margin` are in units.
     """
 
     inches: float | None = None
@@ -57,7 +57,7 @@ class Look(TypedDict, total=False):
 
 
 def look_in(request: dict[str, Any]) -> Look:
-    """The choices in a request of a page. Raises Problem for one that there is not."""
+    """Read the choices in a request of a page. Raises Problem for an unknown one."""
     return Look(
         language=language_of(request.get("language")),
         dark=request.get("dark") is True,

@@ -1,8 +1,8 @@
 """The matrix of a step, as an SVG for a slide, without a browser.
 
-It shows what the page's instruments show (the same arrays of `explorer.export.picture`, the same
-colours), with a caption that says where the numbers come from. It needs no font, script or file
-beside it. PNGs are made of it in the browser.
+It shows the page's content (the same arrays of `explorer.export.picture`, the same colours), with a
+caption on the origin of the numbers. It needs no font, script or other file. PNGs are made of it in
+the browser.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from typing import Unpack
 
 from explorer.core.explore import Exploration
-from explorer.export.caption import Legend, landmarks_of, told_of
+from explorer.export.caption import Legend, landmarks_of, legend_of
 from explorer.export.figure.axes import (
     LABEL_ROOM,
     NAME_ROOM,
@@ -44,18 +44,18 @@ def matrix_figure(
     shown: Shown | None = None,
     **look: Unpack[Look],
 ) -> str:
-    """The step and facet that `scenario.view` chooses, as an SVG with legend and caption.
+    """Draw the step and facet that `scenario.view` chooses, as an SVG with legend and caption.
 
-    `origin` is the last line of the caption, in place of what the scenario says of the data, and
-    `shown` other cells of that facet, in place of those of the step.
+    `origin` is the last line of the caption, in place of the scenario's description of the data,
+    and `shown` other cells of that facet, in place of the step's.
     """
     made = picture(exploration)
     shown, step = shown or made.shown, made.steps[made.chosen]
     pen = Pen.of(**look)
-    told = told_of(exploration, pen.language, clean(origin))
+    legend_text = legend_of(exploration, pen.language, clean(origin))
     if step.value is not None:
         is_loss = made.chosen == len(made.steps) - 1
-        return _number_figure(exploration, told, pen, step, is_loss)
+        return _number_figure(exploration, legend_text, pen, step, is_loss)
     cells = cells_of(exploration, shown, pen.palette)
     rows = Axis(exploration, shown.row_axis, shown.all_rows, pen.language)
     columns = Axis(exploration, shown.column_axis, shown.all_columns, pen.language)
@@ -65,11 +65,11 @@ def matrix_figure(
     name = shown.name
     if cells.facet != "value":
         name = f"{name} · {pen.say(cells.called)}"
-    parts, y = head(told, pen, width, shown.latex, name)
+    parts, y = head(legend_text, pen, width, shown.latex, name)
     x = pen.margin + gutter
     if cells.values.size == 0:
         parts.append(pen.text(x, y + 24, pen.say("figure_text.no_cells"), size=14))
-        return document(told, pen, width, parts, y + 44)
+        return document(legend_text, pen, width, parts, y + 44)
     parts += drawn_cells(pen, cells, x, y, wide, tall)
     parts.append(rectangle(x, y, wide, tall, fill="none", stroke=pen.palette.line))
     if cells.rows > 1:
@@ -85,11 +85,11 @@ def matrix_figure(
         cut = pen.say("ui.cut", rows=cells.rows, columns=cells.columns, all=every)
         parts.append(pen.text(x, bottom + 14, cut, size=12, fill=pen.palette.faint))
         bottom += 20
-    return document(told, pen, width, parts, bottom + 12)
+    return document(legend_text, pen, width, parts, bottom + 12)
 
 
 def _number_figure(e: Exploration, told: Legend, pen: Pen, step: Step, is_loss: bool) -> str:
-    """A step that is one number: large, and the loss with its landmarks."""
+    """Draw a step that is one number: large, and the loss with its reference values."""
     width = pen.width(720.0)
     parts, y = head(told, pen, width, step.latex, step.name)
     y += 66
@@ -104,7 +104,8 @@ def _number_figure(e: Exploration, told: Legend, pen: Pen, step: Step, is_loss: 
 
 
 def _landmarks(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> list[str]:
-    """Floor, collapse value and the loss on one line; nothing where only the loss is known."""
+    """Draw minimum, value at collapse and the loss on one line; nothing if only the loss is
+    known."""
     palette = pen.palette
     known = [value for value in (e.loss, e.floor, e.collapse) if value is not None]
     known = [value for value in known if math.isfinite(value)]
@@ -135,7 +136,8 @@ def _landmarks(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> lis
 
 
 def _layout(pen: Pen, rows: Axis, cells: Cells) -> tuple[float, float, float, float]:
-    """The room beside the rows, that of their sentences, and the width and height of all cells."""
+    """Return the space beside the rows, that of their sentences, and the width and height of all
+    cells."""
     if pen.size.inches is None:
         wide, tall = _size(cells.rows, cells.columns, WIDEST)
         return gutter_of(rows, pen, tall / max(cells.rows, 1)), NAME_ROOM, wide, tall
@@ -153,7 +155,7 @@ def _layout(pen: Pen, rows: Axis, cells: Cells) -> tuple[float, float, float, fl
 
 
 def _size(rows: int, columns: int, widest: float) -> tuple[float, float]:
-    """A vector is a strip; a matrix is square in the cell, as far as the room goes."""
+    """Return the size of a cell: a vector is a strip; a matrix has square cells, if they fit."""
     if rows == 0 or columns == 0:
         return widest, STRIP
     if rows == 1:

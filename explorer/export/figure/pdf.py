@@ -1,6 +1,6 @@
-"""A figure as PDF: the SVG's own drawing, as lines, areas and text in embedded fonts.
+"""Figures as PDF: the SVG's own drawing, as lines, areas and text in embedded fonts.
 
-It knows what `svg.py` writes and no other SVG.
+It supports only SVG written by `svg.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TAG = "{http://www.w3.org/2000/svg}"
 
 
 def as_pdf(svg: str) -> FigureFile:
-    """The figure on a page of its own size; letters that no font has are left out."""
+    """Return the figure on a page of its own size; letters that no font has are left out."""
     from fpdf import FPDF  # takes its time, and only a PDF needs it
 
     tree = ElementTree.fromstring(svg)
@@ -45,7 +45,7 @@ def as_pdf(svg: str) -> FigureFile:
 
 
 class _Sheet:
-    """Draws elements on the page, in the order in which they stand."""
+    """Draws elements on the page, in document order."""
 
     def __init__(self, pdf: Any, tree: ElementTree.Element) -> None:
         self.pdf, self.fonts, self.tree = pdf, Fonts(pdf), tree
@@ -104,7 +104,8 @@ class _Sheet:
                     self.pdf.polyline(points, polygon=part.rstrip().endswith("Z"), style=how)
 
     def _hatch(self, of: dict[str, str]) -> None:
-        """Lines from lower left to upper right, as far apart on the whole page."""
+        """Draw lines from lower left to upper right, at a constant distance over the whole
+        page."""
         self.pdf.set_draw_color(*channels(self.hatch["stroke"]))
         with self.pdf.local_context(stroke_opacity=float(self.hatch["stroke-opacity"])):
             self.pdf.set_line_width(1)
@@ -115,7 +116,7 @@ class _Sheet:
                     self.pdf.line(left, at - left, right, at - right)
 
     def _hatched(self, of: dict[str, str]) -> Iterator[tuple[float, float, float, float]]:
-        """The area itself, or where a mask says which cells: each run of them."""
+        """Yield the area itself, or, with a mask of cells, each run of them."""
         x, y, width, height = (float(of[name]) for name in ("x", "y", "width", "height"))
         if "mask" not in of:
             yield x, y, width, height
@@ -168,7 +169,7 @@ class _Sheet:
 
 
 def style_of(of: dict[str, str]) -> str:
-    """The style of a text, as `fonts.OWN` names it, by the attributes of its element."""
+    """Return the style of a text, as `fonts.OWN` names it, by the attributes of its element."""
     family = of.get("font-family", "")
     if "Mono" in family:
         return "mono"

@@ -1,4 +1,4 @@
-"""A figure as PNG, without a browser: the SVG's own drawing, in pixels."""
+"""Figures as PNG, without a browser: the SVG's own drawing, in pixels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NO_INK = UNSEEN | {"Mn", "Me", "Zs"}
 
 
 def rasterised(svg: str) -> FigureFile:
-    """A figure as PNG, `RATIO` pixels to a unit, or fewer where that would be more than
+    """Return a figure as PNG, `RATIO` pixels to a unit, or fewer if that would exceed
     `MAX_PIXELS`."""
     tree = ElementTree.fromstring(svg)
     _, _, width, height = map(float, tree.attrib["viewBox"].split())
@@ -43,7 +43,7 @@ def rasterised(svg: str) -> FigureFile:
 
 
 def undrawn(letters: str) -> str:
-    """Those of the letters that no font of this computer has, each once."""
+    """Return those of the letters that no font of this computer has, each once."""
     asked = sorted({letter for letter in letters if unicodedata.category(letter) not in NO_INK})
     if not asked:
         return ""
@@ -53,15 +53,15 @@ def undrawn(letters: str) -> str:
 
 
 def _letters(tree: ElementTree.Element) -> str:
-    """All that the figure writes; title and description are not drawn."""
+    """Return all letters that the figure shows; title and description are not drawn."""
     written = tree.iter("{http://www.w3.org/2000/svg}text")
     return "".join("".join(element.itertext()) for element in written)
 
 
 @functools.cache  # fonts do not come and go while the app runs, and trying them takes 0.1 s
 def _generic() -> dict[str, str]:
-    """What each generic family is on this computer, where the system's own is not there; nothing
-    where there is no font at all."""
+    """Return the generic families' replacements on this computer if the system's own are missing;
+    nothing without any font."""
     missing = _blank(_cells([("x", family) for family in GENERIC], {}))
     unknown = [family for family, is_missing in zip(GENERIC, missing, strict=True) if is_missing]
     tried = [(family, name) for family in unknown for name in (*GENERIC[family], *OF_ANY)]
@@ -78,7 +78,7 @@ def _generic() -> dict[str, str]:
 
 
 def _cells(written: Sequence[tuple[str, str]], generic: dict[str, str]) -> np.ndarray:
-    """Each letter in its family, black on white: grey pixels [letters, CELL, CELL]."""
+    """Render each letter in its family, black on white: grey pixels [letters, CELL, CELL]."""
     from PIL import Image
 
     height = CELL * len(written)

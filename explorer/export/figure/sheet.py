@@ -1,4 +1,4 @@
-"""The sheet a picture is drawn on: the loss and its formula above, the caption below."""
+"""The sheet of a picture: the loss and its formula above, the caption below."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from explorer.export.figure.svg import (
 
 
 def head(
-    told: Legend, pen: Pen, width: float, latex: str = "", step: str = ""
+    legend: Legend, pen: Pen, width: float, latex: str = "", step: str = ""
 ) -> tuple[list[str], float]:
-    """The loss with its formula, then the step; and where what follows may begin."""
+    """Draw the loss with its formula, then the step; return the end."""
     if pen.picture_only:
         return [], pen.margin
     room = width - 2 * pen.margin
-    title = clean(told.title)
+    title = clean(legend.title)
     size = pen.fit(min(25.0, 25.0 * room / max(width_of(title, 26), 1)))
     y = pen.margin + 18
     title = clipped(title, room, size)
     out = [pen.text(pen.margin, y, title, size=size, weight=700, kind="title")]
-    if told.formula:
-        formula = pen.formula(r"\mathcal L = " + told.formula)
+    if legend.formula:
+        formula = pen.formula(r"\mathcal L = " + legend.formula)
         left = room - width_of(title, size * 1.06) - 30
         if formula_width(formula, pen.fit(17)) <= left:
             out.append(pen.text(width - pen.margin, y, formula, size=17, anchor="end"))
@@ -56,8 +56,8 @@ def head(
 
 
 def _formula(pen: Pen, formula: list[Run], room: float, y: float) -> tuple[list[str], float]:
-    """A formula from `y` on, smaller where it needs more than the room, and in several lines where
-    it cannot be smaller; and the foot of its last line."""
+    """Draw a formula from `y` on, smaller if it needs more than the room, and in several lines if
+    it cannot be smaller; return the foot of its last line."""
     size = pen.fit(min(17.0, 17.0 * room / max(formula_width(formula, 17), 1)))
     out = []
     for part in formula_lines(formula, room, size) if pen.size.smallest else [formula]:
@@ -66,23 +66,23 @@ def _formula(pen: Pen, formula: list[Run], room: float, y: float) -> tuple[list[
     return out, y
 
 
-def document(told: Legend, pen: Pen, width: float, parts: list[str], y: float) -> str:
-    """The whole document: what was drawn, with the caption under it."""
+def document(legend: Legend, pen: Pen, width: float, parts: list[str], y: float) -> str:
+    """Return the complete document: the drawing, with the caption below."""
     height = y + max(pen.margin - 6, 0)
     if not pen.picture_only:
-        parts, height = _with_caption(told, pen, width, parts, y)
-    return _document(told, pen, width, height, parts)
+        parts, height = _with_caption(legend, pen, width, parts, y)
+    return _document(legend, pen, width, height, parts)
 
 
 def _with_caption(
-    told: Legend, pen: Pen, width: float, parts: list[str], y: float
+    legend: Legend, pen: Pen, width: float, parts: list[str], y: float
 ) -> tuple[list[str], float]:
-    """The parts with the caption below `y`, and the height of all."""
+    """Return the parts with the caption below `y`, and the total height."""
     palette = pen.palette
     y += 10
     parts = [*parts, line(pen.margin, y, width - pen.margin, y, palette.line)]
     y += 22
-    for place, sentence in enumerate(told.caption):
+    for place, sentence in enumerate(legend.caption):
         for text in wrapped(sentence, width - 2 * pen.margin - 80, pen.fit(13)):
             style = {"size": 13.0, "fill": palette.faint if place else palette.ink}
             parts.append(pen.text(pen.margin, y, text, weight=0 if place else 600, **style))
@@ -92,7 +92,7 @@ def _with_caption(
     return parts, y - 19 + max(pen.margin - 6, 6)
 
 
-def _document(told: Legend, pen: Pen, width: float, height: float, parts: list[str]) -> str:
+def _document(legend: Legend, pen: Pen, width: float, height: float, parts: list[str]) -> str:
     palette, inches = pen.palette, pen.size.inches
     colour, opacity = palette.hatch[:7], f"{int(palette.hatch[7:], 16) / 255:.2f}"
     hatch = (
@@ -112,8 +112,8 @@ def _document(told: Legend, pen: Pen, width: float, height: float, parts: list[s
     return "\n".join(
         [
             f"<svg{attributes(head)}>",
-            f"<title>{escape(clean(told.title))}</title>",
-            f"<desc>{escape(printable('; '.join(told.caption)))}</desc>",
+            f"<title>{escape(clean(legend.title))}</title>",
+            f"<desc>{escape(printable('; '.join(legend.caption)))}</desc>",
             f"<defs>{hatch}</defs>",
             rectangle(0, 0, width, height, fill=palette.sheet),
             *parts,

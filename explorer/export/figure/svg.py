@@ -1,4 +1,4 @@
-"""The elements of an SVG that stands on its own: palettes, text that fits, shapes, PNG images."""
+"""Elements of a self-contained SVG: palettes, text that fits, shapes, PNG images."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ _DIRECTED = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
-    """Text without the characters that XML forbids; half characters are replaced."""
+    """Return text without the characters that XML forbids; lone surrogates are replaced."""
     return _FORBIDDEN.sub("", re.sub("[\ud800-\udfff]", "\ufffd", text))
 
 
 def clean(text: str) -> str:
-    """Printable text on one line, unable to reorder what stands beside it.
+    """Return printable text on one line that cannot reorder its surroundings.
 
-    Marks of direction are dropped and blanks run together; text that reads from right to left
-    is isolated.
+    Marks of direction are dropped and blanks merged; right-to-left text is isolated.
     """
     text = " ".join(_DIRECTED.sub("", printable(text)).split())
     backwards = any(unicodedata.bidirectional(letter) in ("R", "AL", "AN") for letter in text)
@@ -40,7 +39,7 @@ def clean(text: str) -> str:
 
 
 def _advance(letter: str) -> float:
-    """About how wide a letter is, in units of the font size."""
+    """Return the approximate width of a letter, in units of the font size."""
     if unicodedata.combining(letter) or unicodedata.category(letter) in ("Cf", "Mn", "Me"):
         return 0.0
     if unicodedata.east_asian_width(letter) in "WF":
@@ -51,12 +50,12 @@ def _advance(letter: str) -> float:
 
 
 def width_of(text: str, size: float) -> float:
-    """About how wide the text will be, in pixels."""
+    """Return the approximate width of the text, in pixels."""
     return size * sum(map(_advance, text))
 
 
 def clipped(text: str, room: float, size: float) -> str:
-    """As much of a user's text as fits into `room` pixels, cleaned."""
+    """Return as much of a user's text as fits into `room` pixels, cleaned."""
     text = clean(text[:400])
     if width_of(text, size) <= room:
         return text
@@ -68,7 +67,7 @@ def clipped(text: str, room: float, size: float) -> str:
 
 
 def wrapped(sentence: str, room: float, size: float) -> list[str]:
-    """The sentence in lines that fit, broken at blanks, or anywhere in Chinese."""
+    """Return the sentence in lines that fit, broken at blanks, or anywhere in Chinese."""
     lines, line = [], ""
     for piece in re.findall(r"[^\s\u2e80-\uffef]+\s*|[\u2e80-\uffef]|\s+", sentence):
         if line and width_of(line + piece.rstrip(), size) > room:
@@ -79,7 +78,7 @@ def wrapped(sentence: str, room: float, size: float) -> list[str]:
 
 
 class Style(TypedDict, total=False):
-    """What `Pen.text` can be told beside what, where and how large."""
+    """Style of `Pen.text`, beside text, place and size."""
 
     fill: str
     anchor: str
@@ -93,7 +92,7 @@ class Style(TypedDict, total=False):
 class Pen:
     """Writes SVG elements in one language, one palette and one size.
 
-    Every text passes through `text`, which escapes it; a user's own has gone through `clean`.
+    All text passes through `text`, which escapes it; a user's own has passed `clean`.
     """
 
     language: str
@@ -103,7 +102,7 @@ class Pen:
 
     @classmethod
     def of(cls, **look: Unpack[Look]) -> Pen:
-        """The pen for these choices."""
+        """Return the pen for these choices."""
         palette = look.get("palette") or ("dark" if look.get("dark") else "light")
         size = SIZES[look.get("size", "slide")]
         only = look.get("picture_only", False)
@@ -114,20 +113,21 @@ class Pen:
         return self.size.margin
 
     def width(self, needed: float) -> float:
-        """The width of a figure that needs so much; below a title at least `LEAST_WIDTH`."""
+        """Return the width of a figure that needs so much; below a title at least
+        `LEAST_WIDTH`."""
         if self.size.inches is not None:
             return self.size.inches * UNITS_PER_INCH
         return needed if self.picture_only else max(needed, LEAST_WIDTH)
 
     def fit(self, size: float) -> float:
-        """The size of a text within what the figure's size allows."""
+        """Return the font size within the limits of the figure's size."""
         return min(max(size, self.size.smallest), self.size.largest)
 
     def say(self, key: str, **values: object) -> str:
         return say(self.language, key, **values)
 
     def word(self, words: str) -> str:
-        """A word inside a formula, in the language."""
+        """Return a word inside a formula, in the language."""
         known = catalogue(self.language)
         return known.get(f"math.{words}") or known.get(f"figure_text.{words}") or words
 
@@ -166,7 +166,7 @@ class Pen:
 
 
 def _tspans(content: Sequence[Run], size: float) -> str:
-    """Runs as tspans; each moves up or down from where the last one stood."""
+    """Return runs as tspans; each moves up or down relative to the last one."""
     out, at = [], 0.0
     for run in content:
         said = {
@@ -185,7 +185,7 @@ def formula_width(content: Sequence[Run], size: float) -> float:
 
 
 def formula_lines(content: Sequence[Run], room: float, size: float) -> list[list[Run]]:
-    """The formula in lines that fit, broken at blanks between what stands on the line."""
+    """Return the formula in lines that fit, broken at blanks on the base line."""
     lines: list[list[Run]] = [[]]
     for run in content:
         pieces = re.findall("[^ ]+ *| +", run.text) if run.rise == 0 else [run.text]
@@ -226,7 +226,7 @@ def cross(x: float, y: float, w: float, h: float, ink: str) -> str:
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """Bytes [rows, columns] (grey) or [rows, columns, 4] (RGBA) as a PNG file."""
+    """Encode bytes [rows, columns] (grey) or [rows, columns, 4] (RGBA) as a PNG file."""
     from PIL import Image  # only large matrices are images
 
     out = io.BytesIO()
