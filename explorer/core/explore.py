@@ -17,7 +17,7 @@ from explorer.core.diagnostics import Order, Places, Suspect, Term, Weights
 from explorer.core.disagreement import Disagreement, contradictions, disagreement
 from explorer.core.own_loss import own_faults
 from explorer.core.resolve import Resolved, check_labels, resolve
-from explorer.core.same_text import SameText, held_by_copies, same_text_in
+from explorer.core.same_text import SameText, minimum_with_duplicates, same_text_in
 from explorer.core.scenario import Scenario
 from explorer.core.specialise import accepted, definition_at
 from explorer.core.trace import Trace, trace
@@ -85,8 +85,10 @@ class Exploration:
     @functools.cached_property
     def floor(self) -> float | None:
         """The minimum for scores of the batch's kind; None if unknown."""
-        bound = self._held_by_copies
-        return Bound(bound) if bound is not None and self.copies_hold_it_up else self._floor_alone
+        bound = self._minimum_with_duplicates
+        return (
+            Bound(bound) if bound is not None and self.raised_by_duplicates else self._floor_alone
+        )
 
     @functools.cached_property
     def _floor_alone(self) -> float | None:
@@ -95,17 +97,17 @@ class Exploration:
             return self.spec.floor(self.given, **self.parameters) if self.spec.floor else None
 
     @property
-    def copies_hold_it_up(self) -> bool:
+    def raised_by_duplicates(self) -> bool:
         """Return whether duplicates among the negatives raise the loss's minimum."""
-        minimum, alone = self._held_by_copies, self._floor_alone
+        minimum, alone = self._minimum_with_duplicates, self._floor_alone
         if minimum is None:
             return False
         return alone is None or minimum > alone + ROUNDING * abs(alone)
 
     @functools.cached_property
-    def _held_by_copies(self) -> float | None:
+    def _minimum_with_duplicates(self) -> float | None:
         with torch.no_grad():
-            return held_by_copies(self.same_text, self.spec, self.given, self.parameters)
+            return minimum_with_duplicates(self.same_text, self.spec, self.given, self.parameters)
 
     @property
     def floor_is_bound(self) -> bool:

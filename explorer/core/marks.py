@@ -27,7 +27,7 @@ class SharedText:
 
 
 @dataclass(frozen=True)
-class Planted:
+class KnownFault:
     """A known fault of an example's pair: a wrong label, or a second sentence that would also be
     right for the first sentence of the pair `other`, without a label that says so."""
 
@@ -91,7 +91,7 @@ def _first_two(texts: Sequence[int], pairs: Iterable[int]) -> dict[int, list[int
     return pairs_of
 
 
-def planted(pairs: Pairs, data: Data) -> list[Planted]:
+def known_faults(pairs: Pairs, data: Data) -> list[KnownFault]:
     """Return the known faults of a textbook example, at the places that the remaining pairs have.
 
     A corrected label is no longer the example's; a hidden positive needs the pair that it would
@@ -103,19 +103,19 @@ def planted(pairs: Pairs, data: Data) -> list[Planted]:
     places = range(len(pairs)) if pairs.places is None else pairs.places
     at = {place: pair for pair, place in enumerate(places)}
     wrong = (
-        Planted(at[place], "mislabelled")
+        KnownFault(at[place], "mislabelled")
         for place in example.mislabelled
         if place in at and pairs.labels[at[place]] == whole.labels[place]
     )
     hidden = (
-        Planted(at[place], "hidden", at[other])
+        KnownFault(at[place], "hidden", at[other])
         for place, other in example.hidden
         if place in at and other in at
     )
     return sorted((*wrong, *hidden), key=lambda one: one.pair)
 
 
-def said_by_teacher(pairs: Pairs) -> list[float | None] | None:
+def teacher_scores(pairs: Pairs) -> list[float | None] | None:
     """Return the teacher's score of each pair, None for a missing one; None without a teacher."""
     if pairs.teacher is None:
         return None

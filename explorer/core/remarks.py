@@ -76,7 +76,7 @@ class Seen:
     the scale at which the loss stops being above its value at collapse. `is_felt`: some gradient is
     not 0; `banded`: GRADIENT_BAND applies. `broken` names the first step that is not finite.
     `beside`: the loss has other terms. `same_text` are negatives of the same text, by the name of
-    the loss or of each part. `floor` is the minimum, `held_by_copies` if duplicates raise it.
+    the loss or of each part. `floor` is the minimum, `raised_by_duplicates` if duplicates raise it.
     `margins` is a teacher's largest margin, `labels` the least and the largest label.
     """
 
@@ -108,7 +108,7 @@ class Seen:
     broken: str = ""
     same_text: Mapping[str, SameText] = field(default_factory=dict)
     floor: float | None = None
-    held_by_copies: bool = False
+    raised_by_duplicates: bool = False
     margins: float = 0.0
     labels: tuple[float, float] | None = None
 
@@ -169,7 +169,7 @@ def _seen(e: Exploration) -> Seen:
         broken=_broken_step(e),
         same_text=e.same_text,
         floor=e.floor,
-        held_by_copies=e.copies_hold_it_up,
+        raised_by_duplicates=e.raised_by_duplicates,
         margins=_largest_margin(e),
         labels=(float(e.batch.labels.min()), float(e.batch.labels.max())),
     )
@@ -320,7 +320,7 @@ def _on_same_text(seen: Seen) -> list[Remark]:
         for name, found in seen.same_text.items()
         if found.rows_with
     ]
-    if found_remarks and seen.held_by_copies and seen.floor is not None:
+    if found_remarks and seen.raised_by_duplicates and seen.floor is not None:
         found_remarks.append(Remark("same_text_floor", {"floor": short(seen.floor)}))
     return found_remarks
 

@@ -66,7 +66,7 @@ def same_text_in(
     return found
 
 
-def held_by_copies(
+def minimum_with_duplicates(
     found: Mapping[str, SameText],
     spec: LossSpec,
     inputs: Mapping[str, Tensor],

@@ -41,7 +41,7 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
     """
     e, lines = exploration, []
     parts = [say(language, "figure_text.loss", loss=display_number(e.loss, 6))]
-    for name, value in landmarks_of(e):
+    for name, value in reference_values_of(e):
         parts.append(f"{say(language, f'figure.{name}')} {display_number(value)}")
     if e.places:
         values = {"part": e.places.first, "all": e.places.anchors}
@@ -74,7 +74,7 @@ def _labels(language: str, e: Exploration) -> list[str]:
     return [say(language, "figure_text.targets", **values)] if targets else []
 
 
-def landmarks_of(e: Exploration) -> list[tuple[str, float]]:
+def reference_values_of(e: Exploration) -> list[tuple[str, float]]:
     """Return the minimum (or bound) and the value at collapse, with their names, if known."""
     known = [("bound" if e.floor_is_bound else "floor", e.floor), ("collapse", e.collapse)]
     return [(name, value) for name, value in known if value is not None]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
-from explorer.core.marks import Planted, SharedText, planted, said_by_teacher, same_texts
+from explorer.core.marks import KnownFault, SharedText, known_faults, same_texts, teacher_scores
 from explorer.core.models import has_words
 from explorer.core.remarks import remarks, speaks_another_language, suggested_scale
 from explorer.core.resolve import Resolved
@@ -31,7 +31,7 @@ class SceneBatch(BatchData):
     foreign: bool
     editable: bool
     same_texts: list[SharedText]
-    planted: list[Planted]
+    planted: list[KnownFault]
     teacher: list[float | None] | None
 
 
@@ -65,8 +65,8 @@ def _described(found: Exploration, key: str) -> SceneBatch:
         foreign=speaks_another_language(found),
         editable=has_words(data),
         same_texts=same_texts(seen, data),
-        planted=planted(seen.pairs, data),
-        teacher=said_by_teacher(seen.pairs),
+        planted=known_faults(seen.pairs, data),
+        teacher=teacher_scores(seen.pairs),
     )
 
 

@@ -67,7 +67,7 @@ def name_in(host: str) -> str:
     return found.host if found else ""
 
 
-def asked_for_here() -> bool:
+def names_this_computer() -> bool:
     """Return whether the current request named this computer: localhost, or a loopback address;
     True without a request."""
     host = _host.get()
@@ -100,10 +100,10 @@ def is_foreign(scope: Mapping, ours: Collection[Origin] = ()) -> bool:
     if b"origin" not in headers:
         return False
     origin = origin_of(headers[b"origin"].decode("latin-1"))
-    return origin is None or not (origin in ours or _is_asked_for(origin, scope))
+    return origin is None or not (origin in ours or _is_same_origin(origin, scope))
 
 
-def _is_asked_for(origin: Origin, scope: Mapping) -> bool:
+def _is_same_origin(origin: Origin, scope: Mapping) -> bool:
     """Return whether a request was sent to the origin of the page that sent it.
 
     A proxy may take encrypted requests for us, and drop the port of the forwarded name. A name of

@@ -221,7 +221,7 @@ def end_all(seconds: float) -> bool:
 
 
 @contextmanager
-def asked_until(left: threading.Event) -> Iterator[None]:
+def until_left(left: threading.Event) -> Iterator[None]:
     """End work that starts inside at its next step once its requester has `left`. Background work
     goes on while others wait for it."""
     before = _left.set(left)

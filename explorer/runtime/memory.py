@@ -17,7 +17,7 @@ CGROUP = Path("/sys/fs/cgroup")
 BUFFERS = bytes | bytearray | array | str
 
 
-def held_bytes(thing: object) -> int:
+def bytes_of(thing: object) -> int:
     """Return the bytes of arrays and texts reachable from `thing`, each counted once."""
     waiting, visited, total = [thing], set(), 0
     while waiting:

@@ -94,7 +94,7 @@ def _cookie(key: str, scope: dict) -> str:
     return f"{cookie_name(scope)}={key}; Max-Age={KEY_KEPT_S}; Path={path}; HttpOnly; {where}"
 
 
-def as_asked() -> contextlib.AbstractContextManager[None]:
+def as_current_visitor() -> contextlib.AbstractContextManager[None]:
     """Run the body for the visitor of the current request."""
     if not deployment_policy().knows_visitors:
         return contextlib.nullcontext()

@@ -95,7 +95,7 @@ def answer_when_done(job: Job, make: Callable[[Any], Made]) -> Made | Working:
         raise Problem("large_cancelled", about="cancelled") from None
 
 
-def parcel_when_packed(
+def download_when_written(
     packed: Jobs, key: Hashable, work: Callable[[Report], Path]
 ) -> Parcel | Working:
     """Return the file that `work` writes, as a download: written once, and again if deleted

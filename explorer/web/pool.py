@@ -78,7 +78,7 @@ class EndsWork:
             return message
 
         try:
-            with jobs.asked_until(left), self._gradios().lending():
+            with jobs.until_left(left), self._gradios().lending():
                 await self.app(scope, noticed, send)
         finally:
             if watching is not None:

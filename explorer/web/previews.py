@@ -38,7 +38,7 @@ NAMES = {spec.name for spec in SHIPPED}
 _pictures: Cache[bytes] = Cache(8 * 2**20, len)
 
 
-def shared_scene(link: str) -> Scenario | None:
+def shared_scenario(link: str) -> Scenario | None:
     """Return the scenario of a link that describes it completely; None for any other."""
     if not link or len(link) > LINK_LETTERS:
         return None
@@ -54,7 +54,7 @@ def shared_scene(link: str) -> Scenario | None:
 
 def tags(folder: str, link: str, base: str) -> dict[str, str]:
     """Return title, sentence and address of the picture, as text of attributes."""
-    scene = shared_scene(link)
+    scene = shared_scenario(link)
     title, about = say("en", f"page.{folder}"), say("en", f"page.about.{folder}")
     if scene is not None:
         resolved, named = resolve(scene), dict(scene.parameters)
@@ -72,7 +72,7 @@ def tags(folder: str, link: str, base: str) -> dict[str, str]:
 
 async def _preview(request: Request) -> Response:
     link = request.query_params.get("scene", "")
-    scene = shared_scene(link) if link else OPENING
+    scene = shared_scenario(link) if link else OPENING
     if scene is None:
         return Response(status_code=404)
     try:

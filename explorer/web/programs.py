@@ -14,7 +14,7 @@ from explorer.runtime import jobs
 from explorer.runtime.answers import check_answer
 from explorer.runtime.problem import Problem
 from explorer.web.gradio_private import Refusal
-from explorer.web.hosting import as_asked, problem_of, with_headers
+from explorer.web.hosting import as_current_visitor, problem_of, with_headers
 
 
 def endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,7 +37,7 @@ def endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
             return Refusal(say(language, problem.key, **problem.values))
 
         try:
-            with with_headers(request.headers), as_asked(), jobs.job():
+            with with_headers(request.headers), as_current_visitor(), jobs.job():
                 found = function(*inputs)
                 check_answer(found)
                 return found

@@ -20,7 +20,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import encoded
 from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import has_key
-from explorer.web.hosting import accepted_encodings, as_asked, forget_mine, problem_of
+from explorer.web.hosting import accepted_encodings, as_current_visitor, forget_mine, problem_of
 
 WORTH_COMPRESSING = 1024  # bytes
 
@@ -72,7 +72,7 @@ def served(
         try:
             if not isinstance(request, takes):
                 raise misfit("request", request)
-            with as_asked(), _leave_in(request), _job_of(request):
+            with as_current_visitor(), _leave_in(request), _job_of(request):
                 jobs.check()  # who has left while they waited for a thread is answered nothing
                 if keeps and not has_key():
                     raise Problem("no_cookie")

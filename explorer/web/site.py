@@ -207,7 +207,7 @@ def open_page(
     allow_folder(default_root())  # also to links: the models in it were trained here
     if not deployment_policy().keeps_apart:
         return _launched(first, host, port, address)
-    _keep_apart()
+    _prepare_for_strangers()
     front = Front(host, port, address)
     try:
         site, _ = _launched(first, HERE, front.app_port, address)
@@ -221,7 +221,7 @@ def open_page(
     return site, front.address
 
 
-def _keep_apart() -> None:
+def _prepare_for_strangers() -> None:
     """Prepare a process for strangers. Raises ValueError if a budget in the environment is no
     number."""
     for known in BUDGETS:

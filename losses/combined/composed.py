@@ -399,7 +399,7 @@ def _reference_value(
     if any(of(part.spec) is None for part in parts):
         return None
 
-    def landmark(
+    def value_of_sum(
         tensors: Mapping[str, Tensor | None], *, score: str = "cosine", **parameters: Any
     ) -> float | None:
         total, bounded = 0.0, False
@@ -413,7 +413,7 @@ def _reference_value(
             total += value * (parameters[part.weight] if part.weight else 1)
         return Bound(total) if bounded else total
 
-    return landmark
+    return value_of_sum
 
 
 def _formula(parts: Sequence[Part], of: Callable[[LossSpec], str]) -> str:

@@ -174,7 +174,7 @@ class Queues(nn.Module):
         self.queues = nn.ModuleList(Earlier() for _ in self.parts)
 
     @property
-    def held(self) -> list[tuple[Part, Earlier]]:
+    def queued_parts(self) -> list[tuple[Part, Earlier]]:
         return list(zip(self.parts, cast("list[Earlier]", list(self.queues)), strict=True))
 
     def value(
@@ -184,9 +184,11 @@ class Queues(nn.Module):
         settings: Mapping[str, Any],
     ) -> Tensor:
         """Compute the loss on a batch and the earlier rows."""
-        joined, settled = self._joined(tensors, settings, [queue.kept for _, queue in self.held])
+        joined, settled = self._joined(
+            tensors, settings, [queue.kept for _, queue in self.queued_parts]
+        )
         if torch.is_grad_enabled():
-            for part, queue in self.held:
+            for part, queue in self.queued_parts:
                 queue.keep(_rows_of(part, tensors), int(settings[part.length]))
         return function(**joined, **settled)
 
@@ -194,7 +196,7 @@ class Queues(nn.Module):
         self, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]
     ) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return the arguments of the loss when this batch was the last with gradients."""
-        return self._joined(tensors, settings, [queue.before for _, queue in self.held])
+        return self._joined(tensors, settings, [queue.before for _, queue in self.queued_parts])
 
     def _joined(
         self,
@@ -203,7 +205,7 @@ class Queues(nn.Module):
         queued: Iterable[Mapping[str, Tensor]],
     ) -> tuple[dict[str, Tensor], dict[str, Any]]:
         joined, settled = dict(tensors), dict(settings)
-        for (part, _), kept in zip(self.held, queued, strict=True):
+        for (part, _), kept in zip(self.queued_parts, queued, strict=True):
             rows, settled[part.length] = behind(_rows_of(part, tensors), kept)
             joined |= rows
         return joined, settled

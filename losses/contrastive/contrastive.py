@@ -62,11 +62,11 @@ def contrastive(
     labels = inputs.ordinal(labels, len(first))
     arguments = (first, second, labels, margin, distance, half)
     if isinstance(margin, Tensor) or labels.requires_grad:
-        return _contrastive_densely(*arguments)
-    return with_gradient(_contrastive, _contrastive_densely, *arguments)
+        return _dense_contrastive(*arguments)
+    return with_gradient(_contrastive, _dense_contrastive, *arguments)
 
 
-def _contrastive_densely(first, second, labels, margin, distance, half):
+def _dense_contrastive(first, second, labels, margin, distance, half):
     return contrastive_definition(
         first, second, labels, margin=margin, distance=distance, half=half
     )

@@ -146,10 +146,10 @@ def _weighted(first, second, temperature, tau_plus, beta, gather):
     first, second = gathered(gather, first, second)
     first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
     arguments = (first, second, 1 / temperature, tau_plus, beta)
-    return with_gradient(_by_tiles, _densely, *arguments)
+    return with_gradient(_by_tiles, _dense, *arguments)
 
 
-def _densely(first, second, scale, tau_plus, beta):
+def _dense(first, second, scale, tau_plus, beta):
     given = {"temperature": 1 / scale, "tau_plus": tau_plus}
     if beta == 0:
         return debiased_definition(first, second, **given)

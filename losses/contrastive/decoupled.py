@@ -84,10 +84,10 @@ def decoupled(
         inputs.for_products(first), negatives, first=first, second=second
     )
     arguments = (first, second, negatives, 1 / temperature, weighted, sigma)
-    return with_gradient(_decoupled_by_tiles, _decoupled_densely, *arguments)
+    return with_gradient(_decoupled_by_tiles, _dense_decoupled, *arguments)
 
 
-def _decoupled_densely(first, second, negatives, scale, weighted, sigma):
+def _dense_decoupled(first, second, negatives, scale, weighted, sigma):
     return decoupled_definition(
         first, second, negatives=negatives, temperature=1 / scale, weighted=weighted, sigma=sigma
     )

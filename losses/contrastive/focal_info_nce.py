@@ -73,10 +73,10 @@ def focal_info_nce(
         inputs.for_products(queries), negatives, queries=queries, keys=keys
     )
     arguments = (queries, keys, negatives, 1 / temperature, gamma)
-    return with_gradient(_focal_by_tiles, _focal_densely, *arguments)
+    return with_gradient(_focal_by_tiles, _dense_focal, *arguments)
 
 
-def _focal_densely(queries, keys, negatives, scale, gamma):
+def _dense_focal(queries, keys, negatives, scale, gamma):
     return focal_info_nce_definition(
         queries, keys, negatives=negatives, temperature=1 / scale, gamma=gamma
     )

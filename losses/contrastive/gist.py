@@ -192,10 +192,10 @@ def gist(
     still = (None if guide is None else guide.detach() for guide in guides)
     settings = (margin, margin_kind, contrast_anchors, contrast_positives)
     arguments = (queries, keys, negatives, 1 / temperature, *still, *settings)
-    return with_gradient(_gist_by_tiles, _gist_densely, *arguments)
+    return with_gradient(_gist_by_tiles, _dense_gist, *arguments)
 
 
-def _gist_densely(
+def _dense_gist(
     queries, keys, negatives, scale, of_queries, of_keys, of_negatives, margin, kind, qq, kk
 ):
     return gist_by_options(

@@ -61,11 +61,11 @@ def triplet_given(
     )
     arguments = (anchors, positives, negatives, margin, distance, soft_margin)
     if learned:
-        return _densely(*arguments)
-    return with_gradient(_at_once, _densely, *arguments)
+        return _dense(*arguments)
+    return with_gradient(_at_once, _dense, *arguments)
 
 
-def _densely(anchors, positives, negatives, margin, distance, soft_margin):
+def _dense(anchors, positives, negatives, margin, distance, soft_margin):
     settings = {"margin": margin, "distance": distance, "soft_margin": soft_margin}
     return triplet_given_definition(anchors, positives, negatives, **settings)
 

@@ -180,13 +180,13 @@ def info_nce(
     if alone and least in inputs.REAL and queries.ndim > 0 and len(queries) <= SMALL_BATCH_PAIRS:
         queries, keys = inputs.paired(least, False, queries=queries, keys=keys)
         arguments = (queries, keys, 1 / temperature, *texts[:2])
-        return with_gradient(small_batch.in_batch, _of_few_densely, *arguments)
+        return with_gradient(small_batch.in_batch, _dense_of_few, *arguments)
     queries, keys, negatives = inputs.with_negatives(least, negatives, queries=queries, keys=keys)
     if own_negatives is not None:
         (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)
     exact = _info_nce_by_tiles if plain else by_blocks
     arguments = (queries, keys, negatives, own_negatives, 1 / temperature, *texts, owners, plan)
-    return with_gradient(exact, _info_nce_densely, *arguments)
+    return with_gradient(exact, _dense_info_nce, *arguments)
 
 
 def _ways(directions: Ways, symmetric: bool) -> tuple[str, ...]:
@@ -199,7 +199,7 @@ def _ways(directions: Ways, symmetric: bool) -> tuple[str, ...]:
     return BOTH_WAYS if symmetric else ways
 
 
-def _info_nce_densely(
+def _dense_info_nce(
     queries,
     keys,
     negatives,
@@ -235,7 +235,7 @@ def _info_nce_densely(
     )
 
 
-def _of_few_densely(queries, keys, scale, of_queries, of_keys):
+def _dense_of_few(queries, keys, scale, of_queries, of_keys):
     return info_nce_by_options(
         queries, keys, temperature=1 / scale, query_texts=of_queries, key_texts=of_keys
     )
@@ -299,10 +299,10 @@ def info_nce_of_swift(
         unmasked=("key_to_key",),
     )
     arguments = (queries, keys, negatives, None, 1 / temperature, *(None,) * 5, plan)
-    return with_gradient(by_blocks, _of_swift_densely, *arguments)
+    return with_gradient(by_blocks, _dense_of_swift, *arguments)
 
 
-def _of_swift_densely(queries, keys, negatives, _own, scale, *rest):
+def _dense_of_swift(queries, keys, negatives, _own, scale, *rest):
     plan = rest[-1]
     return info_nce_of_swift_by_options(
         queries, keys, negatives=negatives, temperature=1 / scale, mask_above=plan.mask_above

@@ -52,10 +52,10 @@ def lifted(
         margin: m.
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    return _lifted(embeddings, classes, margin, "euclidean", gather, _densely)
+    return _lifted(embeddings, classes, margin, "euclidean", gather, _dense)
 
 
-def _densely(embeddings, classes, margin, _distance):
+def _dense(embeddings, classes, margin, _distance):
     return lifted_definition(embeddings, classes, margin=margin)
 
 
@@ -107,10 +107,10 @@ def lifted_unit(
         margin: m, which no distance of unit vectors reaches beyond 2.
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    return _lifted(embeddings, classes, margin, "chord", gather, _unit_densely)
+    return _lifted(embeddings, classes, margin, "chord", gather, _dense_unit)
 
 
-def _unit_densely(embeddings, classes, margin, _distance):
+def _dense_unit(embeddings, classes, margin, _distance):
     return lifted_unit_definition(embeddings, classes, margin=margin)
 
 

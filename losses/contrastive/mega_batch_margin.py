@@ -61,10 +61,10 @@ def mega_batch_margin(
     queries, keys = gathered(gather, queries, keys)
     queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
     arguments = (queries, keys, positive_margin, negative_margin)
-    return with_gradient(_by_tiles, _densely, *arguments)
+    return with_gradient(_by_tiles, _dense, *arguments)
 
 
-def _densely(queries, keys, positive_margin, negative_margin):
+def _dense(queries, keys, positive_margin, negative_margin):
     return mega_batch_margin_definition(
         queries, keys, positive_margin=positive_margin, negative_margin=negative_margin
     )

@@ -77,10 +77,10 @@ def triplet_over_violating(
     """
     inputs.one_of(geometry.DISTANCES, distance=distance)
     anchors, classes = gathered(gather, anchors, classes)
-    return from_classes(anchors, classes, "violating", margin, distance, _violating_densely)
+    return from_classes(anchors, classes, "violating", margin, distance, _dense_violating)
 
 
-def _violating_densely(anchors, classes, _mining, margin, distance):
+def _dense_violating(anchors, classes, _mining, margin, distance):
     return triplet_over_violating_definition(anchors, classes, margin=margin, distance=distance)
 
 
@@ -116,10 +116,10 @@ def triplet_unit(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     anchors, classes = gathered(gather, anchors, classes)
-    return from_classes(anchors, classes, "violating", margin, "chord", _unit_densely)
+    return from_classes(anchors, classes, "violating", margin, "chord", _dense_unit)
 
 
-def _unit_densely(anchors, classes, _mining, margin, _distance):
+def _dense_unit(anchors, classes, _mining, margin, _distance):
     return triplet_unit_definition(anchors, classes, margin=margin)
 
 
@@ -171,7 +171,7 @@ def triplet_semi_hard_or_itself(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     anchors, classes = gathered(gather, anchors, classes)
-    mined = from_classes(anchors, classes, "semi_hard", margin, distance, _semi_hard_densely)
+    mined = from_classes(anchors, classes, "semi_hard", margin, distance, _dense_semi_hard)
     one_class = (classes == classes[:1]).all()
     if inputs.may_ask(classes) and not one_class:
         return mined
@@ -186,7 +186,7 @@ def _against_itself(anchors: Tensor, margin: float, distance: str) -> Tensor:
     return mean_of((distances + margin).relu(), ~itself)
 
 
-def _semi_hard_densely(anchors, classes, _mining, margin, distance):
+def _dense_semi_hard(anchors, classes, _mining, margin, distance):
     return triplet_semi_hard_or_itself_definition(
         anchors, classes, margin=margin, distance=distance
     )

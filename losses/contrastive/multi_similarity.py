@@ -88,12 +88,12 @@ def multi_similarity(
     numbers = (positive_scale, negative_scale, threshold, margin)
     arguments = (embeddings, classes, mined, *numbers)
     if any(isinstance(number, Tensor) for number in numbers):
-        return _densely(*arguments)
+        return _dense(*arguments)
     exact = small_batch if is_small(len(embeddings), embeddings) else large
-    return with_gradient(exact.two_sided, _densely, *arguments)
+    return with_gradient(exact.two_sided, _dense, *arguments)
 
 
-def _densely(embeddings, classes, mined, positive_scale, negative_scale, threshold, margin):
+def _dense(embeddings, classes, mined, positive_scale, negative_scale, threshold, margin):
     return multi_similarity_definition(
         embeddings,
         classes,

@@ -54,10 +54,10 @@ def n_pair(
         inputs.for_products(anchors), anchors=anchors, positives=positives
     )
     exact = _of_dots if similarity == "dot" else _of_cosines
-    return with_gradient(exact, _densely, anchors, positives, similarity)
+    return with_gradient(exact, _dense, anchors, positives, similarity)
 
 
-def _densely(anchors, positives, similarity):
+def _dense(anchors, positives, similarity):
     return n_pair_definition(anchors, positives, similarity=similarity)
 
 

@@ -177,10 +177,10 @@ def nce(
         inputs.one_number(log_noise=log_noise)
         return decisions(queries, keys, 1 / temperature, log_noise, *texts)
     arguments = (queries, keys, 1 / temperature, math.log(noise_ratio), *texts)
-    return with_gradient(_nce_by_tiles, _nce_densely, *arguments)
+    return with_gradient(_nce_by_tiles, _dense_nce, *arguments)
 
 
-def _nce_densely(queries, keys, scale, log_ratio, of_queries, of_keys):
+def _dense_nce(queries, keys, scale, log_ratio, of_queries, of_keys):
     return nce_by_options(
         queries,
         keys,

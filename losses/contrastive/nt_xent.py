@@ -91,10 +91,10 @@ def nt_xent(
     first, second, *texts = gathered(gather, first, second, query_texts, key_texts)
     first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
     arguments = (first, second, 1 / temperature, *texts)
-    return with_gradient(_nt_xent_by_tiles, _nt_xent_densely, *arguments)
+    return with_gradient(_nt_xent_by_tiles, _dense_nt_xent, *arguments)
 
 
-def _nt_xent_densely(first, second, scale, of_first, of_second):
+def _dense_nt_xent(first, second, scale, of_first, of_second):
     return nt_xent_definition(
         first, second, temperature=1 / scale, query_texts=of_first, key_texts=of_second
     )
@@ -218,10 +218,10 @@ def nt_xent_of_classes(
 
     exact = small_batch if is_small(len(embeddings), embeddings) else large
     arguments = (embeddings, classes, temperature)
-    return with_gradient(exact.several_positives, _of_classes_densely, *arguments)
+    return with_gradient(exact.several_positives, _dense_of_classes, *arguments)
 
 
-def _of_classes_densely(embeddings, classes, temperature):
+def _dense_of_classes(embeddings, classes, temperature):
     return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
 
 

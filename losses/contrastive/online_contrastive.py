@@ -82,11 +82,11 @@ def online_contrastive(
     labels = inputs.ordinal(labels, len(first))
     arguments = (first, second, labels, margin, distance)
     if isinstance(margin, Tensor):
-        return _densely(*arguments)
-    return with_gradient(_online, _densely, *arguments)
+        return _dense(*arguments)
+    return with_gradient(_online, _dense, *arguments)
 
 
-def _densely(first, second, labels, margin, distance):
+def _dense(first, second, labels, margin, distance):
     return online_contrastive_definition(first, second, labels, margin=margin, distance=distance)
 
 

@@ -36,10 +36,10 @@ def decisions(queries, keys, scale, threshold, query_texts=None, key_texts=None)
     of the query's or the own key's text are left out, if texts are known.
     """
     arguments = (queries, keys, scale, threshold, query_texts, key_texts)
-    return with_gradient(_decisions_by_tiles, _decisions_densely, *arguments)
+    return with_gradient(_decisions_by_tiles, _dense_decisions, *arguments)
 
 
-def _decisions_densely(queries, keys, scale, threshold, of_queries, of_keys):
+def _dense_decisions(queries, keys, scale, threshold, of_queries, of_keys):
     return siglip_definition(
         queries, keys, scale=scale, bias=-threshold, query_texts=of_queries, key_texts=of_keys
     )

@@ -65,7 +65,7 @@ def soft_info_nce(
             _say_what_is_wrong(targets)
     arguments = (queries, keys, targets, 1 / temperature)
     return with_gradient(
-        small_batch.against_targets if small else _soft_by_tiles, _soft_densely, *arguments
+        small_batch.against_targets if small else _soft_by_tiles, _dense_soft, *arguments
     )
 
 
@@ -76,7 +76,7 @@ def _say_what_is_wrong(targets: Tensor) -> None:
     raise ValueError(f"targets[{row}][{column}] is {value:g}; it must be 0 or more")
 
 
-def _soft_densely(queries, keys, targets, scale):
+def _dense_soft(queries, keys, targets, scale):
     return soft_info_nce_definition(queries, keys, targets=targets, temperature=1 / scale)
 
 

@@ -116,10 +116,10 @@ def supcon(
 def _supervised(embeddings, classes, queue, *given):
     queued = 0 if queue is None else len(queue)
     exact = small_batch if is_small(len(embeddings), embeddings, queued) else large
-    return with_gradient(exact.supervised, _supcon_densely, embeddings, classes, queue, *given)
+    return with_gradient(exact.supervised, _dense_supcon, embeddings, classes, queue, *given)
 
 
-def _supcon_densely(embeddings, classes, queue, queue_classes, temperature, include_self, zeros):
+def _dense_supcon(embeddings, classes, queue, queue_classes, temperature, include_self, zeros):
     if zeros:
         whole = supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
         return BASE_TEMPERATURE / temperature * whole  # `supcon_with_zeros` multiplies by τ/τ_base

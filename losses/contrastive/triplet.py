@@ -239,10 +239,10 @@ def triplet(
         )
     anchors, classes = gathered(gather, anchors, classes)
     found = f"soft_{mining}" if soft_margin else mining
-    return from_classes(anchors, classes, found, margin, distance, _mined_densely)
+    return from_classes(anchors, classes, found, margin, distance, _dense_mined)
 
 
-def _mined_densely(anchors, classes, mining, margin, distance):
+def _dense_mined(anchors, classes, mining, margin, distance):
     return triplet_by_options(
         anchors,
         classes=classes,

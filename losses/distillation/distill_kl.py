@@ -111,11 +111,11 @@ def distill_kl(
         "divergence": divergence,
     }
 
-    def densely(scores, teacher, mask):
+    def dense(scores, teacher, mask):
         return distill_kl_definition(scores, teacher, mask=mask, **chosen)
 
     return with_gradient(
-        partial(distill_kl_by_rows, **chosen), densely, scores, teacher.detach(), mask
+        partial(distill_kl_by_rows, **chosen), dense, scores, teacher.detach(), mask
     )
 
 

@@ -304,16 +304,16 @@ class PairBlocks:
         self.places = [(rows, columns) for i, rows in enumerate(parts) for columns in parts[i:]]
         count = len(units)
         self.holds = count * count // 2 * units.element_size() <= self.most_held
-        self.held: list[Tensor] = []
+        self.stored: list[Tensor] = []
 
     def blocks(self) -> Iterator[tuple[slice, slice, Tensor]]:
         for place, (rows, columns) in enumerate(self.places):
-            if place < len(self.held):
-                block = self.held[place]
+            if place < len(self.stored):
+                block = self.stored[place]
             else:
                 block = dot_matrix(self.units[rows], self.units[columns])
                 if self.holds:
-                    self.held.append(block)
+                    self.stored.append(block)
             yield rows, columns, block
 
     def pulled(self, weights_of: Callable[[slice, slice, Tensor], Tensor]) -> Tensor:

@@ -159,7 +159,7 @@ def _sums(labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool) -> tupl
         cells, count = levels_in_order(labels)
         gaps = labels.new_empty(count).scatter_(0, cells, labels).to(rows.dtype).diff()
     else:
-        cells, count = few_levels(labels) or levels_in_order(labels)
+        cells, count = distinct_levels(labels) or levels_in_order(labels)
     below = _sums_below(cells, count, rows, gaps)
     # What is above is summed from above: nothing is subtracted anywhere.
     upside_down = cells.neg_().add_(count - 1)
@@ -255,13 +255,13 @@ def two_sides(labels: Tensor, dtype: torch.dtype) -> list[Tensor] | None:
     return sides if sum(side.sum().item() for side in sides) == len(labels) else None
 
 
-def few_levels(labels: Tensor, count: int = 0) -> tuple[Tensor, int] | None:
+def distinct_levels(labels: Tensor, count: int = 0) -> tuple[Tensor, int] | None:
     """Return cells [N] in label order, one for each value, and their count; without a sort.
 
     None if two values fall into one of `count` cells of equal width.
     """
     count = count or min(max(CELLS, len(labels) // 16), MAX_CELLS)
-    if len(labels) >= 8 * SAMPLE and not few_levels(labels[:: len(labels) // SAMPLE], count):
+    if len(labels) >= 8 * SAMPLE and not distinct_levels(labels[:: len(labels) // SAMPLE], count):
         return None
     lowest, highest = labels.aminmax()
     lowest, highest = lowest.item(), highest.item()
@@ -276,7 +276,7 @@ def few_levels(labels: Tensor, count: int = 0) -> tuple[Tensor, int] | None:
 
 
 def levels_in_order(labels: Tensor) -> tuple[Tensor, int]:
-    """Return cells and count, as `few_levels`, for labels of any kind."""
+    """Return cells and count, as `distinct_levels`, for labels of any kind."""
     keys, order = sort_keys(labels).sort()
     levels, cells = keys.unique_consecutive(return_inverse=True)
     return torch.empty_like(cells).scatter_(0, order, cells), len(levels)

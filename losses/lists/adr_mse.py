@@ -76,11 +76,11 @@ def adr_mse(
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0
 
-    def densely(scores, labels, mask):
+    def dense(scores, labels, mask):
         return adr_mse_definition(scores, labels, mask=mask, temperature=temperature)
 
     exact = partial(adr_mse_by_lists, temperature=temperature)
-    return with_gradient(exact, densely, scores, labels.detach(), mask)
+    return with_gradient(exact, dense, scores, labels.detach(), mask)
 
 
 def _collapse(tensors: dict[str, Tensor], temperature: float) -> float:

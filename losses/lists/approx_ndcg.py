@@ -75,13 +75,13 @@ def approx_ndcg(
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0
 
-    def densely(scores, labels, mask):
+    def dense(scores, labels, mask):
         return approx_ndcg_definition(scores, labels, mask=mask, temperature=temperature)
 
     if labels.requires_grad:
-        return densely(scores, labels, mask)
+        return dense(scores, labels, mask)
     exact = partial(approx_ndcg_by_lists, temperature=temperature)
-    return with_gradient(exact, densely, scores, labels, mask)
+    return with_gradient(exact, dense, scores, labels, mask)
 
 
 def _collapse(tensors: dict[str, Tensor], **_: object) -> float:

@@ -131,11 +131,11 @@ def lambda_loss(
     k, mu, mean = int(k) if k else None, float(mu), reduction == "mean"
     chosen = {"scheme": scheme, "k": k, "sigma": sigma, "mu": mu}
 
-    def densely(scores, labels, mask):
+    def dense(scores, labels, mask):
         return lambda_loss_definition(scores, labels, mask=mask, reduction=reduction, **chosen)
 
     exact = partial(lambda_loss_by_lists, mean=mean, **chosen)
-    return with_gradient(exact, densely, scores, labels.detach(), mask)
+    return with_gradient(exact, dense, scores, labels.detach(), mask)
 
 
 def _collapse(tensors: dict[str, Tensor], **parameters: Any) -> float:

@@ -104,14 +104,14 @@ def list_mle(
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0
 
-    def densely(scores, labels, mask):
+    def dense(scores, labels, mask):
         chosen = {"weighted": weighted, "order": order, "temperature": temperature}
         return list_mle_definition(scores, labels, mask=mask, **chosen)
 
     exact = partial(
         list_mle_by_sums, weighted=weighted, as_given=order == "given", temperature=temperature
     )
-    return with_gradient(exact, densely, scores, labels.detach(), mask)
+    return with_gradient(exact, dense, scores, labels.detach(), mask)
 
 
 def _collapse(tensors: dict[str, Tensor], weighted: bool, order: str, **_: object) -> float:

@@ -160,13 +160,13 @@ def _cross_entropy(scores, labels, mask, target, temperature, definition):
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0
 
-    def densely(scores, labels, mask):
+    def dense(scores, labels, mask):
         return definition(scores, labels, mask=mask, target=target, temperature=temperature)
 
     if labels.requires_grad:
-        return densely(scores, labels, mask)
+        return dense(scores, labels, mask)
     exact = partial(cross_entropy, target=target, temperature=temperature)
-    return with_gradient(exact, densely, scores, labels, mask)
+    return with_gradient(exact, dense, scores, labels, mask)
 
 
 def _targets_given(tensors: dict[str, Tensor], target: str) -> tuple[Tensor, Tensor, Tensor]:

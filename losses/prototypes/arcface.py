@@ -67,11 +67,11 @@ def arcface(
     inputs.one_number(scale=scale)
     inputs.plain_number(margin=margin)
     return with_gradient(
-        _arcface_by_tiles, _arcface_densely, embeddings, prototypes, classes, scale, margin
+        _arcface_by_tiles, _dense_arcface, embeddings, prototypes, classes, scale, margin
     )
 
 
-def _arcface_densely(embeddings, prototypes, classes, scale, margin):
+def _dense_arcface(embeddings, prototypes, classes, scale, margin):
     return arcface_definition(
         embeddings, classes, prototypes=prototypes, scale=scale, margin=margin
     )

@@ -65,11 +65,11 @@ def cosface(
     inputs.one_number(scale=scale)
     inputs.plain_number(margin=margin)
     return with_gradient(
-        _cosface_by_tiles, _cosface_densely, embeddings, prototypes, classes, scale, margin
+        _cosface_by_tiles, _dense_cosface, embeddings, prototypes, classes, scale, margin
     )
 
 
-def _cosface_densely(embeddings, prototypes, classes, scale, margin):
+def _dense_cosface(embeddings, prototypes, classes, scale, margin):
     return cosface_definition(
         embeddings, classes, prototypes=prototypes, scale=scale, margin=margin
     )

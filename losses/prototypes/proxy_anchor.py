@@ -63,11 +63,11 @@ def proxy_anchor(
     embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
     arguments = (embeddings, prototypes, classes, scale, margin)
     if isinstance(scale, Tensor) or isinstance(margin, Tensor):
-        return _proxy_anchor_densely(*arguments)
-    return with_gradient(_proxy_anchor_by_tiles, _proxy_anchor_densely, *arguments)
+        return _dense_proxy_anchor(*arguments)
+    return with_gradient(_proxy_anchor_by_tiles, _dense_proxy_anchor, *arguments)
 
 
-def _proxy_anchor_densely(embeddings, prototypes, classes, scale, margin):
+def _dense_proxy_anchor(embeddings, prototypes, classes, scale, margin):
     return proxy_anchor_definition(
         embeddings, classes, prototypes=prototypes, scale=scale, margin=margin
     )

@@ -65,11 +65,11 @@ def proxy_nca(
     inputs.one_number(scale=scale)
     arguments = (embeddings, prototypes, classes, scale, include_own)
     if len(prototypes) == 1:
-        return _proxy_nca_densely(*arguments)
-    return with_gradient(_proxy_nca_by_tiles, _proxy_nca_densely, *arguments)
+        return _dense_proxy_nca(*arguments)
+    return with_gradient(_proxy_nca_by_tiles, _dense_proxy_nca, *arguments)
 
 
-def _proxy_nca_densely(embeddings, prototypes, classes, scale, include_own):
+def _dense_proxy_nca(embeddings, prototypes, classes, scale, include_own):
     return proxy_nca_definition(
         embeddings, classes, prototypes=prototypes, scale=scale, include_own=include_own
     )

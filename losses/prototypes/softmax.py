@@ -60,7 +60,7 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
     elif not _are_few(embeddings, prototypes):  # few are refused by their products, which are fewer
         inputs.must_be_finite("embeddings", embeddings)
         inputs.must_be_finite("prototypes", prototypes)
-    return with_gradient(exact, _softmax_densely, embeddings, prototypes, classes)
+    return with_gradient(exact, _dense_softmax, embeddings, prototypes, classes)
 
 
 def _of_few_by_torch(
@@ -115,7 +115,7 @@ def _are_as_torch_takes_them(embeddings: Tensor, classes: Tensor, prototypes: Te
     )
 
 
-def _softmax_densely(embeddings, prototypes, classes):
+def _dense_softmax(embeddings, prototypes, classes):
     return softmax_definition(embeddings, classes, prototypes=prototypes)
 
 

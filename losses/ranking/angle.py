@@ -69,10 +69,10 @@ def angle(
             f"first has {first.shape[1]} dimensions; real and imaginary halves need an even number"
         )
     labels = inputs.ordinal(labels, len(first))
-    return with_gradient(_angle, _angle_densely, first, second, labels, scale)
+    return with_gradient(_angle, _dense_angle, first, second, labels, scale)
 
 
-def _angle_densely(first, second, labels, scale):
+def _dense_angle(first, second, labels, scale):
     return angle_definition(first, second, labels, scale=scale)
 
 

@@ -65,11 +65,11 @@ def circle_self_paced(
     scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
     arguments = (scores, labels, scale, margin)
     if isinstance(scale, Tensor) or isinstance(margin, Tensor):
-        return _self_paced_densely(*arguments)
-    return with_gradient(_self_paced, _self_paced_densely, *arguments)
+        return _dense_self_paced(*arguments)
+    return with_gradient(_self_paced, _dense_self_paced, *arguments)
 
 
-def _self_paced_densely(scores, labels, scale, margin):
+def _dense_self_paced(scores, labels, scale, margin):
     return circle_self_paced_definition(scores, labels, scale=scale, margin=margin)
 
 
@@ -143,12 +143,12 @@ def circle_per_anchor(
     learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
     arguments = (embeddings, classes, scale, margin)
     if learned:
-        return _per_anchor_densely(*arguments)
+        return _dense_per_anchor(*arguments)
     exact = small_batch if is_small(len(embeddings), embeddings) else large
-    return with_gradient(exact.paced_circle, _per_anchor_densely, *arguments)
+    return with_gradient(exact.paced_circle, _dense_per_anchor, *arguments)
 
 
-def _per_anchor_densely(embeddings, classes, scale, margin):
+def _dense_per_anchor(embeddings, classes, scale, margin):
     return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
 
 

@@ -81,11 +81,11 @@ def hierarchical_cosent(
     if isinstance(scale, Tensor):  # it may want a gradient too
         level_scores, scale = inputs.recordable(level_scores) * scale, 1.0
     compute = partial(ordered_sum_of_levels, scale=scale)
-    dense = partial(_hierarchical_densely, scale=scale)
+    dense = partial(_dense_hierarchical, scale=scale)
     return with_gradient(compute, dense, labels, level_scores, weights)
 
 
-def _hierarchical_densely(labels, level_scores, weights, *, scale):
+def _dense_hierarchical(labels, level_scores, weights, *, scale):
     return hierarchical_cosent_definition(level_scores, labels, weights=weights, scale=scale)
 
 

@@ -83,9 +83,9 @@ def uniformity(embeddings: Tensor, *, t: float = 2.0, gather: bool = False) -> T
     plain = isinstance(t, Tensor) or len(embeddings) == 1
     (embeddings,) = inputs.vectors(torch.float32, plain, embeddings=embeddings)
     if plain:
-        return _uniformity_densely(embeddings, t)
+        return _dense_uniformity(embeddings, t)
     exact = small_batch if is_small(len(embeddings), embeddings) else large
-    return with_gradient(_checked(exact.uniform), _uniformity_densely, embeddings, t)
+    return with_gradient(_checked(exact.uniform), _dense_uniformity, embeddings, t)
 
 
 def _checked(exact):
@@ -99,7 +99,7 @@ def _checked(exact):
     return uniform
 
 
-def _uniformity_densely(embeddings, t):
+def _dense_uniformity(embeddings, t):
     return uniformity_definition(embeddings, t=t)
 
 

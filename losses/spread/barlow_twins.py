@@ -56,11 +56,11 @@ def barlow_twins(
     first, second = inputs.paired(first=first, second=second)
     arguments = (first, second, off_diagonal_weight)
     if isinstance(off_diagonal_weight, Tensor):
-        return _densely(*arguments)
-    return with_gradient(_barlow_twins, _densely, *arguments)
+        return _dense(*arguments)
+    return with_gradient(_barlow_twins, _dense, *arguments)
 
 
-def _densely(first, second, off_diagonal_weight):
+def _dense(first, second, off_diagonal_weight):
     return barlow_twins_definition(first, second, off_diagonal_weight=off_diagonal_weight)
 
 

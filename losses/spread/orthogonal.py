@@ -69,11 +69,11 @@ def orthogonal(
     first, second = inputs.paired(first=first, second=second)
     arguments = (first, second, mean_weight, second_moment_weight, aggregation)
     if isinstance(mean_weight, Tensor) or isinstance(second_moment_weight, Tensor):
-        return _densely(*arguments)
-    return with_gradient(_orthogonal, _densely, *arguments)
+        return _dense(*arguments)
+    return with_gradient(_orthogonal, _dense, *arguments)
 
 
-def _densely(first, second, mean_weight, second_moment_weight, aggregation):
+def _dense(first, second, mean_weight, second_moment_weight, aggregation):
     return orthogonal_definition(
         first,
         second,

@@ -69,7 +69,7 @@ def vicreg(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     numbers = (invariance_weight, variance_weight, covariance_weight, eps)
-    return _public(first, second, numbers, gather, _densely, _vicreg)
+    return _public(first, second, numbers, gather, _dense, _vicreg)
 
 
 def _public(first, second, numbers, gather, definition, exact):
@@ -80,7 +80,7 @@ def _public(first, second, numbers, gather, definition, exact):
     return with_gradient(exact, definition, first, second, *numbers)
 
 
-def _densely(first, second, *numbers):
+def _dense(first, second, *numbers):
     return vicreg_definition(first, second, **named(numbers))
 
 
@@ -166,10 +166,10 @@ def vicreg_of_means(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     numbers = (invariance_weight, variance_weight, covariance_weight, eps)
-    return _public(first, second, numbers, gather, _of_means_densely, _of_means)
+    return _public(first, second, numbers, gather, _dense_of_means, _of_means)
 
 
-def _of_means_densely(first, second, *numbers):
+def _dense_of_means(first, second, *numbers):
     return vicreg_of_means_definition(first, second, **named(numbers))
 
 

@@ -74,7 +74,7 @@ def _bars(
     below, bottom = column_names(pen, axis, x, y + tall, wide, words=False)
     if pen.picture_only:
         return out + below, bottom
-    felt, bottom = _felt_most(e, pen, gradient, numbers, bottom + 28, x + wide)
+    felt, bottom = _largest_gradients(e, pen, gradient, numbers, bottom + 28, x + wide)
     return out + below + felt, bottom
 
 
@@ -89,7 +89,7 @@ def _bar_order(e: Exploration) -> list[int]:
     return sorted(places, key=lambda pair: (labels[pair], scores[pair]))
 
 
-def _felt_most(
+def _largest_gradients(
     e: Exploration, pen: Pen, gradient: list[float], numbers: list[int], y: float, right: float
 ) -> tuple[list[str], float]:
     """Describe the pairs with the largest gradients."""

@@ -11,7 +11,7 @@ import math
 from typing import Unpack
 
 from explorer.core.explore import Exploration
-from explorer.export.caption import Legend, landmarks_of, legend_of
+from explorer.export.caption import Legend, legend_of, reference_values_of
 from explorer.export.figure.axes import (
     LABEL_ROOM,
     NAME_ROOM,
@@ -97,13 +97,13 @@ def _number_figure(e: Exploration, told: Legend, pen: Pen, step: Step, is_loss: 
     parts.append(pen.text(width / 2, y, display_number(float(step.value or 0), 6), **said))
     y += 20
     across = min(420.0, width - 2 * pen.margin - 20)
-    if is_loss and (drawn := _landmarks(e, pen, (width - across) / 2, y + 26, across)):
+    if is_loss and (drawn := _reference_values(e, pen, (width - across) / 2, y + 26, across)):
         parts += drawn
         y += 62
     return document(told, pen, width, parts, y + 14)
 
 
-def _landmarks(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> list[str]:
+def _reference_values(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> list[str]:
     """Draw minimum, value at collapse and the loss on one line; nothing if only the loss is
     known."""
     palette = pen.palette
@@ -118,7 +118,7 @@ def _landmarks(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> lis
 
     out = [line(x, y, x + wide, y, palette.line)]
     taken = x
-    for name, value in landmarks_of(e):
+    for name, value in reference_values_of(e):
         if not math.isfinite(value):
             continue
         key = "collapse" if name == "collapse" else "floor"

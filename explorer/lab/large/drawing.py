@@ -15,7 +15,7 @@ from explorer.lab.large.remarks import Judged
 from explorer.lab.large.session import LargeSession
 from explorer.lab.large.table import histogram, page
 from explorer.runtime.device import device_name
-from explorer.runtime.memory import held_bytes
+from explorer.runtime.memory import bytes_of
 from explorer.runtime.numbers import Real, json_number
 from explorer.runtime.wire import Floats, Sparse, packed
 
@@ -231,7 +231,7 @@ def _figures(session: LargeSession) -> LargeFigures:
         gradient=json_number(session.gradient_norm) if known else None,
         terms=session.present,
         pairs=len(session.batch),
-        bytes=held_bytes(session),
+        bytes=bytes_of(session),
     )
 
 
@@ -244,7 +244,7 @@ def details(session: LargeSession) -> Details:
     return Details(
         loss=loss,
         gradient=gradient,
-        bytes=held_bytes(session),
+        bytes=bytes_of(session),
         violated=wrong,
         compared=compared,
         places=_places(session),

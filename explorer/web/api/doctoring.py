@@ -134,7 +134,7 @@ def doctor_data(
     candidate = side_for(known)
     size, max_tokens = known.batch or USUAL_BATCH, count_of("tokens", tokens)
     read_choice("language", language, LANGUAGES)
-    name, many = read_text("encoder", encoder).strip(), _encoded_at_most(encoded)
+    name, many = read_text("encoder", encoder).strip(), _checked_encoded(encoded)
     with jobs.in_turn():
         lists = sentences1, sentences2, scores
         read = _read(lists, (table, columns, optional(of_type(bool))(header, "header")),
@@ -168,7 +168,7 @@ def _mined(read: Read, encoder: str, pairs: int, each: object, margin: object) -
     return mine(read.profile, *options, jobs.step).answered()
 
 
-def _encoded_at_most(encoded: object) -> int:
+def _checked_encoded(encoded: object) -> int:
     if type(encoded) is not int or not ENCODED[0] <= encoded <= ENCODED[1]:
         least, most = ENCODED
         raise Problem("doctor_encoded", value=str(encoded)[:60], least=least, most=most)

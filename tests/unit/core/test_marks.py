@@ -1,4 +1,4 @@
-"""What is marked at single pairs: a text that another pair holds too, what an example planted."""
+"""Marks at single pairs: duplicate texts, and known faults of an example."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer.core.batch import batch_of_vectors, make_batch
-from explorer.core.marks import Planted, SharedText, planted, same_texts
+from explorer.core.marks import KnownFault, SharedText, known_faults, same_texts
 from explorer.core.scenario import Data, Rules
 from explorer.sources.pairs import Pairs
 from explorer.sources.textbook import EXAMPLES, load_example
@@ -24,7 +24,7 @@ def marked(rows, *, labelled=True):
 
 def of_example(data):
     batch = make_batch(data, Rules())
-    return same_texts(batch, data), planted(batch.pairs, data)
+    return same_texts(batch, data), known_faults(batch.pairs, data)
 
 
 def test_each_sentence_is_marked_with_the_first_other_pair_that_holds_its_text():
@@ -90,10 +90,10 @@ def test_marks_of_the_twins_are_the_twins_and_their_originals():
         (9, "second", 8),
     }
     assert known == [
-        Planted(4, "hidden", 3),
-        Planted(7, "hidden", 6),
-        Planted(11, "hidden", 10),
-        Planted(14, "mislabelled"),
+        KnownFault(4, "hidden", 3),
+        KnownFault(7, "hidden", 6),
+        KnownFault(11, "hidden", 10),
+        KnownFault(14, "mislabelled"),
     ]
 
 
@@ -110,10 +110,10 @@ def test_marks_stay_at_their_pairs_where_others_were_left_out():
     # The originals of 1, 2 and 3 are gone, and every pair has moved up.
     assert {(one.pair, one.other) for one in texts} == {(6, 7), (7, 6)}
     assert known == [
-        Planted(3, "hidden", 2),
-        Planted(5, "hidden", 4),
-        Planted(9, "hidden", 8),
-        Planted(12, "mislabelled"),
+        KnownFault(3, "hidden", 2),
+        KnownFault(5, "hidden", 4),
+        KnownFault(9, "hidden", 8),
+        KnownFault(12, "mislabelled"),
     ]
 
 
@@ -122,17 +122,17 @@ def test_what_was_put_right_is_not_marked_any_more():
     assert kinds == ["hidden"] * 3
     # Without the pair that it would also be right for, nothing is hidden in it.
     assert [one.pair for one in of_example(corrected((3, "")))[1]] == [6, 10, 13]
-    assert of_example(corrected((14, "0")))[1][-1] == Planted(14, "mislabelled")
+    assert of_example(corrected((14, "0")))[1][-1] == KnownFault(14, "mislabelled")
 
 
 def test_the_same_sentences_typed_are_known_by_their_texts_alone():
     pairs = load_example("twins")
     typed = Data(source="table", rows=pairs.rows)
-    assert planted(pairs, typed) == []
+    assert known_faults(pairs, typed) == []
     assert len(same_texts(make_batch(TWINS, Rules()), typed)) == 8
 
 
 @pytest.mark.parametrize("name", ["graded_english", "graded_chinese"])
 def test_wrong_labels_of_graded_sets_are_marked(name):
     wrong = EXAMPLES[name].mislabelled
-    assert of_example(Data(example=name)) == ([], [Planted(i, "mislabelled") for i in wrong])
+    assert of_example(Data(example=name)) == ([], [KnownFault(i, "mislabelled") for i in wrong])

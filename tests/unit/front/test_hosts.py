@@ -7,19 +7,19 @@ from fastapi import FastAPI
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from explorer.front.hosts import KnowsHost, asked_for_here
+from explorer.front.hosts import KnowsHost, names_this_computer
 
 APPLICATION = FastAPI(middleware=[Middleware(KnowsHost)])
 
 
 @APPLICATION.get("/thread")
 def found_in_a_thread() -> bool:
-    return asked_for_here()
+    return names_this_computer()
 
 
 @APPLICATION.get("/loop")
 async def found_in_the_loop() -> bool:
-    return asked_for_here()
+    return names_this_computer()
 
 
 def answered(host: str) -> bool:
@@ -50,4 +50,4 @@ def test_other_names_are_not(host):
 
 
 def test_without_a_request_it_is_this_computer():
-    assert asked_for_here()
+    assert names_this_computer()

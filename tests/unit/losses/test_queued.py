@@ -133,8 +133,8 @@ def test_a_copy_keeps_its_own():
     module(vectors(3, 5), vectors(3, 5))
     other = copy.deepcopy(module)
     other(vectors(3, 5), vectors(3, 5))
-    assert len(module.queues.held[0][1].kept["keys"]) == 3
-    assert len(other.queues.held[0][1].kept["keys"]) == 6
+    assert len(module.queues.queued_parts[0][1].kept["keys"]) == 3
+    assert len(other.queues.queued_parts[0][1].kept["keys"]) == 6
 
 
 @pytest.mark.parametrize("name", ["queue(info_nce)", "queue(supcon)", "queue(info_nce)+cosent"])

@@ -320,7 +320,7 @@ def test_light_work_has_so_much_of_a_processor_and_heavy_work_does_not_count(mon
 
 def test_who_has_left_waits_for_nothing():
     left = threading.Event()
-    with running.asked_until(left), running.job():
+    with running.until_left(left), running.job():
         running.check()
         left.set()
         with pytest.raises(Cancelled):

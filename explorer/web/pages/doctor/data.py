@@ -33,8 +33,8 @@ from explorer.sources.columns import CHOOSE_COLUMNS
 from explorer.web.large_files import (
     Working,
     answer_when_done,
+    download_when_written,
     hand_in,
-    parcel_when_packed,
     started_for_good,
     undecided,
 )
@@ -161,7 +161,7 @@ def _take(request: Json) -> Parcel | Working:
         tell = functools.partial(report, "writing")
         return write(read, path, tell, by_threshold=by_threshold)
 
-    return parcel_when_packed(_packed, (source, visitor(), what, by_threshold), work)
+    return download_when_written(_packed, (source, visitor(), what, by_threshold), work)
 
 
 _mined = Jobs(most=4)
@@ -181,7 +181,7 @@ def _mine(request: Json) -> Parcel | Working:
         found = mine(read.profile, encoder, most, each, margin, report)
         return write_mined(found, new_download(f"{source.stem}-hard-negatives.tsv"))
 
-    return parcel_when_packed(_mined, (source, visitor(), encoder, most, each, margin), work)
+    return download_when_written(_mined, (source, visitor(), encoder, most, each, margin), work)
 
 
 def _stop(request: Json) -> Nothing:

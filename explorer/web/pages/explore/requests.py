@@ -32,7 +32,7 @@ from explorer.export.figure.files import chart_text, figure_text
 from explorer.export.figure.look import look_in
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.interactive import interactive_figure
-from explorer.front.hosts import asked_for_here
+from explorer.front.hosts import names_this_computer
 from explorer.lab.sweep import POINTS, sweep
 from explorer.lab.training.compare import Started, start_all
 from explorer.lab.training.runs import default_runs
@@ -168,7 +168,7 @@ def _own(name: str) -> Own:
 
 def _check_host() -> None:
     """Refuse the editor to a page that reached this computer by a name that is not its own."""
-    if not asked_for_here():
+    if not names_this_computer():
         raise Problem("own_loss_not_here", about="loss")
 
 

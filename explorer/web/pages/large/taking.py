@@ -21,7 +21,7 @@ from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
 from explorer.runtime.validation import one_of
 from explorer.runtime.wire import Json
-from explorer.web.large_files import Working, answer_when_done, parcel_when_packed
+from explorer.web.large_files import Working, answer_when_done, download_when_written
 from explorer.web.pages.large.requests import (
     Asked,
     answer_of,
@@ -168,7 +168,7 @@ def _parcel(asked: Asked, what: str, name: str, write: Write) -> Parcel | Workin
         opened = within(lambda: start_opening(asked), report)
         return write(opened, new_download(name), lambda done, all_: report("writing", done, all_))
 
-    return parcel_when_packed(_packed, (asked, what), work)
+    return download_when_written(_packed, (asked, what), work)
 
 
 FILES: dict[str, tuple[str, Write]] = {

@@ -377,5 +377,5 @@ def test_of_a_large_batch_the_first_pairs_are_taken(monkeypatch):
 def test_it_ends_when_whoever_asked_has_left():
     left = threading.Event()
     left.set()
-    with jobs.asked_until(left), jobs.job(), pytest.raises(jobs.Cancelled):
+    with jobs.until_left(left), jobs.job(), pytest.raises(jobs.Cancelled):
         parity(BATCH, {"cosent": LOSSES["cosent"]})

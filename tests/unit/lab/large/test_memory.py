@@ -18,7 +18,7 @@ from explorer.lab.large.drawing import details, look
 from explorer.lab.large.methods import loss_input_of, offered
 from explorer.lab.large.session import LargeSession, checked, open_batch
 from explorer.runtime.jobs import Job
-from explorer.runtime.memory import held_bytes
+from explorer.runtime.memory import bytes_of
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.pages.large.requests import read_window
 
@@ -51,18 +51,18 @@ def test_it_is_what_is_allocated(loss):
     tracemalloc.stop()
     # torch's own memory is not traced: only the hinge's gradient, 8 bytes a pair, is there alone.
     alone = 8 * 3000 if loss == "pairwise_hinge" else 0
-    assert held_bytes(opened) == pytest.approx(traced + alone, rel=0.05, abs=40_000)
+    assert bytes_of(opened) == pytest.approx(traced + alone, rel=0.05, abs=40_000)
 
 
 def test_what_is_shared_is_counted_once():
     numbers = np.zeros(1000)
     shared = SimpleNamespace(a=numbers, b=numbers[10:], c=[torch.from_numpy(numbers), (numbers,)])
-    assert held_bytes(shared) == 8000
+    assert bytes_of(shared) == 8000
 
 
 def test_what_a_function_holds_on_to_is_counted():
     numbers = torch.zeros(1000)
-    assert held_bytes(SimpleNamespace(cells=lambda: numbers + 1)) == 4000
+    assert bytes_of(SimpleNamespace(cells=lambda: numbers + 1)) == 4000
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems keep nothing back")

@@ -10,7 +10,7 @@ import pytest
 from explorer.lab.large import texts
 from explorer.lab.large.batch import Numbered
 from explorer.lab.large.texts import Texts, holding
-from explorer.runtime.memory import held_bytes
+from explorer.runtime.memory import bytes_of
 
 TEXTS = ("", "One", "two\nlines", "Straße", "中文句子", "emoji 🙂", "Ünïcode", "", "a\0b", "ends")
 
@@ -51,7 +51,7 @@ def test_without_any_nothing_is_found():
 def test_they_take_their_own_room_and_little_more():
     kept = Texts(f"sentence number {k}" for k in range(10_000))
     plain = sum(len(text) for text in kept)
-    assert plain < held_bytes(kept) < 1.2 * plain + 9 * 10_000 + 1000
-    assert held_bytes(kept) < sum(map(sys.getsizeof, kept)) / 2
-    assert held_bytes([kept, kept]) == pytest.approx(held_bytes(kept))
-    assert held_bytes([kept, np.zeros(10)]) == held_bytes(kept) + 80
+    assert plain < bytes_of(kept) < 1.2 * plain + 9 * 10_000 + 1000
+    assert bytes_of(kept) < sum(map(sys.getsizeof, kept)) / 2
+    assert bytes_of([kept, kept]) == pytest.approx(bytes_of(kept))
+    assert bytes_of([kept, np.zeros(10)]) == bytes_of(kept) + 80

@@ -8,7 +8,7 @@ import torch
 
 from losses import LOSSES, cosent, pairwise_hinge, weighted_cosent
 from losses.kernels import log1p_ordered_sum_exp, ordered, pairwise
-from losses.kernels.ordered import few_levels, levels_in_order, sort_keys
+from losses.kernels.ordered import distinct_levels, levels_in_order, sort_keys
 from tests.unit.losses.made import case, saved_bytes
 
 SIZES = (1, 2, 3, 7, 64, 193, 500, 1030)
@@ -30,7 +30,7 @@ CASES = [*PAIRED.items(), ("pairwise_logistic", {"scale": 2.0, "reduction": "mea
 # How a form is chosen, moved so that small batches take every one of them.
 IN_LOGARITHM = {
     "sums by label or in order": {(ordered, "MATRIX_BELOW"): 1},
-    "sums in order": {(ordered, "MATRIX_BELOW"): 1, (ordered, "few_levels"): lambda _: None},
+    "sums in order": {(ordered, "MATRIX_BELOW"): 1, (ordered, "distinct_levels"): lambda _: None},
     "terms": {(ordered, "WIDEST"): 1.0, (ordered, "TERMS_BELOW"): 2000},
     "logarithms": {(ordered, "WIDEST"): 1.0, (ordered, "TERMS_BELOW"): 1},
 }
@@ -354,7 +354,7 @@ def in_the_order_of(labels, cells, count):
 @pytest.mark.parametrize("count", [300, 5000, 40_000])
 def test_few_levels_are_found_without_a_sort(kind, count):
     labels = labels_of(kind, count)
-    assert in_the_order_of(labels, *few_levels(labels))
+    assert in_the_order_of(labels, *distinct_levels(labels))
 
 
 @pytest.mark.parametrize("kind", LABELS)
@@ -366,18 +366,18 @@ def test_a_sort_finds_the_levels_of_any_labels(kind):
 
 
 def test_labels_without_few_levels_are_left_to_the_sort():
-    assert few_levels(labels_of("continuous", 5000)) is None
-    assert few_levels(labels_of("continuous", 40_000)) is None
-    assert few_levels(torch.tensor([0, 2**40]).repeat(100)) is None
+    assert distinct_levels(labels_of("continuous", 5000)) is None
+    assert distinct_levels(labels_of("continuous", 40_000)) is None
+    assert distinct_levels(torch.tensor([0, 2**40]).repeat(100)) is None
     for count in (5000, 40_000):
         close = torch.zeros(count)
         close[77] = 1.0
         close[78] = 1.0 + 1e-6  # in the middle, where a cell holds both
         close[79] = 2.0
-        assert few_levels(close) is None
+        assert distinct_levels(close) is None
     extremes = torch.tensor([-3e38, 3e38]).repeat(200)
-    assert few_levels(extremes) is None
-    assert few_levels(torch.tensor([0.0, 1e-44]).repeat(200)) is None
+    assert distinct_levels(extremes) is None
+    assert distinct_levels(torch.tensor([0.0, 1e-44]).repeat(200)) is None
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
