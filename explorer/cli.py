@@ -171,14 +171,14 @@ def main() -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        if not hasattr(select, "poll") or not nobody_reads():
+        if not hasattr(select, "poll") or not output_is_closed():
             raise
         return READER_GONE
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def nobody_reads() -> bool:
+def output_is_closed() -> bool:
     """Return whether the broken pipe is standard output, and silence it."""
     watched = select.poll()
     watched.register(sys.stdout.fileno(), 0)  # told of what is broken alone

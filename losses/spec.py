@@ -402,9 +402,11 @@ class LossSpec:
                         variants={} if candidate.formula else self.variants,
                         parameters=tuple(p for p in moved if p.name in accepted),
                         collapse=candidate.collapse,
-                        collapse_formula=_said(candidate.collapse_formula, self.collapse_formula),
+                        collapse_formula=_or_else(
+                            candidate.collapse_formula, self.collapse_formula
+                        ),
                         floor=candidate.floor,
-                        floor_formula=_said(candidate.floor_formula, self.floor_formula),
+                        floor_formula=_or_else(candidate.floor_formula, self.floor_formula),
                         with_copies=candidate.with_copies,
                         reach=candidate.reach,
                     )
@@ -413,7 +415,7 @@ class LossSpec:
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")
 
 
-def _said(own: str | None, otherwise: str) -> str:
+def _or_else(own: str | None, otherwise: str) -> str:
     return otherwise if own is None else own
 
 

@@ -35,7 +35,7 @@ def loss_called(name: str, library: str = "") -> tuple[str, str]:
         AmbiguousLoss: if there are several losses or conventions.
     """
     if other := class_of_trainer(name, library):
-        raise other.said(name[: aliases.QUOTED])
+        raise other.problem(name[: aliases.QUOTED])
     try:
         return LOSSES.called(name, library)
     except aliases.LossNameError as refused:
@@ -63,7 +63,7 @@ def as_registered(loss: str, convention: str = "", library: str = "") -> tuple[s
     Raises Problem for a class of sentence-transformers without a loss here.
     """
     if not convention and (other := class_of_trainer(loss, library)):
-        raise other.said(loss[: aliases.QUOTED])
+        raise other.problem(loss[: aliases.QUOTED])
     try:
         name, of_name = LOSSES.called(loss, library)
     except aliases.LossNameError:
@@ -125,7 +125,7 @@ def unknown_loss(name: str, *, by_any: bool = False) -> Problem:
     """
     called = name.strip()[: aliases.QUOTED]
     if related := related_class_called(called):
-        return related.said(called)
+        return related.problem(called)
     if close := close_names(called) if by_any else close_losses(called):
         return Problem("unknown_loss_close", about="loss", name=called, close=", ".join(close))
     return Problem("unknown_loss", about="loss", name=called, known=", ".join(LOSSES))

@@ -25,7 +25,7 @@ class RelatedClass:
         """Return whether a loss of another library has the same name."""
         return self.name in SHARED_CLASSES
 
-    def said(self, name: str = "") -> Problem:
+    def problem(self, name: str = "") -> Problem:
         """Return the problem that this name is no loss here, with its replacement."""
         instead = title_word(LOSSES[self.loss])
         return Problem(

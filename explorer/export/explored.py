@@ -70,7 +70,7 @@ def _described(found: Exploration, key: str) -> SceneBatch:
     )
 
 
-def told(
+def explored_scenario(
     resolved: Resolved, key: str = "", name: str = "", batch: Batch | None = None
 ) -> Explored | None:
     """Return `explored` of a scenario. A random batch is drawn here; any other is sent once, and

@@ -131,7 +131,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._stop_waiting()
         if self.transport.is_closing():
             return
-        _tell(status, why)
+        _log_refusal(status, why)
         if self._answers or any(one.response_started for one in self._asked):
             self.transport.abort()  # it would be taken for a part of that answer
             return
@@ -141,7 +141,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _give_up(self) -> None:
         self._stop_waiting()
-        _tell(408, "too_slow")
+        _log_refusal(408, "too_slow")
         self.transport.abort()
 
     def _stop_waiting(self) -> None:
@@ -158,5 +158,5 @@ def _cancelled(timer: asyncio.TimerHandle | None) -> None:
         timer.cancel()
 
 
-def _tell(status: int, why: str) -> None:
+def _log_refusal(status: int, why: str) -> None:
     print(f"refused {status} problem.{why}", file=sys.stderr, flush=True)

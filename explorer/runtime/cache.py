@@ -34,7 +34,7 @@ class Cache(Generic[Value]):
         return int(self._entries.currsize)
 
     @property
-    def most(self) -> int:
+    def max_size(self) -> int:
         return int(self._entries.maxsize)
 
     def get(self, key: Hashable) -> Value | None:

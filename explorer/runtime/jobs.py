@@ -335,7 +335,7 @@ class Jobs:
     cached."""
 
     def __init__(self, most: int = JOB_RESULTS) -> None:
-        _kept.add(self)
+        _all_jobs.add(self)
         self._most = most
         self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
         self._lock = threading.Lock()
@@ -372,12 +372,12 @@ class Jobs:
                     del self._jobs[key]
 
 
-_kept: WeakSet[Jobs] = WeakSet()
+_all_jobs: WeakSet[Jobs] = WeakSet()
 
 
 def forget_mine() -> None:
     """Cancel and drop jobs that only the requesting visitor has started."""
-    for one in list(_kept):
+    for one in list(_all_jobs):
         one.forget(visitor())
 
 

@@ -93,7 +93,7 @@ def receive(token: object, start: int, piece: bytes, name: str) -> None:
     if _kept_mib() + len(piece) / MIB > (limit := budget("uploads_mib")):
         forget(token)
         raise logged(Problem("uploads_too_large", name=name, most=display_number(limit)))
-    _make_room(len(piece))
+    _delete_oldest(len(piece))
     try:
         with path.open("r+b" if start else "wb") as file:
             if file.seek(0, os.SEEK_END) != start:
@@ -103,7 +103,7 @@ def receive(token: object, start: int, piece: bytes, name: str) -> None:
         raise Problem("large_file_pieces", name=name) from None
 
 
-def _make_room(coming: int) -> None:
+def _delete_oldest(coming: int) -> None:
     """Delete the least recently used uploads once enough has arrived to justify a scan of all
     files, which many small ones would otherwise repeat."""
     global _came
@@ -125,10 +125,10 @@ def _mine() -> Iterator[tuple[Path, os.stat_result]]:
     """Yield the uploads of the requesting visitor of a hosted page; none on the user's own
     machine."""
     if mine := visitor():
-        yield from _held(mine)
+        yield from _stored(mine)
 
 
-def _held(whose: str = "") -> Iterator[tuple[Path, os.stat_result]]:
+def _stored(whose: str = "") -> Iterator[tuple[Path, os.stat_result]]:
     """Yield the uploads of this visitor or of all."""
     for kind in ("arriving", "files"):
         yield from files_in(cache_folder(kind), whose)
@@ -147,7 +147,7 @@ def forget_mine() -> None:
 
 def drop_old() -> None:
     """Delete uploads that were unused for too long on a hosted page."""
-    for path, about in _held():
+    for path, about in _stored():
         if _DIGEST.fullmatch(path.name):
             continue  # handed in at home, where nothing has a visitor's name before it
         if age_of(path, about.st_mtime) >= 3600 * budget("upload_hours"):
@@ -160,13 +160,13 @@ def arrived(token: object, name: str) -> str:
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "blake2b").hexdigest()[:32]
-        os.replace(path, _kept(digest))
+        os.replace(path, _path_of(digest))
     except FileNotFoundError:
         raise Problem("large_file_pieces", name=name) from None
     return digest
 
 
-def _kept(digest: str) -> Path:
+def _path_of(digest: str) -> Path:
     return cache_folder("files") / f"{visitor()}{digest}"
 
 
@@ -176,7 +176,7 @@ def is_digest(text: object) -> bool:
 
 def find(digest: str) -> Path | None:
     """Return the path of the upload with this digest, and mark it as used; None if deleted."""
-    path = _kept(digest)
+    path = _path_of(digest)
     try:
         os.utime(path)
     except FileNotFoundError:

@@ -24,7 +24,7 @@ ARGUMENTS = "construct_args"
 STREAM = b"text/event-stream"
 
 
-class TellsDefects:
+class DefectHandler:
     """Middleware that answers requests which nothing below it has answered."""
 
     def __init__(self, app: Callable[..., Any]) -> None:

@@ -207,7 +207,7 @@ def drop_old() -> None:
         except OSError as error:  # the others go all the same, and this one the next time
             print(f"nothing old is removed: {type(error).__name__}", file=sys.stderr, flush=True)
         except Exception as error:
-            tell_defect(error)
+            report_defect(error)
 
 
 def problem_of(error: Exception) -> Problem:
@@ -216,11 +216,11 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         print(f"refused no_room {os.strerror(error.errno)}", file=sys.stderr, flush=True)
         return Problem("no_room", about="again")
-    tell_defect(error)
+    report_defect(error)
     return Problem("internal", about="again")
 
 
-def tell_defect(error: Exception) -> None:
+def report_defect(error: Exception) -> None:
     """Write a defect of ours to the terminal; on a hosted page its place and kind, without its
     message, which may quote a visitor's input."""
     if not deployment_policy().tells_words:

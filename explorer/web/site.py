@@ -42,7 +42,7 @@ from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources.encoders.cached import limit_cache
 from explorer.web import assets, documents, page_requests, previews
 from explorer.web.api.endpoints import ENDPOINTS
-from explorer.web.defects import TellsDefects
+from explorer.web.defects import DefectHandler
 from explorer.web.gradio_private import (
     FnIndexInferError,
     ORJSONResponse,
@@ -165,7 +165,7 @@ def build(first: Scenario, address: str = "") -> gr.Server:
         ],
         middleware=[
             Middleware(SendsInPieces),
-            Middleware(TellsDefects),
+            Middleware(DefectHandler),
             Middleware(KnowsAddress, address),
             Middleware(KnowsHost),
             Middleware(KnowsVisitor),

@@ -180,7 +180,7 @@ def info_nce(
     if alone and least in inputs.REAL and queries.ndim > 0 and len(queries) <= SMALL_BATCH_PAIRS:
         queries, keys = inputs.paired(least, False, queries=queries, keys=keys)
         arguments = (queries, keys, 1 / temperature, *texts[:2])
-        return with_gradient(small_batch.in_batch, _dense_of_few, *arguments)
+        return with_gradient(small_batch.in_batch, _dense_small_batch, *arguments)
     queries, keys, negatives = inputs.with_negatives(least, negatives, queries=queries, keys=keys)
     if own_negatives is not None:
         (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)
@@ -235,7 +235,7 @@ def _dense_info_nce(
     )
 
 
-def _dense_of_few(queries, keys, scale, of_queries, of_keys):
+def _dense_small_batch(queries, keys, scale, of_queries, of_keys):
     return info_nce_by_options(
         queries, keys, temperature=1 / scale, query_texts=of_queries, key_texts=of_keys
     )

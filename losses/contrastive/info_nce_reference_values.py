@@ -55,7 +55,7 @@ def _of_each(owners: Tensor, count: int) -> Tensor:
     return owners[owners >= 0].bincount(minlength=count).double().cpu()
 
 
-def _of_nobody(owners: Tensor | None) -> float:
+def _without_owner(owners: Tensor | None) -> float:
     """Count the negatives without an owner."""
     return 0.0 if owners is None else float((owners < 0).sum())
 
@@ -95,11 +95,11 @@ def info_nce_collapse(
             hard = further if owners is None else its_own
             lift = math.exp(hardness if hardness_on != "in_batch" else 0.0)
             lift *= 1.0 if owners is None else math.exp(log_weight)
-            rest = _of_nobody(owners) if by_own else further - hard
+            rest = _without_owner(owners) if by_own else further - hard
             rest = rest * math.exp(hardness if hardness_on != "hard" else 0.0)
             further = rest + hard * lift
         elif way == "key_to_key":
-            further = further * 0 + _of_nobody(owners) if by_own else further - its_own
+            further = further * 0 + _without_owner(owners) if by_own else further - its_own
         total = others + further
         # Below 0, what is as near as the own is above it.
         totals.append(total * (mask_above is None or mask_above >= 0))
@@ -167,7 +167,7 @@ def info_nce_floor(
     by_own = owners is not None and negatives_seen == "by_own"
     if not in_batch:  # all keys with their queries, all negatives opposite
         own = torch.full((count,), float(beside)) if owners is None else _of_each(owners, count)
-        rest = _of_nobody(owners) if by_own else beside - own
+        rest = _without_owner(owners) if by_own else beside - own
         weight = 0.0 if owners is None else log_weight
         weight -= 2 / temperature + (hardness if hardness_on != "in_batch" else 0.0)
         other = -2 / temperature - (hardness if hardness_on != "hard" else 0.0)

@@ -19,7 +19,7 @@ from torch import Tensor
 from losses.geometry import dot_matrix, unit_and_pull
 from losses.inputs import may_ask
 from losses.kernels.plain import exp_, flush_, softplus
-from losses.kernels.sizes import most_rows
+from losses.kernels.sizes import max_matrix_rows
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -420,7 +420,7 @@ def is_small(rows: int, like: Tensor, columns: int = 0, *, side: int = 256) -> b
 
     True up to `side` rows on a processor, and up to more on an accelerator.
     """
-    side = most_rows(side, like)
+    side = max_matrix_rows(side, like)
     return rows * (rows + columns) < side * side
 
 

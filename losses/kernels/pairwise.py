@@ -18,7 +18,7 @@ from losses.inputs import may_ask
 from losses.kernels.cells import logistic_terms, logistic_weights_
 from losses.kernels.gradient import with_gradient
 from losses.kernels.ordered import accurate, levels_in_order
-from losses.kernels.sizes import most_cells, most_rows, rows_at_once
+from losses.kernels.sizes import max_matrix_rows, max_tile_cells, rows_at_once
 from losses.torch_internals import in_torch_func
 
 # Rows, up to which one matrix is fastest.
@@ -79,7 +79,7 @@ def _hinge(
     labels: Tensor, scores: Tensor, margin: float, eps: float, by_gap: bool
 ) -> tuple[Tensor, Tensor]:
     """Return the loss and its gradient."""
-    if len(scores) <= most_rows(TREE_ABOVE, scores):
+    if len(scores) <= max_matrix_rows(TREE_ABOVE, scores):
         gaps = _weights(labels, scores, by_gap)
         violations = (scores.unsqueeze(1) - scores).add_(margin).clamp_min_(0)
         total = _above_zero(gaps.sum() + eps)
@@ -191,7 +191,9 @@ def logistic_sum(
 ) -> Tensor:
     """Compute Σ w_ji log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean over these; w_ji = y_i
     − y_j if `by_gap`, else 1."""
-    compute = _logistic_of_few if len(scores) <= most_rows(LOGISTIC_BELOW, scores) else _logistic
+    compute = (
+        _small_logistic if len(scores) <= max_matrix_rows(LOGISTIC_BELOW, scores) else _logistic
+    )
     chosen = {"mean": mean, "by_gap": by_gap}
     compute, dense = partial(compute, **chosen), partial(_dense_logistic, **chosen)
     return with_gradient(compute, dense, labels, scores, scale)
@@ -206,7 +208,7 @@ def _dense_logistic(
     return total / (~unordered).sum().clamp_min(1) if mean else total
 
 
-def _logistic_of_few(
+def _small_logistic(
     needs_grad: list[bool],
     labels: Tensor,
     scores: Tensor,
@@ -270,7 +272,7 @@ def _tiles(
     above = torch.searchsorted(labels, labels, right=True)  # where the higher labels start
     total = scores.new_zeros((), dtype=accurate(scores))
     pull = torch.zeros_like(scores, dtype=total.dtype)
-    rows = min(most_cells(TILE_ROWS, scores), rows_at_once(TILE, size, scores))
+    rows = min(max_tile_cells(TILE_ROWS, scores), rows_at_once(TILE, size, scores))
     for start in range(0, size, rows):
         end = min(start + rows, size)
         # Columns above some of the rows, then columns above all of them.
@@ -328,11 +330,11 @@ def largest_violation(
 
     `definition` is the same in plain torch.
     """
-    largest = _largest_of_few if len(scores) <= most_rows(LARGEST_BELOW, scores) else _largest
+    largest = _small_largest if len(scores) <= max_matrix_rows(LARGEST_BELOW, scores) else _largest
     return with_gradient(largest, definition, scores, labels)
 
 
-def _largest_of_few(needs_grad: list[bool], scores: Tensor, labels: Tensor) -> Summed:
+def _small_largest(needs_grad: list[bool], scores: Tensor, labels: Tensor) -> Summed:
     differences = scores.unsqueeze(1) - scores
     differences.masked_fill_(labels.unsqueeze(1) >= labels, -torch.inf)
     value = differences.max()

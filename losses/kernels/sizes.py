@@ -8,13 +8,13 @@ MORE_ROWS = 4  # in one matrix of an accelerator than in one of a processor
 MORE_CELLS = MORE_ROWS**2
 
 
-def most_rows(on_processor: int, like: Tensor) -> int:
+def max_matrix_rows(on_processor: int, like: Tensor) -> int:
     """Return the rows up to which one matrix is as fast as any other form, on the device of
     `like`."""
     return on_processor if like.is_cpu else MORE_ROWS * on_processor
 
 
-def most_cells(on_processor: int, like: Tensor) -> int:
+def max_tile_cells(on_processor: int, like: Tensor) -> int:
     """Return the cells of a tile: on a processor those that fit its caches, on an accelerator
     enough to fill it."""
     return on_processor if like.is_cpu else MORE_CELLS * on_processor
@@ -22,4 +22,4 @@ def most_cells(on_processor: int, like: Tensor) -> int:
 
 def rows_at_once(on_processor: int, width: int, like: Tensor) -> int:
     """Return the rows of `width` cells that make a tile, at least one."""
-    return max(1, most_cells(on_processor, like) // max(width, 1))
+    return max(1, max_tile_cells(on_processor, like) // max(width, 1))

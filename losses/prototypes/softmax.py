@@ -48,7 +48,7 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         classes: [N], the number of each one's prototype.
         prototypes: [C, D], one row for each class.
     """
-    loss, logits = _of_few_by_torch(embeddings, classes, prototypes)
+    loss, logits = _small_by_torch(embeddings, classes, prototypes)
     if loss is not None:
         return loss
     embeddings, classes, prototypes = inputs.at_prototypes(
@@ -57,13 +57,15 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
     exact = exact_softmax
     if logits is not None:
         exact = partial(small_batch.softmax, logits=logits)
-    elif not _are_few(embeddings, prototypes):  # few are refused by their products, which are fewer
+    elif not _is_small_batch(
+        embeddings, prototypes
+    ):  # few are refused by their products, which are fewer
         inputs.must_be_finite("embeddings", embeddings)
         inputs.must_be_finite("prototypes", prototypes)
     return with_gradient(exact, _dense_softmax, embeddings, prototypes, classes)
 
 
-def _of_few_by_torch(
+def _small_by_torch(
     embeddings: Tensor, classes: Tensor, prototypes: Tensor
 ) -> tuple[Tensor | None, Tensor | None]:
     """Return the loss by torch's own steps if they are as exact, and the logits if they are finite.
@@ -121,11 +123,11 @@ def _dense_softmax(embeddings, prototypes, classes):
 
 def exact_softmax(needs_grad, embeddings, prototypes, classes):
     """Compute value and gradient, in one matrix if it is small."""
-    exact = small_batch.softmax if _are_few(embeddings, prototypes) else _softmax_by_tiles
+    exact = small_batch.softmax if _is_small_batch(embeddings, prototypes) else _softmax_by_tiles
     return exact(needs_grad, embeddings, prototypes, classes)
 
 
-def _are_few(embeddings: Tensor, prototypes: Tensor) -> bool:
+def _is_small_batch(embeddings: Tensor, prototypes: Tensor) -> bool:
     return (
         len(embeddings) * len(prototypes) <= SMALL_BATCH_CELLS and embeddings.dtype in inputs.REAL
     )

@@ -104,7 +104,7 @@ class PrismCallback(TrainerCallback):
     def on_step_end(self, args, state, control, **_) -> None:
         self._let_go()
         if self.found is not None:
-            self._guarded(lambda: self._tell(state, control))
+            self._guarded(lambda: self._log_measured(state, control))
         self.caught = self.found = None
 
     def on_train_end(self, args, state, control, **_) -> None:
@@ -158,7 +158,7 @@ class PrismCallback(TrainerCallback):
                 why = "learns on layers of the model, whose vectors no batch shows"
             self._say(name, f"{name} {why}: of its batches only similarities are logged")
 
-    def _tell(self, state: Any, control: Any) -> None:
+    def _log_measured(self, state: Any, control: Any) -> None:
         assert self.caught is not None
         assert self.found is not None
         loss, caught = self.caught

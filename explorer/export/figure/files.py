@@ -59,7 +59,7 @@ def write_figure(
         return ""
     found = MADE_OF_SVG[ending](drawn)
     save(found.content, out)
-    return found.said(look.get("language", "en"))
+    return found.remark(look.get("language", "en"))
 
 
 def save(drawn: str | bytes, out: Path) -> None:

@@ -80,7 +80,7 @@ class FigureFile:
     content: bytes
     undrawn: str
 
-    def said(self, language: str) -> str:
+    def remark(self, language: str) -> str:
         """Return the remark on such letters, "" without any."""
         if not self.undrawn:
             return ""

@@ -129,7 +129,7 @@ def side_for(known: Known) -> Side:
     Raises Problem as `sides_for` does, and where the name may be several losses or conventions.
     """
     if other := class_of_trainer(known.loss, LIBRARY):
-        raise other.said(known.loss)
+        raise other.problem(known.loss)
     sides = sides_for(known)
     if known.convention and sides[0].convention == known.convention:
         return sides[0]

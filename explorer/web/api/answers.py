@@ -143,7 +143,7 @@ class ComparedLoss(Whole):
 
 
 @dataclass(frozen=True)
-class SaidSentence(Whole):
+class KeyedSentence(Whole):
     """A sentence, and its key for programs."""
 
     key: str
@@ -158,7 +158,7 @@ class PairOfDisagreement(Whole):
     pair: int
     shares: list[float]
     ranks: list[int]
-    told: list[SaidSentence]
+    told: list[KeyedSentence]
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class ComparedTwo(Whole):
     first: int
     second: int
     comparable: bool
-    reasons: list[SaidSentence]
+    reasons: list[KeyedSentence]
     gradient: Literal["score", "pair"]
     tau: float | None
     cosine: float | None
@@ -217,7 +217,7 @@ class ListedConvention(Whole):
 
 
 @dataclass(frozen=True)
-class ListedAkin(Whole):
+class ListedRelatedClass(Whole):
     """A class of a library that has no loss here, and the reason: this loss is the nearest to
     it."""
 
@@ -239,7 +239,7 @@ class ListedLoss(Whole):
     conventions: list[ListedConvention]
     references: list[str]
     aliases: list[str]
-    akin: list[ListedAkin]
+    akin: list[ListedRelatedClass]
     collapse_formula: str | None
     floor_formula: str | None
 
@@ -384,7 +384,7 @@ def _two(one: Between) -> ComparedTwo:
         first=one.first,
         second=one.second,
         comparable=not one.reasons,
-        reasons=[_said(reason) for reason in one.reasons],
+        reasons=[_sentence_of(reason) for reason in one.reasons],
         gradient=one.gradient,
         tau=one.tau,
         cosine=one.cosine,
@@ -394,12 +394,12 @@ def _two(one: Between) -> ComparedTwo:
 
 
 def _disagreement(apart: Apart) -> PairOfDisagreement:
-    sentences = [_said(sentence) for sentence in apart.told]
+    sentences = [_sentence_of(sentence) for sentence in apart.told]
     return PairOfDisagreement(apart.pair, list(apart.shares), list(apart.ranks), sentences)
 
 
-def _said(sentence: Sentence) -> SaidSentence:
-    return SaidSentence(sentence.key, sentence.said())
+def _sentence_of(sentence: Sentence) -> KeyedSentence:
+    return KeyedSentence(sentence.key, sentence.said())
 
 
 def _plain(tensor: Tensor) -> Any:
@@ -419,7 +419,7 @@ def described(spec: LossSpec) -> ListedLoss:
         conventions=[_convention(spec.under(c.name), c.name) for c in spec.conventions],
         references=list(spec.references),
         aliases=list(spec.aliases),
-        akin=[ListedAkin(one.name, str(one.said())) for one in related],
+        akin=[ListedRelatedClass(one.name, str(one.problem())) for one in related],
         collapse_formula=spec.collapse_formula or None,
         floor_formula=spec.floor_formula or None,
     )

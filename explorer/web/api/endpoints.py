@@ -58,6 +58,7 @@ from explorer.web.api.doctoring_runs import doctor_run
 from explorer.web.api.pasting import doctor_pasted
 from explorer.web.api.reading import (
     check_lengths,
+    for_visitor,
     read_choice,
     read_numbers,
     read_text,
@@ -67,7 +68,6 @@ from explorer.web.api.reading import (
     scenario_under,
     sides_of,
     table_of,
-    whoever_has,
 )
 from losses import LOSSES
 
@@ -596,7 +596,7 @@ def figure(
         svg=None if file else drawn,
         png=content if format == "png" else None,
         pdf=content if format == "pdf" else None,
-        remark=(file and file.said(language)) or None,
+        remark=(file and file.remark(language)) or None,
         kind=cast("Literal['matrix', 'bars']", kind),
         step=in_view,
         facet=shown.scenario.view.facet,
@@ -713,7 +713,7 @@ def start_training(
         }
     )
     runs = Runs(device=str(device()))
-    with whoever_has(key):
+    with for_visitor(key):
         name = runs.start(plan)
         status = runs.status(name)
         # Who keeps cookies has the key where no script reads it.
@@ -750,7 +750,7 @@ def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
     """
     if type(offset) is not int or not 0 <= offset <= MAX_INTEGER:
         raise Problem("api_one_number", name="offset", value=shortened(offset, write=repr))
-    with whoever_has(key):
+    with for_visitor(key):
         status = Runs().status(id, offset)
     problem = status["problem"]
     message = say("en", problem["key"], **problem["values"]) if problem else None
@@ -771,7 +771,7 @@ def stop_training(id: str, key: str = "") -> StoppedTraining:
     Raises:
         Problem: if there is no such training, or it has ended already.
     """
-    with whoever_has(key):
+    with for_visitor(key):
         Runs().stop(id)
     return StoppedTraining(id)
 
@@ -792,7 +792,7 @@ def unshare_training(id: str, key: str = "") -> UnsharedTraining:
     Raises:
         Problem: if there is no such training, or it is somebody else's.
     """
-    with whoever_has(key):
+    with for_visitor(key):
         Runs().unshare(id)
     return UnsharedTraining(id)
 

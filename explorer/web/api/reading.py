@@ -98,7 +98,7 @@ def table_of(
     )
 
 
-def whoever_has(key: object) -> AbstractContextManager[None]:
+def for_visitor(key: object) -> AbstractContextManager[None]:
     """Run the body for the visitor with this key; "" for the sender of the request.
 
     Raises Problem if it is no key.

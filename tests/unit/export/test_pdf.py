@@ -84,7 +84,7 @@ def test_letters_that_no_font_has_are_named_and_the_page_refuses(monkeypatch, tm
     monkeypatch.setattr(fonts, "SYSTEM", {})
     file = as_pdf(svg)
     assert "损" in file.undrawn
-    assert "Install a font" in file.said("en")
+    assert "Install a font" in file.remark("en")
     with pytest.raises(Problem, match="损"):
         figure_text("f", svg, {"format": "pdf"})
     assert "损" in write_figure(Scenario(), tmp_path / "f.pdf", language="zh")

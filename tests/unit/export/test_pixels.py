@@ -70,9 +70,9 @@ def test_letters_that_no_font_has_are_named_once(monkeypatch):
     found = pixels.rasterised(matrix_figure(FOUND, language="zh"))
     assert {"C", "损", "失"} <= set(found.undrawn)
     assert len(found.undrawn) == len(set(found.undrawn)) > QUOTED
-    assert f"{len(found.undrawn)} letters" in found.said("en")
-    assert "…" in found.said("zh")
-    assert FigureFile(b"", "").said("en") == ""
+    assert f"{len(found.undrawn)} letters" in found.remark("en")
+    assert "…" in found.remark("zh")
+    assert FigureFile(b"", "").remark("en") == ""
 
 
 def test_a_generic_family_is_one_that_there_is():
@@ -93,7 +93,7 @@ def test_it_is_written_to_a_file(tmp_path, monkeypatch):
     out = tmp_path / "figure.PNG"
     assert write_figure(link, out, language="zh", dark=True) == pixels.rasterised(
         matrix_figure(FOUND, language="zh", dark=True)
-    ).said("zh")
+    ).remark("zh")
     assert Image.open(out).format == "PNG"
     without_fonts(monkeypatch)
     assert "No font of this computer has" in write_figure(link, out)

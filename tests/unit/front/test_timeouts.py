@@ -161,7 +161,7 @@ def test_who_does_not_take_an_answer_is_left(port, monkeypatch):
         said.append(refused)
         given_up.set()
 
-    monkeypatch.setattr(timeouts, "_tell", tell)
+    monkeypatch.setattr(timeouts, "_log_refusal", tell)
     with connected(port) as line:
         line.sendall(ASKED.replace(b"small", b"large"))
         assert given_up.wait(WAIT_S)  # before anything of it is read

@@ -26,7 +26,7 @@ def test_cache_stays_within_its_bytes_and_drops_the_least_used():
     assert [cache.get(key) is not None for key in "abcd"] == [True, False, True, True]
     for key in range(1000):
         cache.put(key, row)
-        assert cache.size <= cache.most
+        assert cache.size <= cache.max_size
     cache.put("giant", np.zeros(10_000, dtype=np.float32))
     assert [cache.get(key) is not None for key in ("giant", 997, 998, 999)] == [False, *[True] * 3]
 

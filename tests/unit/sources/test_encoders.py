@@ -475,6 +475,6 @@ def test_a_model_that_does_not_exist_is_told_from_a_missing_hub(monkeypatch, tin
 def test_no_more_vectors_are_kept_than_may_be(monkeypatch):
     monkeypatch.setattr(cached, "_cache", Cache(limits.VECTOR_CACHE_BYTES, cached._row_bytes))
     cached.limit_cache(limits.MIB)
-    assert cached._cache.most == limits.MIB
+    assert cached._cache.max_size == limits.MIB
     cached.limit_cache(2 * limits.VECTOR_CACHE_BYTES)
-    assert cached._cache.most == limits.VECTOR_CACHE_BYTES
+    assert cached._cache.max_size == limits.VECTOR_CACHE_BYTES

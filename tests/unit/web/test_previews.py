@@ -79,7 +79,7 @@ def test_a_picture_is_made_once(client, monkeypatch):
     first = client.get("/preview.png").content
     monkeypatch.setattr(previews, "explore", None)
     assert client.get("/preview.png").content == first
-    assert previews._pictures.size <= previews._pictures.most == 8 * 2**20
+    assert previews._pictures.size <= previews._pictures.max_size == 8 * 2**20
 
 
 @pytest.mark.parametrize("scene", NOT_SHARED)

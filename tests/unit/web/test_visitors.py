@@ -35,7 +35,7 @@ from explorer.sources.batches import Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.web import hosting, large_files
 from explorer.web.api import endpoints
-from explorer.web.api.reading import whoever_has
+from explorer.web.api.reading import for_visitor
 from explorer.web.hosting import NEW, KnowsVisitor, with_headers
 from explorer.web.pages.explore import files as explore_files
 from explorer.web.pages.finetune import check as finetune_check
@@ -621,7 +621,7 @@ def test_a_key_that_was_changed_is_nobodys(client, place):
             got = TestClient(APPLICATION).get("/key", headers=headers).text
             assert (got == sent) == taken
         with pytest.raises(Problem, match="is no key") if not taken else nullcontext():
-            whoever_has(sent)
+            for_visitor(sent)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def shared_data(first: Scenario) -> dict[str, object]:
             {
                 "names": [one.name, *one.others],
                 "loss": one.loss,
-                "key": one.said().key,
+                "key": one.problem().key,
                 "shared": one.is_shared,
             }
             for one in RELATED_CLASSES

@@ -26,7 +26,7 @@ from explorer.export.csv import (
     suspects_csv,
     terms_csv,
 )
-from explorer.export.explored import Explored, told
+from explorer.export.explored import Explored, explored_scenario
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.files import chart_text, figure_text
 from explorer.export.figure.look import look_in
@@ -148,8 +148,8 @@ def _explored(scenario: Scenario, name: str, is_new: bool) -> Explored:
     seconds = seconds_for(data.random.pairs if batch is None else len(batch))
     worker = worker_process.LIGHT if is_light(seconds) else worker_process.MIDDLING
     with jobs.in_order(seconds):
-        found = worker.call(told, resolved, key, "" if batch is None else name)
-        found = found or worker.call(told, resolved, key, name, batch)
+        found = worker.call(explored_scenario, resolved, key, "" if batch is None else name)
+        found = found or worker.call(explored_scenario, resolved, key, name, batch)
     assert found is not None  # of a batch that was sent
     return found
 
