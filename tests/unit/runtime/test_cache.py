@@ -44,7 +44,7 @@ def test_one_that_is_made_smaller_keeps_what_was_used_last():
         kept.put(key, "123")
     kept.get("a")
     kept.limit(6)
-    assert (kept.most, kept.size, [key in kept for key in "abc"]) == (6, 6, [True, False, True])
+    assert (kept.max_size, kept.size, [key in kept for key in "abc"]) == (6, 6, [True, False, True])
     kept.put("d", "1")
     assert "c" not in kept
 

@@ -71,7 +71,7 @@ def test_a_figure_is_the_pages_and_leads_back(client):
     pixels = client.predict(drawn["scene"], language="zh", format="png", api_name="/figure")
     raster = rasterised(drawn["svg"])
     assert base64.b64decode(pixels["png"]) == raster.content
-    assert (pixels["remark"] or "") == raster.said("zh")
+    assert (pixels["remark"] or "") == raster.remark("zh")
     assert pixels == {**drawn, "svg": None, "png": pixels["png"], "remark": pixels["remark"]}
 
 
