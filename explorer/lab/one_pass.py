@@ -90,7 +90,7 @@ def passed_points(
 
 
 def point_of(e: Exploration) -> Point:
-    """What a sweep says of one exploration."""
+    """Return the figures of one exploration for a sweep."""
     weights = e.weights
     return Point(
         loss=e.loss,
@@ -107,9 +107,9 @@ def _shares(gradient: Tensor, suspects: Sequence[int]) -> dict[str, float | None
     total = float(felt.sum())
     if not 0 < total < math.inf:
         return {"hardest": None, "suspects": None}
-    most = felt.topk(math.ceil(HARDEST * len(felt))).values
+    largest = felt.topk(math.ceil(HARDEST * len(felt))).values
     return {
-        "hardest": float(most.sum()) / total,
+        "hardest": float(largest.sum()) / total,
         "suspects": float(felt[list(suspects)].sum()) / total,
     }
 
@@ -128,7 +128,7 @@ def _agree(one: Point, other: Point) -> bool:
 
 
 def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Point] | None:
-    """All values at once; None where the definition cannot be run so."""
+    """Compute all values at once; None where the definition cannot be run so."""
     batch, spec = e.batch, e.spec
     terms = e.trace.last(spec.terms)
     felt = terms is not None and terms.gradient is not None
@@ -145,22 +145,22 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
     others = {key: value for key, value in e.parameters.items() if key != name}
 
     def loss_of(moved: dict[str, Tensor], value: Tensor) -> Tensor:
-        given = {
+        inputs = {
             argument: batch.read(what, moved.get("vectors", vectors), moved["scores"])
             for argument, what in spec.reads.items()
         }
         more = {MASS: moved["mass"]} if felt else {}
-        return definition(**accepted(definition, {**given, **others, name: value, **more}))
+        return definition(**accepted(definition, {**inputs, **others, name: value, **more}))
 
     products = _products(batch) if vectors is not None and batch.given is None else None
     run: Any = torch.func.grad_and_value(loss_of)
     many = torch.tensor(values, dtype=scores.dtype, device=scores.device)
     # Whatever the definition makes is there for all values at once, too.
     largest = max(one.numel() for one in (*leaves.values(), *(s.value for s in e.trace.tensors)))
-    held = max(1, HELD // max(1, largest))
-    check_memory(beside_mib=held_mib(largest * min(held, len(values))))
+    at_once = max(1, HELD // max(1, largest))
+    check_memory(beside_mib=held_mib(largest * min(at_once, len(values))))
     found: list[Point] = []
-    for some in many.split(held):
+    for some in many.split(at_once):
         jobs.check()
         try:
             gradients, losses = torch.vmap(functools.partial(run, leaves))(some)
@@ -172,20 +172,20 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
 
 
 def _depends_on(e: Exploration, name: str, values: Sequence[float]) -> bool:
-    """Whether the definition is another one at some of these values of a parameter."""
+    """True if the definition changes at some of these values of a parameter."""
     at = ({**e.given, **e.parameters, name: value} for value in values)
     return any(definition_at(e.spec.definition, one) is not e.definition for one in at)
 
 
 def held_mib(cells: int) -> int:
-    """What so many cells take at most while they are held."""
+    """Memory that so many cells take at most at once."""
     return min(cells * HELD_BYTES // MIB, HELD_MIB)
 
 
 def _points(
     e: Exploration, norms: Tensor, gradients: dict[str, Tensor], losses: Tensor
 ) -> Iterator[Point]:
-    """What is said of each value, from the loss and its gradients there."""
+    """Yield the figures of each value, from the loss and its gradients there."""
     batch, suspects = e.batch, [one.pair for one in e.suspects]
     present = 0 if e.weights is None else e.weights.terms
     by_scores, by_vectors, masses = (gradients.get(one) for one in ("scores", "vectors", "mass"))
@@ -204,8 +204,8 @@ def _points(
 
 
 def _norms(batch: Batch, products: Tensor | None, gradients: dict[str, Tensor]) -> Tensor:
-    """√Σ‖∂L/∂vector‖² for each value, of what comes through the scores too; without vectors, or of
-    scores that were given, the norm of ∂L/∂scores."""
+    """√Σ‖∂L/∂vector‖² for each value, including the part through the scores; without vectors, or
+    for given scores, the norm of ∂L/∂scores."""
     by_scores, by_vectors = gradients["scores"], gradients.get("vectors")
     if by_vectors is not None:
         if products is not None and bool(by_scores.any()):
@@ -247,12 +247,14 @@ def _with_mass(function: Any, name: str, line: int | None) -> Callable[..., Tens
     added = parsed(f"{name} = {name} + {MASS}").body
     for node in ast.walk(whole):
         body = getattr(node, "body", None)
-        for held in (body, getattr(node, "orelse", None)):
-            if not isinstance(held, list):
+        for statements in (body, getattr(node, "orelse", None)):
+            if not isinstance(statements, list):
                 continue
-            places = [n for n, one in enumerate(held) if one.lineno == line and _assigns(one, name)]
+            places = [
+                n for n, one in enumerate(statements) if one.lineno == line and _assigns(one, name)
+            ]
             for place in places:
-                held[place + 1 : place + 1] = added
+                statements[place + 1 : place + 1] = added
     if line is None:
         whole.body[:0] = added
     whole.decorator_list = []

@@ -1,4 +1,4 @@
-"""How the figures of a loss vary over many batches of the same data."""
+"""Variation of the figures of a loss over many batches of the same data."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def over_batches(scenario: Scenario, pairs: Iterable[Pairs]) -> Figures:
 
 
 def _encode(every: Sequence[Pairs], models: Models) -> None:
-    """All that is not encoded yet in one go, so that the job tells how much of it is done."""
+    """Encode everything that is not cached in one go, so that the job reports the progress of all
+    of it."""
     if models.cross_encoder is not None:
         both = dict.fromkeys(
             itertools.chain.from_iterable(zip(one.first, one.second, strict=True) for one in every)

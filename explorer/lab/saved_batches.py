@@ -40,24 +40,26 @@ class SavedBatchScenario:
 
     @property
     def same(self) -> bool:
-        """Whether the scene has the very loss of the training."""
+        """True if the scenario has the very loss of the training."""
         return self.here is not None and math.isclose(
             self.here, self.batch.value, rel_tol=SAME, abs_tol=SAME**2
         )
 
     def said(self, language: str = "en") -> str:
         value = display_number(self.batch.value, 5)
-        told = {"step": self.batch.step, "loss": self.batch.called, "value": value}
+        values = {"step": self.batch.step, "loss": self.batch.called, "value": value}
         if self.same:
-            return say(language, "kept.same", **told)
+            return say(language, "kept.same", **values)
         if not self.batch.whole:
-            return say(language, "kept.part", count=self.batch.count, rows=self.batch.rows, **told)
+            return say(
+                language, "kept.part", count=self.batch.count, rows=self.batch.rows, **values
+            )
         if not self.batch.loss:
-            return say(language, "kept.unknown", **told)
+            return say(language, "kept.unknown", **values)
         if self.problem is not None:
             reason = say(language, self.problem.key, **self.problem.values)
-            return say(language, "kept.unread", reason=reason, **told)
-        return say(language, "kept.other", here=display_number(self.here, 5), **told)
+            return say(language, "kept.unread", reason=reason, **values)
+        return say(language, "kept.other", here=display_number(self.here, 5), **values)
 
 
 def open_saved_batches(folder: str, report: Report = jobs.step) -> list[SavedBatchScenario]:
@@ -120,8 +122,8 @@ def scene_of(batch: SavedBatch, name: str) -> Scenario:
 
 
 def _may_be(value: object, parameter: Parameter) -> bool:
-    """Whether the page has it: it mines triplets, which a trainer may be given, and has None only
-    for off."""
+    """True if the page accepts the value: it mines triplets, which a trainer may be given, and has
+    None only for off."""
     if value is None:
         return parameter.on_value is not None
     return not parameter.choices or value in parameter.choices
@@ -130,14 +132,14 @@ def _may_be(value: object, parameter: Parameter) -> bool:
 def _rules(batch: SavedBatch) -> Rules:
     if len(batch.columns) == 1:
         return Rules()
-    told = batch.rules
-    ends = told.get("label_range")
-    threshold = told.get("threshold")
+    recorded = batch.rules
+    ends = recorded.get("label_range")
+    threshold = recorded.get("threshold")
     return Rules(
         threshold=float(threshold) if isinstance(threshold, int | float) else None,
         label_range=(float(ends[0]), float(ends[1])) if isinstance(ends, list) else None,
-        extra_negatives=told.get("extra_negatives") is not False,
-        twins="leave_out" if told.get("twins") == "leave_out" else "keep",
+        extra_negatives=recorded.get("extra_negatives") is not False,
+        twins="leave_out" if recorded.get("twins") == "leave_out" else "keep",
     )
 
 

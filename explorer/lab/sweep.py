@@ -1,4 +1,4 @@
-"""What a parameter does to losses: the loss, its gradient and its terms along a range of values."""
+"""Effect of a parameter on losses: the loss, its gradient and its terms along a range of values."""
 
 from __future__ import annotations
 
@@ -153,9 +153,9 @@ def curves_of(
     ]
 
 
-def _of_name_or_role(spec: LossSpec, wanted: str) -> str | None:
+def _of_name_or_role(spec: LossSpec, named: str) -> str | None:
     known = numeric_parameters(spec)
-    ways = (lambda one: one.name == wanted, lambda one: one.role == wanted, lambda _: True)
+    ways = (lambda one: one.name == named, lambda one: one.role == named, lambda _: True)
     return next((one.name for way in ways for one in known if way(one)), None)
 
 
@@ -165,13 +165,13 @@ def _along(
     ends: tuple[float, float] | None,
     points: int,
 ) -> Parameter:
-    """The parameter with the values that were asked for as its range. Raises Problem."""
+    """Return the parameter with the requested values as its range. Raises Problem."""
     if not 2 <= points <= MAX_POINTS:
         raise Problem("sweep_points", about="loss", points=points, most=MAX_POINTS)
     low, high = ends or (parameter.minimum, parameter.maximum)
-    said = {"name": parameter.name, "low": parameter.minimum, "high": parameter.maximum}
+    details = {"name": parameter.name, "low": parameter.minimum, "high": parameter.maximum}
     if not parameter.minimum <= low < high <= parameter.maximum:
-        raise Problem("sweep_ends", about="loss", value=f"{low:g}…{high:g}", **said)
+        raise Problem("sweep_ends", about="loss", value=f"{low:g}…{high:g}", **details)
     ratios = parameter.logarithmic if logarithmic is None else logarithmic
     if ratios and low <= 0:
         raise Problem("sweep_logarithmic", about="loss", name=parameter.name, value=f"{low:g}")
@@ -179,8 +179,8 @@ def _along(
 
 
 def _typed(parameter: Parameter, points: int, also: Sequence[object]) -> tuple[float, ...]:
-    """So many values, of three digits, so that a curve is read at values that can be typed, or so
-    many whole ones as there are; and those besides that lie between the ends."""
+    """Return `points` values of three digits, so that a curve is read at values that can be typed,
+    or so many whole ones as there are; and those of `also` between the ends."""
     low, high = parameter.minimum, parameter.maximum
     spaced = spread(parameter, points)
     typed = (float(round(one) if parameter.whole else f"{one:.3g}") for one in spaced)
@@ -213,7 +213,7 @@ def _over_scale(
 def _limit(
     e: Exploration, parameter: Parameter, values: Sequence[float]
 ) -> tuple[float | None, tuple[tuple[float, float], ...] | None]:
-    """What L/λ tends to, and between what it lies at each λ.
+    """Limit of L/λ, and its bounds at each λ.
 
     λM + ln w ≤ L ≤ λM + ln(1 + Σ w) for the largest violation M ≥ 0, w the least weight if that is
     below 1; the upper gap is the loss at collapse.

@@ -1,4 +1,4 @@
-"""What a page is told when it opens: what all pages are, and its own."""
+"""Facts for a page when it opens: those of all pages, and its own."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Range = tuple[float, float]
 
 
 class PageLink(TypedDict):
-    """Where a page is served, and the catalogue's word for it."""
+    """Path of a page, and its key in the catalogue."""
 
     path: str
     key: str
 
 
 class Limits(TypedDict):
-    """What Explore takes: pairs, bytes of a file, letters of a link, settings of a random batch."""
+    """Limits of Explore: pairs, bytes of a file, letters of a link, settings of a random batch."""
 
     pairs: int
     bytes: int
@@ -33,7 +33,7 @@ class Limits(TypedDict):
 
 
 class NamedEntry(TypedDict):
-    """What every entry of a page's state has."""
+    """The common part of every entry of a page's state."""
 
     name: str
     default: object
@@ -82,11 +82,11 @@ class RelatedClass(TypedDict):
 
 
 class Facts(TypedDict):
-    """What every page is told; `counts` names the values that are grouped by thousands, `scenario`
-    is the table of Explore's state, `defaults` what that begins with; `hosted` is null at home.
-    `groups` are those of losses, in order; `paired` the axes whose places are pairs, `by_pair`
-    those that a pair gives its name to.
-    `names` are the other names of losses, each with the loss and a convention, "" for ours."""
+    """Facts for every page; `counts` names the values that are grouped by thousands, `scenario` is
+    the table of Explore's state, `defaults` its first values; `hosted` is null at home. `groups`
+    are those of losses, in order; `paired` the axes whose places are pairs, `by_pair` those named
+    by a pair. `names` are the other names of losses, each with the loss and a convention, "" for
+    ours."""
 
     pages: list[PageLink]
     hosted: Hosted | None
@@ -115,8 +115,8 @@ class ExploreExample(Example):
 
 
 class ExploreOwn(TypedDict):
-    """What Explore alone is told; `own` are the losses of the user's own, `editable` whether their
-    files can be edited in the page; `tried` how many pairs of a file the trials take at most."""
+    """Facts for Explore alone; `own` are the losses of the user's own, `editable`: their files can
+    be edited in the page; `tried` is the largest number of pairs of a file for the trials."""
 
     examples: dict[str, ExploreExample]
     samplers: list[str]
@@ -128,7 +128,7 @@ class ExploreOwn(TypedDict):
 
 
 class ExploreFacts(Facts):
-    """What Explore is told."""
+    """Facts for Explore."""
 
     explore: ExploreOwn
 
@@ -168,13 +168,13 @@ class CompareOwn(TypedDict):
 
 
 class CompareFacts(Facts):
-    """What Compare is told."""
+    """Facts for Compare."""
 
     compare: CompareOwn
 
 
 class Mining(TypedDict):
-    """How many hard negatives may be mined for each pair, by which margin, and how they are."""
+    """Limits and defaults of hard negatives to mine for each pair, and of their margin."""
 
     negatives: tuple[int, int]
     margin: tuple[float, float]
@@ -182,8 +182,8 @@ class Mining(TypedDict):
 
 
 class DoctorOwn(TypedDict):
-    """What Doctor alone is told: its checks; what may be known beside a number, and numbers to
-    begin with; datasets and logs of runs to begin with, and how large a file of either may be."""
+    """Facts for Doctor alone: its checks; the known values beside a number, and first numbers;
+    first datasets and logs of runs, and the largest file of either."""
 
     checks: list[str]
     table: list[StateEntry]
@@ -202,13 +202,13 @@ class DoctorOwn(TypedDict):
 
 
 class DoctorFacts(Facts):
-    """What Doctor is told."""
+    """Facts for Doctor."""
 
     doctor: DoctorOwn
 
 
 class LargeLoss(TypedDict):
-    """What of a loss the Large batch page can do."""
+    """The abilities of a loss on the Large batch page."""
 
     most: int
     most_drawn: int
@@ -219,7 +219,7 @@ class LargeLoss(TypedDict):
 
 
 class LargeOwn(TypedDict):
-    """What the Large batch page alone is told."""
+    """Facts for the Large batch page alone."""
 
     losses: dict[str, LargeLoss]
     not_here: dict[str, list[Word]]
@@ -229,13 +229,13 @@ class LargeOwn(TypedDict):
 
 
 class LargeFacts(Facts):
-    """What the Large batch page is told."""
+    """Facts for the Large batch page."""
 
     large: LargeOwn
 
 
 class QuickPlan(TypedDict):
-    """What the first button trains."""
+    """The plan of the first button."""
 
     encoder: str
     steps: int
@@ -262,7 +262,7 @@ class Printed(TypedDict):
 
 
 class FinetuneOwn(TypedDict):
-    """What the Fine-tune page alone is told."""
+    """Facts for the Fine-tune page alone."""
 
     table: list[StateEntry]
     quick: QuickPlan
@@ -278,7 +278,7 @@ class FinetuneOwn(TypedDict):
 
 
 class FinetuneFacts(Facts):
-    """What the Fine-tune page is told."""
+    """Facts for the Fine-tune page."""
 
     finetune: FinetuneOwn
 
@@ -313,14 +313,14 @@ class Lesson(TypedDict):
 
 
 class LearnOwn(TypedDict):
-    """What the Learn page alone is told."""
+    """Facts for the Learn page alone."""
 
     table: list[StateEntry]
     lessons: list[Lesson]
 
 
 class LearnFacts(Facts):
-    """What the Learn page is told."""
+    """Facts for the Learn page."""
 
     learn: LearnOwn
 

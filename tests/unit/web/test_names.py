@@ -117,7 +117,7 @@ def by_doctor(name):
 
 def by_doctor_page(name):
     request = {"source": {"kind": "example"}, "loss": name}
-    _, side, _, _ = doctor_page._asked_in(request)
+    _, side, _, _ = doctor_page._common_in(request)
     return side.loss, side.convention
 
 

@@ -1,4 +1,4 @@
-"""What the experiments of the Compare page ask the server for.
+"""Requests of the experiments of the Compare page.
 
 Each answer has an entry for each loss, in their order: its result, or the problem that prevented
 it. A problem of one loss leaves the others as they are.

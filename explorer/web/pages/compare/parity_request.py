@@ -22,7 +22,7 @@ from losses import LOSSES
 
 @dataclass(frozen=True)
 class Gap:
-    """How far a computation lies from the definition at most, by the largest."""
+    """Largest difference of a computation from the definition, relative to the largest value."""
 
     value: Real
     gradient: Real
@@ -61,8 +61,8 @@ class ParityRow:
 
 @dataclass(frozen=True)
 class Parity:
-    """Every loss of the page beside the libraries; `seeded` where it was computed on the seeded
-    batch, since this one has no vectors, and on the `first` pairs of a large one, 0 for all."""
+    """Every loss of the page beside the libraries; `seeded` if it was computed on the seeded batch,
+    since this one has no vectors, and on the `first` pairs of a large one, 0 for all."""
 
     rows: list[ParityRow]
     seeded: bool
@@ -80,14 +80,14 @@ def _parity(request: Json) -> Parity | SendRows:
     named = {scene.loss: LOSSES[scene.loss] for scene in scenes if scene.loss in LOSSES}
     batch = make_batch(scenario.data, scenario.rules)
     seeded = batch.vectors is None or batch.given is not None
-    asked = None if seeded else shown_of(batch)
+    compared = None if seeded else shown_of(batch)
     rows: list[parities.Row] = []
     with jobs.in_turn():
-        resource_checks.check_memory(beside_mib=CUBED * len(asked or ()) ** 3 // MIB)
+        resource_checks.check_memory(beside_mib=CUBED * len(compared or ()) ** 3 // MIB)
         for done, (name, spec) in enumerate(named.items()):
             jobs.step("parity", done, len(named), name=name)
-            rows += parities.parity(asked, {name: spec})
-    first = 0 if asked is batch else len(asked or ())
+            rows += parities.parity(compared, {name: spec})
+    first = 0 if compared is batch else len(compared or ())
     return Parity([_parity_row(row) for row in rows], seeded, first)
 
 

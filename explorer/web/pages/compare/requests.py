@@ -1,4 +1,4 @@
-"""What the Compare page asks the server for."""
+"""Requests of the Compare page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from losses import Symbol
 
 @dataclass(frozen=True)
 class ComparedFigures:
-    """What a loss makes of the batch; null for what it does not have."""
+    """Figures of a loss on the batch; null for missing ones."""
 
     loss: Real
     floor: Real | None
@@ -62,9 +62,9 @@ class ComparedFigures:
 
 @dataclass(frozen=True)
 class ComparedSide:
-    """One side: its figures, the gradient of each pair and the step that is looked at, or the
-    problem that kept it from any. `parameters` are those in force; `looked` is null of a step that
-    the page has by this `name` already."""
+    """One side: its figures, the gradient of each pair and the displayed step, or the problem that
+    prevented them. `parameters` are those in force; `looked` is null for a step that the page has
+    by this `name` already."""
 
     named: Sentence
     parameters: dict[str, Setting]
@@ -86,9 +86,9 @@ class ApartSaid:
 
 @dataclass(frozen=True)
 class Two:
-    """Two sides by their places: why their values must not be compared, Kendall's τ of the
-    gradients of the pairs, the cosine of those by the sentence vectors, and by what one gradient is
-    the other."""
+    """Two sides by their places: reasons not to compare their values, Kendall's τ of the gradients
+    of the pairs, the cosine of those by the sentence vectors, and the factor of one gradient to the
+    other."""
 
     first: int
     second: int
@@ -108,7 +108,8 @@ class ComparedBatch(BatchData):
 
 @dataclass(frozen=True, kw_only=True)
 class Beside(Sparse):
-    """All sides and every two of those that stand; the rest where the page has another batch."""
+    """The sides, and every two of those that could be computed; the rest where the page has another
+    batch."""
 
     rows: str | None = None
     sides: list[ComparedSide]
@@ -249,7 +250,7 @@ def _two(one: Between) -> Two:
 
 @dataclass(frozen=True)
 class InNumbers:
-    """A tensor: so many cells of which so many take part, the least, the mean, the largest."""
+    """A tensor in numbers: its cells, those that take part, the least, the mean, the largest."""
 
     count: int
     present: int
@@ -272,7 +273,7 @@ class FormulaLine:
 
 @dataclass(frozen=True)
 class StepNumbers:
-    """What a step is called, and what it is worth on this batch."""
+    """Name of a step, and its value on this batch."""
 
     name: str
     latex: str

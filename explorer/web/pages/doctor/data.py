@@ -77,7 +77,7 @@ def _examine(request: Json) -> Examination | UndecidedData | Working:
     """{source, loss, batch, tokens: 0 where not known, margin: null for the default, language} →
     what is the matter, which losses can learn from it, and how the file was read; of texts with
     classes what is the matter with these; or what there is to choose from."""
-    source, side, batch, language = _asked_in(request)
+    source, side, batch, language = _common_in(request)
     tokens = _within(TOKENS, request.get("tokens", USUAL_TOKENS), "tokens")
     margin = optional(finite)(request.get("margin"), "margin")
 
@@ -98,8 +98,9 @@ def _examine(request: Json) -> Examination | UndecidedData | Working:
         return UndecidedData(**vars(undecided(source.content, source.name, *how)), problem=problem)
 
 
-def _asked_in(request: Json) -> tuple[Source, Side, int, str]:
-    """What every question about a data set names: it, the loss, the batch size, the language."""
+def _common_in(request: Json) -> tuple[Source, Side, int, str]:
+    """Read the common part of requests on a data set: it, the loss, the batch size, the
+    language."""
     source = read_source(request.get("source", {}))
     side = side_for(Known(loss=of_type(str)(request.get("loss", FIRST_LOSS), "loss")))
     batch = _within(BATCHES, request.get("batch", FIRST_BATCH), "batch")
@@ -109,7 +110,7 @@ def _asked_in(request: Json) -> tuple[Source, Side, int, str]:
 def _encode(request: Json) -> EncodedData | Working:
     """{source, loss, batch, encoder, most: pairs that it reads, language} → what only an encoder
     can tell of the data set."""
-    source, side, batch, language = _asked_in(request)
+    source, side, batch, language = _common_in(request)
     encoder = of_type(str)(request.get("encoder"), "encoder").strip()
     most = _within(ENCODED, request.get("most", USUAL_ENCODED), "most")
 
@@ -121,7 +122,7 @@ def _encode(request: Json) -> EncodedData | Working:
 
 
 def _start_looking(source: Source, encoder: str, most: int) -> Job:
-    """What the encoder makes of the pairs, whatever the loss."""
+    """Start encoding the pairs, whatever the loss."""
 
     def work(report: Report) -> tuple[Read, Seen]:
         read = pairs_only(within(lambda: start_reading(source), report))
@@ -130,10 +131,10 @@ def _start_looking(source: Source, encoder: str, most: int) -> Job:
     return _seen.start((source, visitor(), encoder, most), work)
 
 
-def _within(ends: tuple[int, int], given: object, name: str) -> int:
-    value = integer(given, name)
+def _within(ends: tuple[int, int], sent: object, name: str) -> int:
+    value = integer(sent, name)
     if not ends[0] <= value <= ends[1]:
-        raise misfit(name, given)
+        raise misfit(name, sent)
     return value
 
 
@@ -200,7 +201,7 @@ def _stop(request: Json) -> Nothing:
 
 
 def _plain(value: object) -> object:
-    """What may be looked for by."""
+    """Return a value that can be a key, or None."""
     return value if isinstance(value, str | int | float) else None
 
 

@@ -75,9 +75,8 @@ class ClassRow:
 
 @dataclass(frozen=True)
 class DataFinding:
-    """What is the matter with a data set: in a sentence, what to do and paste, rows of it, or texts
-    of two pairs, that show it, and the link of a scene of Explore with these ("" where none fits).
-    """
+    """A finding about a data set: its sentence, the advice with code to paste, rows, or texts of
+    two pairs, that show it, and the link of a scenario with these ("" where none fits)."""
 
     name: str
     severity: Severity
@@ -90,8 +89,8 @@ class DataFinding:
 
 @dataclass(frozen=True)
 class EncodedData:
-    """What only an encoder can tell of a data set, on so many of its pairs; `ranked` are the first
-    of those on which it and the labels disagree."""
+    """An encoder's findings about `pairs` of a data set; `ranked` are the first of those on which
+    it and the labels disagree."""
 
     encoder: str
     pairs: int
@@ -115,11 +114,12 @@ class FittingLoss:
 
 @dataclass(frozen=True)
 class ExaminedData:
-    """What is the matter with a data set, pairs in so many rows, for a loss in batches of so many
-    of these, the worst first; what was looked for, and what was not; all losses that can learn from
-    it, and how many of these, the last ones, stand folded; links of scenes of Explore with rows of
-    it, which several of the losses share; how many pairs and rows a cleaned table keeps; and how a
-    file was read."""
+    """Findings about a data set, pairs in rows, for a loss in batches of a size, the worst first.
+
+    With the checks made and not made; the losses that can learn from it, and the number of these,
+    the last ones, that stand folded; links of scenarios with rows of it, which several of the
+    losses share; the numbers of pairs and rows of the cleaned table; and the reading of the file.
+    """
 
     pairs: int
     rows: int
@@ -144,12 +144,14 @@ class FetchedRows:
 
 @dataclass(frozen=True)
 class ExaminedClasses:
-    """What is the matter with a table of texts and their classes in batches of a size, the worst
-    first; the share of a batch's rows that are alone of their class; the largest classes, and the
-    smallest of the others; the losses that can learn from it, and how many, the last ones, stand
-    folded; the link of a scene with rows of it; how many texts stay in the cleaned table, and how
-    many have a class of another spelling there; its pairs of one class as a file that the server
-    has, null where no loss can; and how the table was read."""
+    """Findings about a table of texts and their classes in batches of a size, the worst first.
+
+    The share of a batch's rows that are alone of their class; the largest classes, and the smallest
+    of the others; the losses that can learn from it, and the number of these, the last ones, that
+    stand folded; the link of a scenario with rows of it; the number of texts in the cleaned table,
+    and of those with a class of another spelling; its pairs of one class as a file of the server,
+    null where no loss can; and the reading of the table.
+    """
 
     rows: int
     classes: int
@@ -186,7 +188,7 @@ def examined(
     margin: float | None,
     language: str,
 ) -> ExaminedData:
-    """What is the matter with pairs, and which losses can learn from them."""
+    """Return the findings about pairs, and the losses that can learn from them."""
     profile = read.profile
     with jobs.in_order(PAIR_SECONDS * len(profile)):
         found = examine(profile, read.spec(side), batch, most_tokens=tokens, margin=margin)
@@ -208,7 +210,7 @@ def examined(
 
 
 def encoded(read: Read, seen: Seen, side: Side, batch: int, language: str) -> EncodedData:
-    """What an encoder shows of pairs."""
+    """Return an encoder's findings about pairs."""
     spec = read.spec(side)
     faults, checks = examine_encoded(read.profile, seen, spec, batch)
     looked, not_looked = _checks(checks, language)
@@ -225,7 +227,7 @@ def encoded(read: Read, seen: Seen, side: Side, batch: int, language: str) -> En
 
 
 def _checks(checks: Iterable[Check], language: str) -> tuple[list[str], list[str]]:
-    """What was looked for, and what was not, and why."""
+    """Describe the checks that were made, and those that were not, with the reasons."""
     made, others = (
         [check.said(language) for check in checks if check.made is made] for made in (True, False)
     )
@@ -235,7 +237,8 @@ def _checks(checks: Iterable[Check], language: str) -> tuple[list[str], list[str
 def examined_classes(
     table: ClassTable, source: Source, batch: int, language: str
 ) -> ExaminedClasses:
-    """What is the matter with texts and their classes, and which losses can learn from them."""
+    """Return the findings about texts and their classes, and the losses that can learn from
+    them."""
     found, fitting = examine_classes(table, batch), suited_to_classes(table, batch)
     rows = class_scene_of(table, class_sample(table), ON_CLASSES)
     losses, scenes = _on_scenes(fitting, [rows] * len(fitting), language)
@@ -293,7 +296,7 @@ def _paired_file(table: ClassTable, source: Source) -> FetchedRows:
 
 
 def _class_file(table: ClassTable, source: Source) -> LargeFile:
-    """How the table was read, as of a file of pairs."""
+    """Describe the reading of the table, as of a file of pairs."""
     return LargeFile(
         encoding=table.encoding,
         encodings=offered(source.content, table.encoding, source.encoding),
@@ -319,10 +322,10 @@ def _class_row(table: ClassTable, row: int) -> ClassRow:
 def _file(read: Read, source: Source) -> LargeFile | None:
     if read.file is None:
         return None
-    told = described(read.file, source.content, source.encoding)
+    description = described(read.file, source.content, source.encoding)
     # A column of a teacher may be chosen, too.
-    chosen = {**told.chosen, TEACHER: told.chosen.get(TEACHER, NO_SCORE)}
-    return dataclasses.replace(told, chosen=chosen)
+    chosen = {**description.chosen, TEACHER: description.chosen.get(TEACHER, NO_SCORE)}
+    return dataclasses.replace(description, chosen=chosen)
 
 
 def _finding(read: Read, fault: Fault, loss: str, language: str) -> DataFinding:

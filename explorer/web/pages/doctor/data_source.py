@@ -1,4 +1,4 @@
-"""Where the data of a check come from: a set to begin with, or a file by its content."""
+"""Source of the data of a check: a first set, or a file by its content."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """What the names of files made of it begin with."""
+        """Beginning of the names of files made of it."""
         return Path(self.name or self.example).stem[:80] or "pairs"
 
     def content(self) -> bytes:
         return uploads.read(self.file, self.name)
 
 
-def read_source(given: object) -> Source:
+def read_source(sent: object) -> Source:
     """Read what the page sends; Problem names the entry that does not fit."""
-    if not isinstance(given, dict):
-        raise misfit("source", given)
-    if one_of(KINDS)(given.get("kind", "example"), "source.kind") == "example":
-        return Source(example=one_of(SETS)(given.get("example", FIRST_SET), "source.example"))
-    texts = {name: given.get(name, "") for name in ("file", "name", "encoding")}
-    columns, header = given.get("columns") or {}, given.get("header")
+    if not isinstance(sent, dict):
+        raise misfit("source", sent)
+    if one_of(KINDS)(sent.get("kind", "example"), "source.kind") == "example":
+        return Source(example=one_of(SETS)(sent.get("example", FIRST_SET), "source.example"))
+    texts = {name: sent.get(name, "") for name in ("file", "name", "encoding")}
+    columns, header = sent.get("columns") or {}, sent.get("header")
     fits = all(isinstance(text, str) for text in texts.values())
     if not fits or not isinstance(columns, dict) or not isinstance(header, bool | None):
-        raise misfit("source", given)
+        raise misfit("source", sent)
     chosen = tuple((str(role), str(name)) for role, name in columns.items())
     texts["name"] = uploads.name_in(texts)
     return Source("file", "", columns=chosen, header=header, owner=visitor(), **texts)

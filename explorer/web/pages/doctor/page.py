@@ -15,7 +15,7 @@ SERVED = [*requests.SERVED, *data.SERVED, *run.SERVED]
 
 
 def page_data() -> Json:
-    """What the instruments of this page know from the start."""
+    """Return the facts for this page."""
     return {
         "checks": list(CHECKS),
         "table": doctor_table(),

@@ -1,4 +1,4 @@
-"""What the Doctor page asks the server for."""
+"""Requests of the Doctor page."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class NumberFinding(ExplainedFinding):
 
 @dataclass(frozen=True)
 class NumberExplained(ExplainedValue):
-    """What a number means, as `explain_loss_value` answers it."""
+    """The meaning of a number, as `explain_loss_value` answers it."""
 
     findings: list[NumberFinding]  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
 class PastedKind:
-    """What was pasted: "numbers", with these as the number's field takes them, a "run" or a
+    """Kind of pasted input: "numbers", with these as the number's field takes them, a "run" or a
     "table"."""
 
     kind: Literal["numbers", "run", "table"]
@@ -81,9 +81,9 @@ def known_in(request: Json) -> Known:
     Raises Problem, naming the first that cannot be read.
     """
     typed = {name: _text(request, name) for name in ("loss", *COUNTS, *SETTINGS)}
-    told: dict[str, Any] = {name: _whole(name, typed[name]) for name in COUNTS}
-    told |= {name: _real(name, typed[name]) for name in SETTINGS}
-    return Known(loss=typed["loss"], **told)
+    provided: dict[str, Any] = {name: _whole(name, typed[name]) for name in COUNTS}
+    provided |= {name: _real(name, typed[name]) for name in SETTINGS}
+    return Known(loss=typed["loss"], **provided)
 
 
 def _text(request: Json, name: str) -> str:

@@ -48,7 +48,7 @@ class DrawnCurve:
 
 @dataclass(frozen=True)
 class OtherRun:
-    """Another run, its curves, and what its values and the first one's can say of each other."""
+    """Another run, its curves, and the findings of the comparison with the first."""
 
     about: list[str]
     level: Real | None
@@ -61,8 +61,8 @@ class OtherRun:
 
 @dataclass(frozen=True)
 class ExaminedRunLog(ReadRun):
-    """What is the matter with a run, as `doctor_run` answers it, the curves that are drawn, another
-    run beside it, and the numbers of a pasted one as a link carries them."""
+    """Findings about a run, as `doctor_run` answers it, the drawn curves, another run beside it,
+    and the numbers of a pasted one as a link carries them."""
 
     drawn: list[DrawnCurve]
     beside: OtherRun | None
@@ -88,7 +88,7 @@ def _examine_run(request: Json) -> ExaminedRunLog:
 
 
 def _beside(found: ExaminedRun, beside: object, language: str) -> OtherRun:
-    """Another run, and what can be said of both."""
+    """Return another run, and the comparison of both."""
     if not isinstance(beside, dict) or not isinstance(source := beside.get("source"), dict):
         raise misfit("beside", beside)
     other = examine_run(_log_in(source), known_in(beside))

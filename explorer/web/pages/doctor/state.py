@@ -41,7 +41,7 @@ def doctor_table() -> list[dict[str, object]]:
 
 
 def _run_entries() -> list[Entry]:
-    """What is known of a run beside its log stands under names of its own."""
+    """Return the entries of a run; known values beside its log have names of their own."""
     here: dict[str, Any] = {"when": ("check", "run")}
     of_file: dict[str, Any] = {"when": ("run.kind", "file")}
     known = ("loss", *COUNTS, *SETTINGS)

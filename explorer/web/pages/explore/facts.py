@@ -1,4 +1,4 @@
-"""A loss as the pages are told of it."""
+"""Facts about a loss for the pages."""
 
 from __future__ import annotations
 
@@ -88,20 +88,20 @@ class Loss:
 
 @dataclass(frozen=True)
 class NamedLoss:
-    """A loss that was asked for by name."""
+    """A loss that was requested by name."""
 
     loss: Loss
 
 
 def describe_losses() -> dict[str, Loss]:
-    """All losses by name, and the sums that are trained with."""
+    """Return all losses by name, and the sums that are trained with."""
     listed = [*(name for name in LOSSES if LOSSES[name].group != "own"), *RECIPES]
     own = [name for name in LOSSES if LOSSES[name].group == "own"]
     return {name: describe_loss(LOSSES[name]) for name in [*listed, *own]}
 
 
 def described(name: str) -> NamedLoss:
-    """Any name of a loss, a sum as well → the loss as the page needs it."""
+    """Return the facts about a loss, or a sum of losses, by any of its names."""
     return NamedLoss(describe_loss(LOSSES[loss_called(name)[0]]))
 
 

@@ -86,12 +86,12 @@ def read_file(request: Any) -> FileRead | FileUndecided | SendFile:
     else:
         whole = {key: value for key, value in request.items() if key in ("name", "content")}
         digest, name = uploads.hand_in(whole)
-    held = _held(digest, name, request)
-    if held is None:
+    reader = _reader_of(digest, name, request)
+    if reader is None:
         return SendFile()
-    said = str(request.get("encoding") or "")
+    encoding = str(request.get("encoding") or "")
     try:
-        table = held()
+        table = reader()
     except Problem as problem:
         if problem.about not in ("columns", "encoding"):
             raise
@@ -110,7 +110,7 @@ def read_file(request: Any) -> FileRead | FileUndecided | SendFile:
         notes=reading_notes(table),
         header=table.header,
         encoding=table.encoding,
-        encodings=offered(lambda: uploads.read(digest, name), table.encoding, said),
+        encodings=offered(lambda: uploads.read(digest, name), table.encoding, encoding),
     )
 
 
@@ -128,17 +128,17 @@ def _offered(table: tables.Table) -> dict[str, str]:
 def _undecided(
     problem: Problem, digest: str, name: str, request: Mapping[str, Any]
 ) -> FileUndecided:
-    """The columns that there are, to be chosen from, or else the encodings."""
-    content, said = uploads.read(digest, name), str(request.get("encoding") or "")
+    """Return the columns to choose from, or else the encodings."""
+    content, encoding = uploads.read(digest, name), str(request.get("encoding") or "")
     try:
         named = map(str, (request.get("columns") or {}).values())
-        grid = read_grid(content, name, request.get("header"), encoding=said, chosen=named)
+        grid = read_grid(content, name, request.get("header"), encoding=encoding, chosen=named)
     except Problem as unreadable:
         if unreadable.about != "encoding":
             raise
         return FileUndecided(problem, digest, (), False, {}, "", previews(content))
     nothing: dict[str, str] = dict.fromkeys(("first", "second", "score"), "")
-    encodings = offered(lambda: content, grid.encoding, said)
+    encodings = offered(lambda: content, grid.encoding, encoding)
     found = (grid.columns, grid.header, nothing, grid.encoding, encodings)
     return FileUndecided(problem, digest, *found)
 
@@ -153,17 +153,17 @@ def spread(request: Any) -> OverBatches:
 
 
 def whole_file(request: Mapping[str, Any], data: Data) -> Pairs | None:
-    """All pairs of the file that a request names; None where it names none.
+    """Return all pairs of the file that a request names; None where it names none.
 
     Raises Problem where the file has left.
     """
     if request.get("file") is None:
         return None
     digest = str(request["file"])
-    held = _held(digest, data.file, request)
-    if held is None:
+    reader = _reader_of(digest, data.file, request)
+    if reader is None:
         raise Problem("large_file_gone", about="gone", name=data.file)
-    pairs = held().pairs
+    pairs = reader().pairs
     return pairs if data.guided else dataclasses.replace(pairs, guide=None)
 
 
@@ -176,8 +176,9 @@ def _batches(data: Data, request: Mapping[str, Any]) -> list[Pairs]:
     return batches_of_file(pairs, data.reading.draw, COUNT)
 
 
-def _held(digest: str, name: str, request: Mapping[str, Any]) -> Any:
-    """What reads the file of this digest as the request says; None where it has left."""
+def _reader_of(digest: str, name: str, request: Mapping[str, Any]) -> Any:
+    """Return the reader of the file of this digest with the request's options; None where it has
+    left."""
     columns, header = request.get("columns"), request.get("header")
     if not uploads.is_digest(digest) or uploads.find(digest) is None:
         return None

@@ -23,7 +23,7 @@ SERVED = requests.SERVED
 
 
 def page_data() -> dict[str, object]:
-    """What the instruments of this page know from the start, beside what all pages do."""
+    """Return the facts for this page, beside those of all pages."""
     return {
         "examples": {
             name: {"note": example.note, "encoder": example.encoder}
@@ -39,7 +39,7 @@ def page_data() -> dict[str, object]:
 
 
 def shared_data(first: Scenario) -> dict[str, object]:
-    """What the instruments of every page know from the start: losses, limits, the first scene."""
+    """Return the facts for every page: losses, limits, the first scenario."""
     return {
         "counts": sorted(COUNTS),
         "losses": describe_losses(),

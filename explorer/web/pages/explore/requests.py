@@ -1,4 +1,4 @@
-"""What the Explore page asks the server for."""
+"""Requests of the Explore page."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Swept:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What another model makes of a batch: the label that would fit each pair's place, [N]."""
+    """Another model's view of a batch: the label that would fit each pair's place, [N]."""
 
     model: str
     fitting: list[float]
@@ -162,8 +162,8 @@ def _own(name: str) -> Own:
         raise misfit("name", name)
     with contextlib.suppress(Problem):  # it is told below
         own_loss.renew(name)
-    held = OwnFile(found.path.name, found.digest, found.read_at, describe_loss(LOSSES[name]))
-    return Own(held, found.problem)
+    file = OwnFile(found.path.name, found.digest, found.read_at, describe_loss(LOSSES[name]))
+    return Own(file, found.problem)
 
 
 def _check_host() -> None:
@@ -222,8 +222,8 @@ def _second_opinion(request: Json) -> Opinion:
     """{scenario, model} → the label that would fit each pair's place by another model's scores."""
     scenario, name = Scenario.from_json(request.get("scenario")), str(request.get("model")).strip()
     crosses = locate(name).scores_pairs
-    asked = {"cross_encoder": name} if crosses else {"encoder": name, "cross_encoder": ""}
-    batch = make_batch(dataclasses.replace(scenario.data, **asked), scenario.rules)
+    models = {"cross_encoder": name} if crosses else {"encoder": name, "cross_encoder": ""}
+    batch = make_batch(dataclasses.replace(scenario.data, **models), scenario.rules)
     found = contradictions(batch.plain_labels, batch.plain_scores)
     return Opinion(name, found.fitting.tolist())
 

@@ -1,4 +1,4 @@
-"""What a plan of the Fine-tune page would train: its data, its losses, its steps, its time."""
+"""Check of a plan of the Fine-tune page: its data, its losses, its steps, its time."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def check(request: dict) -> Checked:
 
 
 def _rules(plan: TrainingPlan, corpus: data.Corpus) -> LabelRules:
-    """How the labels are read, and how many of the training pairs are positive by it."""
+    """Return the rules of the labels, and the number of positive training pairs."""
     rules = data.rules_for(plan, corpus)
     positives = sum(label >= rules.threshold for *_, label in corpus.train)
     return LabelRules(**rules._asdict(), positives=positives)
@@ -239,7 +239,8 @@ def _nobody_trains() -> bool:
 
 
 def _pace_key(plan: TrainingPlan) -> str:
-    """All of a plan but what makes no step of it slower: how many there are, and mere numbers."""
+    """Digest of a plan without the settings that make no step slower: numbers of steps, and mere
+    numbers."""
     usual = TrainingPlan()
     same = {name: getattr(usual, name) for name in NOT_SLOWER}
     choices = tuple((n, v) for n, v in plan.parameters if isinstance(v, bool | str | tuple))

@@ -29,7 +29,7 @@ QUICK = {
 
 
 def page_data() -> Json:
-    """What the instruments of this page know from the start."""
+    """Return the facts for this page."""
     return {
         "table": finetune_table(),
         "quick": QUICK,

@@ -1,4 +1,4 @@
-"""What the Fine-tune page sends as a plan, with its data found on the server."""
+"""Plans sent by the Fine-tune page, with their data found on the server."""
 
 from __future__ import annotations
 
@@ -65,20 +65,20 @@ def read_plan(chosen: object) -> TrainingPlan:
     return dataclasses.replace(made, data=_found(made.data, chosen["data"]))
 
 
-def _shared(given: dict) -> Json:
-    source = one_of(tuple(ENTRIES))(given.get("source"), "data.source")
-    wanted = (*SHARED, *ENTRIES[source])
-    return {name: given[name] for name in wanted if name in given}
+def _shared(sent: dict) -> Json:
+    source = one_of(tuple(ENTRIES))(sent.get("source"), "data.source")
+    names = (*SHARED, *ENTRIES[source])
+    return {name: sent[name] for name in names if name in sent}
 
 
-def _found(known: TrainingData, given: dict) -> TrainingData:
-    where = given["source"]
+def _found(known: TrainingData, sent: dict) -> TrainingData:
+    where = sent["source"]
     if where == "practice":
-        name = one_of(tuple(PRACTICE))(given.get("practice"), "data.practice")
+        name = one_of(tuple(PRACTICE))(sent.get("practice"), "data.practice")
         rows = _text(practice_pairs(name))
         return dataclasses.replace(known, source="rows", name=name, rows=rows)
     if where == "link":
-        linked = data_of_scenario(scene_of(given).data)
+        linked = data_of_scenario(scene_of(sent).data)
         taken = {"name": linked.name, "rows": linked.rows, "teacher": linked.teacher}
         return dataclasses.replace(known, source="rows", **taken)
     if where == "file":
@@ -95,9 +95,9 @@ def _text(rows: tuple) -> tuple[tuple[str, str, str], ...]:
     return tuple((first, second, typed(label)) for first, second, label in rows)
 
 
-def scene_of(given: dict) -> Scenario:
-    """The scene in a link of the Explore page."""
-    link = str(given.get("link", "")).strip().rpartition("#")[2]
+def scene_of(sent: dict) -> Scenario:
+    """Return the scenario of a link of the Explore page."""
+    link = str(sent.get("link", "")).strip().rpartition("#")[2]
     if not link:
         raise Problem("training_no_link")
     return Scenario.from_link(link)

@@ -1,4 +1,4 @@
-"""What the Fine-tune page asks the server for."""
+"""Requests of the Fine-tune page."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RunGone:
 
 @dataclass(frozen=True)
 class Watched(Sparse):
-    """The runs that are followed, and, asked for, how all are doing."""
+    """The runs that are followed, and, on request, the status of all."""
 
     runs: dict[str, FollowedRun | RunGone]
     listed: list[RunStatus] | None = None
@@ -64,7 +64,7 @@ class Watched(Sparse):
 
 @dataclass(frozen=True)
 class Remarked:
-    """What is striking about a run, and, once it has ended, what it gained."""
+    """Remarks on a run, and, once it has ended, its gain."""
 
     remarks: list[Remark]
     gain: Gain | None
@@ -103,7 +103,7 @@ def _watch(request: dict) -> Watched:
     """{offsets: {name: offset}, list} → how these runs are doing, and, asked to, all runs."""
     found: dict[str, Any] = {}
     offsets = of_type(dict)(request.get("offsets") or {}, "offsets")
-    for name, offset in _few(offsets).items():
+    for name, offset in _check_count(offsets).items():
         begin = max(whole(offset, f"offsets.{quoted(name)}"), 0)
         try:
             found[name] = runs().status(name, begin)
@@ -112,7 +112,7 @@ def _watch(request: dict) -> Watched:
     return Watched(found, cast("Any", runs().listed()) if request.get("list") else None)
 
 
-def _few(named: Named) -> Named:
+def _check_count(named: Named) -> Named:
     """Runs that are named in a request, as they are. Raises Problem where there are too many."""
     if len(named) > NAMED_RUNS:
         raise Problem("training_runs_named", most=NAMED_RUNS)
@@ -190,7 +190,7 @@ class Compared(Sparse):
 def _compare(request: dict) -> Compared:
     """{runs, on?: {file, name, columns}} → a table of finished runs with their verdict; and what
     one of them moved: on the held-out pairs, or on those of a file."""
-    names = _few(texts(request.get("runs") or (), "runs"))
+    names = _check_count(texts(request.get("runs") or (), "runs"))
     on = uploaded_pairs(request["on"]) if request.get("on") else None
     found = vars(compare.table(runs(), names, on))
     ended = [name for name in names if has_ended(runs().folder(name))]
@@ -236,7 +236,7 @@ def _share(request: dict) -> Shared:
 
     A run of somebody else, which was shared with the visitor, keeps the name that it came by.
     """
-    names = _few(texts(request.get("runs") or (), "runs"))
+    names = _check_count(texts(request.get("runs") or (), "runs"))
     mine = [runs().folder(name).is_mine for name in names]
     return Shared([runs().share(n) if own else n for n, own in zip(names, mine, strict=True)])
 

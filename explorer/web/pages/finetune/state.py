@@ -29,7 +29,7 @@ _CHOICES = {
 
 
 def first_plan() -> dict[str, Any]:
-    """What a visitor finds chosen."""
+    """Return the first plan of a visitor."""
     plan = TrainingPlan().to_json()
     first = {name: value for name, value in plan.items() if name != "own_loss"}
     kept = {name: plan["data"][name] for name in (*SHARED, *sum(ENTRIES.values(), ()))}

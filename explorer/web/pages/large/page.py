@@ -17,7 +17,7 @@ SERVED = [*requests.SERVED, *taking.SERVED]
 
 
 def page_data() -> Json:
-    """What the instruments of this page know from the start."""
+    """Return the facts for this page."""
     return {
         "losses": {
             name: {
@@ -38,8 +38,9 @@ def page_data() -> Json:
 
 
 def _not_here() -> dict[str, list[Word]]:
-    """Why the other losses are not on this page, and which: a sentence under ``large.not_here.`` of
-    its own, or that of losses that judge each pair by itself, or that of all others."""
+    """Return the reasons why the other losses are not on this page, with their losses: a sentence
+    of its own under ``large.not_here.``, that of losses that judge each pair by itself, or that of
+    all others."""
     words = catalogue(LANGUAGES[0])
     why: dict[str, list[Word]] = {}
     for name, spec in LOSSES.items():

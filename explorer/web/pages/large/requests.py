@@ -1,4 +1,4 @@
-"""What the Large batch page asks the server for."""
+"""Requests of the Large batch page."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ FIRST = RandomBatch(pairs=100_000, agreement=0.7, grades=6)
 
 @dataclass(frozen=True)
 class Source:
-    """Where the pairs come from: settings of a random batch, a file by its content, a link.
+    """Source of the pairs: settings of a random batch, a file by its content, a link.
 
-    `owner` is the visitor whose file it is: what was made of it is kept for nobody else.
+    `owner` is the visitor whose file it is: its results are cached for nobody else.
     """
 
     kind: str = "random"
@@ -104,7 +104,7 @@ class Source:
     corrections: tuple[Correction, ...] = ()
 
     def has_words(self, batch: LargeBatch) -> bool:
-        """Whether the pairs of the batch have sentences, and not only numbers."""
+        """True if the pairs of the batch have sentences, and not only numbers."""
         return not isinstance(batch.first, Numbered)
 
 
@@ -140,33 +140,33 @@ def read_asked(request: Json) -> Asked:
     rules = request.get("rules") or {}
     if not isinstance(rules, dict):
         raise misfit("rules", rules)
-    twins = one_of(TWINS)(request.get("twins", "keep"), "twins")
+    duplicates = one_of(TWINS)(request.get("twins", "keep"), "twins")
     return Asked(
         _source(request.get("source", {})),
         loss,
         tuple(checked(loss, parameters).items()),
         optional(finite)(rules.get("threshold"), "rules.threshold"),
         optional(label_range)(rules.get("label_range"), "rules.label_range"),
-        twins,
+        duplicates,
     )
 
 
-def _source(given: object) -> Source:
-    if not isinstance(given, dict):
-        raise misfit("source", given)
-    kind = one_of(KINDS)(given.get("kind", "random"), "source.kind")
+def _source(sent: object) -> Source:
+    if not isinstance(sent, dict):
+        raise misfit("source", sent)
+    kind = one_of(KINDS)(sent.get("kind", "random"), "source.kind")
     if kind == "random":
-        settings = given.get("random") or {}
+        settings = sent.get("random") or {}
         if isinstance(settings, dict):
             settings = {**dataclasses.asdict(FIRST), **settings}
         return Source(random=read(RandomBatch, settings, "source.random", {}, _unknown))
-    texts = {name: given.get(name, "") for name in ("file", "name", "encoding", "link")}
-    encoder = given.get("encoder") or EMBEDDED
-    columns = given.get("columns") or {}
+    texts = {name: sent.get(name, "") for name in ("file", "name", "encoding", "link")}
+    encoder = sent.get("encoder") or EMBEDDED
+    columns = sent.get("columns") or {}
     fits = isinstance(columns, dict) and all(isinstance(v, str) for v in (*texts.values(), encoder))
-    header = given.get("header")
+    header = sent.get("header")
     if not fits or header not in (None, True, False):
-        raise misfit("source", given)
+        raise misfit("source", sent)
     chosen = tuple((str(role), str(name)) for role, name in columns.items())
     return Source(
         kind,
@@ -175,7 +175,7 @@ def _source(given: object) -> Source:
         header=header,
         encoder=encoder,
         owner=visitor() if kind == "file" else "",
-        corrections=_corrections(given.get("corrections", ())),
+        corrections=_corrections(sent.get("corrections", ())),
         **texts,
     )
 
@@ -184,12 +184,12 @@ def _unknown(where: str) -> Problem:
     return Problem("scenario_unknown", where=where)
 
 
-def _corrections(given: object) -> tuple[Correction, ...]:
-    """Pairs by their sentences, each with its label; "" where it is left out."""
-    if not isinstance(given, list | tuple) or len(given) > LARGE_CORRECTIONS:
-        raise misfit("source.corrections", given)
+def _corrections(sent: object) -> tuple[Correction, ...]:
+    """Read pairs by their sentences, each with its label; "" where it is left out."""
+    if not isinstance(sent, list | tuple) or len(sent) > LARGE_CORRECTIONS:
+        raise misfit("source.corrections", sent)
     found = []
-    for one in given:
+    for one in sent:
         if not isinstance(one, list | tuple) or len(one) != 3:
             raise misfit("source.corrections", one)
         first, second, label = one
@@ -199,17 +199,21 @@ def _corrections(given: object) -> tuple[Correction, ...]:
     return tuple(found)
 
 
-def read_window(asked: object, shape: tuple[int, int]) -> Window:
-    """The window that is asked for, or all; what reaches beyond the matrix is cut off."""
+def read_window(requested: object, shape: tuple[int, int]) -> Window:
+    """Return the requested window, or all; anything beyond the matrix is cut off."""
     rows, columns = shape
-    if asked is None:
+    if requested is None:
         return Window(0, rows, 0, columns)
-    if not isinstance(asked, list) or len(asked) != 4 or not all(type(at) is int for at in asked):
-        raise misfit("window", asked)
-    top, bottom, left, right = asked
+    if (
+        not isinstance(requested, list)
+        or len(requested) != 4
+        or not all(type(at) is int for at in requested)
+    ):
+        raise misfit("window", requested)
+    top, bottom, left, right = requested
     if not (0 <= top < bottom and 0 <= left < right and top < rows and left < columns):
         raise Problem(
-            "large_window", window=str(asked), rows=grouped(rows), columns=grouped(columns)
+            "large_window", window=str(requested), rows=grouped(rows), columns=grouped(columns)
         )
     return Window(top, min(bottom, rows), left, min(right, columns))
 
@@ -250,7 +254,7 @@ def _check_labels(asked: Asked, report: Report) -> None:
 
 
 def start_batch(asked: Asked) -> Job:
-    """The pairs with what the loss compares, as they were corrected."""
+    """Start making the pairs with the inputs of the loss, and their corrections."""
 
     def work(report: Report) -> LargeBatch:
         if not asked.source.corrections:
@@ -264,9 +268,9 @@ def start_batch(asked: Asked) -> Job:
 def _make(asked: Asked, report: Report) -> LargeBatch:
     source = asked.source
     if source.kind == "random":
-        most = pair_limit(asked.loss, drawn=True)
+        limit = pair_limit(asked.loss, drawn=True)
         drawn_in = source.random.dimension
-        must_fit(source.random.pairs, most, asked.loss, asked.wanted, drawn_in)
+        must_fit(source.random.pairs, limit, asked.loss, asked.wanted, drawn_in)
         return drawn(source.random, asked.wanted)
     if source.kind == "explore":
         return _from_link(source.link, asked.wanted)
@@ -305,27 +309,27 @@ def _reading(source: Source) -> Job:
     return _files.start((source.owner, source.file, *read_as), work)
 
 
-def _from_link(link: str, wanted: LossInput) -> LargeBatch:
+def _from_link(link: str, loss_input: LossInput) -> LargeBatch:
     """The batch of the Explore page that the link names, under its rules."""
     scenario = Scenario.from_link(link)
     batch = make_batch(scenario.data, scenario.rules)
-    found = _of_explore(scenario.data, batch, wanted)
+    found = _of_explore(scenario.data, batch, loss_input)
     return found.under(batch.threshold, batch.label_range)
 
 
-def _of_explore(data: Data, batch: Batch, wanted: LossInput) -> LargeBatch:
+def _of_explore(data: Data, batch: Batch, loss_input: LossInput) -> LargeBatch:
     labels = np.array(batch.pairs.labels)
     first, second = Texts(batch.pairs.first), Texts(batch.pairs.second)
     by_it = has_words(data) and not data.cross_encoder and batch.given is None
     encoder = data.encoder if by_it else ""
-    if wanted == "cosines":
+    if loss_input == "cosines":
         found = in_order(labels, batch.plain_scores, first, second)
         return dataclasses.replace(found, encoder=encoder)
     if batch.vectors is None:
         raise Problem("no_vectors")
     rows = batch.vectors.double().cpu().numpy()
     one, other = (rows[side.cpu().numpy()] for side in (batch.first, batch.second))
-    found = scored(labels, first, second, one, other, wanted)
+    found = scored(labels, first, second, one, other, loss_input)
     return dataclasses.replace(found, encoder=encoder)
 
 
@@ -333,7 +337,7 @@ def _of_explore(data: Data, batch: Batch, wanted: LossInput) -> LargeBatch:
 
 
 def answer_of(request: Json, make: Callable[[LargeSession], Made]) -> Made | Working:
-    """What `make` makes of the opened batch, or how far the work on it is."""
+    """Return the answer of `make` for the open batch, or the progress of the work on it."""
     return answer_when_done(start_opening(read_asked(request)), make)
 
 

@@ -52,7 +52,7 @@ def large_table() -> list[dict[str, object]]:
 
 
 def _placed(entry: Entry) -> Entry:
-    """With its name in the address, and the kind of source that it belongs to."""
+    """Return the entry with its name in the address, and the kind of source that it belongs to."""
     short = entry.name.rpartition(".")[2]
     if entry.name.startswith("source.random."):
         kind = "random"

@@ -1,4 +1,4 @@
-"""What the Large batch page is told of all pairs together, and what it lets one take away."""
+"""Findings of the Large batch page about all pairs together, and its downloads."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _packed = Jobs(most=4)
 
 
 def _start_judging(asked: Asked) -> Job:
-    """What holds of the pairs whatever the loss is judged once for all losses."""
+    """Start judging the pairs, whatever the loss, once for all losses."""
 
     def work(report: Report) -> Judged:
         batch = within(lambda: start_batch(asked), report)
@@ -140,7 +140,7 @@ def _figure(asked: Asked, opened: LargeSession, what: str, request: Json, name: 
 
 
 def _origin(asked: Asked, opened: LargeSession, language: str) -> str:
-    """Where the pairs and their similarities come from."""
+    """Describe the source of the pairs and their similarities."""
     source, batch = asked.source, opened.batch
     count = len(batch)
     if source.kind == "random":
@@ -154,8 +154,8 @@ def _origin(asked: Asked, opened: LargeSession, language: str) -> str:
     by = say(language, "ui.encoder_now", name=encoder) if encoder else ""
     changed = len(source.corrections)
     more = say(language, "figure_text.corrected", count=changed) if changed else ""
-    given = say(language, "figure_text.scores_given") if source.kind == "file" else ""
-    return " · ".join(filter(None, (whence, by or given, more)))
+    by_file = say(language, "figure_text.scores_given") if source.kind == "file" else ""
+    return " · ".join(filter(None, (whence, by or by_file, more)))
 
 
 Write = Callable[[LargeSession, Path, Callable[[int, int], None]], Path]

@@ -1,4 +1,4 @@
-"""What a reader sees at an address where there is no page; programs get JSON, as before."""
+"""Page for an address without a page; programs get JSON, as before."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FOR_PROGRAMS = "gradio_api"
 
 
 def answer(pages: Sequence[tuple[str, str]]) -> Callable:
-    """What to answer in place of a page that there is none of; `pages` are paths and their keys."""
+    """Return a handler for addresses without a page; `pages` are paths and their keys."""
 
     async def missing(request: Request, error: HTTPException) -> Response:
         reads = "text/html" in request.headers.get("accept", "")
@@ -46,9 +46,9 @@ async def unfit(request: Request, error: Exception) -> Response:
 
 
 def page(request: Request, pages: Sequence[tuple[str, str]]) -> str:
-    """A page that leads to those there are. Nothing of the address that was asked for is in it."""
-    asked = request.query_params.get("lang")
-    chosen = asked if asked in LANGUAGES else None
+    """Return a page that links to the existing ones. Nothing of the requested address is in it."""
+    requested = request.query_params.get("lang")
+    chosen = requested if requested in LANGUAGES else None
     language = chosen or preferred(request.headers.get("accept-language", ""))
     # Below the path of a host, if there is one; a host may also give the whole address.
     known = getattr(request.app, "root_path", "") or request.scope.get("root_path", "")
