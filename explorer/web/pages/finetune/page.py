@@ -38,7 +38,11 @@ def page_data() -> Json:
         "samplers": SAMPLERS,
         "augmentations": AUGMENTATIONS,
         "practice": list(PRACTICE),
-        "examples": [name for name, example in textbook.EXAMPLES.items() if example.encodable],
+        "examples": [
+            name
+            for name, example in textbook.EXAMPLES.items()
+            if example.encodable and not example.encoder
+        ],
         "scratch": SCRATCH,
         "embedded": EMBEDDED,
         "source": _printed(),
