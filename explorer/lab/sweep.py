@@ -26,7 +26,7 @@ POINTS, MAX_POINTS = 41, 200
 
 @dataclass(frozen=True)
 class Sweep:
-    """One parameter at `values`, everything else as in the scenario.
+    """A parameter at `values`, everything else as in the scenario.
 
     `active` is the share of the terms that together carry 90% of the weight, None where the
     loss has no terms. `advised` is the range of λ = α/σ_s (S1 eq. 50), None for a loss to which

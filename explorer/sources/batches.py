@@ -21,7 +21,7 @@ RANGES = {"size": (2, EXPLORED_PAIRS), "seed": (0, 2**32 - 1), "number": (0, 9_9
 
 @dataclass(frozen=True)
 class Draw:
-    """One batch of `size` rows: the one with this `number`, counted from 0 on through the epochs.
+    """A batch of `size` rows: the one with this `number`, counted from 0 on through the epochs.
 
     A row is a pair, or all pairs of one row of the file where some hold several (`Pairs.in_rows`):
     then a batch has no more rows than make EXPLORED_PAIRS pairs, however many each of them holds.

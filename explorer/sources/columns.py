@@ -82,13 +82,13 @@ def name_classes(names: Sequence[str]) -> bool:
 
 
 def may_name_class(name: str) -> bool:
-    """Whether a column of this name may hold the classes of texts: "intent", "label_text"."""
+    """True if a column of this name may hold the classes of texts: "intent", "label_text"."""
     is_class = NAMES_CLASS.fullmatch(name.strip().casefold()) is not None
     return is_class or plain_name(name) in CLASS_NAMES
 
 
 def _is_beside(name: str) -> bool:
-    """Whether a column of this name has ids, or what a row belongs to."""
+    """True if a column of this name has ids, or the group of a row."""
     counts = COUNTS_ROWS.fullmatch(name.casefold()) and not may_name_class(name)
     return names_ids(name) or bool(counts) or plain_name(name) in BOOKKEEPING
 

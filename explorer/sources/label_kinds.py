@@ -38,7 +38,7 @@ _INFERENCE_NUMBERS = frozenset(map(float, INFERENCE.values()))
 
 
 class Kind(StrEnum):
-    """One notation of labels."""
+    """A notation of labels."""
 
     NUMBER = "number"
     YES_NO = "yes_no"

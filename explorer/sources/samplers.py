@@ -53,7 +53,7 @@ def no_duplicates(texts: Sequence[Texts], size: int, generator: torch.Generator)
 
 @dataclass(frozen=True)
 class Epoch:
-    """One epoch of full batches.
+    """An epoch of full batches.
 
     Number of places of its rows in whole batches, number of promised batches and of actual ones,
     number of different rows in these, and number of their places with a row of an earlier batch.

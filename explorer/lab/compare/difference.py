@@ -74,7 +74,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Piece:
-    """One operation or leaf.
+    """An operation or leaf.
 
     `kind`: "shared"; "parameter", the same parameter at another value or a scale where the other
     has a temperature; "base", "other". `instead` is the place in `Difference.pieces` of the piece

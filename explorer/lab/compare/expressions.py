@@ -74,7 +74,7 @@ _COMPARED: Mapping[type[ast.cmpop], tuple[str, bool]] = {
 
 @dataclass(eq=False)
 class Node:
-    """One operation, or one leaf.
+    """An operation, or one leaf.
 
     `operation` is its name, or one of INPUT, PARAMETER and CONSTANT; `says` identifies a leaf: the
     reading of the input (`losses.readings.READABLE`), the parameter's name, the constant's text.

@@ -1,4 +1,4 @@
-"""One batch cut into pieces: gradient accumulation, GradCache, several devices, a queue, copies.
+"""A batch cut into pieces: gradient accumulation, GradCache, several devices, a queue, copies.
 
 The inputs of a loss are cut along their axes (`losses.readings.READABLE`): a part has some of the
 pairs, or of the queries with their own keys and its share of the further negatives, or the

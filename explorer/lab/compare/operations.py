@@ -89,7 +89,7 @@ class FormulaWriter(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class At:
-    """One operation that is being written."""
+    """An operation that is being written."""
 
     page: FormulaWriter
     node: Node

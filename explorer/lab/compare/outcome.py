@@ -44,7 +44,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Side:
-    """One loss of `LOSSES` with its parameters, in our convention or in a library's."""
+    """A loss of `LOSSES` with its parameters, in our convention or in a library's."""
 
     loss: str
     convention: str = ""

@@ -30,7 +30,7 @@ OF_PAIRS = ("flip", "drop", "duplicate", "false_negative")
 
 @dataclass(frozen=True)
 class Change:
-    """One change of a batch.
+    """A change of a batch.
 
     "flip": pair `pair` gets the label at the other end of its scale, as far from it as it was from
     this one; "drop" leaves the pair out; "duplicate" puts it in once more; "false_negative" puts

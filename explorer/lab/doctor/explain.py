@@ -150,7 +150,7 @@ class LossMatch:
 
 @dataclass(frozen=True)
 class Finding:
-    """One value that the number may be, and every loss that has it there, likeliest first.
+    """A value that the number may be, and every loss that has it there, likeliest first.
 
     `kinds`: "collapse", "start", both where the loss is the same with all vectors alike and all at
     right angles, "floor", or "nothing", where there is nothing to compare. `exact`: equal to the

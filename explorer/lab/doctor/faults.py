@@ -34,7 +34,7 @@ class Cell(Whole):
 
 @dataclass(frozen=True)
 class Fault:
-    """One finding.
+    """A finding.
 
     Its stable name, severity, the numbers of its sentence, all pairs that show it (of those read,
     counted from 1; for a run, its steps), code to paste, and texts of two pairs that show it.

@@ -68,7 +68,7 @@ def _rescaled(profile: Profile) -> str:
 
 
 def compares_in_lists(profile: Profile, spec: LossSpec) -> bool:
-    """Whether a loss compares the candidates of each list alone: one on lists, and, where a row is
+    """True if a loss compares the candidates of each list alone: one on lists, and, where a row is
     a list with a label for each candidate, one that compares pairs."""
     rows_are_lists = profile.labelled and profile.in_lists and not profile.of_triplets
     return "lists" in spec.needs or (rows_are_lists and compares_within_lists(spec))

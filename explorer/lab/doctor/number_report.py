@@ -347,7 +347,7 @@ class ExplainedLoss(Whole):
 
 @dataclass(frozen=True)
 class ExplainedFinding(Whole):
-    """One value that the number may be, with the losses that have it."""
+    """A value that the number may be, with the losses that have it."""
 
     kinds: list[str]
     value: float

@@ -354,7 +354,7 @@ class Profile:
 
     @cached_property
     def has(self) -> frozenset[str]:
-        """Those of `Readable.needs` that the pairs have."""
+        """The `Readable.needs` that the pairs meet."""
         there = {
             "positives": self.positives > 0,
             "order": self.labelled and len(self.levels) > 1,

@@ -18,7 +18,7 @@ MINIMUM, SHARED, ALONE, WITHOUT_POSITIVE = MEASURES = (
 
 @dataclass(frozen=True)
 class Trial:
-    """One epoch of batches, drawn from `tried` of the `rows` of a table.
+    """An epoch of batches, drawn from `tried` of the `rows` of a table.
 
     The value of its `measure` (one of `MEASURES`) in today's batches, `before`, and in these,
     `after`: the minimum of a softmax loss, or a share of rows or batches.

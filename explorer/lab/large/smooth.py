@@ -136,7 +136,7 @@ class Smooth(Summable[Found]):
         return np.concatenate([moments, np.add.reduceat(moments, self._groups[:-1], axis=0)])
 
     @cached_property
-    def _felt(self) -> np.ndarray:
+    def _node_weights(self) -> np.ndarray:
         """Weight of a column at each node with each chunk of rows, and with each group."""
         return self._moments @ self.nodes.weights
 
@@ -274,9 +274,9 @@ class Smooth(Summable[Found]):
         ends = self.labels[np.maximum(stops, 1) - 1]
         cut = np.clip(np.searchsorted(self.labels, ends, "left"), starts, stops)
         cut = np.where(tied, cut, stops)
-        return self._felt_of(starts, cut), self._felt_of(cut, stops)
+        return self._node_weights_of(starts, cut), self._node_weights_of(cut, stops)
 
-    def _felt_of(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    def _node_weights_of(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
         """Weight of a column at each node with runs of rows."""
         felt = np.zeros((len(starts), len(self.nodes)))
         some = starts < stops
@@ -357,7 +357,7 @@ class Smooth(Summable[Found]):
             shape = len(some), counts[some].max(initial=0) + 2
             moments, felt = np.zeros((2, *shape, len(self.nodes)))
             first, last = np.zeros((2, *shape))
-            moments[place], felt[place] = self._moments[known], self._felt[known]
+            moments[place], felt[place] = self._moments[known], self._node_weights[known]
             first[place], last[place] = (labels[known] for labels in self._ends)
             for at, (begin, end) in ((0, heads), (-1, tails)):
                 moments[:, at] = self._of_pairs(begin[some], end[some])

@@ -69,7 +69,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Moment:
-    """What there is at one stop of the lever; a matrix in the pictures is of `seen`."""
+    """The contents of one stop of the lever; a matrix in the pictures is of `seen`."""
 
     numbers: Mapping[str, float]
     pictures: tuple[Matrix | Chart, ...]
@@ -78,9 +78,9 @@ class Moment:
 
 @dataclass(frozen=True)
 class Lever:
-    """What the reader moves through `stops`, from that at `start` to that at `goal`, where the
-    question is answered. `written` is how a stop is: as a word, by
-    ``learn.<lesson>.<step>.stop.<number>``, or as a number."""
+    """The lever that the reader moves through `stops`, from that at `start` to that at `goal`,
+    where the question is answered. `written` is the form of a stop: a word, by
+    ``learn.<lesson>.<step>.stop.<number>``, or a number."""
 
     stops: tuple[float, ...]
     start: int
@@ -90,7 +90,7 @@ class Lever:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What is asked before the lever moves: the number `of` the goal, to choose among `answers` or
+    """The question before the lever moves: the number `of` the goal, to choose among `answers` or
     to mark on an axis from `low` to `high`, where a mark within `near` of it is right."""
 
     of: str
@@ -106,8 +106,8 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Step:
-    """One question. `figures` are the numbers that stand above the picture, the first of them
-    large; `formats` are of those numbers that are not plain."""
+    """A question. `figures` are the numbers above the picture, the first of them large; `formats`
+    are of those numbers that are not plain."""
 
     scenario: Scenario
     measure: Callable[[Scenario, float], Moment]

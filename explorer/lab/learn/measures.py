@@ -1,4 +1,4 @@
-"""What a lesson measures of a loss on a batch, beyond what every exploration has."""
+"""Measures of a loss on a batch for lessons, beyond those of every exploration."""
 
 from __future__ import annotations
 

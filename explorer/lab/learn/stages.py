@@ -1,4 +1,4 @@
-"""What each lesson measures at a stop of its lever: `Step.measure`, a function for each lesson."""
+"""Measures of each lesson at a stop of its lever: `Step.measure`, a function for each lesson."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COVERING = ("cosent", "info_nce", "nt_xent")
 
 
 def listening(scenario: Scenario, scale: float) -> Moment:
-    """Whom does the loss listen to: λ of CoSENT, and the share of two wrong labels."""
+    """Measure λ of CoSENT, and the share of two wrong labels in the gradient."""
     e = explore(with_parameters(scenario, scale=scale))
     marked = EXAMPLES[scenario.data.example].mislabelled
     even = explore(dataclasses.replace(scenario, loss="cosine_mse", parameters=()))
@@ -49,7 +49,7 @@ def listening(scenario: Scenario, scale: float) -> Moment:
 
 
 def temperature(scenario: Scenario, value: float) -> Moment:
-    """How many negatives count at a temperature."""
+    """Measure how many negatives count at a temperature."""
     e = explore(with_parameters(scenario, temperature=value))
     assert e.weights is not None
     numbers = {
@@ -61,7 +61,7 @@ def temperature(scenario: Scenario, value: float) -> Moment:
 
 
 def collapse(scenario: Scenario, share: float) -> Moment:
-    """Where losses end if all vectors are moved to one point."""
+    """Measure where losses end if all vectors are moved to one point."""
     ways = {loss: _way(dataclasses.replace(scenario, loss=loss)) for loss in COLLAPSING}
     place = COLLAPSE_SHARES.index(share)
     shares = COLLAPSE_SHARES[: place + 1]  # the rest is what the reader predicts
@@ -87,7 +87,7 @@ def _way(scenario: Scenario) -> Way:
 
 
 def duplicate(scenario: Scenario, times: float) -> Moment:
-    """What a pair that stands twice in the batch does to the loss."""
+    """Measure the effect of a pair that stands twice in the batch on the loss."""
     batch = make_batch(scenario.data, scenario.rules)
     pair = int(batch.positives[REPEATED])
     twice = explore(scenario, changed_batch(batch, Change("duplicate", pair)))
@@ -103,7 +103,7 @@ def duplicate(scenario: Scenario, times: float) -> Moment:
 
 
 def order(scenario: Scenario, shift: float) -> Moment:
-    """Which losses notice that all cosines rise by as much."""
+    """Find the losses that notice an equal rise of all cosines."""
     batch = changed_batch(make_batch(scenario.data, scenario.rules), Change("shift", 0, shift))
     squares = dataclasses.replace(scenario, loss="cosine_mse", parameters=())
     numbers = {"cosent": explore(scenario, batch).loss, "mse": explore(squares, batch).loss}
@@ -111,7 +111,7 @@ def order(scenario: Scenario, shift: float) -> Moment:
 
 
 def accumulation(scenario: Scenario, size: float) -> Moment:
-    """What is left of a batch in micro-batches of this size: the mean over all of them."""
+    """Measure the rest of a batch in micro-batches of this size: the mean over all of them."""
     e = explore(scenario)
     rows = len(e.batch.positives)
     cut = mechanics(e, "micro", int(size))
@@ -126,7 +126,7 @@ def accumulation(scenario: Scenario, size: float) -> Moment:
 
 
 def libraries(scenario: Scenario, place: float) -> Moment:
-    """One loss under one name in four libraries."""
+    """Compute a loss of one name in four libraries."""
     values = [_in_library(scenario, name) for name in LIBRARIES]
     chosen = int(place)
     losses = [e.loss for e in values]
@@ -151,7 +151,7 @@ def _in_library(scenario: Scenario, convention: str) -> Exploration:
 
 
 def margin(scenario: Scenario, value: float) -> Moment:
-    """What a margin asks of vectors of length 1."""
+    """Measure the demand of a margin on vectors of length 1."""
     e = explore(with_parameters(scenario, margin=value))
     violations = e.trace.named("violations").value
     numbers = {
@@ -172,7 +172,7 @@ def margin(scenario: Scenario, value: float) -> Moment:
 
 
 def filtered(scenario: Scenario, place: float) -> Moment:
-    """What a guide's filter leaves out."""
+    """Find the pairs that a guide's filter leaves out."""
     plain = dataclasses.replace(scenario, loss="info_nce", parameters=(("temperature", 0.05),))
     e = explore(scenario if place else plain)
     cells = measures.masked_cells(e) if place else []
@@ -185,7 +185,7 @@ def filtered(scenario: Scenario, place: float) -> Moment:
 
 
 def coverage(scenario: Scenario, place: float) -> Moment:
-    """Which pairs of sentences a loss compares."""
+    """Find the pairs of sentences that a loss compares."""
     e = explore(dataclasses.replace(scenario, loss=COVERING[int(place)]))
     found = measures.covered(e)
     count = len(found)

@@ -1,4 +1,4 @@
-"""One run before and after: changes of rank, and its probe batch at any step."""
+"""A run before and after: changes of rank, and its probe batch at any step."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def from_nulls(scores: Iterable[float | None]) -> list[float]:
 
 
 class RunFolder:
-    """One run on disk."""
+    """A run on disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -9,7 +9,7 @@ from explorer.runtime.wire import Setting
 
 
 class TrainingData(TypedDict):
-    """Where the pairs of a run come from; the pairs themselves stay with the server."""
+    """Source of the pairs of a run; the pairs themselves stay with the server."""
 
     source: str
     example: str
@@ -102,7 +102,7 @@ class Measured(_Measured, total=False):
 
 
 class LiveHistogram(TypedDict):
-    """How many scores of each band of labels lie in each bin, [bands, bins]."""
+    """Number of scores of each band of labels in each bin, [bands, bins]."""
 
     edges: list[float]
     counts: list[list[int]]
@@ -151,7 +151,7 @@ class AlarmRecord(TypedDict):
 
 
 class EventRecord(TypedDict):
-    """What happened to the run; `resumed`: of what came before, no more than `step` counts."""
+    """An event of the run; `resumed`: earlier records beyond `step` do not count."""
 
     kind: Literal["checkpoint", "resumed", "paused", "continued"]
     step: int
@@ -161,7 +161,7 @@ RunRecord = StepRecord | EvaluationRecord | HeldOutRecord | AlarmRecord | EventR
 
 
 class PairCounts(TypedDict):
-    """How many pairs were learnt from, how many held out."""
+    """Numbers of training pairs and held-out pairs."""
 
     train: int
     held_out: int
@@ -183,15 +183,15 @@ class _Summary(TypedDict):
 
 
 class ExampleCount(TypedDict):
-    """What a run learnt from, row by row of its data set."""
+    """Number and form of the training rows."""
 
     form: Literal["pairs", "classes", "triplets", "lists"]
     count: int
 
 
 class Summary(_Summary, total=False):
-    """What a run came to; `repeated` of its held-out pairs repeat another, where that matters; runs
-    of earlier versions do not say their `examples`."""
+    """Results of a run; `repeated` of its held-out pairs repeat another, where that matters; runs
+    of earlier versions have no `examples`."""
 
     repeated: int
     examples: ExampleCount
@@ -203,16 +203,16 @@ class _Loading(TypedDict):
 
 
 class Loading(_Loading, total=False):
-    """What is being made ready, and for how long all of it has taken so far; of a teacher how many
-    of the sentences or pairs it has read, 0 of 0 at first."""
+    """The part that is being loaded, and the seconds so far; for a teacher the number of sentences
+    or pairs it has read, 0 of 0 at first."""
 
     done: int
     total: int
 
 
 class Standing(TypedDict):
-    """How a run is doing, but for what went wrong; `shared` says that others may read it by its
-    link, to whom it belongs."""
+    """Status of a run, without its problem; `shared`: others may read it by the link of its
+    owner."""
 
     id: str
     loss: str
@@ -243,7 +243,7 @@ class Standing(TypedDict):
 
 
 class RunStatus(Standing):
-    """How a run is doing."""
+    """Status of a run."""
 
     problem: Problem | None
 
@@ -256,7 +256,7 @@ class FollowedRun(RunStatus):
 
 
 class Followed(Standing):
-    """How a training is doing: what went wrong, in words, and what its log has since an offset."""
+    """Status of a training: its problem, in words, and the records of its log since an offset."""
 
     problem: str | None
     records: list[RunRecord]

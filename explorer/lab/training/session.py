@@ -1,4 +1,4 @@
-"""One run from start to end, by the trainers of sentence-transformers."""
+"""A run from start to end, by the trainers of sentence-transformers."""
 
 from __future__ import annotations
 

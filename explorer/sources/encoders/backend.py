@@ -84,7 +84,7 @@ class Encoder:
 
 @dataclass(frozen=True)
 class Backend:
-    """One kind of encoder: a module of this package, or of a folder on its path, has one as
+    """A kind of encoder: a module of this package, or of a folder on its path, has one as
     `BACKEND`.
 
     `takes` says whether a name is of this kind; of several that take it, the one of the least

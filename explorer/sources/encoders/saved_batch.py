@@ -100,10 +100,10 @@ def _read(path: Path, _written: int, _size: int) -> SavedBatch:
 
 
 def named(batch: SavedBatch) -> dict[Cell, str]:
-    """What each cell of the batch is called: its text, where it was kept.
+    """Name each cell of the batch: its text, where that was kept.
 
-    A text that stood before is told from it by its row: a model that drops out units gives it
-    another vector. Only the first texts of a cross-encoder, which make lists, stay as they are.
+    A text that stood before is distinguished from it by its row: a model that drops out units gives
+    it another vector. Only the first texts of a cross-encoder, which make lists, stay as they are.
     """
     count = len(batch.columns) or len(batch.texts or ()) or 2
     taken: set[str] = set()

@@ -1,1 +1,1 @@
-"""One folder for each page."""
+"""A folder for each page."""

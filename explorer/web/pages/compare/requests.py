@@ -62,7 +62,7 @@ class ComparedFigures:
 
 @dataclass(frozen=True)
 class ComparedSide:
-    """One side: its figures, the gradient of each pair and the displayed step, or the problem that
+    """A side: its figures, the gradient of each pair and the displayed step, or the problem that
     prevented them. `parameters` are those in force; `looked` is null for a step that the page has
     by this `name` already."""
 

@@ -33,8 +33,8 @@ from losses import LOSSES
 
 @dataclass(frozen=True)
 class Outlook:
-    """Why a plan cannot be trained, or in how many steps on how many examples, of which `form`;
-    `pace` names the time that a step takes."""
+    """Reason why a plan cannot be trained, or its steps and its examples, of a `form`; `pace` names
+    the time of a step."""
 
     refused: Problem | None
     examples: int
@@ -52,8 +52,8 @@ class Repetition(Outlook):
 
 @dataclass(frozen=True)
 class ChosenThere(Sparse):
-    """What the scene of a link says beside its data: `twins` where it leaves them out, and what
-    models it names."""
+    """Settings of a link's scenario beside its data: `twins` where it leaves them out, and the
+    names of its models."""
 
     loss: str
     convention: str
@@ -68,12 +68,14 @@ class ChosenThere(Sparse):
 
 @dataclass(frozen=True)
 class Checked(Outlook):
-    """What the data holds, which losses can learn from it, how long the run will be; within which
-    Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. `taught`:
-    whether a teacher's scores came with the data; `asked`: about how many pairs a model is asked;
-    `guide_unread`: whether a guide's vectors did, which no trainer reads; `encoder_prompts`: those
-    of the encoder's own configuration. `notes` say how the columns of a dataset of the hub were
-    read; those of a file stand below it."""
+    """The check of a plan: contents of the data, losses that can learn from it, length of the run;
+    the Spearman, above and below 0, that so many held-out pairs reach `by_chance`, at this `level`.
+
+    `taught`: a teacher's scores came with the data; `asked`: approximate number of pairs for a
+    model to score; `guide_unread`: a guide's vectors came, which no trainer reads;
+    `encoder_prompts`: those of the encoder's own configuration. `notes` are those on the columns of
+    a dataset of the hub; those of a file stand below it.
+    """
 
     repetition: Repetition
     of_scene: ChosenThere | None
@@ -152,7 +154,8 @@ def _rules(plan: TrainingPlan, corpus: data.Corpus) -> LabelRules:
 
 
 def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Outlook:
-    """Why the plan cannot be trained, or on how many examples, in how many steps of which pace."""
+    """Return the reason why the plan cannot be trained, or its examples, its steps and their
+    pace."""
     count = examples(plan, corpus.material)
     return Outlook(
         refused=data.why_not(plan, corpus) or quota.why_not(plan, corpus),
@@ -164,7 +167,8 @@ def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Outlook:
 
 
 def _repetition(plan: TrainingPlan, corpus: data.Corpus) -> Repetition:
-    """How many runs the source's experiment takes on this data, and the outlook for each."""
+    """Return the number of runs of the source's experiment on this data, and the outlook for
+    each."""
     plans = source.experiment(plan)
     losses = {one.loss: _outlook(one, corpus) for one in plans}.values()
     worst = next((outlook for outlook in losses if outlook.refused), next(iter(losses)))
@@ -172,7 +176,7 @@ def _repetition(plan: TrainingPlan, corpus: data.Corpus) -> Repetition:
 
 
 def _chosen_in(given: dict) -> ChosenThere | None:
-    """What was chosen beside the data in the scene of a link: its loss, and its rules."""
+    """Return the settings of a link's scenario beside the data: its loss, and its rules."""
     if given["source"] != "link":
         return None
     scene = scene_of(given)
@@ -192,7 +196,7 @@ def _chosen_in(given: dict) -> ChosenThere | None:
 
 
 def _has_vectors(given: dict) -> bool:
-    """Whether the scene of a link has a guide's vectors."""
+    """True if the scenario of a link has a guide's vectors."""
     return given["source"] == "link" and bool(scene_of(given).data.guided)
 
 

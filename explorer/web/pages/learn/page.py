@@ -14,7 +14,7 @@ BELOW = [lesson.name for lesson in LESSONS]
 
 
 def page_data() -> Json:
-    """What the instruments of this page know from the start."""
+    """Return the facts for this page."""
     return {"table": learn_table(), "lessons": [_lesson(one) for one in LESSONS]}
 
 

@@ -1,4 +1,4 @@
-"""What the Learn page asks the server for."""
+"""Requests of the Learn page."""
 
 from __future__ import annotations
 
