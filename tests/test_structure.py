@@ -113,7 +113,8 @@ PRIVATE_WORDS = {
 }  # fmt: skip
 # Packages that are still to be renamed and described.
 NOT_YET = (
-    "explorer.lab", "explorer.sources", "explorer.web.pages", "explorer.web.wire", "benchmarks",
+    "benchmarks", "explorer.lab", "explorer.sources", "explorer.web.pages.compare",
+    "explorer.web.pages.finetune", "explorer.web.pages.large", "explorer.web.pages.learn",
 )  # fmt: skip
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
