@@ -119,10 +119,10 @@ NOT_YET = (
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def described():
+def described(not_yet=NOT_YET):
     """Yield (module, node) for modules, classes and functions of packages in plain English."""
     for module, path in FILES.items():
-        if not f"{module}.".startswith(tuple(f"{package}." for package in NOT_YET)):
+        if not f"{module}.".startswith(tuple(f"{package}." for package in not_yet)):
             for node in ast.walk(parsed(path)):
                 if isinstance(node, (ast.Module, *NAMED)):
                     yield module, node
@@ -131,7 +131,7 @@ def described():
 def test_docstrings_start_with_a_verb_or_a_noun():
     found = [
         f"{module}: {docstring.partition(chr(10))[0]}"
-        for module, node in described()
+        for module, node in described(not_yet=("benchmarks",))
         if NO_BEGINNING.match(docstring := ast.get_docstring(node) or "")
     ]
     assert not found, "\n".join(found)
