@@ -36,7 +36,7 @@ from benchmarks.inputs import (
     vectors,
 )
 from losses import LOSSES, LossSpec
-from losses.contrastive.directions import DIRECTIONS
+from losses.contrastive.info_nce_directions import DIRECTIONS
 from losses.contrastive.lifted import lifted_unit, lifted_unit_definition
 from losses.contrastive.mined_triplets import (
     triplet_over_violating,
@@ -44,7 +44,7 @@ from losses.contrastive.mined_triplets import (
 )
 from losses.contrastive.nt_xent import nt_xent_of_classes, nt_xent_of_classes_definition
 from losses.ranking.circle_self_paced import circle_per_anchor, circle_per_anchor_definition
-from losses.readings import READABLE
+from losses.readable_inputs import READABLE
 from losses.spread.vicreg import vicreg_of_means, vicreg_of_means_definition
 
 

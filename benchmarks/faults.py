@@ -26,7 +26,7 @@ import psutil
 from benchmarks.interaction import ROOT
 from benchmarks.report import Row
 from benchmarks.visitors import WAIT_S, paths_of
-from explorer.front.visitor import HEADER
+from explorer.gateway.visitor_key import HEADER
 from explorer.runtime.visitors import new_key
 
 WHOLE = "what was finished is whole, the rest goes on or is told; started again without help"

@@ -19,7 +19,7 @@ import psutil
 
 from benchmarks.report import Row
 from benchmarks.visitors import WAIT_S, served_paths
-from explorer.front.visitor import HEADER
+from explorer.gateway.visitor_key import HEADER
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import new_key
 from explorer.web.api.endpoints import ENDPOINTS

@@ -26,7 +26,7 @@ import pyarrow.parquet
 
 from benchmarks.report import Row
 from benchmarks.visitors import WAIT_S, Answers, Visitor, paths_of, row
-from explorer.front.visitor import HEADER
+from explorer.gateway.visitor_key import HEADER
 from explorer.runtime.visitors import new_key
 
 CONNECTIONS, SHARE = 500, 0.1

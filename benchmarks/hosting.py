@@ -32,7 +32,7 @@ from benchmarks.interaction import running
 from benchmarks.machine import describe
 from benchmarks.report import Row
 from benchmarks.visitors import PAIRS, WAIT_S, Answers, Visitor, memory_mib, paths_of, row
-from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.run_folder import RunFolder
 from explorer.sources.encoders import EMBEDDED
 from explorer.web.pages.finetune.state import first_plan
 

@@ -183,7 +183,7 @@ def encoding() -> list[Row]:
 
     from explorer.runtime.device import all_cores
     from explorer.sources import encoders
-    from explorer.sources.encoders.cached import forget_rows
+    from explorer.sources.encoders.row_cache import forget_rows
 
     lines = SENTENCES.read_text(encoding="utf-8").splitlines()[1:]
     found = list(dict.fromkeys(part for line in lines for part in line.split("\t")[:2]))[:256]
@@ -218,10 +218,10 @@ def many_batches() -> list[Row]:
     import torch
 
     from explorer.core.scenario import Data, Scenario
-    from explorer.lab.over_batches import batches_of_file, over_batches
+    from explorer.lab.variation_over_batches import batches_of_file, over_batches
     from explorer.sources import encoders, tables
     from explorer.sources.batches import Draw
-    from explorer.sources.encoders.cached import forget_rows
+    from explorer.sources.encoders.row_cache import forget_rows
 
     pairs = tables.read_file(SENTENCES, most=100_000).pairs
     drawn = batches_of_file(pairs, Draw("shuffled", 64))

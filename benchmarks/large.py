@@ -26,7 +26,7 @@ from benchmarks.machine import describe
 from benchmarks.report import Row
 from explorer.lab.large.batch import drawn, in_order
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.methods import offered
+from explorer.lab.large.form_methods import offered
 from explorer.lab.large.session import LargeSession, checked, open_batch
 from explorer.sources import random_batch
 from explorer.sources.random_batch import RandomBatch

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.report import Row
 from benchmarks.visitors import Answers, Visitor, memory_mib, paths_of, row
-from explorer.lab.training.folder import all_runs
+from explorer.lab.training.run_folder import all_runs
 from explorer.runtime.limits import DOWNLOAD_S
 from explorer.web.hosting import TIDIED_S
 

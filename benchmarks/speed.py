@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from benchmarks.result import Result
-from explorer.export.figure.look import FONTS
-from explorer.export.figure.svg import Pen, line, px, rectangle
+from explorer.export.figure.appearance import FONTS
+from explorer.export.figure.svg_elements import Pen, line, px, rectangle
 from explorer.export.palette import LIGHT
 
 WIDE, HIGH, COLUMNS = 232, 160, 4  # of a panel, with its margins; and panels in a row

@@ -42,10 +42,10 @@ from benchmarks.machine import describe
 from benchmarks.report import Row
 from explorer.lab.training import data
 from explorer.lab.training import session as sessions
-from explorer.lab.training.encoders import starting_model
-from explorer.lab.training.measure import live_sample, unnoticed
+from explorer.lab.training.held_out_metrics import live_sample, unnoticed
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.lab.training.runs import Runs
+from explorer.lab.training.starting_model import starting_model
 from explorer.sources.encoders import EMBEDDED
 from losses.sentence_transformers import PrismCallback
 

@@ -20,7 +20,7 @@ import numpy as np
 import orjson
 
 from benchmarks.report import Row
-from explorer.front.visitor import HEADER
+from explorer.gateway.visitor_key import HEADER
 from explorer.runtime.visitors import new_key
 
 PAIRS = 64

@@ -23,7 +23,7 @@ from explorer.runtime.deployment_policy import (
     use_hosted_policy,
     use_owner_policy,
 )
-from explorer.runtime.one_folder import keep_all_in
+from explorer.runtime.single_storage_folder import keep_all_in
 
 if TYPE_CHECKING:
     from explorer.core.scenario import Scenario
@@ -115,7 +115,7 @@ def write_figure(chosen: argparse.Namespace) -> int:
     asked = {"language": chosen.language, "dark": chosen.dark}
     remark = ""
     try:
-        from explorer.runtime.leave import leave_of
+        from explorer.runtime.owner_permissions import leave_of
 
         with leave_of(chosen.fetch):
             remark = _written(chosen, asked)
@@ -131,7 +131,7 @@ def write_figure(chosen: argparse.Namespace) -> int:
 def _written(chosen: argparse.Namespace, asked: dict) -> str:
     """Write the figure; return a remark on it, or ""."""
     if chosen.out.lower().endswith(".html"):
-        from explorer.export.interactive import write_interactive
+        from explorer.export.interactive_figure import write_interactive
 
         write_interactive(_scene(chosen.scenario), chosen.out, **asked)
         return ""
@@ -239,9 +239,9 @@ def run(chosen: argparse.Namespace) -> int:
         kept = keep_all_in(chosen.data) if chosen.data else None
     except OSError as problem:
         return could_not_start(problem)
-    from explorer.lab.training import folder
+    from explorer.lab.training import run_folder
 
-    folder.choose_root(chosen.runs or kept)
+    run_folder.choose_root(chosen.runs or kept)
     if chosen.hosted:
         use_hosted_policy()
     if deployment_policy().keeps_apart:
@@ -252,7 +252,7 @@ def run(chosen: argparse.Namespace) -> int:
     gc.disable()  # what an import makes stays: looking through it again and again finds nothing
     from explorer.lab.saved_batches import open_saved_batches
     from explorer.runtime import jobs  # after the arguments: --help should not wait for these
-    from explorer.runtime.leave import allow_folder
+    from explorer.runtime.owner_permissions import allow_folder
     from explorer.web import site
 
     try:

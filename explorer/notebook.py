@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from explorer.web.api.reading import rules_of, scenario_of
+from explorer.web.api.request_parsing import rules_of, scenario_of
 
 if TYPE_CHECKING:
     from explorer.web.site import Site

@@ -104,7 +104,7 @@ from losses.ranking.ranknet import (
     pairwise_logistic_still_at_ties,
 )
 from losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol
-from losses.spread.alignment import ALIGNMENT, UNIFORMITY, alignment, uniformity
+from losses.spread.alignment_and_uniformity import ALIGNMENT, UNIFORMITY, alignment, uniformity
 from losses.spread.barlow_twins import BARLOW_TWINS, barlow_twins
 from losses.spread.orthogonal import ORTHOGONAL, orthogonal
 from losses.spread.vicreg import VICREG, vicreg, vicreg_of_means

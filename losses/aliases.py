@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Iterable
 
-from losses.peers import SENTENCE_TRANSFORMERS as LIBRARY
+from losses.library_peers import SENTENCE_TRANSFORMERS as LIBRARY
 from losses.spec import Convention, LossSpec
 
 # So many letters of a convention's name say which class is meant: BatchHard of

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from losses.readings import READABLE
+from losses.readable_inputs import READABLE
 from losses.spec import LossSpec
 from losses.symbols import Parameter
 

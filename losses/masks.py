@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from losses.rules import Rules
-from losses.same_text import same_text as holds_same_text
+from losses.definition_rules import Rules
+from losses.duplicate_text_masks import same_text as holds_same_text
 
 
 def own_pair(cells: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from losses import LOSSES, LossSpec
-from losses.combined.queued import Queues
+from losses.combined.vector_queue import Queues
 
 EXTRA = ("gather",)  # keywords that say where a loss runs, not which loss it is
 

@@ -14,13 +14,13 @@ from typing import Any
 from torch import Tensor
 
 from losses.checked_inputs import with_checked_inputs
-from losses.equivalents import Equivalent
-from losses.forms import Form
-from losses.peers import Peer
-from losses.readings import LISTS, POSITIVES, READABLE, TEACHER, TEACHER_VECTORS, Readable
-from losses.scores import SCORE_KINDS, Ends, by_kind_of_score, on_scores
+from losses.library_peers import Peer
+from losses.readable_inputs import LISTS, POSITIVES, READABLE, TEACHER, TEACHER_VECTORS, Readable
+from losses.score_kinds import SCORE_KINDS, Ends, by_kind_of_score, on_scores
+from losses.sentence_transformers_equivalents import Equivalent
 from losses.symbols import Parameter, ParameterValue, Symbol
-from losses.unjudged import without_unjudged
+from losses.term_forms import Form
+from losses.unjudged_labels import without_unjudged
 
 GROUPS = (
     "pair_scores",
@@ -47,9 +47,9 @@ class Convention:
     `floor`, `with_copies` and `reach` are as in `LossSpec`, for a definition of its own; None for
     their formulas means those of the loss. `former` are earlier names, by which links, runs and
     programs still find it. `peers` compute it, beside its `equivalent`; a `printed` one is from an
-    article or a question. `score` is the kind of score that it compares (`losses.scores`), that of
-    the loss if empty. `learned` are the parameters that the library trains with the model, each
-    with a value at which the loss reaches its minimum; training starts at their defaults.
+    article or a question. `score` is the kind of score that it compares (`losses.score_kinds`),
+    that of the loss if empty. `learned` are the parameters that the library trains with the model,
+    each with a value at which the loss reaches its minimum; training starts at their defaults.
     `label_ends` and `list_weight` are as in `LossSpec`. `aliases` select it, too.
     """
 
@@ -120,19 +120,20 @@ class LossSpec:
     vectors, for a hinge of distances with a margin beyond it. `variants` holds the formula that
     replaces `formula` at a parameter's value, under "name=value" (true and false in lower case).
     `note` is a remark that a reader of its numbers needs. `form` is the form of its terms
-    (`losses.forms`), if it has one. `equivalent`, called with the parameters, is the same in
-    sentence-transformers (`losses.equivalents`). `counted` is a formula of the candidates that
-    count when texts are known, for a loss that reads them. `aliases` are other common names, among
-    them those of libraries' classes. `selectors` names boolean steps that distinguish cells; all
-    others are masks. `parts` are the terms of a loss made of losses. `peers` are other
-    implementations, beside its `equivalent`. `without_others` are parameter values at which it
-    takes no other row of the batch as a negative: empty if it never does, None if it always does.
-    `convention` is the one it is written in, as set by `under`. `negatives` names the steps whose
-    cells compare a query, or a view, with a negative of the batch. `with_copies` is the least value
-    in a batch where some negatives duplicate the row's target or, except with dot products, the row
-    itself: it is called with their number in each row for each of these steps, [R], and with the
-    parameters. `score` is the kind of score that it compares, on which `collapse` and `floor` may
-    depend. `formulas_unbounded` has the formulas of these two ("collapse", "floor") that differ for
+    (`losses.term_forms`), if it has one. `equivalent`, called with the parameters, is the same in
+    sentence-transformers (`losses.sentence_transformers_equivalents`). `counted` is a formula of
+    the candidates that count when texts are known, for a loss that reads them. `aliases` are other
+    common names, among them those of libraries' classes. `selectors` names boolean steps that
+    distinguish cells; all others are masks. `parts` are the terms of a loss made of losses. `peers`
+    are other implementations, beside its `equivalent`. `without_others` are parameter values at
+    which it takes no other row of the batch as a negative: empty if it never does, None if it
+    always does. `convention` is the one it is written in, as set by `under`. `negatives` names the
+    steps whose cells compare a query, or a view, with a negative of the batch. `with_copies` is the
+    least value in a batch where some negatives duplicate the row's target or, except with dot
+    products, the row itself: it is called with their number in each row for each of these steps,
+    [R], and with the parameters. `score` is the kind of score that it compares, on which
+    `collapse` and `floor` may depend. `formulas_unbounded` has the formulas of these two
+    ("collapse", "floor") that differ for
     unbounded scores; for a loss on such scores, those for bounded scores. `learned` is as in
     `Convention`. `label_ends` are the ends of the labels that it accepts as they are; beyond them
     it has no minimum, or one above 0. `list_weight`, called with the labels of a list, is the

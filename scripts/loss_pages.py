@@ -13,10 +13,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Data, Scenario
-from explorer.core.specialise import definition_at
-from explorer.export.written_out import written_out
+from explorer.core.specialised_definitions import definition_at
+from explorer.export.standalone_source import written_out
 from explorer.locale import catalogue, parameter_word, say, spelled, title_word
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources.textbook import EXAMPLES
 from losses import GROUPS, LossSpec, Parameter

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from losses import LOSSES, SHIPPED
-from losses.combined.queued import REFERENCES
+from losses.combined.vector_queue import REFERENCES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [

@@ -19,7 +19,7 @@ RANK = {
     "losses": 0,
     "explorer.locale": 1,
     "explorer.runtime": 2,
-    "explorer.front": 3,
+    "explorer.gateway": 3,
     "explorer.sources": 3,
     "explorer.core": 4,
     "explorer.lab": 6,

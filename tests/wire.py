@@ -22,16 +22,16 @@ import explorer.web
 from explorer.core.scenario import SentScenario
 from explorer.lab.compare import parity
 from explorer.lab.training import run_records
-from explorer.runtime import jobs, numbers, problem
-from explorer.runtime import wire as runtime_wire
+from explorer.runtime import jobs, number_format, problem
+from explorer.runtime import response_types as runtime_wire
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import plain
-from explorer.runtime.wire import Packed, Sparse
-from explorer.web.serving import Refused
-from explorer.web.wire import facts
+from explorer.runtime.response_types import Packed, Sparse
+from explorer.web.server_functions import Refused
+from explorer.web.wire import page_facts
 
 DECLARED = Path(inspect.getfile(explorer.web)).parent / "wire.d.ts"
-MODULES = (numbers, problem, runtime_wire, run_records, facts, parity)
+MODULES = (number_format, problem, runtime_wire, run_records, page_facts, parity)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",
@@ -185,7 +185,7 @@ def declarations() -> str:
     """The text of ``wire.d.ts``: all that answers are made of, and the functions of each page."""
     pages = served_functions()
     asked = [answers_of(function) for page in pages.values() for function in page.values()]
-    sent = [*asked, *facts.PAGES.values()]
+    sent = [*asked, *page_facts.PAGES.values()]
     objects = {kind: None for one in sent for kind in _objects(one)}
     twice = [name for name, count in Counter(map(_called, objects)).items() if count > 1]
     if twice:  # TypeScript would take them for one

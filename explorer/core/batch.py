@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from explorer.core.labels import beyond_scale
-from explorer.core.models import (
+from explorer.core.label_range_check import beyond_scale
+from explorer.core.scenario import Data, Rules
+from explorer.core.scenario_models import (
     Models,
     find_models,
     has_words,
@@ -22,22 +23,21 @@ from explorer.core.models import (
     vectors_of,
     with_second_models,
 )
-from explorer.core.scenario import Data, Rules
 from explorer.locale import grouped
 from explorer.runtime.device import device, precision
 from explorer.runtime.limits import KEPT_BATCHES
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import quoted
 from explorer.sources import random_batch, tables, textbook
 from explorer.sources.cells import shortened
-from explorer.sources.guides import guide_of
+from explorer.sources.guide_vectors import guide_of
 from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from losses.geometry import cosine
-from losses.groups import at, lists_of, margins_of, triplets_of
 from losses.labels import Ends, cosine_labels, label_rules, unit_labels
-from losses.readings import READABLE
-from losses.unjudged import judged_in
+from losses.query_groups import at, lists_of, margins_of, triplets_of
+from losses.readable_inputs import READABLE
+from losses.unjudged_labels import judged_in
 
 # A level of `hierarchical_cosent` reads this share of the dimensions, from the first on.
 LEVELS = (0.25, 0.5, 1.0)
@@ -141,7 +141,7 @@ class Batch:
         return torch.tensor(owners, dtype=torch.int64, device=self.labels.device)
 
     def read(self, what: str, vectors: Tensor | None, scores: Tensor) -> Tensor | None:
-        """Return the input of a loss under this name (`losses.readings.READABLE`).
+        """Return the input of a loss under this name (`losses.readable_inputs.READABLE`).
 
         `vectors` and `scores` are the ones to differentiate. Returns None if the batch lacks the
         input and the loss can do without.
@@ -270,7 +270,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class _Readings:
-    """Methods that build the tensors named in `losses.readings.READABLE`."""
+    """Methods that build the tensors named in `losses.readable_inputs.READABLE`."""
 
     batch: Batch
     held: Tensor | None

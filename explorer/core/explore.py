@@ -11,16 +11,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.core import diagnostics
+from explorer.core import trace_diagnostics
 from explorer.core.batch import Batch
-from explorer.core.diagnostics import Order, Places, Suspect, Term, Weights
-from explorer.core.disagreement import Disagreement, contradictions, disagreement
+from explorer.core.duplicate_negatives import SameText, minimum_with_duplicates, same_text_in
+from explorer.core.label_disagreement import Disagreement, contradictions, disagreement
 from explorer.core.own_loss import own_faults
-from explorer.core.resolve import Resolved, check_labels, resolve
-from explorer.core.same_text import SameText, minimum_with_duplicates, same_text_in
+from explorer.core.resolved_scenario import Resolved, check_labels, resolve
 from explorer.core.scenario import Scenario
-from explorer.core.specialise import accepted, definition_at
+from explorer.core.specialised_definitions import accepted, definition_at
 from explorer.core.trace import Trace, trace
+from explorer.core.trace_diagnostics import Order, Places, Suspect, Term, Weights
 from explorer.runtime import jobs, resource_checks
 from explorer.runtime.device import device_name
 from explorer.runtime.limits import KEPT_BATCHES
@@ -80,7 +80,7 @@ class Exploration:
     def heaviest(self) -> list[Term]:
         if self.weights is None:
             return []
-        return diagnostics.heaviest(self.trace, self.spec.terms, self.weights)
+        return trace_diagnostics.heaviest(self.trace, self.spec.terms, self.weights)
 
     @functools.cached_property
     def floor(self) -> float | None:
@@ -156,7 +156,7 @@ class Exploration:
     @functools.cached_property
     def score_gradient(self) -> Tensor | None:
         """∂L/∂s of each pair [N]; None for a loss without it."""
-        return diagnostics.score_gradient(
+        return trace_diagnostics.score_gradient(
             self.batch, self.spec, self.trace, self.trace.gradients[0]
         )
 
@@ -211,7 +211,7 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
     by_scores, by_vectors = (*traced.gradients, None)[:2]
     felt_by_scores = by_scores if batch.given is not None or not spec.reads_vectors else None
     felt_by_vectors = by_vectors if spec.reads_vectors else None
-    weights = diagnostics.weights_of(traced, spec.terms)
+    weights = trace_diagnostics.weights_of(traced, spec.terms)
     total = by_vectors if by_vectors is not None else by_scores
     order, suspects = _about(batch)
     plain = {name: value.detach() for name, value in inputs.items() if value is not None}
@@ -227,7 +227,7 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
         places=_places(batch, spec, traced),
         weights=weights,
         suspects=suspects,
-        pair_gradient=diagnostics.pair_gradient(batch, felt_by_vectors, felt_by_scores),
+        pair_gradient=trace_diagnostics.pair_gradient(batch, felt_by_vectors, felt_by_scores),
         gradient_norm=0.0 if total is None else float(total.norm()),
         is_felt=total is not None,
         gradient_of="scores" if by_vectors is None else "vectors",
@@ -257,8 +257,8 @@ def longest_prefix(spec: LossSpec) -> int:
 
 
 def _score_kind(batch: Batch, scenario: Scenario, spec: LossSpec) -> str:
-    """Return the kind of the batch's pair scores (`losses.scores`): cosines or a convention's dot
-    products for vectors, logits for a cross-encoder or for values beyond −1 and 1."""
+    """Return the kind of the batch's pair scores (`losses.score_kinds`): cosines or a convention's
+    dot products for vectors, logits for a cross-encoder or for values beyond −1 and 1."""
     scores = batch.given
     if scores is None:
         return spec.score if spec.score == "dot" else "cosine"
@@ -280,14 +280,14 @@ def _places(batch: Batch, spec: LossSpec, traced: Trace) -> Places | None:
         return _places_in(batch, read)
     compared = traced.last("logits") or traced.last("similarities")
     inputs = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
-    return diagnostics.places_of(inputs, compared and compared.value)
+    return trace_diagnostics.places_of(inputs, compared and compared.value)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def _places_in(batch: Batch, read: tuple[str, ...]) -> Places | None:
     with torch.no_grad():
         inputs = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
-        return diagnostics.places_of(inputs)
+        return trace_diagnostics.places_of(inputs)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
@@ -306,4 +306,4 @@ def _disagreement(batch: Batch) -> Disagreement | None:
 def _about(batch: Batch) -> tuple[Order, list[Suspect]]:
     """Cache values of a batch that do not depend on the loss."""
     with torch.no_grad():
-        return diagnostics.order_of(batch)
+        return trace_diagnostics.order_of(batch)

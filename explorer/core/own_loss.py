@@ -22,12 +22,12 @@ from pathlib import Path
 from types import ModuleType
 
 from explorer.core.function_source import source_of
+from explorer.runtime.atomic_files import atomic_write
 from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.files import atomic_write
 from explorer.runtime.jobs import Cancelled
-from explorer.runtime.leave import leave_for
 from explorer.runtime.local_path import local_path
 from explorer.runtime.loopback import is_this_computer
+from explorer.runtime.owner_permissions import leave_for
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, spec_of
 

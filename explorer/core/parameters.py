@@ -10,9 +10,9 @@ from typing import TypeGuard
 import torch
 
 from explorer.locale import title_word
-from explorer.runtime.numbers import typed
+from explorer.runtime.number_format import typed
 from explorer.runtime.problem import Problem
-from explorer.runtime.wire import is_number
+from explorer.runtime.response_types import is_number
 from losses import LossSpec, Parameter
 from losses.spec import ParameterValue
 

@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from explorer.core import collapse
+from explorer.core import scale_above_collapse as collapse
 from explorer.core.batch import Batch
-from explorer.core.collapse import Edge
-from explorer.core.disagreement import STRONG_RATE, Disagreement, disagrees
+from explorer.core.duplicate_negatives import SameText
 from explorer.core.explore import Exploration
-from explorer.core.models import encoder_of, has_words
-from explorer.core.same_text import SameText
+from explorer.core.label_disagreement import STRONG_RATE, Disagreement, disagrees
+from explorer.core.scale_above_collapse import Edge
+from explorer.core.scenario_models import encoder_of, has_words
 from explorer.locale import Word, parameter_word, title_word, titles_in, word
 from explorer.runtime.limits import KEPT_BATCHES
-from explorer.runtime.numbers import display_number, whole_percent
+from explorer.runtime.number_format import display_number, whole_percent
 from explorer.sources.encoders.embedded import is_embedded
 from losses import LossSpec
-from losses.forms import Largest
 from losses.geometry import cosine_matrix
+from losses.term_forms import Largest
 
 # The annotated derivation that circulates with S1 advises to keep the gradient norm within this
 # band (eq. 45), and to choose λ = α/σ (eq. 50).

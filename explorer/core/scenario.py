@@ -21,10 +21,10 @@ from explorer.runtime import validation
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB, SCENARIO_BYTES
 from explorer.runtime.problem import Problem, Value, logged
-from explorer.runtime.wire import Setting, as_answer
+from explorer.runtime.response_types import Setting, as_answer
 from explorer.sources.batches import RANGES, SAMPLERS, Draw
 from explorer.sources.encoders import EMBEDDED
-from explorer.sources.guides import Guided, unpacked
+from explorer.sources.guide_vectors import Guided, unpacked
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
 

@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any
 
 from explorer.core.function_source import source_of
-from explorer.runtime.parsing import parsed
+from explorer.runtime.python_parsing import parsed
 
 # The longest line of code in this project; a longer signature has one argument a line.
 LINE_LENGTH = 100

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from explorer.core.batch import Batch, load_table
 from explorer.core.explore import Exploration
-from explorer.core.models import encoder_of, has_words
 from explorer.core.scenario import Data
-from explorer.export.figure.svg import clipped
+from explorer.core.scenario_models import encoder_of, has_words
+from explorer.export.figure.svg_elements import clipped
 from explorer.locale import catalogue, parameter_word, say, spelled, title_word
-from explorer.runtime.numbers import display_number, percent
+from explorer.runtime.number_format import display_number, percent
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.textbook import EXAMPLES
 from losses import Parameter

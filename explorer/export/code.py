@@ -19,17 +19,23 @@ import torch
 from torch import Tensor
 
 from explorer.core.explore import Exploration
-from explorer.core.specialise import accepted
+from explorer.core.specialised_definitions import accepted
 from explorer.export.csv import harmless
-from explorer.export.equivalents import as_defined_here, equivalent_of, is_ours, number, stated
+from explorer.export.sentence_transformers_equivalents import (
+    as_defined_here,
+    equivalent_of,
+    is_ours,
+    number,
+    stated,
+)
+from explorer.export.standalone_source import written_out
 from explorer.export.template import render
-from explorer.export.trained import Rows, trained_step, written
-from explorer.export.written_out import written_out
+from explorer.export.trainer_program import Rows, trained_step, written
 from explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from explorer.runtime.problem import Problem
 from losses.combined.composed import helpers_of, identifier_of, parts_of, source_of
-from losses.combined.queued import KEPT, present
-from losses.readings import READABLE
+from losses.combined.vector_queue import KEPT, present
+from losses.readable_inputs import READABLE
 from losses.sentence_transformers.registry import trains_as_one
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
@@ -152,7 +158,7 @@ QUEUED_ROWS = ("queries", "keys", "query_texts", "key_texts", "embeddings", "cla
 
 def for_trainer(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
     """Return a step of sentence-transformers' trainer with this loss on this batch; None if it
-    needs more than pairs (`explorer.export.trained`)."""
+    needs more than pairs (`explorer.export.trainer_program`)."""
     many = len(exploration.batch) > WRITTEN_PAIRS
     apart = many if from_files is None else from_files
     found = trained_step(exploration, _from_pairs if apart else written)

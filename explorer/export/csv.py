@@ -15,11 +15,11 @@ from typing import TextIO
 
 from explorer.core.explore import Exploration
 from explorer.export.caption import pair_numbers
-from explorer.export.layout import NAMED_BY_PAIR, PAIRED
-from explorer.export.picture import picture
-from explorer.export.picture_data import Axis
+from explorer.export.exploration_arrays import picture
+from explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
+from explorer.export.picture_types import Axis
 from explorer.locale import say
-from explorer.runtime.numbers import csv_number
+from explorer.runtime.number_format import csv_number
 from explorer.sources.pairs import Correction, Pairs, corrected
 
 # Blanks and marks that are not seen may stand before it.

@@ -15,7 +15,7 @@ from explorer.locale import say
 from explorer.runtime import jobs
 from explorer.runtime.jobs import Report
 from explorer.runtime.local_path import local_path
-from explorer.runtime.numbers import display_number, typed
+from explorer.runtime.number_format import display_number, typed
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 from explorer.sources.encoders.saved_batch import cells_of_pairs, find_saved_batch, named

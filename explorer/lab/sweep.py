@@ -13,13 +13,13 @@ from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
 from explorer.core.parameters import chosen_numeric, numeric_parameters, spread
 from explorer.core.remarks import GRADIENT_BAND, band_applies, suggested_scale
-from explorer.core.resolve import Resolved, resolve
+from explorer.core.resolved_scenario import Resolved, resolve
 from explorer.core.scenario import Scenario
-from explorer.lab.one_pass import Point, passed_points, single_points
+from explorer.lab.single_pass_sweep import Point, passed_points, single_points
 from explorer.runtime.problem import Problem
-from explorer.runtime.wire import is_number
+from explorer.runtime.response_types import is_number
 from losses import LOSSES, LossSpec, Parameter
-from losses.forms import Separable
+from losses.term_forms import Separable
 
 POINTS, MAX_POINTS = 41, 200
 
@@ -94,8 +94,8 @@ def curves(
 
     The values are spread between the `ends`, those of its range if left out, by equal steps or by
     equal ratios (`logarithmic`), as its slider is if left out. Where the definition allows it, all
-    are computed in one pass (`explorer.lab.one_pass`); of a loss that has to be run value by value
-    there are at most `singly`. Numbers of `also` that lie in between are among them.
+    are computed in one pass (`explorer.lab.single_pass_sweep`); of a loss that has to be run value
+    by value there are at most `singly`. Numbers of `also` that lie in between are among them.
 
     Raises:
         Problem: if the loss has no such parameter, the values cannot be so, or the scenario cannot

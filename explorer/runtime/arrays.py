@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.runtime.files import atomic_write
+from explorer.runtime.atomic_files import atomic_write
 
 
 def save_array(path: Path, values: np.ndarray) -> None:

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import platformdirs
 from cachetools import LRUCache
 
-from explorer.runtime.files import files_in
+from explorer.runtime.atomic_files import files_in
 from explorer.runtime.limits import CACHE_FOLDER_BYTES
 
 Value = TypeVar("Value")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from explorer.runtime.files import age_of, files_in
+from explorer.runtime.atomic_files import age_of, files_in
 from explorer.runtime.limits import DOWNLOAD_S, DOWNLOADS_BYTES
 from explorer.runtime.visitors import visitor
 

@@ -26,7 +26,7 @@ from explorer.runtime import fair_queue, thread_slots
 from explorer.runtime.budgets import budget
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.processes import give_back
 from explorer.runtime.visitors import visitor

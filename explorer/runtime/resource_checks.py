@@ -13,7 +13,7 @@ from explorer.locale import grouped
 from explorer.runtime.budgets import budget
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.limits import MIB
-from explorer.runtime.memory import left
+from explorer.runtime.memory_use import left
 from explorer.runtime.problem import Problem, logged
 
 

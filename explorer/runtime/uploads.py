@@ -16,14 +16,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from explorer.runtime.atomic_files import age_of, files_in
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder, prune
-from explorer.runtime.files import age_of, files_in
+from explorer.runtime.json_encoding import whole_letters
 from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.resource_checks import check_disk
-from explorer.runtime.sendable import whole_letters
 from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import visitor
 

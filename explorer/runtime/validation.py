@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from explorer.runtime.numbers import display_number
+from explorer.runtime.json_encoding import MAX_INTEGER
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import MAX_INTEGER
 
 Reader = Callable[[Any, str], Any]
 Readers = Mapping[tuple[type, str], Reader]

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import torch
 
 from explorer.runtime.budgets import budget
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.processes import begin, memory_of
 
@@ -115,8 +115,8 @@ class Worker:
 
 
 # All take their turn (`explorer.runtime.fair_queue`), so that one for each queue is enough.
-LIGHT = Worker("explorer.export.explored")
-MIDDLING = Worker("explorer.export.explored", niceness=5)
+LIGHT = Worker("explorer.export.explore_page_response")
+MIDDLING = Worker("explorer.export.explore_page_response", niceness=5)
 WORKERS = (LIGHT, MIDDLING)
 
 

@@ -11,9 +11,9 @@ from decimal import Decimal
 from numbers import Real
 from typing import Protocol
 
+from explorer.runtime.json_encoding import whole_letters
 from explorer.runtime.limits import ROW_LETTERS
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import whole_letters
 from explorer.runtime.validation import text_of
 
 # What programs write where there is no value; a notebook of transformers writes the last.

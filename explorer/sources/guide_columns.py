@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from explorer.runtime.problem import Problem
 from explorer.sources.column_names import GUIDE
-from explorer.sources.columns import (
+from explorer.sources.column_roles import (
     NO_SCORE,
     POSITIVE_ROLES,
     SEVERAL,

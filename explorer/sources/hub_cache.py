@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+from explorer.runtime.atomic_files import age_of
 from explorer.runtime.budgets import budget
 from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.files import age_of
 from explorer.runtime.limits import MIB
 
 Kind = Literal["model", "dataset"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from explorer.runtime.limits import COLUMNS, ROW_LETTERS
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import Cells, is_blank, shortened
-from explorer.sources.columns import recognised
+from explorer.sources.column_roles import recognised
 from explorer.sources.delimited import Record, Tell, distinct, lines_of
 from explorer.sources.nested_rows import flattened, joined
 

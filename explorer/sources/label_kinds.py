@@ -27,7 +27,7 @@ from explorer.sources.cells import (
     read_inference,
     shortened,
 )
-from explorer.sources.columns import NO_SCORE
+from explorer.sources.column_roles import NO_SCORE
 
 # The share of a column's labels that are written in one way; fewer, and it is unclear which.
 CLEAR_SHARE = 0.9

@@ -7,10 +7,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from explorer.runtime.json_encoding import whole_letters
 from explorer.runtime.limits import MIB
 from explorer.runtime.local_path import is_inside, local_path
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import whole_letters
 
 STATE, SPLITS, USUAL_SPLIT = "state.json", "dataset_dict.json", "train"
 

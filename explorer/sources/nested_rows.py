@@ -18,7 +18,7 @@ from typing import TypeGuard
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 from explorer.sources.column_names import ANCHOR_NAMES, DIALOGUES, PAIR_NAMES
-from explorer.sources.columns import names_candidate
+from explorer.sources.column_roles import names_candidate
 
 Row = dict[str, object]
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.runtime.numbers import typed
+from explorer.runtime.number_format import typed
 from explorer.sources.cells import ENTAILMENT, INFERENCE_WORDS, read_score
 
 # The label of a pair that comes without one, and of the other pairs of its anchor.

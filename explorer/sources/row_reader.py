@@ -17,7 +17,7 @@ from explorer.sources.cells import (
     read_sentence,
 )
 from explorer.sources.column_names import INFERENCE_NAMES, QUERY_NAMES
-from explorer.sources.columns import (
+from explorer.sources.column_roles import (
     NO_SCORE,
     POSITIVE_ROLES,
     TEACHER,
@@ -26,12 +26,12 @@ from explorer.sources.columns import (
     plain_name,
     teacher_columns,
 )
-from explorer.sources.grids import Grid, step
 from explorer.sources.guide_columns import guides_of
-from explorer.sources.guides import Guide
+from explorer.sources.guide_vectors import Guide
 from explorer.sources.label_kinds import Kind, LabelKind, label_kind, numbered_inference
 from explorer.sources.pairs import NEGATIVE, POSITIVE
 from explorer.sources.reading_notes import ColumnsRead
+from explorer.sources.table_parser import Grid, step
 
 # Two sentences, their label, and the teacher's score, NaN for none.
 Pair = tuple[str, str, float, float]

@@ -15,18 +15,18 @@ from pathlib import Path
 
 import numpy as np
 
+from explorer.runtime.json_encoding import whole_letters
 from explorer.runtime.limits import BAD_ROWS, EXPLORED_PAIRS, FILE_BYTES, MIB, SKIPPED_ROWS
 from explorer.runtime.problem import About, Problem, Value
-from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import is_blank
-from explorer.sources.columns import choose_columns
+from explorer.sources.column_roles import choose_columns
 from explorer.sources.delimited import Record
-from explorer.sources.grids import Grid, in_turn_to_read, read_grid, step
 from explorer.sources.guide_columns import GUIDE_ROLES, guide_columns, guides_chosen
 from explorer.sources.local_files import content_of_table
 from explorer.sources.pairs import Pairs, distinct, given_by
 from explorer.sources.reading_notes import ColumnsRead
 from explorer.sources.row_reader import Pair, RowReader
+from explorer.sources.table_parser import Grid, in_turn_to_read, read_grid, step
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
 

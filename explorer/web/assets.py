@@ -20,7 +20,7 @@ from fastapi.routing import APIRoute
 
 from explorer.export.palette import LIGHT, properties
 from explorer.locale import LANGUAGES, catalogue
-from explorer.runtime.sendable import encoded
+from explorer.runtime.json_encoding import encoded
 
 HERE = Path(__file__).resolve().parent
 ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page installed as an app

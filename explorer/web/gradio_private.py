@@ -21,11 +21,11 @@ from gradio.server_messages import EventMessage, ProcessCompletedMessage
 from gradio.utils import LRUCache, error_payload
 from uvicorn import Config
 
-from explorer.front.address import believe_no_proxy
-from explorer.front.proxy import APP_IDLE_S
-from explorer.runtime.answers import UNSENT, json_bytes
+from explorer.gateway.proxy import APP_IDLE_S
+from explorer.gateway.public_address import believe_no_proxy
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.problem import Problem
+from explorer.runtime.response_memory import UNSENT, json_bytes
 
 __all__ = [
     "FnIndexInferError",  # raised for an endpoint of no such name

@@ -16,8 +16,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from explorer.front.asgi import Application, Message, Receive, Send
-from explorer.front.hosts import Origin, is_foreign, name_in, opens, origin_of
+from explorer.gateway.asgi import Application, Message, Receive, Send
+from explorer.gateway.host_and_origin import Origin, is_foreign, name_in, opens, origin_of
 from explorer.locale import preferred, say
 from explorer.runtime.deployment_policy import SPACE, deployment_policy
 from explorer.runtime.loopback import is_this_computer

@@ -24,13 +24,13 @@ from typing import Any
 import psutil
 from anyio import CapacityLimiter, to_thread
 
-from explorer.front.asgi import Message, Receive, Send
-from explorer.front.hosts import of_another_page
-from explorer.front.process import FRONTS
-from explorer.front.visitor import HEADER, cookie_name, is_encrypted, kept_key, sent_key
-from explorer.lab.training.folder import all_runs
+from explorer.gateway.asgi import Message, Receive, Send
+from explorer.gateway.host_and_origin import of_another_page
+from explorer.gateway.process import FRONTS
+from explorer.gateway.visitor_key import HEADER, cookie_name, is_encrypted, kept_key, sent_key
+from explorer.lab.training.run_folder import all_runs
 from explorer.lab.training.runs import default_runs
-from explorer.runtime import downloads, jobs, memory, uploads, worker_process
+from explorer.runtime import downloads, jobs, memory_use, uploads, worker_process
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder
 from explorer.runtime.deployment_policy import deployment_policy
@@ -38,8 +38,8 @@ from explorer.runtime.fair_queue import HEAVY, MIDDLING, FairQueue
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.processes import give_back
+from explorer.runtime.response_types import Json
 from explorer.runtime.visitors import as_visitor, is_key, new_key
-from explorer.runtime.wire import Json
 from explorer.sources import hub_cache
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -149,7 +149,7 @@ def health() -> Json:
         "trainings": sum(run.is_live() for run in all_runs(default_runs().root)),
         "memory_mib": {
             "own": (psutil.Process().memory_info().rss + beside) // MIB,
-            "left": memory.left() // MIB,
+            "left": memory_use.left() // MIB,
         },
         "disk_mib": {"left": left // MIB},
     }

@@ -15,11 +15,11 @@ from explorer.runtime.downloads import Parcel, address_of
 from explorer.runtime.jobs import Cancelled, Job, Jobs, Report
 from explorer.runtime.limits import ANSWER_S
 from explorer.runtime.problem import Problem
-from explorer.runtime.wire import Json, Sparse
-from explorer.sources.columns import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
+from explorer.runtime.response_types import Json, Sparse
+from explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
 from explorer.sources.encodings import offered, previews
-from explorer.sources.grids import read_grid
 from explorer.sources.reading_notes import ReadingNote, reading_notes
+from explorer.sources.table_parser import read_grid
 from explorer.sources.tables import SkippedRow
 
 # What reads the bytes of a file.

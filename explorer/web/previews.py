@@ -17,11 +17,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from explorer.core.explore import explore
-from explorer.core.resolve import resolve
+from explorer.core.resolved_scenario import resolve
 from explorer.core.scenario import OPENING, Scenario
 from explorer.export.caption import parameter_words
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.pixels import rasterised
+from explorer.export.figure.png import rasterised
 from explorer.export.palette import LIGHT
 from explorer.locale import say, spelled, title_word
 from explorer.runtime import jobs

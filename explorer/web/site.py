@@ -23,26 +23,27 @@ from explorer.core.explore import explore
 from explorer.core.loss_lookup import loss_called
 from explorer.core.own_loss import add_own_loss, serve_on
 from explorer.core.scenario import OPENING, Scenario
-from explorer.export.picture import picture
-from explorer.front.address import KnowsAddress, read_address
-from explorer.front.hosts import KnowsHost
-from explorer.front.process import Front, allow_connections
-from explorer.front.proxy import HERE
-from explorer.lab.doctor.explain import prepare_explanations
-from explorer.lab.training.folder import default_root
+from explorer.export.exploration_arrays import picture
+from explorer.gateway.host_and_origin import KnowsHost
+from explorer.gateway.process import Front, allow_connections
+from explorer.gateway.proxy import HERE
+from explorer.gateway.public_address import KnowsAddress, read_address
+from explorer.lab.doctor.number_explanation import prepare_explanations
+from explorer.lab.training.run_folder import default_root
 from explorer.runtime import device, downloads, worker_process
 from explorer.runtime.budgets import BUDGETS, budget
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.jobs import Job
-from explorer.runtime.leave import allow_folder
 from explorer.runtime.limits import FILE_BYTES, MIB
+from explorer.runtime.owner_permissions import allow_folder
 from explorer.runtime.problem import Problem
 from explorer.runtime.redaction import log_without_words
 from explorer.runtime.visitors import as_visitor, new_key
-from explorer.sources.encoders.cached import limit_cache
-from explorer.web import assets, documents, page_requests, previews
+from explorer.sources.encoders.row_cache import limit_cache
+from explorer.web import assets, page_html, page_requests, previews
 from explorer.web.api.endpoints import ENDPOINTS
-from explorer.web.defects import DefectHandler
+from explorer.web.exception_handler import DefectHandler
+from explorer.web.gradio_endpoints import endpoint
 from explorer.web.gradio_private import (
     FnIndexInferError,
     ORJSONResponse,
@@ -65,10 +66,9 @@ from explorer.web.pages.finetune import page as finetune_page
 from explorer.web.pages.large import page as large_page
 from explorer.web.pages.learn import page as learn_page
 from explorer.web.pages.missing import page as missing
-from explorer.web.pool import EndsWork
-from explorer.web.programs import endpoint
-from explorer.web.sending import SendsInPieces
-from explorer.web.serving import FORGET
+from explorer.web.request_threads import EndsWork
+from explorer.web.response_streaming import SendsInPieces
+from explorer.web.server_functions import FORGET
 
 HEALTH = APIRoute("/healthz", watched, include_in_schema=False)
 # Sessions that Gradio knows of; none of ours keeps anything.
@@ -146,7 +146,7 @@ def build(first: Scenario, address: str = "") -> gr.Server:
     pages = [
         route
         for path, folder, _ in PAGES
-        for route in documents.routes(
+        for route in page_html.routes(
             path, folder, [one.__name__ for one in functions[folder]], BELOW.get(folder, ())
         )
     ]

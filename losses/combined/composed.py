@@ -22,7 +22,7 @@ from torch import Tensor
 
 from losses.combined.names import RECIPES, SHARES, Recipe, Summand, name_of
 from losses.combined.prefixes import prefix
-from losses.combined.queued import (
+from losses.combined.vector_queue import (
     LENGTH,
     NOTES,
     QUEUED,
@@ -32,11 +32,11 @@ from losses.combined.queued import (
     with_earlier,
     without_owner,
 )
+from losses.definition_rules import definitions_of
 from losses.geometry import cosine
-from losses.groups import at
 from losses.minimum import Bound
-from losses.readings import READABLE
-from losses.rules import definitions_of
+from losses.query_groups import at
+from losses.readable_inputs import READABLE
 from losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol
 
 WIDTH = 100

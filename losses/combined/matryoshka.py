@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor
 
-from losses import inputs
+from losses import input_validation
 from losses.combined.registry import LOSSES
 from losses.geometry import cosine, unit
-from losses.readings import READABLE
+from losses.readable_inputs import READABLE
 from losses.spec import LossSpec
 
 REDUCTIONS = ("sum", "mean")
@@ -65,7 +65,7 @@ def matryoshka(
             function whose vectors are not named; when it is called, a prefix longer than the
             vectors.
     """
-    inputs.one_of(REDUCTIONS, reduce=reduce)
+    input_validation.one_of(REDUCTIONS, reduce=reduce)
     lengths = _lengths(dims)
     factors = _factors(weights, lengths)
     if reduce == "mean":
@@ -106,7 +106,7 @@ def prefix_shares(gradient: Tensor, dims: Sequence[int]) -> list[float]:
 
     A gradient of nothing but zeros has none: NaN.
     """
-    inputs.must_be_rows(gradient=gradient)
+    input_validation.must_be_rows(gradient=gradient)
     lengths = _lengths(dims)
     _must_hold(lengths, {"gradient": gradient})
     energy = gradient.detach().double().square().sum(dim=0)

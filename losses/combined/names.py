@@ -3,9 +3,9 @@
 A sum has a plus between its parts, each loss once. ``matryoshka(info_nce)`` is the loss on the
 whole vectors, on their first half and on their first quarter; ``matryoshka(info_nce,256,64)`` on
 the first 256 dimensions and on the first 64. ``queue(info_nce)`` has vectors of earlier batches as
-further keys (`losses.combined.queued`). The weights, and the length of a queue, are no part of the
-name: they are parameters. Blanks beside a sign are read over, ``info_nce + angle``, and stand in no
-name that is given.
+further keys (`losses.combined.vector_queue`). The weights, and the length of a queue, are no part
+of the name: they are parameters. Blanks beside a sign are read over, ``info_nce + angle``, and
+stand in no name that is given.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from losses.combined.queued import QUEUED
-from losses.readings import READABLE
+from losses.combined.vector_queue import QUEUED
+from losses.readable_inputs import READABLE
 from losses.spec import LossSpec
 
 MAX_PARTS, MAX_PREFIXES, LONGEST_PREFIX = 4, 6, 65_536

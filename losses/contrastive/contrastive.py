@@ -8,12 +8,12 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import geometry, inputs
-from losses.equivalents import Equivalent
+from losses import geometry, input_validation
 from losses.kernels import mean_of
-from losses.kernels.gradient import with_gradient
+from losses.kernels.value_with_gradient import with_gradient
 from losses.labels import UNIT
-from losses.peers import METRIC_LEARNING, OF_SIDES, SENTENCE_TRANSFORMERS, VALUED, Peer
+from losses.library_peers import METRIC_LEARNING, OF_SIDES, SENTENCE_TRANSFORMERS, VALUED, Peer
+from losses.sentence_transformers_equivalents import Equivalent
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -57,9 +57,9 @@ def contrastive(
         distance: "euclidean", or "cosine" for 1 − cos.
         half: with the ½ that S2 has in its formula and not in its code.
     """
-    inputs.one_of(("euclidean", "cosine"), distance=distance)
-    first, second = inputs.paired(first=first, second=second)
-    labels = inputs.ordinal(labels, len(first))
+    input_validation.one_of(("euclidean", "cosine"), distance=distance)
+    first, second = input_validation.paired(first=first, second=second)
+    labels = input_validation.ordinal(labels, len(first))
     arguments = (first, second, labels, margin, distance, half)
     if isinstance(margin, Tensor) or labels.requires_grad:
         return _dense_contrastive(*arguments)

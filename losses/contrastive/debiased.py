@@ -12,15 +12,15 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch import in_all, temperature_parameter
+from losses import input_validation
+from losses.contrastive.in_batch_common import in_all, temperature_parameter
 from losses.contrastive.nt_xent import NT_XENT
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import log_sum_exp, softplus
-from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import noise_of_views
 from losses.kernels.tiled import Directions
+from losses.kernels.value_with_gradient import with_gradient
 from losses.minimum import simplex_gap, softplus_at
 from losses.spec import LossSpec, Parameter, Symbol
 
@@ -139,12 +139,14 @@ def hard_weighted(
 
 
 def _weighted(first, second, temperature, tau_plus, beta, gather):
-    inputs.above_zero(temperature=temperature)
-    inputs.not_below_zero(beta=beta, tau_plus=tau_plus)
+    input_validation.above_zero(temperature=temperature)
+    input_validation.not_below_zero(beta=beta, tau_plus=tau_plus)
     if not tau_plus < 1:
         raise ValueError(f"tau_plus is {tau_plus}; it must be below 1, or nothing is a negative")
     first, second = gathered(gather, first, second)
-    first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
+    first, second = input_validation.paired(
+        input_validation.for_products(first), first=first, second=second
+    )
     arguments = (first, second, 1 / temperature, tau_plus, beta)
     return with_gradient(_by_tiles, _dense, *arguments)
 

@@ -8,17 +8,17 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch import QUERY_SYMBOLS, in_all, temperature_parameter
+from losses import input_validation
+from losses.contrastive.in_batch_common import QUERY_SYMBOLS, in_all, temperature_parameter
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp
-from losses.kernels.cells import logistic_terms, share_of_others
-from losses.kernels.gradient import with_gradient
+from losses.kernels.cell_terms import logistic_terms, share_of_others
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import Peer
 from losses.minimum import least_in_batch, softplus_at
-from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -66,11 +66,11 @@ def focal_info_nce(
         gamma: γ ≥ 0; at 0 it is InfoNCE. The weight carries a gradient, as that of focal loss.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature)
-    inputs.not_below_zero(gamma=gamma)
+    input_validation.above_zero(temperature=temperature)
+    input_validation.not_below_zero(gamma=gamma)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    queries, keys, negatives = inputs.with_negatives(
-        inputs.for_products(queries), negatives, queries=queries, keys=keys
+    queries, keys, negatives = input_validation.with_negatives(
+        input_validation.for_products(queries), negatives, queries=queries, keys=keys
     )
     arguments = (queries, keys, negatives, 1 / temperature, gamma)
     return with_gradient(_focal_by_tiles, _dense_focal, *arguments)

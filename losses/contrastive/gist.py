@@ -11,8 +11,8 @@ from typing import TypeVar, cast
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch import (
+from losses import input_validation
+from losses.contrastive.in_batch_common import (
     ALL_TERMS,
     LOG1P_OF_ALL,
     QUERY_SYMBOLS,
@@ -21,17 +21,17 @@ from losses.contrastive.in_batch import (
     mean_log1p,
     temperature_parameter,
 )
+from losses.definition_rules import Choice, composed, foldable
 from losses.gather import gathered
 from losses.geometry import cosine_matrix, dot_matrix, unit
 from losses.kernels import log1p_sum_exp
-from losses.kernels.gradient import with_gradient
-from losses.kernels.sizes import rows_at_once
+from losses.kernels.chunk_sizes import rows_at_once
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import GUIDED, SENTENCE_TRANSFORMERS, Peer
 from losses.masks import others_of_row
 from losses.minimum import Bound
-from losses.peers import GUIDED, SENTENCE_TRANSFORMERS, Peer
-from losses.rules import Choice, composed, foldable
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 KINDS = ("absolute", "relative")
@@ -164,9 +164,9 @@ def gist(
         contrast_positives: whether keys are negatives of keys.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature)
-    inputs.one_of(KINDS, margin_kind=margin_kind)
-    inputs.plain_number(margin=margin)
+    input_validation.above_zero(temperature=temperature)
+    input_validation.one_of(KINDS, margin_kind=margin_kind)
+    input_validation.plain_number(margin=margin)
     if (negatives is None) != (guide_negatives is None):
         missing, arguments = "guide_negatives", "negatives"
         if negatives is None:
@@ -175,20 +175,20 @@ def gist(
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
     queries, keys, negatives = cast(
         "tuple[Tensor, Tensor, Tensor | None]",
-        inputs.vectors(
-            inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+        input_validation.vectors(
+            input_validation.for_products(queries), queries=queries, keys=keys, negatives=negatives
         ),
     )
     names = ("guide_queries", "guide_keys", "guide_negatives")
     guides = gathered(gather, guide_queries, guide_keys, guide_negatives)
     of_guide: dict[str, Tensor | None] = dict(zip(names, guides, strict=True))
-    guides = inputs.vectors(**of_guide)
+    guides = input_validation.vectors(**of_guide)
     for name, guide, of in zip(names, guides, (queries, keys, negatives), strict=True):
         if guide is not None and of is not None and len(guide) != len(of):
             raise ValueError(
                 f"{name} has {len(guide)} rows; one for each of the {len(of)} {name[6:]} is needed"
             )
-    inputs.must_be_paired(queries=queries, keys=keys)
+    input_validation.must_be_paired(queries=queries, keys=keys)
     still = (None if guide is None else guide.detach() for guide in guides)
     settings = (margin, margin_kind, contrast_anchors, contrast_positives)
     arguments = (queries, keys, negatives, 1 / temperature, *still, *settings)

@@ -7,8 +7,18 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.directions import (
+from losses import input_validation
+from losses.contrastive.in_batch_common import (
+    QUERY_SYMBOLS,
+    TEXTS,
+    mean_log1p,
+    temperature_parameter,
+)
+from losses.contrastive.info_nce_definitions import (
+    info_nce_by_options,
+    info_nce_of_swift_by_options,
+)
+from losses.contrastive.info_nce_directions import (
     BOTH_WAYS,
     DIRECTIONS,
     EXTENDED_SYMBOLS,
@@ -23,36 +33,26 @@ from losses.contrastive.directions import (
     gathered_owners,
     ways_of,
 )
-from losses.contrastive.in_batch import (
-    QUERY_SYMBOLS,
-    TEXTS,
-    mean_log1p,
-    temperature_parameter,
-)
-from losses.contrastive.info_nce_definitions import (
-    info_nce_by_options,
-    info_nce_of_swift_by_options,
-)
 from losses.contrastive.info_nce_reference_values import (
     info_nce_collapse,
     info_nce_floor,
     info_nce_with_copies,
     ways_taken,
 )
-from losses.equivalents import Equivalent
-from losses.forms import AgainstOthers
+from losses.duplicate_text_masks import Absent, absent_by, all_differ
+from losses.duplicate_text_masks import same_text as holds_same_text
 from losses.gather import gathered
 from losses.kernels import small_batch
-from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import (
     Directions,
     against_others,
     both_ways,
 )
-from losses.peers import OF_PAIRS, OWNED, QUERIED, SENTENCE_TRANSFORMERS, Peer
-from losses.same_text import Absent, absent_by, all_differ
-from losses.same_text import same_text as holds_same_text
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import OF_PAIRS, OWNED, QUERIED, SENTENCE_TRANSFORMERS, Peer
+from losses.sentence_transformers_equivalents import Equivalent
 from losses.spec import Convention, LossSpec, Parameter, Symbol
+from losses.term_forms import AgainstOthers
 
 SMALL_BATCH_PAIRS = 256  # pairs, up to which one matrix is faster than tiles
 
@@ -124,13 +124,13 @@ def info_nce(
             no negative.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature)
-    inputs.one_of(SIMILARITIES, similarity=similarity)
-    inputs.one_of(PARTITIONS, partition=partition)
-    inputs.one_of(HARDENED, hardness_on=hardness_on)
-    inputs.one_of(SEEN, negatives_seen=negatives_seen)
-    inputs.not_below_zero(hardness=hardness)
-    inputs.plain_number(log_weight=log_weight, mask_above=mask_above)
+    input_validation.above_zero(temperature=temperature)
+    input_validation.one_of(SIMILARITIES, similarity=similarity)
+    input_validation.one_of(PARTITIONS, partition=partition)
+    input_validation.one_of(HARDENED, hardness_on=hardness_on)
+    input_validation.one_of(SEEN, negatives_seen=negatives_seen)
+    input_validation.not_below_zero(hardness=hardness)
+    input_validation.plain_number(log_weight=log_weight, mask_above=mask_above)
     ways = _ways(directions, symmetric)
     joint = partition == "joint" and not symmetric
     if not in_batch and ways != ("query_to_key",):
@@ -142,17 +142,17 @@ def info_nce(
         raise ValueError(
             "in_batch is False, and there are neither negatives nor own_negatives to compare with"
         )
-    inputs.must_be_tensor("queries", queries)
-    inputs.must_be_tensor("keys", keys)
-    inputs.hard_negatives(queries, negatives=negatives, own_negatives=own_negatives)
+    input_validation.must_be_tensor("queries", queries)
+    input_validation.must_be_tensor("keys", keys)
+    input_validation.hard_negatives(queries, negatives=negatives, own_negatives=own_negatives)
     flat, negative_owners = flat_negatives(negatives, negative_owners)
-    inputs.must_be_owners(negative_owners, queries, flat)
-    inputs.must_be_texts(
+    input_validation.must_be_owners(negative_owners, queries, flat)
+    input_validation.must_be_texts(
         query_texts=(query_texts, queries),
         key_texts=(key_texts, keys),
         negative_texts=(negative_texts, flat),
     )
-    inputs.must_be_texts(same_text=(same_text, queries))
+    input_validation.must_be_texts(same_text=(same_text, queries))
     owners = negative_owners if flat is None else gathered_owners(gather, negative_owners, queries)
     queries, keys, negatives, own_negatives = gathered(gather, queries, keys, flat, own_negatives)
     if same_text is not None and not gather and all_differ(same_text):
@@ -175,15 +175,22 @@ def info_nce(
         owners = None  # nothing depends on them
     plain = plan.is_plain and own_negatives is None and same_text is None
     plain = plain and (owners is None or negatives_seen == "by_all")
-    least = inputs.for_products(queries) if own_negatives is None else torch.float32
+    least = input_validation.for_products(queries) if own_negatives is None else torch.float32
     alone = plain and negatives is None and ways == ("query_to_key",)
-    if alone and least in inputs.REAL and queries.ndim > 0 and len(queries) <= SMALL_BATCH_PAIRS:
-        queries, keys = inputs.paired(least, False, queries=queries, keys=keys)
+    if (
+        alone
+        and least in input_validation.REAL
+        and queries.ndim > 0
+        and len(queries) <= SMALL_BATCH_PAIRS
+    ):
+        queries, keys = input_validation.paired(least, False, queries=queries, keys=keys)
         arguments = (queries, keys, 1 / temperature, *texts[:2])
         return with_gradient(small_batch.in_batch, _dense_small_batch, *arguments)
-    queries, keys, negatives = inputs.with_negatives(least, negatives, queries=queries, keys=keys)
+    queries, keys, negatives = input_validation.with_negatives(
+        least, negatives, queries=queries, keys=keys
+    )
     if own_negatives is not None:
-        (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)
+        (own_negatives,) = input_validation.real(queries.dtype, own_negatives=own_negatives)
     exact = _info_nce_by_tiles if plain else by_blocks
     arguments = (queries, keys, negatives, own_negatives, 1 / temperature, *texts, owners, plan)
     return with_gradient(exact, _dense_info_nce, *arguments)
@@ -286,11 +293,11 @@ def info_nce_of_swift(
             than this is left out; a key that is near the own key is not. None: nothing is left out.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature)
-    inputs.plain_number(mask_above=mask_above)
+    input_validation.above_zero(temperature=temperature)
+    input_validation.plain_number(mask_above=mask_above)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    queries, keys, negatives = inputs.with_negatives(
-        inputs.for_products(queries), negatives, queries=queries, keys=keys
+    queries, keys, negatives = input_validation.with_negatives(
+        input_validation.for_products(queries), negatives, queries=queries, keys=keys
     )
     plan = Plan(
         ("query_to_key", "query_to_query", "key_to_key"),

@@ -10,17 +10,24 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from losses.biases import (
+from losses.contrastive.in_batch_common import gaps
+from losses.contrastive.info_nce_directions import (
+    BOTH_WAYS,
+    Ways,
+    flat_negatives,
+    in_directions,
+    ways_of,
+)
+from losses.definition_rules import Choice, Rule, Rules, composed
+from losses.geometry import cosine_matrix, dot_matrix
+from losses.kernels import log1p_sum_exp
+from losses.logit_biases import (
     EVERYBODY,
     hardness_in_batch,
     hardness_of_all,
     hardness_of_given,
     own_weight,
 )
-from losses.contrastive.directions import BOTH_WAYS, Ways, flat_negatives, in_directions, ways_of
-from losses.contrastive.in_batch import gaps
-from losses.geometry import cosine_matrix, dot_matrix
-from losses.kernels import log1p_sum_exp
 from losses.masks import (
     OTHERS,
     below_own,
@@ -33,7 +40,6 @@ from losses.masks import (
     rows_differ,
     texts_differ,
 )
-from losses.rules import Choice, Rule, Rules, composed
 
 SIMILARITY = {"cosine": cosine_matrix, "dot": dot_matrix}
 HARDNESS = {"all": hardness_of_all, "hard": hardness_of_given, "in_batch": hardness_in_batch}

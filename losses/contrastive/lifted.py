@@ -8,14 +8,14 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from losses import geometry, inputs
+from losses import geometry, input_validation
 from losses.contrastive.triplet_reference_values import DIAMETER
 from losses.gather import gathered
 from losses.kernels import log_add_exp, log_sum_exp, mean_of
-from losses.kernels.gradient import with_gradient
-from losses.kernels.mining import lifted as by_rows
+from losses.kernels.mined_triplets import lifted as by_rows
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import CLASSED, METRIC_LEARNING, Peer
 from losses.minimum import Bound
-from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -68,8 +68,8 @@ def _lifted(
     definition: Callable[..., Tensor],
 ) -> Tensor:
     embeddings, classes = gathered(gather, embeddings, classes)
-    (embeddings,) = inputs.vectors(embeddings=embeddings)
-    classes = inputs.class_numbers(classes, len(embeddings))
+    (embeddings,) = input_validation.vectors(embeddings=embeddings)
+    classes = input_validation.class_numbers(classes, len(embeddings))
     arguments = (embeddings, classes, margin, distance)
     if isinstance(margin, Tensor):
         return definition(*arguments)

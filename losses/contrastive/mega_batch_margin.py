@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch import QUERY_SYMBOLS, in_all
-from losses.equivalents import Equivalent
+from losses import input_validation
+from losses.contrastive.in_batch_common import QUERY_SYMBOLS, in_all
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
-from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import directions_and_logits
+from losses.kernels.value_with_gradient import with_gradient
+from losses.sentence_transformers_equivalents import Equivalent
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -57,9 +57,11 @@ def mega_batch_margin(
         negative_margin: m⁻, the cosine up to which the hardest negative is far enough.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.plain_number(positive_margin=positive_margin, negative_margin=negative_margin)
+    input_validation.plain_number(positive_margin=positive_margin, negative_margin=negative_margin)
     queries, keys = gathered(gather, queries, keys)
-    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
+    queries, keys = input_validation.paired(
+        input_validation.for_products(queries), queries=queries, keys=keys
+    )
     arguments = (queries, keys, positive_margin, negative_margin)
     return with_gradient(_by_tiles, _dense, *arguments)
 

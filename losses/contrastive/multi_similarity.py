@@ -7,15 +7,15 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
+from losses import input_validation
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
-from losses.kernels import classes as large
+from losses.kernels import class_losses as large
 from losses.kernels import log1p_sum_exp, small_batch
-from losses.kernels.classes import is_small
-from losses.kernels.gradient import with_gradient
+from losses.kernels.class_losses import is_small
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import CLASSED, METRIC_LEARNING, Peer
 from losses.minimum import softplus_at
-from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -82,9 +82,9 @@ def multi_similarity(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    inputs.above_zero(positive_scale=positive_scale, negative_scale=negative_scale)
-    (embeddings,) = inputs.vectors(embeddings=embeddings)
-    classes = inputs.class_numbers(classes, len(embeddings))
+    input_validation.above_zero(positive_scale=positive_scale, negative_scale=negative_scale)
+    (embeddings,) = input_validation.vectors(embeddings=embeddings)
+    classes = input_validation.class_numbers(classes, len(embeddings))
     numbers = (positive_scale, negative_scale, threshold, margin)
     arguments = (embeddings, classes, mined, *numbers)
     if any(isinstance(number, Tensor) for number in numbers):

@@ -7,14 +7,14 @@ import math
 import torch
 from torch import Tensor
 
-from losses import geometry, inputs
-from losses.contrastive.in_batch import LOG1P_OF_ROW, mean_log1p
+from losses import geometry, input_validation
+from losses.contrastive.in_batch_common import LOG1P_OF_ROW, mean_log1p
 from losses.gather import gathered
 from losses.kernels import log1p_sum_exp
-from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import against_others, directions_and_logits
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import METRIC_LEARNING, OF_PAIRS, Peer
 from losses.minimum import simplex_gap, softplus_at
-from losses.peers import METRIC_LEARNING, OF_PAIRS, Peer
 from losses.prototypes.softmax import exact_softmax
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -48,10 +48,10 @@ def n_pair(
         similarity: "dot", in which lengths count, or "cosine".
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.one_of(SIMILARITIES, similarity=similarity)
+    input_validation.one_of(SIMILARITIES, similarity=similarity)
     anchors, positives = gathered(gather, anchors, positives)
-    anchors, positives = inputs.paired(
-        inputs.for_products(anchors), anchors=anchors, positives=positives
+    anchors, positives = input_validation.paired(
+        input_validation.for_products(anchors), anchors=anchors, positives=positives
     )
     exact = _of_dots if similarity == "dot" else _of_cosines
     return with_gradient(exact, _dense, anchors, positives, similarity)

@@ -9,8 +9,8 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch import (
+from losses import input_validation
+from losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
     TEXTS,
@@ -20,18 +20,18 @@ from losses.contrastive.in_batch import (
     temperature_parameter,
 )
 from losses.contrastive.siglip import decisions
+from losses.definition_rules import Choice, Rule, Rules, composed
+from losses.duplicate_text_masks import absent_by, same_text_count
 from losses.gather import gathered
 from losses.geometry import cosine, cosine_matrix, unit
 from losses.kernels import mean_of, softplus
-from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import (
     against_own,
     directions_and_logits,
 )
+from losses.kernels.value_with_gradient import with_gradient
 from losses.masks import EVERY_CELL, OTHERS, others_of_row, texts_differ
 from losses.minimum import least_binary, simplex_gap, softplus_at
-from losses.rules import Choice, Rule, Rules, composed
-from losses.same_text import absent_by, same_text_count
 from losses.spec import LossSpec, Parameter, Symbol
 
 
@@ -143,20 +143,20 @@ def nce(
             batch apart, so that negatives are not given beside them.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
-    inputs.plain_number(noise_ratio=noise_ratio)
-    inputs.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
+    input_validation.above_zero(temperature=temperature, noise_ratio=noise_ratio)
+    input_validation.plain_number(noise_ratio=noise_ratio)
+    input_validation.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
     if negatives is not None and key_texts is not None:
         raise ValueError("key_texts tells keys of the batch apart; give it, or negatives, not both")
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
     texts = gathered(gather, query_texts, key_texts)
-    least = inputs.for_products(queries) if negatives is None else torch.float32
+    least = input_validation.for_products(queries) if negatives is None else torch.float32
     queries, keys, negatives = cast(
         "tuple[Tensor, Tensor, Tensor | None]",
-        inputs.real(least, queries=queries, keys=keys, negatives=negatives),
+        input_validation.real(least, queries=queries, keys=keys, negatives=negatives),
     )
-    inputs.must_be_rows(queries=queries, keys=keys)
-    inputs.must_be_paired(queries=queries, keys=keys)
+    input_validation.must_be_rows(queries=queries, keys=keys)
+    input_validation.must_be_paired(queries=queries, keys=keys)
     if negatives is not None:
         count, width = queries.shape
         if negatives.ndim != 3 or (len(negatives), negatives.shape[2]) != (count, width):
@@ -174,7 +174,7 @@ def nce(
             log_noise=log_noise,
         )
     if full:
-        inputs.one_number(log_noise=log_noise)
+        input_validation.one_number(log_noise=log_noise)
         return decisions(queries, keys, 1 / temperature, log_noise, *texts)
     arguments = (queries, keys, 1 / temperature, math.log(noise_ratio), *texts)
     return with_gradient(_nce_by_tiles, _dense_nce, *arguments)

@@ -7,8 +7,8 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch import (
+from losses import input_validation
+from losses.contrastive.in_batch_common import (
     LOG1P_OF_ROW,
     TEXT_SYMBOLS,
     TEXTS,
@@ -17,22 +17,22 @@ from losses.contrastive.in_batch import (
     some,
     temperature_parameter,
 )
-from losses.equivalents import Equivalent
-from losses.forms import AgainstOthers
+from losses.duplicate_text_masks import absent_by, same_text, same_text_count
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
-from losses.kernels import classes as large
+from losses.kernels import class_losses as large
 from losses.kernels import log1p_sum_exp, small_batch
-from losses.kernels.classes import is_small
-from losses.kernels.gradient import with_gradient
+from losses.kernels.class_losses import is_small
 from losses.kernels.tiled import (
     Directions,
     against_others,
 )
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
 from losses.minimum import simplex_gap, softplus_at
-from losses.peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
-from losses.same_text import absent_by, same_text, same_text_count
+from losses.sentence_transformers_equivalents import Equivalent
 from losses.spec import Convention, LossSpec, Symbol
+from losses.term_forms import AgainstOthers
 
 
 def nt_xent_definition(
@@ -86,10 +86,12 @@ def nt_xent(
             texts. A view of the text of the one that looks, or of its partner, is no negative.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.above_zero(temperature=temperature)
-    inputs.must_be_texts(query_texts=(query_texts, first), key_texts=(key_texts, second))
+    input_validation.above_zero(temperature=temperature)
+    input_validation.must_be_texts(query_texts=(query_texts, first), key_texts=(key_texts, second))
     first, second, *texts = gathered(gather, first, second, query_texts, key_texts)
-    first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
+    first, second = input_validation.paired(
+        input_validation.for_products(first), first=first, second=second
+    )
     arguments = (first, second, 1 / temperature, *texts)
     return with_gradient(_nt_xent_by_tiles, _dense_nt_xent, *arguments)
 
@@ -212,9 +214,9 @@ def nt_xent_of_classes(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    inputs.above_zero(temperature=temperature)
-    (embeddings,) = inputs.vectors(embeddings=embeddings)
-    classes = inputs.class_numbers(classes, len(embeddings))
+    input_validation.above_zero(temperature=temperature)
+    (embeddings,) = input_validation.vectors(embeddings=embeddings)
+    classes = input_validation.class_numbers(classes, len(embeddings))
 
     exact = small_batch if is_small(len(embeddings), embeddings) else large
     arguments = (embeddings, classes, temperature)

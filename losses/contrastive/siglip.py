@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch import (
+from losses import input_validation
+from losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
     TEXTS,
@@ -14,19 +14,19 @@ from losses.contrastive.in_batch import (
     mean_count,
     some,
 )
-from losses.forms import Decisions
+from losses.duplicate_text_masks import absent_by, same_text
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import softplus
-from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import (
     against_threshold,
     directions_and_logits,
 )
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import OF_PAIRS, Peer
 from losses.minimum import least_binary, softplus_at
-from losses.peers import OF_PAIRS, Peer
-from losses.same_text import absent_by, same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
+from losses.term_forms import Decisions
 
 
 def decisions(queries, keys, scale, threshold, query_texts=None, key_texts=None):
@@ -123,10 +123,12 @@ def siglip(
             Where another key has the query's text, or its own key's, there is no term.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.one_number(scale=scale, bias=bias)
-    inputs.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
+    input_validation.one_number(scale=scale, bias=bias)
+    input_validation.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
     queries, keys, *texts = gathered(gather, queries, keys, query_texts, key_texts)
-    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
+    queries, keys = input_validation.paired(
+        input_validation.for_products(queries), queries=queries, keys=keys
+    )
     return decisions(queries, keys, scale, -bias, *texts)
 
 

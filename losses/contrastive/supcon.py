@@ -8,18 +8,18 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch import temperature_parameter
+from losses import input_validation
+from losses.contrastive.in_batch_common import temperature_parameter
+from losses.definition_rules import Choice, Rule, composed
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
-from losses.kernels import classes as large
+from losses.kernels import class_losses as large
 from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of, small_batch
-from losses.kernels.classes import is_small
-from losses.kernels.gradient import with_gradient
+from losses.kernels.class_losses import is_small
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import CLASSED, METRIC_LEARNING, Peer
 from losses.masks import EVERY_CELL, OTHERS
 from losses.minimum import simplex_gap
-from losses.peers import CLASSED, METRIC_LEARNING, Peer
-from losses.rules import Choice, Rule, composed
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 BASE_TEMPERATURE = 0.07  # of SupContrast, which multiplies its loss by τ/τ_base
@@ -101,15 +101,17 @@ def supcon(
             queue is the same in all of them.
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    inputs.above_zero(temperature=temperature)
+    input_validation.above_zero(temperature=temperature)
     embeddings, queue = cast(
-        "tuple[Tensor, Tensor | None]", inputs.vectors(embeddings=embeddings, queue=queue)
+        "tuple[Tensor, Tensor | None]", input_validation.vectors(embeddings=embeddings, queue=queue)
     )
-    classes = inputs.class_numbers(classes, len(embeddings))
+    classes = input_validation.class_numbers(classes, len(embeddings))
     if (queue is None) != (queue_classes is None):
         raise ValueError("queue and queue_classes belong together: give both or neither")
     if queue is not None and queue_classes is not None:
-        queue_classes = inputs.class_numbers(queue_classes, len(queue), name="queue_classes")
+        queue_classes = input_validation.class_numbers(
+            queue_classes, len(queue), name="queue_classes"
+        )
     return _supervised(embeddings, classes, queue, queue_classes, temperature, include_self, False)
 
 
@@ -167,9 +169,9 @@ def supcon_with_zeros(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    inputs.above_zero(temperature=temperature)
-    (embeddings,) = inputs.vectors(embeddings=embeddings)
-    classes = inputs.class_numbers(classes, len(embeddings))
+    input_validation.above_zero(temperature=temperature)
+    (embeddings,) = input_validation.vectors(embeddings=embeddings)
+    classes = input_validation.class_numbers(classes, len(embeddings))
     mean = _supervised(embeddings, classes, None, None, temperature, False, True)
     return temperature / BASE_TEMPERATURE * mean
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import relu
 
-from losses import geometry, inputs
+from losses import geometry, input_validation
 from losses.contrastive.given_triplets import (
     triplet_given,
     triplet_given_definition,
@@ -67,11 +67,11 @@ from losses.contrastive.triplet_symbols import (
     TRIPLET_SYMBOLS,
     VIOLATING,
 )
+from losses.definition_rules import Choice, composed
 from losses.gather import gathered
 from losses.kernels import mean_of, softplus
+from losses.library_peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS, Peer
 from losses.masks import others_of_row
-from losses.peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS, Peer
-from losses.rules import Choice, composed
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 MININGS = ("given", "all", "semi_hard", "hard")
@@ -218,7 +218,7 @@ def triplet(
         soft_margin: log(1 + e^x) in place of max(0, x): no triplet is ever done with.
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    inputs.one_of(geometry.DISTANCES, distance=distance)
+    input_validation.one_of(geometry.DISTANCES, distance=distance)
     if mining == "given":
         if positives is None or negatives is None:
             raise ValueError(
@@ -229,7 +229,7 @@ def triplet(
             raise ValueError('classes have no use while mining is "given"')
         settings = {"margin": margin, "distance": distance, "soft_margin": soft_margin}
         return triplet_given(anchors, positives, negatives, **settings, gather=gather)
-    inputs.one_of(MININGS, mining=mining)
+    input_validation.one_of(MININGS, mining=mining)
     if classes is None:
         raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
     if positives is not None or negatives is not None:

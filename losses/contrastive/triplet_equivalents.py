@@ -6,7 +6,7 @@ from losses.contrastive.triplet_symbols import (
     GIVEN,
     MINED,
 )
-from losses.equivalents import Equivalent
+from losses.sentence_transformers_equivalents import Equivalent
 
 
 def equivalent_of_mined(

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from losses.kernels.chunk_sizes import rows_at_once
 from losses.kernels.lists import Summed, number_of
-from losses.kernels.sizes import rows_at_once
 
 TILE = 2**17  # pairs at a time, about
 FAR = 1e4  # e^−FAR is 0 in every type
@@ -85,7 +85,7 @@ def _lowered(scaled: Tensor, mask: Tensor | None, temperature: float = 1.0) -> T
 
 
 def _gains(heights: Tensor, present: Tensor | None, k: int | None) -> Tensor:
-    """Return the gains, as `losses.lists.candidates.gains_of`."""
+    """Return the gains, as `losses.lists.list_common.gains_of`."""
     if present is not None:
         heights = heights.masked_fill(~present, 0)
     heights = heights.clamp_min(0)

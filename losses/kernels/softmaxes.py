@@ -15,8 +15,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from losses.kernels.cells import logistic_terms, share_of_others
-from losses.kernels.plain import exp_, flush_
+from losses.duplicate_text_masks import Absent
+from losses.kernels.cell_terms import logistic_terms, share_of_others
+from losses.kernels.stable_functions import exp_, flush_
 from losses.kernels.tiled import (
     SAFE,
     Logits,
@@ -24,7 +25,6 @@ from losses.kernels.tiled import (
     multiply,
     part_of,
 )
-from losses.same_text import Absent
 
 # Of the gaps log Σⱼ exp(sᵢⱼ) − ownᵢ and the rows they are of: what each costs, and its slope.
 Shape = Callable[[Tensor, slice], tuple[Tensor, Tensor]]

@@ -7,12 +7,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import inputs
+from losses import input_validation
 from losses.kernels import mean_of
-from losses.kernels.gradient import with_gradient
 from losses.kernels.list_pairs import adr_mse as adr_mse_by_lists
+from losses.kernels.value_with_gradient import with_gradient
 from losses.labels import COSINES, Ends
-from losses.lists.candidates import (
+from losses.library_peers import LISTED, SENTENCE_TRANSFORMERS, Peer
+from losses.lists.list_common import (
     LIST_SYMBOLS,
     READS,
     TEMPERATURE,
@@ -24,7 +25,6 @@ from losses.lists.candidates import (
 from losses.lists.minimum import width_of
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
 from losses.minimum import Bound
-from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 
@@ -71,7 +71,7 @@ def adr_mse(
             mean of their places.
         temperature: τ, how soft the comparisons are; 1/α.
     """
-    inputs.above_zero(temperature=temperature)
+    input_validation.above_zero(temperature=temperature)
     scores, labels, mask = scored_lists(scores, labels, mask)
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0

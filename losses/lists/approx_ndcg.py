@@ -8,12 +8,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import inputs
+from losses import input_validation
 from losses.kernels import mean_of
-from losses.kernels.gradient import with_gradient
 from losses.kernels.list_pairs import approx_ndcg as approx_ndcg_by_lists
+from losses.kernels.value_with_gradient import with_gradient
 from losses.labels import COSINES, Ends
-from losses.lists.candidates import (
+from losses.library_peers import LISTED, Peer
+from losses.lists.list_common import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
     READS,
@@ -28,7 +29,6 @@ from losses.lists.candidates import (
 from losses.lists.minimum import least_soft_ranks, width_of
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
 from losses.minimum import Bound
-from losses.peers import LISTED, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -70,7 +70,7 @@ def approx_ndcg(
         scores, labels, mask: as for `list_net`.
         temperature: τ, how soft the comparisons are.
     """
-    inputs.above_zero(temperature=temperature)
+    input_validation.above_zero(temperature=temperature)
     scores, labels, mask = scored_lists(scores, labels, mask)
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0

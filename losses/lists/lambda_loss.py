@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from losses import inputs
+from losses import input_validation
 from losses.kernels import softplus
-from losses.kernels.gradient import with_gradient
 from losses.kernels.list_pairs import lambda_loss as lambda_loss_by_lists
+from losses.kernels.value_with_gradient import with_gradient
 from losses.labels import COSINES, Ends
-from losses.lists.candidates import (
+from losses.library_peers import LISTED, SENTENCE_TRANSFORMERS, Peer
+from losses.lists.list_common import (
     LIST_SYMBOLS,
     READS,
     READS_JUDGED,
@@ -25,7 +26,6 @@ from losses.lists.candidates import (
     scored_lists,
 )
 from losses.minimum import Bound, softplus_at
-from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 SCHEMES = ("ndcg2pp", "ndcg2", "lambdarank", "ndcg1", "none")
@@ -119,10 +119,10 @@ def lambda_loss(
         mu: μ.
         reduction: "mean" over the pairs that count, or "sum".
     """
-    inputs.one_of(SCHEMES, scheme=scheme)
-    inputs.one_of(REDUCTIONS, reduction=reduction)
-    inputs.above_zero(sigma=sigma)
-    inputs.plain_number(mu=mu)
+    input_validation.one_of(SCHEMES, scheme=scheme)
+    input_validation.one_of(REDUCTIONS, reduction=reduction)
+    input_validation.above_zero(sigma=sigma)
+    input_validation.plain_number(mu=mu)
     if k is not None and (k < 0 or k != int(k)):
         raise ValueError(f"k is {k}; it must be a whole number of 1 or more, or None for all")
     scores, labels, mask = scored_lists(scores, labels, mask)

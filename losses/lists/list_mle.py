@@ -7,12 +7,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import inputs
+from losses import input_validation
 from losses.kernels import log1p_sum_exp, mean_of
-from losses.kernels.gradient import with_gradient
 from losses.kernels.lists import list_mle as list_mle_by_sums
+from losses.kernels.value_with_gradient import with_gradient
 from losses.labels import COSINES, Ends
-from losses.lists.candidates import (
+from losses.library_peers import LISTED, SENTENCE_TRANSFORMERS, Peer
+from losses.lists.list_common import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
     READS,
@@ -25,7 +26,6 @@ from losses.lists.candidates import (
     scored_lists,
 )
 from losses.lists.minimum import least_list_mle, width_of
-from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 ORDERS = ("labels", "given")
@@ -98,8 +98,8 @@ def list_mle(
         order: "labels", or "given": the order of the list, whatever its labels.
         temperature: τ.
     """
-    inputs.one_of(ORDERS, order=order)
-    inputs.above_zero(temperature=temperature)
+    input_validation.one_of(ORDERS, order=order)
+    input_validation.above_zero(temperature=temperature)
     scores, labels, mask = scored_lists(scores, labels, mask)
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0

@@ -5,13 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import inputs
+from losses import input_validation
 from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp, mean_of
-from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import Directions, against_members
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.minimum import least_on_grid, softplus_at
-from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -60,7 +60,9 @@ def proxy_anchor(
         scale: α.
         margin: δ, a cosine.
     """
-    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
+    embeddings, classes, prototypes = input_validation.at_prototypes(
+        embeddings, classes, prototypes
+    )
     arguments = (embeddings, prototypes, classes, scale, margin)
     if isinstance(scale, Tensor) or isinstance(margin, Tensor):
         return _dense_proxy_anchor(*arguments)

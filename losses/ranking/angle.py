@@ -8,24 +8,24 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.equivalents import of_pairs
-from losses.forms import Separable
+from losses import input_validation
 from losses.gather import gathered
 from losses.geometry import cosine_and_pull, unit
 from losses.kernels import log1p_sum_exp, ordered_sum
-from losses.kernels.gradient import with_gradient
-from losses.kernels.ordered import accurate
+from losses.kernels.ordered_log_sum import accurate
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import Peer
 from losses.minimum import least_over_levels
-from losses.peers import Peer
-from losses.ranking.ordered_pairs import (
+from losses.ranking.ordered_pair_common import (
     LOG1P_OF_TERMS,
     PAIR_SYMBOLS,
     SCALE,
     ordered_count,
     scaled_parts,
 )
+from losses.sentence_transformers_equivalents import of_pairs
 from losses.spec import Convention, LossSpec, Symbol
+from losses.term_forms import Separable
 
 
 def angle_definition(
@@ -63,12 +63,12 @@ def angle(
         gather: as for `cosent`.
     """
     first, second, labels = gathered(gather, first, second, labels)
-    first, second = inputs.paired(first=first, second=second)
+    first, second = input_validation.paired(first=first, second=second)
     if first.shape[1] % 2:
         raise ValueError(
             f"first has {first.shape[1]} dimensions; real and imaginary halves need an even number"
         )
-    labels = inputs.ordinal(labels, len(first))
+    labels = input_validation.ordinal(labels, len(first))
     return with_gradient(_angle, _dense_angle, first, second, labels, scale)
 
 

@@ -7,16 +7,16 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.forms import Separable
+from losses import input_validation
 from losses.gather import gathered
 from losses.kernels import (
     log1p_ordered_sum_exp,
     log1p_sum_exp,
 )
 from losses.labels import COSINES, Ends
-from losses.ranking.ordered_pairs import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
+from losses.ranking.ordered_pair_common import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
 from losses.spec import LossSpec, Parameter, Symbol
+from losses.term_forms import Separable
 
 
 def circle_definition(
@@ -62,7 +62,7 @@ def circle(
         negative_margin: Δ_n, the score a negative should stay below.
         gather: compare with the pairs of all processes too; see `losses.gather`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
     shift = scale * (positive_margin - negative_margin)
     return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, shift=shift)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.forms import Separable
+from losses import input_validation
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
-from losses.kernels import classes as large
+from losses.kernels import class_losses as large
 from losses.kernels import (
     log1p_sum_exp,
     log_sum_exp,
@@ -18,12 +17,13 @@ from losses.kernels import (
     small_batch,
     softplus,
 )
-from losses.kernels.classes import is_small
-from losses.kernels.gradient import with_gradient
-from losses.peers import CLASSED, METRIC_LEARNING, Peer
+from losses.kernels.class_losses import is_small
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import CLASSED, METRIC_LEARNING, Peer
 from losses.ranking.circle import SCALE, SUM_SYMBOLS, all_terms
-from losses.ranking.ordered_pairs import PAIR_SYMBOLS, ordered_count
+from losses.ranking.ordered_pair_common import PAIR_SYMBOLS, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
+from losses.term_forms import Separable
 
 
 def circle_self_paced_definition(
@@ -62,7 +62,7 @@ def circle_self_paced(
         margin: m.
         gather: as for `circle`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
     arguments = (scores, labels, scale, margin)
     if isinstance(scale, Tensor) or isinstance(margin, Tensor):
         return _dense_self_paced(*arguments)
@@ -137,8 +137,8 @@ def circle_per_anchor(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    (embeddings,) = inputs.vectors(embeddings=embeddings)
-    classes = inputs.class_numbers(classes, len(embeddings))
+    (embeddings,) = input_validation.vectors(embeddings=embeddings)
+    classes = input_validation.class_numbers(classes, len(embeddings))
 
     learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
     arguments = (embeddings, classes, scale, margin)

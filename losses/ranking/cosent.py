@@ -7,22 +7,22 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.equivalents import of_pairs
-from losses.forms import Separable
+from losses import input_validation
 from losses.gather import gathered
 from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
-from losses.kernels.pairwise import sum_of_gaps
+from losses.kernels.pairwise_sums import sum_of_gaps
 from losses.labels import COSINES
 from losses.minimum import least_over_levels
-from losses.ranking.ordered_pairs import (
+from losses.ranking.ordered_pair_common import (
     LOG1P_OF_TERMS,
     PAIR_SYMBOLS,
     SCALE,
     ordered_count,
     scaled_parts,
 )
+from losses.sentence_transformers_equivalents import of_pairs
 from losses.spec import Convention, LossSpec, Symbol
+from losses.term_forms import Separable
 
 
 def cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
@@ -61,7 +61,7 @@ def cosent(scores: Tensor, labels: Tensor, *, scale: float = 20.0, gather: bool 
     Returns:
         The loss, 0-d, 0 if no pair stands above another.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
     return log1p_ordered_sum_exp(scores, scores, labels, scale=scale)
 
 
@@ -88,7 +88,7 @@ def weighted_cosent(
         scale: λ.
         gather: as for `cosent`.
     """
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
     return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, weighted=True)
 
 

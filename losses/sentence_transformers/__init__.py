@@ -48,14 +48,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from losses.sentence_transformers.epoch import check_epoch
-from losses.sentence_transformers.examples import Examples
+from losses.sentence_transformers.candidate_lists import whole_lists
+from losses.sentence_transformers.epoch_check import check_epoch
 from losses.sentence_transformers.layers import layer_stack, move_only
-from losses.sentence_transformers.lists import whole_lists
-from losses.sentence_transformers.order import in_order
 from losses.sentence_transformers.registry import EXPORTED, TRAINING_LOSSES, training_loss
-from losses.sentence_transformers.training import TrainingLoss
-from losses.sentence_transformers.vectors import with_vectors
+from losses.sentence_transformers.sequential_batches import in_order
+from losses.sentence_transformers.trainer_batch import Examples
+from losses.sentence_transformers.training_loss import TrainingLoss
+from losses.sentence_transformers.vector_losses import with_vectors
 
 if TYPE_CHECKING:
     from losses.sentence_transformers.callback import PrismCallback

@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from transformers import TrainerCallback
 
 from losses.sentence_transformers import saved_batch
-from losses.sentence_transformers.lists import is_ragged, paired
-from losses.sentence_transformers.measured import Caught, Measured, measured
-from losses.sentence_transformers.naming import CALLBACK_RECORD
-from losses.sentence_transformers.nested import ON_LAYERS, inner_of
-from losses.sentence_transformers.training import TrainingLoss
+from losses.sentence_transformers.batch_metrics import Caught, Measured, measured
+from losses.sentence_transformers.candidate_lists import is_ragged, paired
+from losses.sentence_transformers.class_recognition import CALLBACK_RECORD
+from losses.sentence_transformers.matryoshka_wrappers import ON_LAYERS, inner_of
+from losses.sentence_transformers.training_loss import TrainingLoss
 
 LOGGED = "prism_"
 FIGURES = ("collapse", "floor", "effective_terms", "gradient_norm")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from losses import LOSSES, LossSpec
-from losses.combined.queued import KEPT
+from losses.combined.vector_queue import KEPT
+from losses.library_peers import SENTENCE_TRANSFORMERS as LIBRARY
 from losses.modules import module_name
-from losses.peers import SENTENCE_TRANSFORMERS as LIBRARY
-from losses.sentence_transformers.levels import LevelTrainingLoss
-from losses.sentence_transformers.queued import QueuedTrainingLoss
-from losses.sentence_transformers.training import TrainingLoss
-from losses.sentence_transformers.vectors import VectorTrainingLoss
-from losses.sentence_transformers.weights import (
+from losses.sentence_transformers.losses_with_weights import (
     ClassifierTrainingLoss,
     PrototypeTrainingLoss,
     TripletTrainingLoss,
 )
+from losses.sentence_transformers.multi_level_loss import LevelTrainingLoss
+from losses.sentence_transformers.queued_loss import QueuedTrainingLoss
+from losses.sentence_transformers.training_loss import TrainingLoss
+from losses.sentence_transformers.vector_losses import VectorTrainingLoss
 
 # Our classes that are taken for one of the library's of almost the same name.
 NEAR_NAMES = {"distill_kl": "DistillKLDivLoss"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.equivalents import Equivalent
+from losses import input_validation
 from losses.gather import gathered
 from losses.geometry import cosine_matrix, unit_and_pull
-from losses.kernels.gradient import with_gradient
 from losses.kernels.gram import between_columns
+from losses.kernels.value_with_gradient import with_gradient
+from losses.sentence_transformers_equivalents import Equivalent
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 AGGREGATIONS = ("mean", "sum")
@@ -64,9 +64,9 @@ def orthogonal(
         aggregation: "mean" of both sides, or their "sum".
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    inputs.one_of(AGGREGATIONS, aggregation=aggregation)
+    input_validation.one_of(AGGREGATIONS, aggregation=aggregation)
     first, second = gathered(gather, first, second)
-    first, second = inputs.paired(first=first, second=second)
+    first, second = input_validation.paired(first=first, second=second)
     arguments = (first, second, mean_weight, second_moment_weight, aggregation)
     if isinstance(mean_weight, Tensor) or isinstance(second_moment_weight, Tensor):
         return _dense(*arguments)

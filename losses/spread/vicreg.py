@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import inputs
+from losses import input_validation
 from losses.gather import gathered
 from losses.geometry import centred, dot_matrix
-from losses.kernels.gradient import with_gradient
 from losses.kernels.gram import between_columns
-from losses.peers import METRIC_LEARNING, OF_PAIRS, Peer
+from losses.kernels.value_with_gradient import with_gradient
+from losses.library_peers import METRIC_LEARNING, OF_PAIRS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -74,7 +74,7 @@ def vicreg(
 
 def _public(first, second, numbers, gather, definition, exact):
     first, second = gathered(gather, first, second)
-    first, second = inputs.paired(first=first, second=second)
+    first, second = input_validation.paired(first=first, second=second)
     if any(isinstance(number, Tensor) for number in numbers):
         return definition(first, second, *numbers)
     return with_gradient(exact, definition, first, second, *numbers)

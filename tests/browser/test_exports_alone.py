@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, BrowserContext
 
 from explorer.lab.large.batch import in_order
 from explorer.lab.large.session import open_batch
-from explorer.lab.large.texts import Texts
-from explorer.lab.training.card import section
+from explorer.lab.large.text_buffer import Texts
+from explorer.lab.training.model_card import section
 from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.web.pages.large import taking
+from explorer.web.pages.large import takeaway_and_remarks
 from explorer.web.pages.large.requests import Asked, Source
 from tests.hostile import TEXTS
 from tests.unit.export.test_hostile import LOSSES, SVGS, explored, taken
@@ -42,7 +42,7 @@ def exports() -> Iterator[tuple[str, str]]:
     )
     asked = Asked(Source("file", name=NAME), "cosent", (("scale", 20.0),), None, None)
     for what in ("map_svg", "histogram_svg"):
-        yield f"{what}.svg", taking._figure(asked, opened, what, {}, "figure").text
+        yield f"{what}.svg", takeaway_and_remarks._figure(asked, opened, what, {}, "figure").text
     yield "card.html", "<!doctype html><meta charset=utf-8>" + "<hr>".join(map(card, TEXTS))
 
 

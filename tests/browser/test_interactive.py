@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
-from explorer.export.interactive import interactive_figure, write_interactive
-from explorer.runtime.numbers import display_number
+from explorer.export.interactive_figure import interactive_figure, write_interactive
+from explorer.runtime.number_format import display_number
 from explorer.sources.random_batch import RandomBatch
 from tests.browser.conftest import PATIENCE_MS
 

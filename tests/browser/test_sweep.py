@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.sweep import sweep
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 from explorer.sources.random_batch import RandomBatch
 from losses import cosent
 from tests.browser.reading import (

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import losses
-from losses.kernels import pairwise
+from losses.kernels import pairwise_sums
 from tests.unit.losses.test_transforms import FORMS, value_and_gradient
 
 PACKAGE = str(Path(losses.__file__).parent)
@@ -76,7 +76,7 @@ def chosen():
 # which in small batches is that of the definition.
 @pytest.mark.parametrize("name", FORMS)
 def test_a_training_step_is_one_graph(name, monkeypatch):
-    monkeypatch.setattr(pairwise, "TREE_ABOVE", 200)
+    monkeypatch.setattr(pairwise_sums, "TREE_ABOVE", 200)
     for count in chosen()[name]:
         derived = name in WITH_KERNELS and count == MANY
         agrees_compiled(FORMS[name], count, "aot_eager" if derived else "eager")

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytes, floats } from "../../explorer/web/kit/arrays.js";
+import { bytes, floats } from "../../explorer/web/kit/base64_arrays.js";
 
 const values = new Float32Array([0, -1.5, Infinity, NaN]);
 const text = Buffer.from(values.buffer).toString("base64");

@@ -2,10 +2,18 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import "./page.js"; // first: what draws makes elements
-import { numbered, read } from "../../explorer/web/kit/link.js";
-import { addressFor, carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../explorer/web/kit/sides.js";
-import { Store } from "../../explorer/web/kit/store.js";
-import { barsPath, equalised, largestOf, orderOf } from "../../explorer/web/pages/compare/bars.js";
+import {
+  addressFor,
+  carried,
+  formOf,
+  KEPT,
+  parametersIn,
+  renamed,
+  stepsAt,
+} from "../../explorer/web/kit/compared_losses.js";
+import { numbered, read } from "../../explorer/web/kit/state_link.js";
+import { Store } from "../../explorer/web/kit/state_store.js";
+import { barsPath, equalised, largestOf, orderOf } from "../../explorer/web/pages/compare/gradient_bars.js";
 import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/latex.js";
 
 /** @type {any} */
@@ -25,7 +33,7 @@ const LOSSES = {
     },
   },
 };
-/** @type {import("../../explorer/web/kit/sides.js").Side[]} */
+/** @type {import("../../explorer/web/kit/compared_losses.js").Side[]} */
 const SIDES = [
   { loss: "a", convention: "", parameters: { scale: 0.05, both: false, kind: "1", weights: [1, -0.5, 2e-7] } },
   { loss: "a", convention: "b & c; d", parameters: { margin: -3 } },

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.js";
 import { use } from "../../explorer/web/kit/words.js";
-import { fallingWords, noticedWords } from "../../explorer/web/pages/compare/vary/wording.js";
-import { agreementWords, opposedWords, verdictOf } from "../../explorer/web/pages/explore/wording.js";
-import { concentration } from "../../explorer/web/pages/large/wording.js";
+import { fallingWords, noticedWords } from "../../explorer/web/pages/compare/vary/experiment_sentences.js";
+import { agreementWords, opposedWords, verdictOf } from "../../explorer/web/pages/explore/verdict_sentences.js";
+import { concentration } from "../../explorer/web/pages/large/map_sentences.js";
 
 // Which of several sentences is said, of what is drawn so that one of them is true.
 

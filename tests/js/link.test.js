@@ -1,8 +1,8 @@
 // A state as the text of an address: addresses of before still open, and what is written is read.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { packed, read, unpacked, written } from "../../explorer/web/kit/link.js";
-import { Store } from "../../explorer/web/kit/store.js";
+import { packed, read, unpacked, written } from "../../explorer/web/kit/state_link.js";
+import { Store } from "../../explorer/web/kit/state_store.js";
 
 const LARGE = [
   { name: "loss", default: "cosent", kind: "choice", link: "loss" },

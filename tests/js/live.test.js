@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { liveFormula } from "../../explorer/web/kit/live.js";
+import { liveFormula } from "../../explorer/web/kit/live_formula.js";
 
 const packed = (array) => Buffer.from(array.buffer).toString("base64");
 const floats = (...values) => packed(new Float32Array(values));

@@ -14,7 +14,7 @@ import {
   signed,
   signedEnds,
   texNumber,
-} from "../../explorer/web/kit/numbers.js";
+} from "../../explorer/web/kit/number_format.js";
 
 test("a number as the server writes it: words for what JSON lacks", () => {
   assert.deepEqual(["inf", "-inf", "nan", 2.5, null, undefined].map(read), [

@@ -7,7 +7,7 @@ const words = JSON.parse(readFileSync(new URL("../../explorer/locale/en/ui.json"
 const problems = JSON.parse(readFileSync(new URL("../../explorer/locale/en/problem.json", import.meta.url), "utf8"));
 const { pageData } = await import("../../explorer/web/kit/page_data.js");
 const { use } = await import("../../explorer/web/kit/words.js");
-const { default: own } = await import("../../explorer/web/pages/explore/own.js");
+const { default: own } = await import("../../explorer/web/pages/explore/own_loss.js");
 
 const settled = () => new Promise((done) => setImmediate(done));
 

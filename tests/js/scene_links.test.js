@@ -1,8 +1,8 @@
 // Links from page to page carry no secret, and the tab that made them opens the whole scene.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { packed, unpacked } from "../../explorer/web/kit/link.js";
-import { shareableLink, wholeLink, withSceneLinks } from "../../explorer/web/kit/scene_links.js";
+import { shareableLink, wholeLink, withSceneLinks } from "../../explorer/web/kit/scenario_links.js";
+import { packed, unpacked } from "../../explorer/web/kit/state_link.js";
 
 const memory = new Map();
 globalThis.sessionStorage = /** @type {any} */ ({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.js";
-import { labelMarks } from "../../explorer/web/pages/large/sides.js";
+import { labelMarks } from "../../explorer/web/pages/large/label_strips.js";
 
 const ATTRIBUTES = { name: "pair", scores: [[], []], items: [] };
 const sorted = (count) => Array.from({ length: count }, (_, i) => i / count);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import "./page.js";
 
-const { histogram, quantile } = await import("../../explorer/web/pages/explore/spread.js");
+const { histogram, quantile } = await import("../../explorer/web/pages/explore/variation_over_batches.js");
 
 test("every value is counted once, the ends among them", () => {
   const values = [0, 0.1, 0.5, 0.99, 1];

@@ -1,7 +1,7 @@
 // The state of a page, kept by its table.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fits, Store } from "../../explorer/web/kit/store.js";
+import { fits, Store } from "../../explorer/web/kit/state_store.js";
 
 const TABLE = [
   { name: "loss", default: "cosent", kind: "choice", history: true },

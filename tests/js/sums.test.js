@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.js";
-import { lossesIn } from "../../explorer/web/kit/link.js";
+import { carriedOver, learn, lengthsIn, nameOfSum, summandsOf } from "../../explorer/web/kit/loss_sums.js";
 import { pageData } from "../../explorer/web/kit/page_data.js";
-import { carriedOver, learn, lengthsIn, nameOfSum, summandsOf } from "../../explorer/web/kit/sums.js";
+import { lossesIn } from "../../explorer/web/kit/state_link.js";
 
 /** @param {string[]} names */
 const lossWith = (...names) => ({ conventions: { "": { parameters: names.map((name) => ({ name })) } }, summands: [] });

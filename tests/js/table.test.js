@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { happen } from "./page.js"; // first: the table makes elements
 
-const { sortableTable } = await import("../../explorer/web/kit/table.js");
+const { sortableTable } = await import("../../explorer/web/kit/sortable_table.js");
 
 const ROWS = [
   { name: "b", size: 2 },

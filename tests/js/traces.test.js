@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { absorb, emptyTrace } from "../../explorer/web/pages/finetune/traces.js";
+import { absorb, emptyTrace } from "../../explorer/web/pages/finetune/run_log_data.js";
 
 const step = (number, loss) => ({ kind: "step", step: number, loss, gradient_norm: 1, learning_rate: 0.1, seconds: 0 });
 const told = (...records) => {

@@ -2,9 +2,9 @@ import "./page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Bus } from "../../explorer/web/kit/bus.js";
+import { group, h, hosted, show } from "../../explorer/web/kit/preact_view.js";
 import progress from "../../explorer/web/kit/progress.js";
 import { signal } from "../../explorer/web/kit/vendor/preact/signals.js";
-import { group, h, hosted, show } from "../../explorer/web/kit/view.js";
 import { say, use } from "../../explorer/web/kit/words.js";
 import { happen } from "./page.js";
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from explorer.core.disagreement import contradictions, disagreement, disagrees, spearman
+from explorer.core.label_disagreement import contradictions, disagreement, disagrees, spearman
 from tests.judgements import Said, Source, simulated
 from tests.judgements.batches import LATIN, among, graded, hold, of_scores, told, written
 

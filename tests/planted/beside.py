@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.known_loss_and_batch import Known
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.doctor.logs.run_comparison import compare_runs

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from explorer.lab.doctor.faults import Fault
-from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.finding import Fault
+from explorer.lab.doctor.known_loss_and_batch import Known
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Curve, Log
 

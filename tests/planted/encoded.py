@@ -12,11 +12,11 @@ from unittest.mock import patch
 
 import numpy as np
 
-from explorer.core.disagreement import disagrees
-from explorer.lab.doctor import encoded
-from explorer.lab.doctor.encoded import Seen, examine_encoded, look
-from explorer.lab.doctor.profile import profiled
-from explorer.lab.large.encoding import Encoded
+from explorer.core.label_disagreement import disagrees
+from explorer.lab.doctor import encoder_checks
+from explorer.lab.doctor.encoder_checks import Seen, examine_encoded, look
+from explorer.lab.doctor.pair_table_profile import profiled
+from explorer.lab.large.encoded_similarities import Encoded
 from explorer.sources.encoders import EMBEDDED, locate
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
@@ -129,7 +129,7 @@ def seen_of(meant: Meant, loss: str) -> tuple[Seen, set[str]]:
     profile = profiled(meant.pairs)
     lengths = locate(EMBEDDED).token_lengths if meant.tokenized else lambda texts: None
     with (
-        patch.object(encoded, "encoded", lambda *_, **__: made),
+        patch.object(encoder_checks, "encoded", lambda *_, **__: made),
         added(MadeEncoder("made up", "made up", vectors=np.asarray, lengths=lengths)),
     ):
         seen = look(profile, "made up", COUNT, lambda *far: None)

@@ -6,13 +6,13 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from explorer.lab.doctor.classes import examine_classes, read_classes
-from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.faults import Fault
-from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.profile import profiled
-from explorer.lab.doctor.reading import read_content
-from explorer.lab.doctor.texts import folded
+from explorer.lab.doctor.class_dataset_checks import examine_classes, read_classes
+from explorer.lab.doctor.dataset_reader import read_content
+from explorer.lab.doctor.finding import Fault
+from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from explorer.lab.doctor.pair_dataset_checks import examine
+from explorer.lab.doctor.pair_table_profile import profiled
+from explorer.lab.doctor.text_numbers import folded
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
 

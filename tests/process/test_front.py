@@ -16,15 +16,15 @@ import httpx
 import psutil
 import pytest
 
-from explorer.front import process
-from explorer.front.process import Front
+from explorer.gateway import process
+from explorer.gateway.process import Front
 from explorer.runtime.deployment_policy import HOSTED
-from tests.unit.front.serving import served
+from tests.unit.gateway.serving import served
 
 WAIT_S = 60.0
 BEGINS = """
 import sys, time
-from explorer.front.process import Front
+from explorer.gateway.process import Front
 if __name__ == "__main__":
     front = Front("127.0.0.1", None, "")
     front.open()
@@ -33,7 +33,7 @@ if __name__ == "__main__":
 """
 BEGINS_ALONE = """
 import signal, sys
-from explorer.front.process import Front
+from explorer.gateway.process import Front
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, lambda *_: None)
     front = Front("127.0.0.1", None, "")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.front.visitor import COOKIE
+from explorer.gateway.visitor_key import COOKIE
 from tests import container
 from tests.browser.serving import free_port
 

@@ -18,8 +18,8 @@ import pytest
 from explorer.core.explore import CELL_BYTES, LIGHT_PAIRS
 from explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS
 from explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
-from explorer.lab.large.methods import loss_input_of, offered
-from explorer.lab.one_pass import HELD_MIB, held_mib
+from explorer.lab.large.form_methods import loss_input_of, offered
+from explorer.lab.single_pass_sweep import HELD_MIB, held_mib
 from explorer.lab.sweep import POINTS
 from explorer.runtime.budgets import BUDGETS
 from explorer.runtime.limits import EXPLORED_PAIRS, MIB
@@ -62,8 +62,8 @@ def rise(work):
 """
 LARGE = f"""
 from explorer.lab.large.batch import drawn
-from explorer.lab.large.drawing import details, look
-from explorer.lab.large.methods import loss_input_of
+from explorer.lab.large.page_contents import details, look
+from explorer.lab.large.form_methods import loss_input_of
 from explorer.lab.large.session import checked, open_batch
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.pages.large.requests import read_window

@@ -15,8 +15,8 @@ import torch
 
 from explorer.runtime import worker_process
 from explorer.runtime.deployment_policy import HOSTED
+from explorer.runtime.json_encoding import encoded
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import encoded
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.runtime.worker_process import Worker
 from explorer.web.pages.explore.requests import _explore
@@ -29,7 +29,7 @@ ROWS = [["a cat", "a dog", "0.5"], ["a car", "a bus", "0.7"], ["one", "two", "0.
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
-    made = Worker("explorer.export.explored")
+    made = Worker("explorer.export.explore_page_response")
     made.is_allowed = True
     wait_for(made)
     yield made

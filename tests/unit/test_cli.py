@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from explorer import cli
-from explorer.lab.doctor import commands, explain
+from explorer.lab.doctor import commands, number_explanation
 from explorer.locale import catalogue
 from explorer.web.pages.compare.questions import OPENING, QUESTIONS
 from losses import LOSSES
@@ -35,7 +35,7 @@ def table(tmp_path):
 def test_a_defect_is_no_finding(command, raises, said, table, monkeypatch, capsys):
     """1 is the status of something severe in the data: in somebody's CI a defect of ours must not
     be taken for it."""
-    monkeypatch.setattr(explain, "explain", raises)
+    monkeypatch.setattr(number_explanation, "explain", raises)
     monkeypatch.setattr(commands, "read_table", raises)
     words = {"explain": "5.545", "doctor": table}
     monkeypatch.setattr(sys, "argv", ["app.py", command, words[command]])
@@ -50,7 +50,7 @@ def test_control_c_ends_a_command_without_a_word(monkeypatch, capsys):
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(explain, "explain", interrupted)
+    monkeypatch.setattr(number_explanation, "explain", interrupted)
     monkeypatch.setattr(sys, "argv", ["app.py", "explain", "5.545"])
     assert cli.main() == 128 + 2
     assert capsys.readouterr() == ("", "")

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from explorer.core.explore import Exploration
-from explorer.export import picture_data as data
+from explorer.export import picture_types as data
 from explorer.export.caption import pair_numbers
-from explorer.export.figure.svg import Pen, Style, clean, clipped, line, width_of
-from explorer.export.layout import NAMED_BY_PAIR, PAIRED
+from explorer.export.figure.svg_elements import Pen, Style, clean, clipped, line, width_of
+from explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
 from explorer.locale import say
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 
 # Up to this many rows or columns each is named by its sentences; beyond, there are ticks.
 MAX_NAMED = 24

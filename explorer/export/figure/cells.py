@@ -10,11 +10,11 @@ import numpy as np
 import torch
 
 from explorer.core.explore import Exploration
-from explorer.export.figure.svg import Pen, attributes, cross, png, px, rectangle, width_of
+from explorer.export.figure.svg_elements import Pen, attributes, cross, png, px, rectangle, width_of
 from explorer.export.palette import Palette, channels, ink_on, ramp_table
-from explorer.export.picture_data import Shown
+from explorer.export.picture_types import Shown
 from explorer.export.thumbnails import value_range
-from explorer.runtime.numbers import display_number, percent
+from explorer.runtime.number_format import display_number, percent
 
 # Beyond this many rows or columns the cells are one embedded image, not a rectangle each.
 MAX_RECTANGLES = 64

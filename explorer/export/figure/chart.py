@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Unpack
 
 from explorer.export.caption import Legend
+from explorer.export.figure.appearance import Look
 from explorer.export.figure.chart_request import (
     ACROSS,
     DOWN,
@@ -19,10 +20,17 @@ from explorer.export.figure.chart_request import (
     Panel,
     Trace,
 )
-from explorer.export.figure.look import Look
-from explorer.export.figure.sheet import document, head
-from explorer.export.figure.svg import Pen, attributes, clean, line, px, rectangle, width_of
-from explorer.runtime.numbers import display_number, percent
+from explorer.export.figure.header_and_caption import document, head
+from explorer.export.figure.svg_elements import (
+    Pen,
+    attributes,
+    clean,
+    line,
+    px,
+    rectangle,
+    width_of,
+)
+from explorer.runtime.number_format import display_number, percent
 
 Place = Callable[[float, float], tuple[float, float]]  # where a point of the axes stands
 GAP, LINE = 18.0, 18.0

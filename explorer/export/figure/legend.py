@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from explorer.export.figure.cells import Cells
-from explorer.export.figure.svg import Pen, cross, rectangle
+from explorer.export.figure.svg_elements import Pen, cross, rectangle
 from explorer.export.palette import channels, ink_on
-from explorer.runtime.numbers import display_number, percent
+from explorer.runtime.number_format import display_number, percent
 
 LEGEND_HEIGHT = 150.0
 

@@ -1,8 +1,8 @@
 """The matrix of a step, as an SVG for a slide, without a browser.
 
-It shows the page's content (the same arrays of `explorer.export.picture`, the same colours), with a
-caption on the origin of the numbers. It needs no font, script or other file. PNGs are made of it in
-the browser.
+It shows the page's content (the same arrays of `explorer.export.exploration_arrays`, the same
+colours), with a caption on the origin of the numbers. It needs no font, script or other file. PNGs
+are made of it in the browser.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Unpack
 
 from explorer.core.explore import Exploration
 from explorer.export.caption import Legend, legend_of, reference_values_of
+from explorer.export.exploration_arrays import picture
+from explorer.export.figure.appearance import Look
 from explorer.export.figure.axes import (
     LABEL_ROOM,
     NAME_ROOM,
@@ -24,13 +26,19 @@ from explorer.export.figure.axes import (
     row_names,
 )
 from explorer.export.figure.cells import Cells, cells_of, drawn_cells
+from explorer.export.figure.header_and_caption import document, head
 from explorer.export.figure.legend import legend
-from explorer.export.figure.look import Look
-from explorer.export.figure.sheet import document, head
-from explorer.export.figure.svg import Pen, attributes, clean, line, px, rectangle, width_of
-from explorer.export.picture import picture
-from explorer.export.picture_data import Shown, Step
-from explorer.runtime.numbers import display_number
+from explorer.export.figure.svg_elements import (
+    Pen,
+    attributes,
+    clean,
+    line,
+    px,
+    rectangle,
+    width_of,
+)
+from explorer.export.picture_types import Shown, Step
+from explorer.runtime.number_format import display_number
 
 WIDEST, TALLEST, LARGEST_CELL, STRIP = 560.0, 560.0, 64.0, 44.0
 LEGEND_GAP = 20.0

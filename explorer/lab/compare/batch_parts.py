@@ -14,7 +14,7 @@ from explorer.core.batch import Batch
 from explorer.core.explore import Exploration
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
-from losses.readings import READABLE
+from losses.readable_inputs import READABLE
 
 # Cells of the parts that run at once; each step of a definition has as many.
 MAX_CELLS_AT_ONCE = 2**21

@@ -17,8 +17,8 @@ from explorer.lab.compare.what_if import of_rows
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB
 from explorer.sources.pairs import Pairs
-from losses.groups import lists_of
 from losses.labels import UNJUDGED
+from losses.query_groups import lists_of
 
 # The seeded batch: numbers of first sentences, of second sentences for each, of dimensions.
 ANCHORS, CANDIDATES, DIMENSION, SEED = 8, 3, 16, 14

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from explorer.core.batch import Batch, batch_of_scores, batch_of_vectors
 from explorer.core.explore import Exploration, explore
-from explorer.core.resolve import resolve
+from explorer.core.resolved_scenario import resolve
 from explorer.core.scenario import Scenario
-from explorer.lab.one_pass import Point, point_of
+from explorer.lab.single_pass_sweep import Point, point_of
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
 from losses import LossSpec

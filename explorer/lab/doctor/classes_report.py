@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from explorer.lab.doctor.classes import ClassesExamined, ClassTable
+from explorer.lab.doctor.class_dataset_checks import ClassesExamined, ClassTable
+from explorer.lab.doctor.class_encoder_checks import EncodedClasses, SeenClasses, encoded_classes
 from explorer.lab.doctor.data_report import row_line
-from explorer.lab.doctor.encoded_classes import EncodedClasses, SeenClasses, encoded_classes
-from explorer.lab.doctor.faults import Severity
+from explorer.lab.doctor.finding import Severity
 from explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
 from explorer.locale import say
-from explorer.runtime.wire import Setting, Whole, as_answer
+from explorer.runtime.response_types import Setting, Whole, as_answer
 from explorer.sources.reading_notes import reading_notes
 
 NAMED_CLASSES = 5  # classes, the largest and the smallest

@@ -14,12 +14,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from explorer.lab.doctor.classes import ClassTable
-from explorer.lab.doctor.profile import Cleaned, Profile
-from explorer.lab.doctor.reading import Read
+from explorer.lab.doctor.class_dataset_checks import ClassTable
+from explorer.lab.doctor.dataset_reader import Read
+from explorer.lab.doctor.pair_table_profile import Cleaned, Profile
 from explorer.lab.large.files import FilePairs
-from explorer.runtime.numbers import typed
-from explorer.sources.columns import CLASS_ROLES, PAIR_ROLES, TEACHER, is_name
+from explorer.runtime.number_format import typed
+from explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TEACHER, is_name
 from explorer.sources.tables import TYPED_COLUMNS
 
 ROWS_A_REPORT = 2**14

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from explorer.lab.doctor import OF_OTHER, USUAL_BATCH, USUAL_LOSS
-from explorer.lab.doctor.classes import ClassTable, examine_classes
+from explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
+from explorer.lab.doctor.class_encoder_checks import look_at_classes, seen_classes_lines
 from explorer.lab.doctor.classes_report import class_lines, classes_answer
 from explorer.lab.doctor.cleaning import beside, write_kept, write_left_out
 from explorer.lab.doctor.command_options import REAL, WHOLE
-from explorer.lab.doctor.data import examine
+from explorer.lab.doctor.command_refusal import refused
 from explorer.lab.doctor.data_report import (
     data_answer,
     data_lines,
@@ -23,19 +24,7 @@ from explorer.lab.doctor.data_report import (
     encoded_lines,
     suited_lines,
 )
-from explorer.lab.doctor.encoded import look
-from explorer.lab.doctor.encoded_classes import look_at_classes, seen_classes_lines
-from explorer.lab.doctor.explain import explain_values
-from explorer.lab.doctor.known import Known, count_of, side_for
-from explorer.lab.doctor.logs import run_report
-from explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
-from explorer.lab.doctor.logs.log import PIPED, Log
-from explorer.lab.doctor.logs.read import is_run, must_fit, read_run
-from explorer.lab.doctor.logs.run_comparison import compare_runs
-from explorer.lab.doctor.mining import mine, write_mined
-from explorer.lab.doctor.number_report import lines, number_answer
-from explorer.lab.doctor.pasted_input import Pasted, numbers_in, read_pasted, typed_numbers
-from explorer.lab.doctor.reading import (
+from explorer.lab.doctor.dataset_reader import (
     Read,
     Table,
     content_of,
@@ -44,16 +33,27 @@ from explorer.lab.doctor.reading import (
     read_table,
     texts_only,
 )
-from explorer.lab.doctor.refusal import refused
-from explorer.lab.doctor.similarities import Similarities
+from explorer.lab.doctor.encoder_checks import look
+from explorer.lab.doctor.known_loss_and_batch import Known, count_of, side_for
+from explorer.lab.doctor.logs import run_report
+from explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
+from explorer.lab.doctor.logs.log import PIPED, Log
+from explorer.lab.doctor.logs.run_comparison import compare_runs
+from explorer.lab.doctor.logs.run_reader import is_run, must_fit, read_run
+from explorer.lab.doctor.mining import mine, write_mined
+from explorer.lab.doctor.number_explanation import explain_values
+from explorer.lab.doctor.number_report import lines, number_answer
+from explorer.lab.doctor.pair_dataset_checks import examine
+from explorer.lab.doctor.pasted_input import Pasted, numbers_in, read_pasted, typed_numbers
+from explorer.lab.doctor.similarity_gap import Similarities
 from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from explorer.lab.saved_batches import files_in, open_saved_batches
 from explorer.locale import say
 from explorer.runtime.jobs import Report
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.limits import FILE_BYTES
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import plain
-from explorer.sources.columns import CHOOSE_COLUMNS
+from explorer.sources.column_roles import CHOOSE_COLUMNS
 from losses import LossSpec
 
 MAX_NUMBERS_BYTES = 10_000  # of a file that may hold a few numbers and nothing else

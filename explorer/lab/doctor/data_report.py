@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from explorer.lab.doctor.axes import family_of
-from explorer.lab.doctor.data import Examined
+from explorer.lab.doctor.batch_counts import family_of
+from explorer.lab.doctor.dataset_reader import Read
 from explorer.lab.doctor.duplicate_collisions import Meetings
-from explorer.lab.doctor.encoded import (
+from explorer.lab.doctor.encoder_checks import (
     RANKED,
     Band,
     Seen,
@@ -17,14 +17,14 @@ from explorer.lab.doctor.encoded import (
     ranked,
     sharpness,
 )
-from explorer.lab.doctor.faults import Cell, Fault, FoundFault
-from explorer.lab.doctor.known import Known, is_of_library, sides_for
+from explorer.lab.doctor.finding import Cell, Fault, FoundFault
+from explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, sides_for
 from explorer.lab.doctor.mining import MinedNegatives
-from explorer.lab.doctor.reading import Read
+from explorer.lab.doctor.pair_dataset_checks import Examined
 from explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
 from explorer.locale import say, spelled, title_word
-from explorer.runtime.numbers import display_number, percent
-from explorer.runtime.wire import Whole, as_answer
+from explorer.runtime.number_format import display_number, percent
+from explorer.runtime.response_types import Whole, as_answer
 from explorer.sources.cells import shortened
 from explorer.sources.reading_notes import reading_notes
 from losses import LOSSES, LossSpec

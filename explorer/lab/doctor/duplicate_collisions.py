@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.runtime.wire import Whole
+from explorer.runtime.response_types import Whole
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ import numpy as np
 import torch
 from tqdm import trange
 
-from explorer.lab.directions import directions
-from explorer.lab.doctor.encoded import called, picked
-from explorer.lab.doctor.profile import Profile
-from explorer.lab.large.encoding import encoded
+from explorer.lab.doctor.encoder_checks import called, picked
+from explorer.lab.doctor.pair_table_profile import Profile
+from explorer.lab.large.encoded_similarities import encoded
+from explorer.lab.unit_vectors import directions
 from explorer.runtime.jobs import Report
 from explorer.runtime.problem import Problem
-from explorer.runtime.wire import Whole
+from explorer.runtime.response_types import Whole
 from explorer.sources.encoders import locate
 
 EACH, USUAL_EACH = (1, 10), 1  # negatives of a query

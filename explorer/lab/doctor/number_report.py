@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.core.parameters import Settings
-from explorer.lab.doctor.axes import most_pairs
-from explorer.lab.doctor.explain import Explained, Finding, LossMatch, Position
-from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.minimum import ends_of_labels
+from explorer.lab.doctor.batch_counts import most_pairs
+from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from explorer.lab.doctor.losses_without_definition import RELATIVES, relative_called
+from explorer.lab.doctor.minimum_without_labels import ends_of_labels
+from explorer.lab.doctor.number_explanation import Explained, Finding, LossMatch, Position
 from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, sharpening
-from explorer.lab.doctor.relatives import RELATIVES, relative_called
 from explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from explorer.runtime.limits import EXPLORED_PAIRS
-from explorer.runtime.numbers import display_number, percent, typed
-from explorer.runtime.wire import Answer, Setting, Whole, as_answer
+from explorer.runtime.number_format import display_number, percent, typed
+from explorer.runtime.response_types import Answer, Setting, Whole, as_answer
 from losses import LOSSES
 from losses.labels import Ends
 

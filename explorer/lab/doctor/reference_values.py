@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from explorer.core.parameters import Settings, heard
-from explorer.lab.doctor.layouts import MAX_RUN_APART, Layout, inputs_of
+from explorer.lab.doctor.batch_layouts import MAX_RUN_APART, Layout, inputs_of
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter
 from losses.minimum import Bound
-from losses.readings import READABLE
-from losses.scores import SCORE_KINDS
+from losses.readable_inputs import READABLE
+from losses.score_kinds import SCORE_KINDS
 from losses.spec import ParameterValue
 
 COLLAPSE, START, FLOOR = KINDS = ("collapse", "start", "floor")

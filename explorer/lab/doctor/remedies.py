@@ -12,9 +12,8 @@ import numpy as np
 import torch
 
 from explorer.lab.doctor.duplicate_collisions import partners
-from explorer.lab.doctor.profile import Profile
-from explorer.lab.doctor.texts import together
-from explorer.lab.doctor.trial import (
+from explorer.lab.doctor.pair_table_profile import Profile
+from explorer.lab.doctor.remedy_trial import (
     ALONE,
     MINIMUM,
     SHARED,
@@ -23,6 +22,7 @@ from explorer.lab.doctor.trial import (
     Tried,
     helpful,
 )
+from explorer.lab.doctor.text_numbers import together
 from explorer.runtime.problem import Problem
 from explorer.sources.samplers import (
     Batches,

@@ -6,12 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from explorer.lab.doctor.classes import ClassTable, alone
-from explorer.lab.doctor.data import MANY_MET
-from explorer.lab.doctor.profile import Profile
-from explorer.lab.doctor.reasons import AGAINST, FOR, TEXT_CLASSES, Match, Table, reasons_of
+from explorer.lab.doctor.class_dataset_checks import ClassTable, alone
+from explorer.lab.doctor.loss_suitability_reasons import (
+    AGAINST,
+    FOR,
+    TEXT_CLASSES,
+    Match,
+    Table,
+    reasons_of,
+)
+from explorer.lab.doctor.pair_dataset_checks import MANY_MET
+from explorer.lab.doctor.pair_table_profile import Profile
 from explorer.locale import say
-from explorer.runtime.wire import Whole
+from explorer.runtime.response_types import Whole
 from losses import LOSSES
 
 # The losses made for each kind of columns, in the order to try them.

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch.nn.functional import pad
 
-from explorer.core.disagreement import Contradictions, contradictions
-from explorer.lab.directions import directions
+from explorer.core.label_disagreement import Contradictions, contradictions
+from explorer.lab.unit_vectors import directions
 from explorer.locale import grouped, title_word
 from explorer.runtime.limits import LARGE_DRAWN_PAIRS, LARGE_IN_BATCH_PAIRS, LARGE_PAIRS
 from explorer.runtime.problem import Problem

@@ -11,7 +11,7 @@ import numpy as np
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest_terms import Heaviest
 from explorer.lab.large.matrix import Matrix
-from explorer.lab.large.tiles import Progress
+from explorer.lab.large.tile_survey import Progress
 
 
 class Surveyed(Protocol):

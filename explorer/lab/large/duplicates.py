@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.same_text import SameText
+from explorer.core.duplicate_negatives import SameText
 
 # Rows whose cells are found together, and cells that are computed together: a cell takes two
 # vectors of its own, unless most of a row are needed.
@@ -40,8 +40,8 @@ class Looking:
 
 
 def same_text_of(looking: Looking) -> SameText:
-    """Count and weigh the negatives of the same text, as `explorer.core.same_text.same_text_in`
-    does for a batch that is laid out."""
+    """Count and weigh the negatives of the same text, as
+    `explorer.core.duplicate_negatives.same_text_in` does for a batch that is laid out."""
     rows, columns = len(looking.rows_of), len(looking.columns_of)
     counts, weights, rows_with = np.zeros(2, dtype=np.int64), np.zeros(2), 0
     by_text = np.argsort(looking.columns_of, kind="stable")

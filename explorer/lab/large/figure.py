@@ -8,20 +8,20 @@ from typing import Any, Unpack
 import numpy as np
 
 from explorer.export.caption import Legend, parameter_words
+from explorer.export.figure.appearance import Look
 from explorer.export.figure.cells import Cells, drawn_cells
+from explorer.export.figure.header_and_caption import document, head
 from explorer.export.figure.legend import legend
-from explorer.export.figure.look import Look
 from explorer.export.figure.matrix import LEGEND_GAP
-from explorer.export.figure.sheet import document, head
-from explorer.export.figure.svg import Pen, clean, line, rectangle, width_of
+from explorer.export.figure.svg_elements import Pen, clean, line, rectangle, width_of
 from explorer.export.palette import Palette, ramp_table
 from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.methods import parameters_of
+from explorer.lab.large.form_methods import parameters_of
+from explorer.lab.large.pair_table import histogram
 from explorer.lab.large.remarks import LOOKS_FOR
 from explorer.lab.large.session import LargeSession
-from explorer.lab.large.table import histogram
 from explorer.locale import grouped, say, spelled, title_word
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 from losses import LOSSES
 
 FACETS = ("total", "share", "largest", "masked")

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.lab.large.batch import Numbered
-from explorer.lab.large.texts import Texts
+from explorer.lab.large.text_buffer import Texts
 from explorer.runtime.jobs import Report
+from explorer.runtime.json_encoding import whole_letters
 from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import ENTAILMENT, Cells
 from explorer.sources.column_names import SCORE_NAMES
-from explorer.sources.columns import (
+from explorer.sources.column_roles import (
     NO_SCORE,
     POSITIVE_ROLES,
     TEACHER,
@@ -26,9 +26,9 @@ from explorer.sources.columns import (
     listed,
     plain_name,
 )
-from explorer.sources.grids import Grid, read_grid
 from explorer.sources.reading_notes import ColumnsRead
 from explorer.sources.row_reader import RowReader
+from explorer.sources.table_parser import Grid, read_grid
 from explorer.sources.tables import check_share
 
 # A first and a second sentence, the label, the teacher's score, the similarity.

@@ -16,8 +16,8 @@ import torch
 from explorer.lab.large.block_sums import Summable
 from explorer.lab.large.blocks import MAX_BLOCKS, Blocks, Window, edges
 from explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
-from explorer.lab.large.inversions import Inversions
-from explorer.lab.large.tiles import Progress
+from explorer.lab.large.inversion_counts import Inversions
+from explorer.lab.large.tile_survey import Progress
 from explorer.runtime.device import all_cores
 from losses import pairwise_hinge
 

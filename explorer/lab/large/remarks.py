@@ -10,15 +10,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.collapse import Edge, Standing, edge_along
-from explorer.core.diagnostics import ACTIVE_SHARE
-from explorer.core.disagreement import Disagreement, disagreement, spearman
+from explorer.core.duplicate_negatives import SameText
+from explorer.core.label_disagreement import Disagreement, disagreement, spearman
 from explorer.core.remarks import COLLAPSED, Remark, Seen, mostly_foreign, remarks_on
-from explorer.core.same_text import SameText
+from explorer.core.scale_above_collapse import Edge, Standing, edge_along
+from explorer.core.trace_diagnostics import ACTIVE_SHARE
 from explorer.lab.large.batch import LargeBatch
-from explorer.lab.large.methods import method_of
+from explorer.lab.large.form_methods import method_of
 from explorer.lab.large.session import LargeSession
-from explorer.lab.large.tiles import Progress
+from explorer.lab.large.tile_survey import Progress
 from explorer.sources.encoders.embedded import is_embedded
 from losses import LOSSES, LossSpec
 

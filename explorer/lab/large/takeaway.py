@@ -14,12 +14,12 @@ import numpy as np
 from explorer.export.csv import write_csv
 from explorer.lab.large.batch import LargeBatch
 from explorer.lab.large.corrections import changes_of
+from explorer.lab.large.pair_table import histogram
 from explorer.lab.large.remarks import Judged
 from explorer.lab.large.session import LargeSession
-from explorer.lab.large.table import histogram
-from explorer.lab.large.tiles import Progress
-from explorer.runtime.files import atomic_write
-from explorer.runtime.numbers import csv_number
+from explorer.lab.large.tile_survey import Progress
+from explorer.runtime.atomic_files import atomic_write
+from explorer.runtime.number_format import csv_number
 from explorer.sources.pairs import Correction
 
 # Pairs that are written together.

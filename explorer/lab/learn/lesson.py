@@ -14,8 +14,8 @@ from typing import Literal
 
 from explorer.core.explore import Exploration
 from explorer.core.scenario import Data, Rules, Scenario, View
-from explorer.export.picture_data import BatchData, Shown
-from explorer.runtime.numbers import Real, display_number, whole_percent
+from explorer.export.picture_types import BatchData, Shown
+from explorer.runtime.number_format import Real, display_number, whole_percent
 from losses.symbols import ParameterValue
 
 # How a number is written: to so many digits, as a share, a count, or a factor.

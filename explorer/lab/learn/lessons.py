@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from explorer.lab.learn import stages
+from explorer.lab.learn import lesson_measurements
 from explorer.lab.learn.lesson import Lesson, Lever, Moment, Prediction, Step, scene
 
 LESSONS = (
@@ -14,8 +14,8 @@ LESSONS = (
         (
             Step(
                 scene("hard_negatives", "info_nce", shared=False),
-                stages.collapse,
-                Lever(stages.COLLAPSE_SHARES, 0, 10, "percent"),
+                lesson_measurements.collapse,
+                Lever(lesson_measurements.COLLAPSE_SHARES, 0, 10, "percent"),
                 Prediction("info_nce", answers=(0.0, 2.079, 8.0)),
                 ("info_nce", "triplet", "siglip"),
                 {"rows": "count"},
@@ -28,7 +28,7 @@ LESSONS = (
         (
             Step(
                 scene("hard_negatives", "info_nce"),
-                stages.temperature,
+                lesson_measurements.temperature,
                 Lever((1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01), 0, 4),
                 Prediction("negatives", answers=(1.5, 6.0, 20.0)),
                 ("negatives", "loss"),
@@ -42,7 +42,7 @@ LESSONS = (
         (
             Step(
                 scene("hard_negatives", "info_nce", shared=False),
-                stages.duplicate,
+                lesson_measurements.duplicate,
                 Lever((1.0, 2.0), 0, 1, "word"),
                 Prediction("times", answers=(1.1, 2.0, 6.0)),
                 ("loss", "duplicate_share"),
@@ -56,7 +56,7 @@ LESSONS = (
         (
             Step(
                 scene("hard_negatives", "info_nce", shared=False),
-                stages.accumulation,
+                lesson_measurements.accumulation,
                 Lever((8.0, 4.0, 2.0, 1.0), 0, 3, "word"),
                 Prediction("loss", answers=(0.2284, 0.0285, 0.0)),
                 ("loss", "cells"),
@@ -70,7 +70,7 @@ LESSONS = (
         (
             Step(
                 scene("graded_english", "cosent", order="label"),
-                stages.listening,
+                lesson_measurements.listening,
                 Lever((1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0), 0, 4),
                 Prediction("wrong_share", low=0.0, high=1.0, near=0.1),
                 ("wrong_share", "active"),
@@ -90,7 +90,7 @@ LESSONS = (
         (
             Step(
                 scene("graded_english", "cosent"),
-                stages.order,
+                lesson_measurements.order,
                 Lever((0.0, 0.05, 0.1, 0.15, 0.2), 0, 4),
                 Prediction("cosent", answers=(15.3, 19.12, 22.9)),
                 ("cosent", "mse"),
@@ -103,7 +103,7 @@ LESSONS = (
         (
             Step(
                 scene("graded_english", "pairwise_logistic", scale=1.0),
-                stages.libraries,
+                lesson_measurements.libraries,
                 Lever((0.0, 1.0, 2.0, 3.0), 0, 3, "word"),
                 Prediction("times", answers=(1.0, 10.0, 269.0)),
                 ("loss",),
@@ -123,7 +123,7 @@ LESSONS = (
                     contrast_anchors=False,
                     contrast_positives=False,
                 ),
-                stages.filtered,
+                lesson_measurements.filtered,
                 Lever((0.0, 1.0), 0, 1, "word"),
                 Prediction("false", answers=(0.0, 3.0, 5.0)),
                 ("loss", "masked"),
@@ -137,7 +137,7 @@ LESSONS = (
         (
             Step(
                 scene("hard_negatives", "info_nce"),
-                stages.coverage,
+                lesson_measurements.coverage,
                 Lever((1.0, 2.0, 0.0), 0, 2, "word"),
                 Prediction("covered_share", low=0.0, high=1.0, near=0.1),
                 ("touched", "covered_share"),
@@ -155,8 +155,8 @@ LESSONS = (
         2,
         (
             Step(
-                scene("nli_triplets", "triplet", stages.TRIPLETS),
-                stages.margin,
+                scene("nli_triplets", "triplet", lesson_measurements.TRIPLETS),
+                lesson_measurements.margin,
                 Lever((0.05, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0), 0, 6),
                 Prediction("floor", answers=(0.0, 3.0, 5.0)),
                 ("floor", "violated"),

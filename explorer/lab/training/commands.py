@@ -13,15 +13,15 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.runtime.numbers import display_number, fixed
-from explorer.runtime.sendable import plain
+from explorer.runtime.json_encoding import plain
+from explorer.runtime.number_format import display_number, fixed
 
 if TYPE_CHECKING:  # the command answers --help without torch
     from tqdm import tqdm
 
-    from explorer.lab.training.compare import Comparison
-    from explorer.lab.training.folder import RunFolder
     from explorer.lab.training.plan import TrainingPlan
+    from explorer.lab.training.run_comparison import Comparison
+    from explorer.lab.training.run_folder import RunFolder
     from explorer.lab.training.runs import Runs
     from explorer.sources.reading_notes import ReadingNote
 
@@ -193,7 +193,7 @@ def _pairs(assignments: Iterable[str]) -> Iterable[tuple[str, object]]:
 def train(chosen: argparse.Namespace) -> int:
     """Train one model; Ctrl-C stops and keeps the model so far."""
     from explorer.lab.training import takeaway
-    from explorer.lab.training.origin import columns_read
+    from explorer.lab.training.pair_sources import columns_read
     from explorer.lab.training.runs import Runs
     from explorer.lab.training.termination import ended_with_us
 
@@ -223,7 +223,7 @@ def train(chosen: argparse.Namespace) -> int:
 def compare(chosen: argparse.Namespace) -> int:
     """Train with each loss under each seed, or take runs that have ended, and print their
     comparison on the held-out pairs, or on those of a file."""
-    from explorer.lab.training import compare as comparing
+    from explorer.lab.training import run_comparison as comparing
     from explorer.lab.training import unseen_pairs
     from explorer.lab.training.runs import Runs
 
@@ -255,7 +255,7 @@ def _print_notes(notes: Mapping[str, Iterable[ReadingNote]]) -> None:
 
 def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Return the named runs, all of which must have ended."""
-    from explorer.lab.training.outcome import outcome
+    from explorer.lab.training.held_out_scores import outcome
 
     if chosen.ended and chosen.loss:
         raise ValueError("name the runs, or the losses to train with; not both")
@@ -266,8 +266,8 @@ def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
 
 def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Train with each loss under each seed."""
-    from explorer.lab.training import compare as comparing
-    from explorer.lab.training.origin import columns_read
+    from explorer.lab.training import run_comparison as comparing
+    from explorer.lab.training.pair_sources import columns_read
     from explorer.lab.training.termination import ended_with_us
 
     if not chosen.loss or not any(map(vars(chosen).get, ("file", "hub", "example"))):
@@ -302,7 +302,7 @@ def _watch(runs: Runs, name: str) -> dict:
     """Show the expected time, as soon as two steps tell, and a progress bar until it has ended."""
     from tqdm import tqdm
 
-    from explorer.lab.training.run_files import LIVE
+    from explorer.lab.training.run_file_validation import LIVE
 
     is_estimated = False
     with tqdm(desc=name, unit="step", file=sys.stderr) as bar:
@@ -376,24 +376,24 @@ def _print_figures(run: RunFolder, status: dict) -> None:
     remark = gained(run)
     print(say("en", f"remark.{remark.key}", **remark.values))
     if repeated := summary.get("repeated"):
-        from explorer.lab.training import card
+        from explorer.lab.training import model_card
 
-        print(card.on_repeats(summary["pairs"]["held_out"], repeated))
+        print(model_card.on_repeats(summary["pairs"]["held_out"], repeated))
     _print_lists(summary)
 
 
 def _print_lists(summary: dict) -> None:
-    from explorer.lab.training import in_lists
+    from explorer.lab.training import list_metrics
 
     figures, earlier = (summary[when].get("lists") for when in ("after", "before"))
     if not figures:
         return
-    for name, title in in_lists.TITLES.items():
+    for name, title in list_metrics.TITLES.items():
         if figures[name] is not None:
             before = _figure(earlier[name] if earlier else None)
             print(f"held-out {title}: {before} → {_figure(figures[name])}")
     ends = (display_number(at) for at in (summary["threshold"], figures["floor"]))
-    print(in_lists.described(figures, *ends))
+    print(list_metrics.described(figures, *ends))
 
 
 def _title(figure: str) -> str:
@@ -403,13 +403,13 @@ def _title(figure: str) -> str:
 
 def _figure(value: float | None) -> str:
     """Format a figure with as many digits as the sentences have."""
-    from explorer.lab.training.compare import LEAST_PLACES
+    from explorer.lab.training.run_comparison import LEAST_PLACES
 
     return fixed(value, LEAST_PLACES)
 
 
 def _table(found: Comparison) -> str:
-    from explorer.lab.training.compare import signed_ends
+    from explorer.lab.training.run_comparison import signed_ends
     from explorer.locale import grouped, say, spelled
 
     lines = [f"On {spelled('en', 'pairs', found.pairs)}:"]

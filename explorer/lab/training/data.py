@@ -10,15 +10,15 @@ from functools import cached_property
 import torch
 
 from explorer.core.batch import load_pairs
-from explorer.core.labels import beyond_scale
-from explorer.core.models import has_words
-from explorer.core.positives import over_positives, refused
+from explorer.core.label_range_check import beyond_scale
 from explorer.core.scenario import Data
+from explorer.core.scenario_models import has_words
+from explorer.core.unlabelled_pair_losses import over_positives, refused
 from explorer.lab.training.data_augmentation import augmented
-from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.origin import DRAW, held_out_of, pairs_of, reworded, rows_of
+from explorer.lab.training.pair_sources import DRAW, held_out_of, pairs_of, reworded, rows_of
 from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.rows import (
+from explorer.lab.training.run_folder import RunFolder
+from explorer.lab.training.trainer_inputs import (
     CLASSES,
     PAIRS,
     AnyPair,
@@ -32,7 +32,7 @@ from explorer.lab.training.rows import (
     sentences_of,
 )
 from explorer.locale import title_word
-from explorer.runtime.numbers import display_number, percent
+from explorer.runtime.number_format import display_number, percent
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs, corrected, given_by
 from explorer.sources.reading_notes import ReadingNote

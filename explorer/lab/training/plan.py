@@ -12,12 +12,12 @@ from typing import Any
 
 from explorer.core.explore import longest_prefix
 from explorer.core.loss_lookup import name_as_registered
-from explorer.core.resolve import parameters_for, spec_for
+from explorer.core.resolved_scenario import parameters_for, spec_for
 from explorer.core.scenario import Scenario
 from explorer.runtime import validation
-from explorer.runtime.numbers import typed
+from explorer.runtime.number_format import typed
 from explorer.runtime.problem import Problem
-from explorer.runtime.wire import Json
+from explorer.runtime.response_types import Json
 from explorer.sources.batches import SAMPLERS
 from explorer.sources.encoders.embedded import EMBEDDED, EMBEDDED_WIDTH, is_embedded
 from losses import LOSSES, LossSpec

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.lab.training.folder import RunFolder, all_runs
+from explorer.lab.training.run_folder import RunFolder, all_runs
 from explorer.lab.training.run_status import progress
 from explorer.runtime.problem import Problem
 

@@ -6,9 +6,9 @@ import math
 from pathlib import Path
 
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.folder import all_runs
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.rows import examples, pairs_in
+from explorer.lab.training.run_folder import all_runs
+from explorer.lab.training.trainer_inputs import examples, pairs_in
 from explorer.runtime.budgets import budget
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.problem import Problem, logged

@@ -17,16 +17,16 @@ from torch import nn
 from transformers import Trainer, TrainerCallback
 
 from explorer.core.remarks import COLLAPSED
-from explorer.lab.training.faults import OwnNotFinite
-from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.measure import HeldOut, unnoticed
+from explorer.lab.training.held_out_metrics import HeldOut, unnoticed
+from explorer.lab.training.run_folder import RunFolder
+from explorer.lab.training.training_failures import OwnNotFinite
 from explorer.locale import Word, word
 from explorer.runtime.arrays import save_array
 from explorer.runtime.problem import Problem
-from losses.inputs import NotFinite
+from losses.input_validation import NotFinite
 
 if TYPE_CHECKING:
-    from explorer.lab.training.encoders import Encoder
+    from explorer.lab.training.starting_model import Encoder
 
 # Seconds between writes of the log, and between reads of commands.
 FLUSH_SECONDS, ASK_SECONDS = 0.1, 0.1

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.core.remarks import Remark, Value, short
-from explorer.lab.directions import directions
-from explorer.lab.training.before_after import MovedPair, rank_changes
-from explorer.lab.training.compare import held_out_pairs, on_gain, on_repeats
-from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.outcome import has_ended, measured, outcome
+from explorer.lab.training.held_out_scores import has_ended, measured, outcome
+from explorer.lab.training.rank_changes import MovedPair, rank_changes
+from explorer.lab.training.run_comparison import held_out_pairs, on_gain, on_repeats
+from explorer.lab.training.run_difference_verdict import Gain, gain
+from explorer.lab.training.run_folder import RunFolder
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.trend import trend_of
-from explorer.lab.training.verdict import Gain, gain
+from explorer.lab.unit_vectors import directions
 from explorer.locale import grouped
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 
 # A mean cosine that moved by less than this is no news.
 MOVED = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from explorer.runtime.problem import Problem
-from explorer.runtime.wire import Setting
+from explorer.runtime.response_types import Setting
 
 
 class TrainingData(TypedDict):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import time
 
-from explorer.lab.training.folder import (
+from explorer.lab.training.run_folder import (
     LEAST_FREE,
     RunFolder,
 )
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.problem import Problem
-from explorer.runtime.wire import Json
+from explorer.runtime.response_types import Json
 
 # The data of a plan on a hosted page, without the machine's own paths.
 NO_PLACES = {"file": "", "held_out_file": ""}

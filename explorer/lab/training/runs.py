@@ -20,26 +20,26 @@ from pathlib import Path
 import numpy as np
 
 from explorer.core.own_loss import check_leave
-from explorer.lab.training import data, encoders, quota, teaching
-from explorer.lab.training.folder import (
+from explorer.lab.training import data, quota, starting_model, teacher_scores
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.queue_wait import seconds_before
+from explorer.lab.training.run_file_validation import ENDED, LIVE
+from explorer.lab.training.run_folder import (
     PROBE_GUIDE,
     PROBE_TEACHER,
     RunFolder,
     all_runs,
     default_root,
 )
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.queue_wait import seconds_before
-from explorer.lab.training.rows import examples
-from explorer.lab.training.run_files import ENDED, LIVE
 from explorer.lab.training.run_status import died, loading, problem_of, progress, without_rows
+from explorer.lab.training.trainer_inputs import examples
 from explorer.locale import word
 from explorer.runtime import device, downloads
 from explorer.runtime.arrays import load_array
+from explorer.runtime.atomic_files import age_of
 from explorer.runtime.budgets import budget
-from explorer.runtime.files import age_of
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.sendable import plain
 from explorer.runtime.visitors import visitor
 from explorer.sources.encoders import check_download
 
@@ -101,8 +101,8 @@ class Runs:
 
     def prepare(self, plan: TrainingPlan, corpus: data.Corpus) -> RunFolder:
         """The folder of a run with all that its process needs."""
-        encoders.check(plan)
-        for name in encoders.models_of(plan):
+        starting_model.check(plan)
+        for name in starting_model.models_of(plan):
             check_download(name)
         corpus = data.under_teacher(plan, corpus)
         run = RunFolder(self._new_folder(plan))
@@ -432,7 +432,7 @@ def estimate(
             process = _processes.pop(runs.folder(name).path)
             process.kill()
             process.wait()
-        teaching_left = teaching.seconds_left_out(runs.folder(name))
+        teaching_left = teacher_scores.seconds_left_out(runs.folder(name))
     whole = time.monotonic() - began
     if status["problem"]:
         raise Problem.from_json(status["problem"])

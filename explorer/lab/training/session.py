@@ -17,26 +17,26 @@ from transformers import PrinterCallback, Trainer, TrainingArguments, set_seed
 from transformers.utils import logging
 
 from explorer.core.own_loss import add_own_loss
-from explorer.lab.training import card, encoders, quota, teaching
+from explorer.lab.training import model_card, quota, starting_model, teacher_scores
 from explorer.lab.training.data import Pair, material_of, no_epoch, rules_of
-from explorer.lab.training.faults import is_out_of_memory, largest_fitting, watched
-from explorer.lab.training.folder import PROBE_GUIDE, PROBE_TEACHER, RunFolder, nulled
-from explorer.lab.training.in_lists import list_figures
-from explorer.lab.training.influence import repeats
-from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
+from explorer.lab.training.held_out_metrics import HeldOut, bands_of, live_sample, unnoticed
+from explorer.lab.training.list_metrics import list_figures
+from explorer.lab.training.pair_influence import repeats
 from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.probe import explored
+from explorer.lab.training.probe_batch import explored
 from explorer.lab.training.recorder import Recorder, load_own_weights
 from explorer.lab.training.remarks import gained
-from explorer.lab.training.rows import LISTS, Material, columns_for, form_of
+from explorer.lab.training.run_folder import PROBE_GUIDE, PROBE_TEACHER, RunFolder, nulled
+from explorer.lab.training.trainer_inputs import LISTS, Material, columns_for, form_of
+from explorer.lab.training.training_failures import is_out_of_memory, largest_fitting, watched
 from explorer.locale import title_word
 from explorer.runtime import device
 from explorer.runtime.arrays import save_array
-from explorer.runtime.files import atomic_write
-from explorer.runtime.numbers import display_number
+from explorer.runtime.atomic_files import atomic_write
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import distinct
-from losses.inputs import NotFinite
+from losses.input_validation import NotFinite
 from losses.labels import LabelRules
 from losses.sentence_transformers import (
     TrainingLoss,
@@ -45,12 +45,12 @@ from losses.sentence_transformers import (
     whole_lists,
     with_vectors,
 )
-from losses.sentence_transformers.vectors import BESIDE
+from losses.sentence_transformers.vector_losses import BESIDE
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from explorer.lab.training.encoders import Encoder
+    from explorer.lab.training.starting_model import Encoder
 
 TRIAL_STEPS = 2
 
@@ -134,13 +134,13 @@ def prepared(run: RunFolder, trial: bool = False) -> Session:
         add_own_loss(config["plan"]["own_loss"])
     plan = TrainingPlan.from_run(config["plan"])
     where = str(device.device())
-    teaching.teach(run, plan, where, trial)
+    teacher_scores.teach(run, plan, where, trial)
     run.say("loading", part="encoder")
-    guide = encoders.guide_of(plan, where)
+    guide = starting_model.guide_of(plan, where)
     material, (held_out, held_out_teacher) = material_of(run), run.read_taught("held_out.jsonl")
     rules = rules_of(run, plan)
     set_seed(plan.seed)
-    model = encoders.starting_model(plan, material.pairs, run.start, where)
+    model = starting_model.starting_model(plan, material.pairs, run.start, where)
     set_seed(plan.seed)  # so that the loss's own weights do not depend on how the model was made
     loss, dataset = loss_and_data(plan, model, material, rules, guide)
     return Session(
@@ -152,7 +152,7 @@ def prepared(run: RunFolder, trial: bool = False) -> Session:
         rules=rules,
         model=model,
         guide=guide,
-        vectors_of=teaching.vectors_of(run, plan),
+        vectors_of=teacher_scores.vectors_of(run, plan),
         loss=loss,
         dataset=dataset,
         steps=plan.steps_for(len(dataset)),
@@ -194,7 +194,7 @@ def _trainer(
     session: Session, kind: Callable[..., Trainer], arguments: Callable[..., TrainingArguments]
 ) -> Trainer:
     if session.plan.lora:
-        kind = encoders.keeping_adapters(kind)
+        kind = starting_model.keeping_adapters(kind)
     made = kind(
         model=session.model,
         args=arguments(
@@ -354,16 +354,16 @@ def save_model(session: Session, summary: dict, history: list[dict]) -> None:
     """The model as a folder of sentence-transformers, whole or not at all."""
     part = session.run.path / "model.part"
     shutil.rmtree(part, ignore_errors=True)
-    card.show_examples(session.model)
+    model_card.show_examples(session.model)
     _save_alone(session, part)
-    card.complete(part, session.plan, summary, history, gained(session.run))
+    model_card.complete(part, session.plan, summary, history, gained(session.run))
     _put_in_place(part, session.run.model)
 
 
 def _save_alone(session: Session, folder: Path) -> None:
     """Save the model so that it stands without peft."""
     if session.plan.lora:
-        encoders.merge_adapters(session.model)
+        starting_model.merge_adapters(session.model)
     session.model.save_pretrained(str(folder))
 
 

@@ -14,22 +14,23 @@ from pathlib import Path
 import numpy as np
 
 import losses
-from explorer.core.disagreement import TIED
+from explorer.core.label_disagreement import TIED
 from explorer.core.own_loss import check_leave
 from explorer.export.template import render
-from explorer.export.trained import python_name
-from explorer.lab.training import encoders, teaching
+from explorer.export.trainer_program import python_name
+from explorer.lab.training import starting_model
+from explorer.lab.training import teacher_scores as teaching
 from explorer.lab.training.data import Pair, material_of, rules_of
-from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.in_lists import TITLES, list_figures
-from explorer.lab.training.influence import ALL_FIGURES
-from explorer.lab.training.measure import GEOMETRY, MAX_PLACES, HeldOut
+from explorer.lab.training.held_out_metrics import GEOMETRY, MAX_PLACES, HeldOut
+from explorer.lab.training.list_metrics import TITLES, list_figures
+from explorer.lab.training.pair_influence import ALL_FIGURES
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.rows import LISTS, Material, columns_for, form_of
+from explorer.lab.training.run_folder import RunFolder
 from explorer.lab.training.run_status import NO_PLACES
 from explorer.lab.training.runs import Runs
+from explorer.lab.training.trainer_inputs import LISTS, Material, columns_for, form_of
+from explorer.runtime.atomic_files import atomic_write
 from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.files import atomic_write
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders.embedded import is_embedded
@@ -218,7 +219,7 @@ def script(runs: Runs, name: str) -> str:
         trainer_arguments=arguments,
         encoder=python_name(plan.encoder),
         prompts=_prompts(plan),
-        default_prompt=encoders.default_prompt(plan),
+        default_prompt=starting_model.default_prompt(plan),
         sides_alike=plan.encodes_sides_alike,
         from_scratch=plan.encoder == SCRATCH,
         is_embedded=_needs_embedded(plan),
@@ -234,7 +235,7 @@ def script(runs: Runs, name: str) -> str:
 
 def _prompts(plan: TrainingPlan) -> dict[str, str]:
     """The prompts that the script sets; empty where neither plan nor encoder has any."""
-    has_some = any(plan.prompts.values()) or encoders.own_prompts(plan.encoder)
+    has_some = any(plan.prompts.values()) or starting_model.own_prompts(plan.encoder)
     return plan.prompts if has_some and plan.kind == "bi" else {}
 
 

@@ -15,23 +15,23 @@ import torch
 
 from explorer.lab.training import quota
 from explorer.lab.training.data import LEAST_HELD_OUT
-from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.measure import HeldOut, unnoticed
-from explorer.lab.training.origin import DRAW
-from explorer.lab.training.outcome import HeldOutScores, measured_at
+from explorer.lab.training.held_out_metrics import HeldOut, unnoticed
+from explorer.lab.training.held_out_scores import HeldOutScores, measured_at
+from explorer.lab.training.pair_sources import DRAW
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.rows import Pair, sentences_of
+from explorer.lab.training.run_folder import RunFolder
+from explorer.lab.training.trainer_inputs import Pair, sentences_of
 from explorer.runtime import device, jobs
+from explorer.runtime.atomic_files import atomic_write
 from explorer.runtime.cache import digest
-from explorer.runtime.files import atomic_write
 from explorer.runtime.limits import TRAINED_PAIRS
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import tables
 from explorer.sources.reading_notes import ReadingNote, reading_notes
 
 if TYPE_CHECKING:
-    from explorer.lab.training.encoders import Encoder
+    from explorer.lab.training.starting_model import Encoder
 
 # Sentences, or pairs, that a model reads before the next chance to cancel.
 TEXTS_AT_ONCE = 256
@@ -197,17 +197,17 @@ class _Work:
     @unnoticed()
     def _model(self, name: str, when: str) -> Encoder:
         # Only now: a page that is merely looked at should not wait for the trainers.
-        from explorer.lab.training import encoders
+        from explorer.lab.training import starting_model
 
         run, plan, chosen = self.runs[name], self.plans[name], str(device.device())
         if when == "after":
             if not run.model.is_dir():
                 raise Problem("training_no_model", name=name)
-            return encoders.trained(plan, run.model, chosen)
+            return starting_model.trained(plan, run.model, chosen)
         if plan.encoder == SCRATCH and not run.start.is_dir():
             raise Problem("training_no_start", name=name)
         torch.manual_seed(plan.seed)  # as the run did
-        return encoders.untrained(plan, run.start, chosen)
+        return starting_model.untrained(plan, run.start, chosen)
 
 
 def _place(run: RunFolder, unseen: Unseen) -> Path:

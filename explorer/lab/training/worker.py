@@ -15,7 +15,7 @@ import time
 import traceback
 from pathlib import Path
 
-from explorer.lab.training.folder import LEAST_FREE, RunFolder
+from explorer.lab.training.run_folder import LEAST_FREE, RunFolder
 from explorer.runtime.budgets import budget
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.limits import MIB

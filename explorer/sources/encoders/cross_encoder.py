@@ -11,8 +11,8 @@ import numpy as np
 
 from explorer.locale import word
 from explorer.runtime.problem import Problem
-from explorer.sources.encoders.cached import Compute, cached_rows
 from explorer.sources.encoders.model_folder import ModelFolder, letters_read
+from explorer.sources.encoders.row_cache import Compute, cached_rows
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 from explorer.runtime import jobs, limits
 from explorer.runtime.budgets import budget
 from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.leave import has_leave, leave_for, require_leave, require_leave_for_size
+from explorer.runtime.owner_permissions import (
+    has_leave,
+    leave_for,
+    require_leave,
+    require_leave_for_size,
+)
 from explorer.runtime.problem import Problem, logged
 from explorer.sources import hub_cache
 from explorer.sources.encoders.backend import Backend

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.leave import agreed_path, has_leave
 from explorer.runtime.local_path import is_network_path
+from explorer.runtime.owner_permissions import agreed_path, has_leave
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders.backend import Backend
 from explorer.sources.encoders.cross_encoder import PairScorer, is_cross_encoder

@@ -10,12 +10,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from explorer.locale import Word
+from explorer.runtime.atomic_files import files_in
 from explorer.runtime.cache import Cache
-from explorer.runtime.files import files_in
 from explorer.runtime.limits import LOADED_MODELS
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders.backend import Encoder
-from explorer.sources.encoders.cached import forget_rows
+from explorer.sources.encoders.row_cache import forget_rows
 
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 LETTERS_OF_TOKEN = 100

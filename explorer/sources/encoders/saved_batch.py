@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.leave import agreed_path
+from explorer.runtime.owner_permissions import agreed_path
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 from explorer.sources.encoders.backend import Backend, Encoder

@@ -9,8 +9,8 @@ import numpy as np
 
 from explorer.locale import word
 from explorer.sources.encoders.backend import Report, TokenLengths, ignore
-from explorer.sources.encoders.cached import Compute, cached_rows
 from explorer.sources.encoders.model_folder import ModelFolder, letters_read
+from explorer.sources.encoders.row_cache import Compute, cached_rows
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -14,15 +14,15 @@ from typing import Any, Literal, cast
 
 from explorer.core.batch import Batch, batch_of_scores, load_pairs
 from explorer.core.explore import LIGHT_PAIRS, Exploration, explore, seconds_for
-from explorer.core.models import find_models, with_second_models
-from explorer.core.resolve import Resolved, resolve
+from explorer.core.resolved_scenario import Resolved, resolve
 from explorer.core.scenario import FACETS, Data, Scenario
+from explorer.core.scenario_models import find_models, with_second_models
+from explorer.export.exploration_arrays import looking_at
+from explorer.export.figure.appearance import PALETTES, SIZES, Look
 from explorer.export.figure.files import FIGURES, MADE_OF_SVG
-from explorer.export.figure.look import PALETTES, SIZES, Look
-from explorer.export.picture import looking_at
-from explorer.lab.compare.sides import compare
-from explorer.lab.doctor.explain import explain
-from explorer.lab.doctor.known import Known
+from explorer.lab.compare.compared_losses import compare
+from explorer.lab.doctor.known_loss_and_batch import Known
+from explorer.lab.doctor.number_explanation import explain
 from explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.run_records import Followed
@@ -30,15 +30,30 @@ from explorer.lab.training.runs import Runs
 from explorer.locale import LANGUAGES, say
 from explorer.runtime import jobs
 from explorer.runtime.device import device
-from explorer.runtime.leave import with_leave
+from explorer.runtime.json_encoding import MAX_INTEGER
 from explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
+from explorer.runtime.owner_permissions import with_leave
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import MAX_INTEGER
 from explorer.runtime.visitors import has_key, own_key
 from explorer.sources.cells import shortened
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Pairs
-from explorer.web.api.answers import (
+from explorer.web.api.dataset_check import doctor_data
+from explorer.web.api.pasted_input_check import doctor_pasted
+from explorer.web.api.request_parsing import (
+    check_lengths,
+    for_visitor,
+    read_choice,
+    read_numbers,
+    read_text,
+    rows_of,
+    rules_of,
+    scenario_of,
+    scenario_under,
+    sides_of,
+    table_of,
+)
+from explorer.web.api.response_schemas import (
     Answer,
     ComparedLosses,
     DrawnFigure,
@@ -53,22 +68,7 @@ from explorer.web.api.answers import (
     in_json,
     traced_of,
 )
-from explorer.web.api.doctoring import doctor_data
-from explorer.web.api.doctoring_runs import doctor_run
-from explorer.web.api.pasting import doctor_pasted
-from explorer.web.api.reading import (
-    check_lengths,
-    for_visitor,
-    read_choice,
-    read_numbers,
-    read_text,
-    rows_of,
-    rules_of,
-    scenario_of,
-    scenario_under,
-    sides_of,
-    table_of,
-)
+from explorer.web.api.run_check import doctor_run
 from losses import LOSSES
 
 

@@ -1,6 +1,6 @@
 // How the rows of a file are read: its encoding, which column plays which role, whether the first row names them.
 import { Checkbox, Field } from "./components.js";
-import { group, h } from "./view.js";
+import { group, h } from "./preact_view.js";
 import { say } from "./words.js";
 
 const NO_SCORE = "none"; // in place of a column: for the score, all pairs are positives

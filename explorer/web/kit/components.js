@@ -1,9 +1,9 @@
 // Components that pages share: fields, folds, tabs, tables, and what went wrong.
-import { fileArrival } from "./arrival.js";
-import { numberField } from "./fields.js";
+import { fileArrival } from "./large_file_upload.js";
+import { h, hosted } from "./preact_view.js";
 import { filePicker } from "./sidebar.js";
+import { numberField } from "./sidebar_fields.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
-import { h, hosted } from "./view.js";
 import { say } from "./words.js";
 
 /** @typedef {import("preact").ComponentChildren} Children */

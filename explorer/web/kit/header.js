@@ -1,9 +1,10 @@
 // The head of every page: its name, the other pages, the link, looks and language.
+
+import { confirmed } from "./confirmation.js";
 import { find, h, reword, worded } from "./dom.js";
 import { readerAddress } from "./history.js";
 import { pageData } from "./page_data.js";
-import { presenting } from "./present.js";
-import { confirmed } from "./question.js";
+import { presenting } from "./presentation_mode.js";
 import { GONE } from "./server.js";
 import { store } from "./storage.js";
 import { isDark, setTheme } from "./theme.js";

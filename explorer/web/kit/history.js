@@ -44,7 +44,7 @@ export class History {
    * `write()` is the text of the address for the state as it is, with what is kept beside it.
    * `open(text, kept, isCurrent)` takes both up again; it may answer false where it did not. `debounce`:
    * the address is written once the state has rested for so many milliseconds.
-   * @param {{ store: import("./store.js").Store, write: () => Said | Promise<Said>, debounce?: number,
+   * @param {{ store: import("./state_store.js").Store, write: () => Said | Promise<Said>, debounce?: number,
    *   open: (text: string, kept: any, isCurrent: () => boolean) => unknown }} options
    */
   constructor({ store, write, open, debounce = 300 }) {

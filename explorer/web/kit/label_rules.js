@@ -1,8 +1,8 @@
 // How labels are read: the ends of their scale, and from where on a pair is positive. What is left
 // empty follows from the labels, and is said.
 import { h, worded } from "./dom.js";
-import { labelled } from "./fields.js";
-import { show } from "./numbers.js";
+import { show } from "./number_format.js";
+import { labelled } from "./sidebar_fields.js";
 import { say } from "./words.js";
 
 /** @typedef {[number, number]} Ends */

@@ -1,15 +1,15 @@
 // A matrix, cell by cell: layers to choose from, what its rows and columns are called, a scale, a part
 // to look at closely, and the same as a table. It gets plain arrays and tells what was pointed at or
 // chosen; it knows neither a loss nor a server, and several may stand beside each other.
-import { rangeOf } from "./cells.js";
+import { rangeOf } from "./cell_colours.js";
+import { cellFrame } from "./cell_frame.js";
 import { asTable, h, roomOf, setText, worded } from "./dom.js";
 import { tex } from "./formula.js";
-import { cellFrame } from "./frame.js";
-import { Measured } from "./measured.js";
-import { percent, show } from "./numbers.js";
+import { percent, show } from "./number_format.js";
+import { Measured } from "./scale_caption.js";
 import { language, say } from "./words.js";
 
-/** @typedef {import("./frame.js").Cell} Cell */
+/** @typedef {import("./cell_frame.js").Cell} Cell */
 /**
  * What the rows or columns are called: numbers, the one or two texts of each, and the label and score of its pair.
  * @typedef {{ title: string, names: (number | string)[], textsAt: (place: number) => string[],
@@ -26,7 +26,7 @@ import { language, say } from "./words.js";
  * @property {[number, number]} all
  * @property {string} title LaTeX
  * @property {string} name
- * @property {Record<string, import("./frame.js").Layer | null>} layers
+ * @property {Record<string, import("./cell_frame.js").Layer | null>} layers
  * @property {ArrayLike<number> | null} present
  * @property {Side} rowAxis
  * @property {Side} columnAxis
@@ -35,7 +35,7 @@ import { language, say } from "./words.js";
 /**
  * Cells and sides are places in the matrix as it lies.
  * `resting` is marked as the pinned one is, while none is pinned.
- * @typedef {import("./frame.js").Marked & { layer?: string, order?: string, drawn?: number,
+ * @typedef {import("./cell_frame.js").Marked & { layer?: string, order?: string, drawn?: number,
  *   resting?: Cell | null }} MatrixState
  */
 
@@ -179,7 +179,7 @@ export class Matrix {
   }
   /** @param {MatrixData} data */
   #layer(data) {
-    return /** @type {import("./frame.js").Layer} */ (data.layers[this.#layerName(data)]);
+    return /** @type {import("./cell_frame.js").Layer} */ (data.layers[this.#layerName(data)]);
   }
 
   // ---- Drawing -----------------------------------------------------------------------------
@@ -254,7 +254,7 @@ export class Matrix {
   /**
    * The range that the colours of this step keep; null where they follow what is in sight.
    * @param {MatrixData} data
-   * @param {import("./frame.js").Layer} layer
+   * @param {import("./cell_frame.js").Layer} layer
    */
   #range(data, { kind, values }) {
     if (!this.keeps.checked || kind !== "number") {
@@ -317,7 +317,7 @@ export class Matrix {
 
   /**
    * Look at this part, at least 3 cells either way; null for all of it.
-   * @param {import("./cells.js").View | null} part
+   * @param {import("./cell_colours.js").View | null} part
    */
   zoom(part) {
     const { data } = this;
@@ -429,8 +429,8 @@ const upTo = (count) => Array.from({ length: count }, (_, i) => i);
 
 /**
  * The numbers beside the scale: largest, middle, least.
- * @param {import("./frame.js").Layer} layer
- * @returns {import("./frame.js").Drawing["write"]}
+ * @param {import("./cell_frame.js").Layer} layer
+ * @returns {import("./cell_frame.js").Drawing["write"]}
  */
 function scaleOf({ kind }) {
   if (kind === "mask") return () => [say("ui.yes"), "", say("ui.no")];

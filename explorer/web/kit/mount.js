@@ -8,10 +8,10 @@
 // The one global is for whoever looks in from outside (tests, benchmarks, the console):
 // `window.lossprism.page(name)` is that shared state, by default Explore's; `pageData` is what the
 // server told at the start; `floats` and `bytes` unpack its arrays; `kit(name)` imports a module.
-import { bytes, floats } from "./arrays.js";
+import { bytes, floats } from "./base64_arrays.js";
 import { find, reword } from "./dom.js";
-import { page } from "./page.js";
 import { pageData } from "./page_data.js";
+import { page } from "./page_states.js";
 import { calm, functionsOf } from "./server.js";
 import { begin } from "./theme.js";
 import { language, preferred, use } from "./words.js";

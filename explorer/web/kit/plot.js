@@ -1,6 +1,6 @@
 // A chart of Plotly as a component: the value under the pointer, and the one that is clicked.
 import { plotlyChart } from "./plotly.js";
-import { hosted } from "./view.js";
+import { hosted } from "./preact_view.js";
 
 /** @typedef {ReturnType<typeof plotlyChart>} PlotlyChart */
 /** @typedef {(what: "reach" | "press", value: number | null) => void} Hear */

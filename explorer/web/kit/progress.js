@@ -1,6 +1,6 @@
 // What the page is waiting for: how far a long job has come, and a button that ends it.
-import { grouped } from "./numbers.js";
-import { h, show } from "./view.js";
+import { grouped } from "./number_format.js";
+import { h, show } from "./preact_view.js";
 import { say } from "./words.js";
 
 /** @param {{ channel: Pick<import("./bus.js").Bus, "busy" | "progress" | "observe" | "cancel"> }} properties */

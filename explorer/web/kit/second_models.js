@@ -1,5 +1,5 @@
 // Which models beside the scene's own encoder a loss asks, in words.
-import { show } from "./numbers.js";
+import { show } from "./number_format.js";
 import { say } from "./words.js";
 
 /** @typedef {Pick<import("../wire").Data, "source" | "guide" | "teacher_model" | "random">} Chosen */

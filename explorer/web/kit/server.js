@@ -1,5 +1,5 @@
 // The functions that an instrument calls on the server.
-import { confirmed } from "./question.js";
+import { confirmed } from "./confirmation.js";
 import { answerTo } from "./request.js";
 import { store, stored } from "./storage.js";
 
@@ -74,7 +74,7 @@ function allow(name, mib) {
 }
 
 /**
- * The same for a data set of the hub, with or without its subset (`leave_name` of sources/hub_sets.py).
+ * The same for a data set of the hub, with or without its subset (`leave_name` of sources/hub_datasets.py).
  * @param {string} hub
  */
 export const agreeToSet = (hub) => agree(`datasets/${hub.split(":")[0].trim()}`);

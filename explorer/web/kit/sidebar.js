@@ -1,10 +1,11 @@
 // What the sidebars of the pages are made of: tabs, a file and its columns, a random batch, a loss with
 // its convention and parameters. Each part shows what it is told and says what was chosen.
+
+import { parameterValue } from "./convention_formula.js";
 import { h, reword, worded } from "./dom.js";
-import { labelled, numberField, parameterField } from "./fields.js";
 import { onFile } from "./files.js";
-import { parameterValue } from "./form.js";
 import { pageData } from "./page_data.js";
+import { labelled, numberField, parameterField } from "./sidebar_fields.js";
 import { language, say, titleOf } from "./words.js";
 
 const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet,.pq,.arrow,.feather,.ipc";
@@ -258,7 +259,7 @@ const groupOf = ({ label, losses }) =>
 export function parameterList(change) {
   const element = h("div.lp-parameters");
   let built = "";
-  /** @type {[import("../wire").Parameter, import("./fields.js").Field][]} */
+  /** @type {[import("../wire").Parameter, import("./sidebar_fields.js").Field][]} */
   let fields = [];
   return {
     element,

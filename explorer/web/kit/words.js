@@ -1,7 +1,7 @@
 // Every word on the page: one catalogue, that of the language in use. Another is fetched when it is
 // first switched to, and kept from then on.
 
-import { grouped } from "./numbers.js";
+import { grouped } from "./number_format.js";
 import { pageData } from "./page_data.js";
 import { store, stored } from "./storage.js";
 import { signal } from "./vendor/preact/signals-core.js";

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.compare.outcome import Side
-from explorer.lab.compare.sides import compare as compared
+from explorer.lab.compare.compared_losses import compare as compared
+from explorer.lab.compare.comparison_results import Side
 from explorer.locale import say
 from tests.browser.compare.steering import (
     AGREEMENT,

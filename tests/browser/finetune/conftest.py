@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from explorer.lab.training.run_files import LIVE
+from explorer.lab.training.run_file_validation import LIVE
 from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
 from tests.browser import axe

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from explorer.lab.training.parameter_trials import tried
 from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.trials import tried
 from explorer.locale import say
 from explorer.web.pages.finetune.plans import read_plan
 from tests.browser.finetune.steering import (

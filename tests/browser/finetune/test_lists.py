@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab.training.in_lists import list_figures
+from explorer.lab.training.list_metrics import list_figures
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from losses.labels import LabelRules
 from tests.browser.finetune.steering import (

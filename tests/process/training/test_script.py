@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 import losses
 from explorer.lab.training import takeaway
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.influence import ALL_FIGURES, LEADING
+from explorer.lab.training.pair_influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.sources.encoders import EMBEDDED
 from tests import warm

@@ -16,7 +16,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs, corrected
 from explorer.sources.random_batch import RandomBatch
 from losses.geometry import cosine
-from losses.readings import READABLE
+from losses.readable_inputs import READABLE
 from tests.added_encoder import MadeEncoder, added
 from tests.scenes import data_for
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from explorer.core.diagnostics import places_of, weights_of
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from explorer.core.trace import trace
+from explorer.core.trace_diagnostics import places_of, weights_of
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
 from tests.scenes import data_for

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.core import disagreement as module
-from explorer.core.disagreement import (
+from explorer.core import label_disagreement as module
+from explorer.core.explore import explore
+from explorer.core.label_disagreement import (
     SUSPECT_FACTOR,
     SUSPECT_RATE,
     contradictions,
@@ -14,7 +15,6 @@ from explorer.core.disagreement import (
     disagrees,
     spearman,
 )
-from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from explorer.sources.random_batch import RandomBatch
 

@@ -9,7 +9,7 @@ import torch
 
 from explorer.core.batch import make_batch
 from explorer.core.parameters import heard
-from explorer.core.resolve import parameters_for, spec_for
+from explorer.core.resolved_scenario import parameters_for, spec_for
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES

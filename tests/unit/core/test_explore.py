@@ -12,7 +12,7 @@ from scipy import stats
 
 from explorer.core.batch import batch_of_scores, batch_of_vectors, load_table
 from explorer.core.explore import explore
-from explorer.core.resolve import parameters_for
+from explorer.core.resolved_scenario import parameters_for
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs

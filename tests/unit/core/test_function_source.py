@@ -19,7 +19,7 @@ from losses import LOSSES
 HOME = Path(explorer.__file__).parent
 READERS = {
     "core/function_source.py": "getsourcelines",
-    "export/written_out.py": "getsource(module)",
+    "export/standalone_source.py": "getsource(module)",
 }
 
 

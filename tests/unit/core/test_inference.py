@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.export.picture import describe_batch
+from explorer.export.exploration_arrays import describe_batch
 from explorer.lab.large.files import read_pairs
 from explorer.lab.training import data
 from explorer.lab.training.plan import TrainingData, TrainingPlan

@@ -15,10 +15,10 @@ import pytest
 
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
-from explorer.core.live import MAX_TERMS_WRITTEN, NAMES, REFERENCE
+from explorer.core.live_formulas import MAX_TERMS_WRITTEN, NAMES, REFERENCE
 from explorer.core.scenario import Data, Scenario, View
-from explorer.export.picture import picture
-from explorer.runtime.sendable import plain as as_sent
+from explorer.export.exploration_arrays import picture
+from explorer.runtime.json_encoding import plain as as_sent
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES, SHIPPED
 from tests.scenes import data_for

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer.core.batch import batch_of_vectors, make_batch
-from explorer.core.marks import KnownFault, SharedText, known_faults, same_texts
+from explorer.core.pair_marks import KnownFault, SharedText, known_faults, same_texts
 from explorer.core.scenario import Data, Rules
 from explorer.sources.pairs import Pairs
 from explorer.sources.textbook import EXAMPLES, load_example

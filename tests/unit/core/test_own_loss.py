@@ -12,9 +12,9 @@ from explorer.core.explore import explore
 from explorer.core.own_loss import add_own_loss, may_edit, read_text, serve_on, write
 from explorer.core.remarks import remarks
 from explorer.core.scenario import Scenario
-from explorer.export.picture import picture
+from explorer.export.exploration_arrays import picture
+from explorer.runtime.json_encoding import plain as as_sent
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import plain as as_sent
 from losses import LOSSES
 
 PLAIN = """

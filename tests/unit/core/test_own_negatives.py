@@ -9,7 +9,7 @@ from explorer.core.batch import batch_of_vectors, make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.export.code import alone
-from explorer.export.picture import describe_batch
+from explorer.export.exploration_arrays import describe_batch
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.tables import read_file
 from losses import info_nce

@@ -9,12 +9,12 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.parameters import checked
-from explorer.core.resolve import parameters_for, spec_for
+from explorer.core.resolved_scenario import parameters_for, spec_for
 from explorer.core.scenario import Data, Scenario
 from explorer.export.caption import caption, parameter_words
 from explorer.export.code import alone, as_module, with_package
-from explorer.lab.compare import syntax
-from explorer.lab.compare.outcome import Side
+from explorer.lab.compare import loss_syntax
+from explorer.lab.compare.comparison_results import Side
 from explorer.lab.training.plan import TrainingPlan
 from explorer.locale import LANGUAGES
 from explorer.runtime.problem import Problem
@@ -124,7 +124,7 @@ def test_off_goes_through_link_and_typed_side_and_back():
         scenario = Scenario(loss=loss, convention=convention, parameters=((parameter.name, None),))
         assert Scenario.from_link(scenario.to_link()) == scenario
         side = Side(loss, convention, scenario.parameters)
-        assert syntax.read(syntax.written(side)) == side
+        assert loss_syntax.read(loss_syntax.written(side)) == side
 
 
 def test_what_is_off_by_default_stands_in_no_code_and_no_figure():

@@ -7,12 +7,12 @@ import torch
 
 from explorer.core.explore import explore
 from explorer.core.loss_lookup import losses_called
-from explorer.core.parts import parts_of
+from explorer.core.loss_sum_parts import parts_of
 from explorer.core.scenario import Data, Scenario
-from explorer.export.picture import picture
+from explorer.export.exploration_arrays import picture
 from explorer.locale import LANGUAGES, parameter_word, part_word, spelled, title_word
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import plain
 from losses import LOSSES
 
 SUMS = ("info_nce+angle", "cosent+supcon+vicreg", "matryoshka(info_nce)+cosine_mse")

@@ -10,12 +10,12 @@ import pytest
 from torch import Tensor
 
 from explorer.core.explore import explore
-from explorer.core.positives import over_positives, refused
 from explorer.core.remarks import remarks, statistics
 from explorer.core.scenario import Data, Scenario
+from explorer.core.unlabelled_pair_losses import over_positives, refused
 from explorer.export.code import with_package
 from explorer.export.csv import corrected_csv, pairs_csv
-from explorer.export.picture import describe_batch, picture
+from explorer.export.exploration_arrays import describe_batch, picture
 from explorer.lab.training.data import data_of_scenario
 from explorer.locale import LANGUAGES, say
 from explorer.runtime.problem import Problem

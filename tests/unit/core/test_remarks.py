@@ -8,13 +8,13 @@ import pytest
 import torch
 from scipy import stats
 
-from explorer.core import collapse
+from explorer.core import scale_above_collapse
 from explorer.core.batch import batch_of_scores, make_batch
-from explorer.core.diagnostics import Suspect
-from explorer.core.disagreement import STRONG_RATE
 from explorer.core.explore import explore
+from explorer.core.label_disagreement import STRONG_RATE
 from explorer.core.remarks import remarks, statistics, suggested_scale
 from explorer.core.scenario import Data, Rules, Scenario
+from explorer.core.trace_diagnostics import Suspect
 from explorer.locale import LANGUAGES, catalogue
 from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch
@@ -137,7 +137,7 @@ def test_the_scale_is_named_at_which_a_loss_is_no_longer_above_its_collapse(loss
     assert here.loss > here.collapse
     (remark,) = (r for r in remarks(here, most=10) if r.key.startswith("above_collapse"))
     assert remark.values["value"] == f"{sharp:.3g}"
-    where = collapse.edge(here)
+    where = scale_above_collapse.edge(here)
     assert remark.key == f"above_collapse_not_{where.side}"
     assert where.side == ("below" if name == "scale" else "above")
     ceased = at(scenario, **{name: where.value * gentler})
@@ -148,7 +148,9 @@ def test_the_scale_is_named_at_which_a_loss_is_no_longer_above_its_collapse(loss
     assert still.loss > still.collapse
 
 
-CONVEX = [name for name, spec in LOSSES.items() if isinstance(spec.form, collapse.CONVEX)]
+CONVEX = [
+    name for name, spec in LOSSES.items() if isinstance(spec.form, scale_above_collapse.CONVEX)
+]
 
 
 @pytest.mark.thorough
@@ -158,12 +160,12 @@ def test_of_a_convex_loss_few_values_show_what_all_of_its_range_would(loss, labe
     found = []
     for agreement, mislabelled in ((0.0, 0.5), (0.5, 0.1), (0.8, 0.0), (1.0, 0.0)):
         scene = on(loss, labels=labels, agreement=agreement, mislabelled=mislabelled, pairs=12)
-        found.append((explore(scene), collapse.edge(explore(scene))))
-    monkeypatch.setattr(collapse, "CONVEX", ())
+        found.append((explore(scene), scale_above_collapse.edge(explore(scene))))
+    monkeypatch.setattr(scale_above_collapse, "CONVEX", ())
     for exploration, edge in found:
-        collapse._edge.cache_clear()
-        assert collapse.edge(exploration) == edge
-    collapse._edge.cache_clear()
+        scale_above_collapse._edge.cache_clear()
+        assert scale_above_collapse.edge(exploration) == edge
+    scale_above_collapse._edge.cache_clear()
 
 
 def upside_down(loss):

@@ -12,11 +12,11 @@ from explorer.core.scenario import Data, Scenario
 from explorer.lab.doctor.label_faults import only_compares
 from explorer.locale import catalogue
 from explorer.runtime.problem import Problem
-from explorer.sources.encoders.plain import ALIKE, APART
+from explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
 from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
-from losses.scores import SCORE_KINDS
+from losses.score_kinds import SCORE_KINDS
 from tests.unit.lab.doctor.test_reasons_on_batches import (
     STILL,
     OnPairs,
@@ -125,7 +125,7 @@ def are_drawn_to_nothing(found, values):
 
 
 def inputs_of(found):
-    """What the loss reads, by the names of `losses.readings.READABLE`."""
+    """What the loss reads, by the names of `losses.readable_inputs.READABLE`."""
     return {what: found.given[name] for name, what in found.spec.reads.items()}
 
 

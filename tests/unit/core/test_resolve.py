@@ -10,13 +10,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from explorer.core import resolve as module
+from explorer.core import resolved_scenario as module
 from explorer.core.explore import explore
-from explorer.core.resolve import resolve
+from explorer.core.resolved_scenario import resolve
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.compare.sides import Side, compare
-from explorer.lab.over_batches import batches_of_file, over_batches
+from explorer.lab.compare.compared_losses import Side, compare
 from explorer.lab.sweep import sweep
+from explorer.lab.variation_over_batches import batches_of_file, over_batches
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders
 from explorer.sources.batches import Draw

@@ -13,7 +13,7 @@ from explorer.core.scenario import Data, Scenario
 from explorer.export.caption import caption
 from explorer.export.code import equivalent
 from explorer.locale import LANGUAGES, say
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 from losses import LOSSES
 from tests.unit.core.test_same_text import cells_of, explored, same_text_of
 

@@ -11,12 +11,12 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Reading, Rules, Scenario, View
-from explorer.lab.compare.sides import Side
+from explorer.lab.compare.compared_losses import Side
 from explorer.lab.training.plan import TrainingPlan
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
-from explorer.web.pages.explore.facts import describe_loss
+from explorer.web.pages.explore.loss_facts import describe_loss
 from losses import LOSSES
 from tests.hostile import nested
 

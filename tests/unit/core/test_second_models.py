@@ -13,8 +13,8 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.export.caption import caption
 from explorer.export.code import alone, with_package
-from explorer.export.picture import describe_batch
-from explorer.lab.compare.sides import Side, compare
+from explorer.export.exploration_arrays import describe_batch
+from explorer.lab.compare.compared_losses import Side, compare
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened

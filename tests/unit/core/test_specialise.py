@@ -10,7 +10,12 @@ import torch
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
-from explorer.core.specialise import accepted, definition_at, is_specialised, specialised
+from explorer.core.specialised_definitions import (
+    accepted,
+    definition_at,
+    is_specialised,
+    specialised,
+)
 from explorer.export.code import alone
 from losses import LOSSES
 from losses.combined.composed import parts_of

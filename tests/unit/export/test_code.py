@@ -19,7 +19,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.tables import read_file
 from losses import LOSSES
-from losses.equivalents import Equivalent
+from losses.sentence_transformers_equivalents import Equivalent
 from tests.tiny import sentence, static_model
 from tests.unit.export.explored import ENGLISH, SMALL, run_code, seen
 

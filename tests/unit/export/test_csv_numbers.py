@@ -10,7 +10,7 @@ import pytest
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
 from explorer.export import csv
-from explorer.export.picture import picture
+from explorer.export.exploration_arrays import picture
 from explorer.lab.large.takeaway import figures_csv
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch

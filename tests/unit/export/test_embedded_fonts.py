@@ -12,13 +12,13 @@ from fontTools.ttLib import TTFont
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
+from explorer.export.figure.appearance import FONTS, MATH, MONO
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.chart import chart_figure
 from explorer.export.figure.chart_request import read_chart
 from explorer.export.figure.embedded_fonts import FACES, with_fonts
 from explorer.export.figure.files import write_figure
 from explorer.export.figure.fonts import font_file
-from explorer.export.figure.look import FONTS, MATH, MONO
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.pdf import TAG, style_of
 from tests.scenes import CHART

@@ -16,19 +16,19 @@ from PIL import Image
 from explorer.core.explore import explore
 from explorer.core.scenario import OPENING, Data, Rules, Scenario, View
 from explorer.export.caption import caption, pair_numbers
+from explorer.export.exploration_arrays import picture
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.cells import Cells
 from explorer.export.figure.embedded_fonts import with_fonts
 from explorer.export.figure.files import OTHER_PAGES, read_scenario, write_figure
 from explorer.export.figure.formula import runs
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.svg import clean, clipped, png, width_of
+from explorer.export.figure.svg_elements import clean, clipped, png, width_of
 from explorer.export.palette import LIGHT
-from explorer.export.picture import picture
 from explorer.locale import LANGUAGES, say, spelled, title_word
-from explorer.runtime.numbers import display_number
+from explorer.runtime.json_encoding import plain
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import plain
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.textbook import EXAMPLES
 from explorer.web.site import PAGES

@@ -22,15 +22,15 @@ from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Data, Scenario, View
 from explorer.export.csv import corrected_csv, corrections_csv
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.interactive import interactive_figure
+from explorer.export.interactive_figure import interactive_figure
 from explorer.lab.large.batch import in_order
 from explorer.lab.large.session import open_batch
-from explorer.lab.large.texts import Texts
+from explorer.lab.large.text_buffer import Texts
 from explorer.notebook import EmbeddedPage
 from explorer.sources.cells import read_sentence
 from explorer.sources.pairs import Pairs
 from explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
-from explorer.web.pages.large import taking
+from explorer.web.pages.large import takeaway_and_remarks
 from explorer.web.pages.large.requests import Asked, Source
 from tests.hostile import HALF, TEXTS
 
@@ -118,7 +118,7 @@ def test_figures_of_a_large_batch(what):
     for name in ("pairs.csv", *NAMES[1::3]):
         named = dataclasses.replace(opened, batch=dataclasses.replace(batch, encoder=name))
         asked = Asked(Source("file", name=name), "cosent", (("scale", 20.0),), None, None)
-        drawn = taking._figure(asked, named, what, {}, "figure").text
+        drawn = takeaway_and_remarks._figure(asked, named, what, {}, "figure").text
         found[name] = kinds(drawn)
         assert found[name] == found["pairs.csv"]
         assert ("pwned" in drawn) == (name != "pairs.csv")

@@ -11,8 +11,8 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
-from explorer.export.interactive import interactive_figure, write_interactive
-from explorer.runtime.numbers import display_number
+from explorer.export.interactive_figure import interactive_figure, write_interactive
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
 
 

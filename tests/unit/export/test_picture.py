@@ -14,11 +14,11 @@ import torch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
 from explorer.export.caption import caption
-from explorer.export.picture import describe_batch, picture
+from explorer.export.exploration_arrays import describe_batch, picture
 from explorer.export.thumbnails import thumbnails
-from explorer.export.trained import trained_step, written
-from explorer.runtime.sendable import plain
-from explorer.runtime.wire import packed
+from explorer.export.trainer_program import trained_step, written
+from explorer.runtime.json_encoding import plain
+from explorer.runtime.response_types import packed
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
 from tests.scenes import data_for

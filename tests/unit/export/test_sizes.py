@@ -9,8 +9,8 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
+from explorer.export.figure.appearance import PALETTES, SIZES, look_in
 from explorer.export.figure.bars import bars_figure
-from explorer.export.figure.look import PALETTES, SIZES, look_in
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.palette import PRINT
 from explorer.locale import LANGUAGES

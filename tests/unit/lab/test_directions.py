@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.directions import directions
 from explorer.lab.large.batch import cosines
+from explorer.lab.unit_vectors import directions
 from losses.geometry import unit
 
 

@@ -8,7 +8,12 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.over_batches import FIGURES, batches_of_file, over_batches, random_batches
+from explorer.lab.variation_over_batches import (
+    FIGURES,
+    batches_of_file,
+    over_batches,
+    random_batches,
+)
 from explorer.runtime.problem import Problem
 from explorer.sources.batches import Draw
 from explorer.sources.pairs import Pairs

@@ -12,10 +12,10 @@ from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.parameters import numeric_parameters, spread
 from explorer.core.remarks import suggested_scale
-from explorer.core.resolve import resolve
+from explorer.core.resolved_scenario import resolve
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab import one_pass
-from explorer.lab.one_pass import passed_points, point_of, single_points
+from explorer.lab import single_pass_sweep
+from explorer.lab.single_pass_sweep import passed_points, point_of, single_points
 from explorer.lab.sweep import curves, curves_of, ranges_within, sweep
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
@@ -169,7 +169,9 @@ def test_one_pass_is_the_single_runs(loss, convention, parameter):
 @pytest.mark.parametrize("loss", ["cosent", "angle", "info_nce", "nt_xent", "supcon", "siglip"])
 def test_a_definition_is_run_once_for_all_values(loss, monkeypatch):
     runs = []
-    monkeypatch.setattr(one_pass, "explore", lambda *given: runs.append(1) or explore(*given))
+    monkeypatch.setattr(
+        single_pass_sweep, "explore", lambda *given: runs.append(1) or explore(*given)
+    )
     found = curves(Scenario(data=RANDOM, loss=loss), points=200, logarithmic=True)
     assert found.in_one_pass
     assert len(found.values) > 100
@@ -190,8 +192,8 @@ def test_a_pass_that_tells_something_else_is_not_taken(monkeypatch):
         found = to_points(*given)
         return [dataclasses.replace(p, loss=p.loss * (1 + 1e-6)) for p in found]
 
-    to_points = one_pass._in_one_pass
-    monkeypatch.setattr(one_pass, "_in_one_pass", off)
+    to_points = single_pass_sweep._in_one_pass
+    monkeypatch.setattr(single_pass_sweep, "_in_one_pass", off)
     found = curves(Scenario(data=RANDOM), points=5)
     assert not found.in_one_pass
     assert found.loss[3] == at(Scenario(data=RANDOM), "scale", found.values[3]).loss

@@ -7,9 +7,9 @@ import pytest
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.locale import LANGUAGES, catalogue
-from explorer.web.pages.explore.facts import describe_loss
+from explorer.web.pages.explore.loss_facts import describe_loss
 from losses import LOSSES
-from losses.combined.queued import QUEUED
+from losses.combined.vector_queue import QUEUED
 
 NOTES = {
     f"loss.{spec.name}.note{apart}": note

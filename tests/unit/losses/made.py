@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from losses import LOSSES, LossSpec
-from losses.readings import READABLE
-from losses.rules import chosen
+from losses.definition_rules import chosen
+from losses.readable_inputs import READABLE
 
 EVERY = [pytest.param(spec, id=name) for name, spec in LOSSES.items()]
 PAIRS, WIDTH, LEVELS, CLASSES, CANDIDATES = 6, 4, 3, 3, 5

@@ -12,7 +12,7 @@ import losses.sentence_transformers as adapter
 from losses import LOSSES, contrastive, cosine_mse, info_nce
 from losses.geometry import cosine
 from losses.labels import label_range_of
-from losses.sentence_transformers.rules import BatchRules
+from losses.sentence_transformers.batch_label_rules import BatchRules
 from tests.tiny import save_bert, static_model
 
 FIRST = ["a man eats", "a girl runs", "dogs bark", "rain falls", "a cat sleeps"]

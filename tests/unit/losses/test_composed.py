@@ -7,18 +7,18 @@ import torch
 
 from explorer.core.batch import make_batch
 from explorer.core.loss_lookup import loss_called
-from explorer.core.resolve import parameters_for
+from explorer.core.resolved_scenario import parameters_for
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.sweep import sweep
+from explorer.lab.training.parameter_trials import offers
 from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.trials import offers
 from explorer.runtime.problem import Problem
 from losses import LOSSES, matryoshka
 from losses.combined.composed import chosen, handed
 from losses.combined.names import MAX_NAME_LETTERS, RECIPES, name_of, summands_of, takes_prefixes
 from losses.combined.prefixes import length_of, prefix
 from losses.modules import loss_module
-from losses.readings import READABLE
+from losses.readable_inputs import READABLE
 from losses.sentence_transformers import training_loss
 from tests.scenes import data_for
 from tests.tiny import static_model

@@ -15,7 +15,7 @@ from explorer.core.scenario import Data, Scenario
 from losses import LOSSES
 from losses.geometry import unit
 from losses.labels import unit_labels
-from losses.readings import READABLE
+from losses.readable_inputs import READABLE
 from tests.unit.losses.made import inputs_for
 
 MADE = torch.Generator().manual_seed(12)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from losses import LOSSES
-from losses.contrastive.directions import DIRECTIONS
+from losses.contrastive.info_nce_directions import DIRECTIONS
 from tests.unit.losses.made import EVERY, call, gradients, inputs_for, learned
 
 OPTIONS = [

@@ -9,9 +9,9 @@ import torch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from losses import LOSSES, info_nce
-from losses.contrastive.directions import DIRECTIONS
 from losses.contrastive.info_nce import info_nce_of_swift
 from losses.contrastive.info_nce_definitions import info_nce_of_swift_by_options
+from losses.contrastive.info_nce_directions import DIRECTIONS
 from losses.geometry import unit
 from losses.kernels import tiled
 from tests.unit.losses.made import saved_bytes

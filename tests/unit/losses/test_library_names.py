@@ -12,7 +12,7 @@ from sentence_transformers.sentence_transformer import losses as bi
 
 import losses.sentence_transformers as adapter
 from losses import LOSSES
-from losses.sentence_transformers.measured import Caught, measured
+from losses.sentence_transformers.batch_metrics import Caught, measured
 from losses.sentence_transformers.registry import (
     EXPORTED,
     NEAR_NAMES,

@@ -22,7 +22,7 @@ from transformers import PrinterCallback, TrainerCallback
 import losses.sentence_transformers as adapter
 from explorer.lab.saved_batches import open_saved_batches
 from losses.sentence_transformers import PrismCallback, saved_batch
-from losses.sentence_transformers.naming import recognised
+from losses.sentence_transformers.class_recognition import recognised
 from tests.tiny import WORDS, save_bert, static_model
 from tests.unit.losses.test_sentence_transformers import BATCH, rows
 

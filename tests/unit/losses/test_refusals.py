@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from losses import LOSSES
-from losses.readings import READABLE
+from losses.readable_inputs import READABLE
 from tests.unit.losses.made import (
     EVERY,
     call,

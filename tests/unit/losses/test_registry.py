@@ -15,10 +15,10 @@ from torch import Tensor
 
 import losses
 from losses import GROUPS, LOSSES, SHIPPED, LossSpec, Parameter, spec_of
-from losses.contrastive.directions import DIRECTIONS
-from losses.forms import Largest, Separable
-from losses.readings import READABLE
-from losses.rules import definitions_of
+from losses.contrastive.info_nce_directions import DIRECTIONS
+from losses.definition_rules import definitions_of
+from losses.readable_inputs import READABLE
+from losses.term_forms import Largest, Separable
 from tests.unit.losses.made import EVERY, call, inputs_for, steps_of
 
 ROOT = Path(losses.__file__).parents[1]

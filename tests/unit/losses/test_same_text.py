@@ -8,8 +8,8 @@ import torch
 
 import losses
 from losses import LOSSES
+from losses.duplicate_text_masks import same_text, same_text_count
 from losses.kernels import tiled
-from losses.same_text import same_text, same_text_count
 from tests.unit.losses.made import case
 
 # name, parameters, whether there are further negatives

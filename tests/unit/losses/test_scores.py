@@ -9,8 +9,8 @@ import torch
 
 from losses import LOSSES, SHIPPED
 from losses.minimum import Bound
-from losses.readings import READABLE
-from losses.scores import SCORE_KINDS
+from losses.readable_inputs import READABLE
+from losses.score_kinds import SCORE_KINDS
 from tests.unit.losses.made import inputs_for
 
 ON_SCORES = [spec for spec in SHIPPED if spec.reads_scores_only and spec.reads_scores]

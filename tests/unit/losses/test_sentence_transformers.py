@@ -23,7 +23,7 @@ from torch import nn
 
 import losses.sentence_transformers as adapter
 from losses import LOSSES
-from losses.readings import READABLE
+from losses.readable_inputs import READABLE
 from tests.tiny import save_bert, sentence, static_model
 
 STEPS, BATCH = 8, 8

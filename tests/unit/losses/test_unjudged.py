@@ -8,7 +8,7 @@ from explorer.core.scenario import Rules
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
 from losses.labels import UNJUDGED
-from losses.sentence_transformers.examples import Examples
+from losses.sentence_transformers.trainer_batch import Examples
 from tests.unit.losses.made import saved_bytes
 
 OF_LISTS = [

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from explorer.runtime.answers import Unsent, check_answer, json_bytes
 from explorer.runtime.deployment_policy import HOSTED
+from explorer.runtime.json_encoding import encoded
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import encoded
+from explorer.runtime.response_memory import Unsent, check_answer, json_bytes
 
 
 @dataclasses.dataclass

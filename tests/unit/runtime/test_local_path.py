@@ -10,15 +10,15 @@ import pytest
 from explorer.core.own_loss import add_own_loss
 from explorer.core.scenario import Data, Scenario
 from explorer.export.figure.files import read_scenario
-from explorer.lab.doctor.logs.read import is_run, read_run
-from explorer.lab.doctor.reading import content_of
+from explorer.lab.doctor.dataset_reader import content_of
+from explorer.lab.doctor.logs.run_reader import is_run, read_run
 from explorer.lab.saved_batches import files_in
-from explorer.lab.training.origin import held_out_of, pairs_of
+from explorer.lab.training.pair_sources import held_out_of, pairs_of
 from explorer.lab.training.plan import TrainingData
 from explorer.runtime.local_path import is_inside, is_network_path, local_path
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import encode, locate
-from explorer.sources.hub_sets import named
+from explorer.sources.hub_datasets import named
 from explorer.sources.tables import read_file
 
 NETWORK = [

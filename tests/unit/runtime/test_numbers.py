@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from explorer.locale import grouped
-from explorer.runtime.numbers import (
+from explorer.runtime.number_format import (
     csv_number,
     display_number,
     fixed,

@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 from explorer.runtime.cache import cache_folder
-from explorer.runtime.one_folder import PLACES, keep_all_in
+from explorer.runtime.single_storage_folder import PLACES, keep_all_in
 
 
 @pytest.fixture

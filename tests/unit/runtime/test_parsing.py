@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from explorer.runtime import parsing
+from explorer.runtime import python_parsing
 
 
 def test_two_threads_are_never_in_a_parse_at_once(monkeypatch):
@@ -23,8 +23,8 @@ def test_two_threads_are_never_in_a_parse_at_once(monkeypatch):
             inside.remove(source)
 
     pause = threading.Event()
-    monkeypatch.setattr(parsing.ast, "parse", watched)
-    threads = [threading.Thread(target=parsing.parsed, args=(f"x = {n}",)) for n in range(4)]
+    monkeypatch.setattr(python_parsing.ast, "parse", watched)
+    threads = [threading.Thread(target=python_parsing.parsed, args=(f"x = {n}",)) for n in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -33,6 +33,6 @@ def test_two_threads_are_never_in_a_parse_at_once(monkeypatch):
 
 
 def test_what_is_no_python_is_refused_as_ever():
-    assert ast.unparse(parsing.parsed("x=1")) == "x = 1"
+    assert ast.unparse(python_parsing.parsed("x=1")) == "x = 1"
     with pytest.raises(SyntaxError):
-        parsing.parsed("x =")
+        python_parsing.parsed("x =")

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from explorer.lab.large.batch import must_fit
-from explorer.runtime import device, memory, resource_checks
+from explorer.runtime import device, memory_use, resource_checks
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.fair_queue import in_turn
 from explorer.runtime.limits import MIB
@@ -20,7 +20,7 @@ from explorer.runtime.visitors import as_visitor, new_key
 @pytest.fixture
 def hosted(monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
-    monkeypatch.setattr(memory, "CGROUP", memory.CGROUP / "nowhere")
+    monkeypatch.setattr(memory_use, "CGROUP", memory_use.CGROUP / "nowhere")
 
 
 def with_memory(monkeypatch, mib):
@@ -102,12 +102,12 @@ def test_at_home_all_may_be_tried(monkeypatch, tmp_path):
 
 
 def test_a_container_may_have_less_than_the_machine(monkeypatch, tmp_path):
-    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    monkeypatch.setattr(memory_use, "CGROUP", tmp_path)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=8000))
-    assert memory.left() == 8000
+    assert memory_use.left() == 8000
     (tmp_path / "memory.max").write_text("5000\n")
     (tmp_path / "memory.current").write_text("3000\n")
     (tmp_path / "memory.stat").write_text("anon 2000\ninactive_file 700\n")
-    assert memory.left() == 2700
+    assert memory_use.left() == 2700
     (tmp_path / "memory.max").write_text("max\n")
-    assert memory.left() == 8000
+    assert memory_use.left() == 8000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.core.specialise import accepted
+from explorer.core.specialised_definitions import accepted
 from explorer.locale import LANGUAGES
 from losses import LOSSES
 from scripts.loss_pages import definition_of, explored, loss_index, loss_page

@@ -12,10 +12,10 @@ import pytest
 from explorer import cli
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.compare.sides import Side, compare
-from explorer.lab.doctor.encoded import look
-from explorer.lab.doctor.profile import profiled
-from explorer.runtime.leave import with_leave
+from explorer.lab.compare.compared_losses import Side, compare
+from explorer.lab.doctor.encoder_checks import look
+from explorer.lab.doctor.pair_table_profile import profiled
+from explorer.runtime.owner_permissions import with_leave
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders
 from explorer.sources.encoders import check_leave, encode, is_here, is_trainable, locate

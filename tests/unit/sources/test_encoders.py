@@ -18,7 +18,7 @@ from explorer.runtime import jobs, limits
 from explorer.runtime.cache import Cache
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.sources.encoders import EMBEDDED, cached, encode, locate
+from explorer.sources.encoders import EMBEDDED, encode, locate, row_cache
 from explorer.sources.encoders.model_folder import letters_read
 from explorer.sources.encoders.sentence_encoder import SentenceEncoder
 from explorer.sources.hub_cache import MARK
@@ -36,7 +36,7 @@ def problem_key(call, *arguments, **options):
 
 @pytest.fixture(autouse=True)
 def _fresh_caches(monkeypatch):
-    monkeypatch.setattr(cached, "_cache", Cache(limits.VECTOR_CACHE_BYTES, cached._row_bytes))
+    monkeypatch.setattr(row_cache, "_cache", Cache(limits.VECTOR_CACHE_BYTES, row_cache._row_bytes))
     monkeypatch.delenv("SPACE_ID", raising=False)
 
 
@@ -124,7 +124,7 @@ def test_threads_share_the_work(counting):
 
 
 def test_a_cancelled_job_stops_between_two_batches_and_keeps_what_it_has(counting, monkeypatch):
-    sentences = [f"{'a' * place}" for place in range(1, 4 * cached.BATCH + 1)]
+    sentences = [f"{'a' * place}" for place in range(1, 4 * row_cache.BATCH + 1)]
     told = []
 
     def cancel_in_the_second(self, batch, **options):
@@ -143,7 +143,7 @@ def test_a_cancelled_job_stops_between_two_batches_and_keeps_what_it_has(countin
     finished = [sentence for batch in counting.calls[:2] for sentence in batch]
     later = [sentence for batch in counting.calls[2:] for sentence in batch]
     assert sorted(finished + later) == sorted(sentences)
-    assert {len(batch) for batch in counting.calls} == {cached.BATCH}
+    assert {len(batch) for batch in counting.calls} == {row_cache.BATCH}
 
 
 def test_who_waits_for_another_says_so_and_can_be_cancelled(counting):
@@ -175,8 +175,8 @@ def test_who_waits_for_another_says_so_and_can_be_cancelled(counting):
 
 
 def test_pairs_that_join_to_the_same_text_are_told_apart():
-    assert cached._digest(("ab", "c")) != cached._digest(("a", "bc"))
-    assert cached._digest("ab") != cached._digest(("a", "b"))
+    assert row_cache._digest(("ab", "c")) != row_cache._digest(("a", "bc"))
+    assert row_cache._digest("ab") != row_cache._digest(("a", "b"))
 
 
 # The embedded encoder
@@ -473,8 +473,8 @@ def test_a_model_that_does_not_exist_is_told_from_a_missing_hub(monkeypatch, tin
 
 
 def test_no_more_vectors_are_kept_than_may_be(monkeypatch):
-    monkeypatch.setattr(cached, "_cache", Cache(limits.VECTOR_CACHE_BYTES, cached._row_bytes))
-    cached.limit_cache(limits.MIB)
-    assert cached._cache.max_size == limits.MIB
-    cached.limit_cache(2 * limits.VECTOR_CACHE_BYTES)
-    assert cached._cache.max_size == limits.VECTOR_CACHE_BYTES
+    monkeypatch.setattr(row_cache, "_cache", Cache(limits.VECTOR_CACHE_BYTES, row_cache._row_bytes))
+    row_cache.limit_cache(limits.MIB)
+    assert row_cache._cache.max_size == limits.MIB
+    row_cache.limit_cache(2 * limits.VECTOR_CACHE_BYTES)
+    assert row_cache._cache.max_size == limits.VECTOR_CACHE_BYTES

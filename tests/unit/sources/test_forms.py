@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from explorer.runtime.problem import Problem
-from explorer.sources.grids import read_grid
 from explorer.sources.reading_notes import reading_notes
+from explorer.sources.table_parser import read_grid
 from explorer.sources.tables import Table, read_file, read_table
 from tests.unit.sources.test_positives import as_file
 

@@ -15,15 +15,15 @@ from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.export.caption import caption
-from explorer.export.picture import describe_batch
-from explorer.lab.doctor.reading import read_content
+from explorer.export.exploration_arrays import describe_batch
+from explorer.lab.doctor.dataset_reader import read_content
 from explorer.lab.large.files import read_pairs
 from explorer.lab.training import data as training_data
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders
 from explorer.sources.guide_columns import GUIDE_ROLES
-from explorer.sources.guides import guide_of, packed
+from explorer.sources.guide_vectors import guide_of, packed
 from explorer.sources.tables import read_file, read_table
 from explorer.sources.textbook import load_example
 

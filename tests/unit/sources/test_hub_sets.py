@@ -17,8 +17,8 @@ from explorer.runtime import limits
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.problem import Problem
-from explorer.sources import hub_sets
-from explorer.sources.hub_sets import first_rows, fits_here
+from explorer.sources import hub_datasets
+from explorer.sources.hub_datasets import first_rows, fits_here
 
 ROWS = [{"first": f"a {place}", "second": "b", "score": place} for place in range(600)]
 
@@ -70,7 +70,7 @@ def test_a_hub_that_falls_silent_is_left(hub, monkeypatch):
 
     stream = SimpleNamespace(features=None, take=lambda most: rows())
     monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: stream)
-    monkeypatch.setattr(hub_sets, "_TICK_S", 0.01)
+    monkeypatch.setattr(hub_datasets, "_TICK_S", 0.01)
     monkeypatch.setattr(limits, "HUB_SILENT_S", 0.05)
     began = time.monotonic()
     with pytest.raises(Problem, match="could not be reached, so the data set “someone/set”"):

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from explorer.sources.grids import read_grid
 from explorer.sources.json_rows import is_json
+from explorer.sources.table_parser import read_grid
 from explorer.sources.tables import read_table
 from tests.unit.sources.test_odd_files import READERS, outcome
 

@@ -9,7 +9,7 @@ import pytest
 
 from explorer.lab.doctor.command_options import add_to
 from explorer.lab.doctor.commands import doctor
-from explorer.lab.training.origin import held_out_of, pairs_of
+from explorer.lab.training.pair_sources import held_out_of, pairs_of
 from explorer.lab.training.plan import TrainingData
 from explorer.lab.training.unseen_pairs import read as read_unseen
 from explorer.runtime.problem import Problem

@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from explorer.lab.doctor.classes import read_classes
+from explorer.lab.doctor.class_dataset_checks import read_classes
 from explorer.lab.large.files import read_pairs
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key

@@ -21,7 +21,7 @@ import pyarrow.parquet
 import pytest
 
 from explorer.lab.large import files as large
-from explorer.lab.training import origin
+from explorer.lab.training import pair_sources
 from explorer.lab.training.plan import TrainingData
 from explorer.locale import LANGUAGES, say
 from explorer.runtime import limits
@@ -72,7 +72,7 @@ def of_large(data, name):
 def of_training(data, name):
     path = of_training.folder / "file"
     path.write_bytes(data)
-    pairs = origin.pairs_of(TrainingData(source="file", file=str(path), name=name)).pairs
+    pairs = pair_sources.pairs_of(TrainingData(source="file", file=str(path), name=name)).pairs
     return pairs.first + pairs.second, (), ()
 
 

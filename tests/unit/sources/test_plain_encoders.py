@@ -9,7 +9,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import encode
-from explorer.sources.encoders.plain import ALIKE, APART, is_plain
+from explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART, is_plain
 
 
 def test_all_alike_and_all_apart():

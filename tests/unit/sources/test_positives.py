@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 
 from explorer.runtime.problem import Problem
-from explorer.sources.columns import NO_SCORE
+from explorer.sources.column_roles import NO_SCORE
 from explorer.sources.pairs import Pairs, corrected
 from explorer.sources.tables import from_rows, read_table
 

@@ -9,7 +9,7 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
-from explorer.sources.columns import NO_SCORE
+from explorer.sources.column_roles import NO_SCORE
 from explorer.sources.tables import read_file
 
 

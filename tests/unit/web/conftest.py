@@ -11,11 +11,11 @@ import pytest
 from gradio_client import Client
 
 from explorer.core.scenario import Scenario
-from explorer.lab.training import folder
+from explorer.lab.training import run_folder
 from explorer.runtime import worker_process
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.limits import VECTOR_CACHE_BYTES
-from explorer.sources.encoders.cached import limit_cache
+from explorer.sources.encoders.row_cache import limit_cache
 from explorer.web import gradio_private, site
 from tests.browser.serving import free_port
 
@@ -59,9 +59,9 @@ def address(opened):
 
 @pytest.fixture
 def kept(tmp_path):
-    folder.choose_root(tmp_path / "runs")
+    run_folder.choose_root(tmp_path / "runs")
     yield tmp_path / "runs"
-    folder.choose_root(None)
+    run_folder.choose_root(None)
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.pixels import rasterised
-from explorer.lab.compare.outcome import Side
-from explorer.lab.compare.sides import compare
+from explorer.export.figure.png import rasterised
+from explorer.lab.compare.compared_losses import compare
+from explorer.lab.compare.comparison_results import Side
 from explorer.runtime.limits import TRACED_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED

@@ -18,7 +18,7 @@ from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from explorer.web import site
-from explorer.web.api import doctoring, doctoring_runs
+from explorer.web.api import dataset_check, run_check
 from explorer.web.api import endpoints as api
 from losses import LOSSES
 from losses.combined.names import RECIPES
@@ -184,7 +184,7 @@ def test_each_tool_of_doctor_answers_and_refuses(address):
 
 @pytest.mark.encoder
 def test_the_examples_in_the_documentation_are_true():
-    done = [doctest.testmod(module) for module in (api, doctoring, doctoring_runs)]
+    done = [doctest.testmod(module) for module in (api, dataset_check, run_check)]
     assert sum(one.attempted for one in done) >= 14
     assert not any(one.failed for one in done)
 

@@ -10,7 +10,7 @@ from gradio_client.exceptions import AppError
 
 from explorer.runtime.problem import Problem
 from explorer.web.api import endpoints as api
-from explorer.web.programs import Refusal, endpoint
+from explorer.web.gradio_endpoints import Refusal, endpoint
 from tests.unit.web.programs import FIRST, PAIRS, REQUEST, S0_LABELS, S0_SCORES, SECOND
 
 MANY = {

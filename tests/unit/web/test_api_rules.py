@@ -14,7 +14,7 @@ from explorer.lab.training import data
 from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
 from explorer.web.api import endpoints as api
-from explorer.web.api.reading import rules_of, scenario_of
+from explorer.web.api.request_parsing import rules_of, scenario_of
 from losses import circle, cosine_mse, info_nce
 
 SCORES = [0.9, 0.6, 0.3, 0.1, -0.2]

@@ -11,7 +11,7 @@ from PIL import Image
 
 from explorer.core.scenario import Scenario
 from explorer.locale import LANGUAGES, catalogue
-from explorer.runtime.sendable import plain
+from explorer.runtime.json_encoding import plain
 from explorer.web import assets, site
 
 FACTS = {"explore": {"losses": {"∞": "<b>"}}}

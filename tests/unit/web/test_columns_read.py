@@ -11,20 +11,20 @@ import sys
 import pytest
 
 from explorer import notebook
-from explorer.lab.doctor import command_options, reading
+from explorer.lab.doctor import command_options, dataset_reader
 from explorer.lab.doctor import commands as doctor
 from explorer.lab.training import commands as training
-from explorer.lab.training import origin, unseen_pairs
+from explorer.lab.training import pair_sources, unseen_pairs
 from explorer.lab.training.runs import Runs
 from explorer.locale import say
 from explorer.runtime import downloads
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import plain
 from explorer.web import large_files
-from explorer.web.api import doctoring, endpoints, pasting
-from explorer.web.pages.doctor import data as doctor_page
-from explorer.web.pages.explore import files as explore_page
-from explorer.web.pages.finetune import check as finetune_check
+from explorer.web.api import dataset_check, endpoints, pasted_input_check
+from explorer.web.pages.doctor import dataset_check as doctor_page
+from explorer.web.pages.explore import file_reading as explore_page
+from explorer.web.pages.finetune import plan_check as finetune_check
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.large import requests as large_page
 from tests.unit.web.test_api_rules import AT_ONCE
@@ -68,10 +68,10 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
     monkeypatch.setattr(large_files, "ANSWER_S", 600)
-    monkeypatch.setattr(reading, "first_rows", lambda *_: LINES.encode())
-    monkeypatch.setattr(origin.hub_sets, "about", lambda hub: None)
-    monkeypatch.setattr(origin.hub_sets, "fits_here", lambda *_: 0)
-    monkeypatch.setattr(origin.hub_cache, "begin", lambda *_: None)
+    monkeypatch.setattr(dataset_reader, "first_rows", lambda *_: LINES.encode())
+    monkeypatch.setattr(pair_sources.hub_datasets, "about", lambda hub: None)
+    monkeypatch.setattr(pair_sources.hub_datasets, "fits_here", lambda *_: 0)
+    monkeypatch.setattr(pair_sources.hub_cache, "begin", lambda *_: None)
     held = datasets.Dataset.from_list(ROWS)
     monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: held)
     monkeypatch.setattr(Runs, "start", lambda self, plan: "run")
@@ -138,11 +138,11 @@ DOORS = {
     )["reading"],
     "figure": lambda t, c, m: endpoints.figure(**COLLAPSED, table=LINES)["reading"],
     "start_training": lambda t, c, m: endpoints.start_training("info_nce", table=LINES)["reading"],
-    "doctor_data": lambda t, c, m: doctoring.doctor_data(table=LINES, batch=4)["reading"],
-    "doctor_data of the hub": lambda t, c, m: doctoring.doctor_data(hub="some/set", batch=4)[
+    "doctor_data": lambda t, c, m: dataset_check.doctor_data(table=LINES, batch=4)["reading"],
+    "doctor_data of the hub": lambda t, c, m: dataset_check.doctor_data(hub="some/set", batch=4)[
         "reading"
     ],
-    "doctor_pasted": lambda t, c, m: pasting.doctor_pasted(LINES)["data"]["reading"],
+    "doctor_pasted": lambda t, c, m: pasted_input_check.doctor_pasted(LINES)["data"]["reading"],
     "show": lambda t, c, m: notebook.show(table=LINES, loss="info_nce").reading,
     "Explore": lambda t, c, m: notes(handed_in(explore_page.read_file)),
     "Doctor": lambda t, c, m: notes(
@@ -237,7 +237,7 @@ def test_the_columns_of_texts_with_classes_are_named(tmp_path, capsys):
     chosen = ("--column", "text=text", "--column", "class=category")
     printed = of_doctor(capsys, file_of(tmp_path, CLASSES, "x.csv"), *chosen, "--batch", "4")
     columns = {"text": "text", "class": "category"}
-    answered = doctoring.doctor_data(table=CLASSES, columns=columns, batch=4)["reading"]
+    answered = dataset_check.doctor_data(table=CLASSES, columns=columns, batch=4)["reading"]
     assert [sentence for sentence in said if sentence not in printed] == []
     assert answered == said
 

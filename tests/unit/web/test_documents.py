@@ -11,9 +11,9 @@ from fastapi import FastAPI
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from explorer.front.address import KnowsAddress
+from explorer.gateway.public_address import KnowsAddress
 from explorer.runtime.deployment_policy import HOSTED
-from explorer.web import assets, documents, site
+from explorer.web import assets, page_html, site
 
 NAMES = ("a", "b")
 FOLDERS = [folder for _, folder, _ in site.PAGES]
@@ -21,7 +21,7 @@ FOLDERS = [folder for _, folder, _ in site.PAGES]
 
 def client(root: str = "") -> TestClient:
     listed = (
-        documents.routes(path, folder, NAMES, site.BELOW.get(folder, ()))
+        page_html.routes(path, folder, NAMES, site.BELOW.get(folder, ()))
         for path, folder, _ in site.PAGES
     )
     routes = [*itertools.chain.from_iterable(listed)]
@@ -29,7 +29,7 @@ def client(root: str = "") -> TestClient:
 
 
 def page(folder: str) -> str:
-    return documents.document(folder, NAMES, "./").decode()
+    return page_html.document(folder, NAMES, "./").decode()
 
 
 def loaded(html: str, kind: str) -> list[str]:
@@ -101,7 +101,7 @@ def test_a_page_that_goes_a_long_way_is_compressed(monkeypatch, hosted, accepted
         body = b"".join(answer.iter_raw())
     assert (answer.headers.get("content-encoding") == "br") == packed
     html = brotli.decompress(body) if packed else body
-    assert html == documents.document("explore", NAMES, "./", base="http://testserver/")
+    assert html == page_html.document("explore", NAMES, "./", base="http://testserver/")
     assert answer.headers["vary"] == "Accept-Encoding"
 
 

@@ -16,20 +16,20 @@ import pytest
 import torch
 from gradio.routes import ORJSONResponse
 
-from explorer.lab import over_batches
+from explorer.lab import variation_over_batches
 from explorer.lab.training.runs import Runs
 from explorer.runtime import downloads
+from explorer.runtime.json_encoding import encoded
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import encoded
 from explorer.sources.practice import practice_pairs
 from explorer.web import hosting, site
 from explorer.web.api import endpoints
-from explorer.web.pages.explore import files as explore_files
+from explorer.web.gradio_endpoints import Refusal, endpoint
+from explorer.web.pages.explore import file_reading as explore_files
 from explorer.web.pages.explore import requests as explore_requests
-from explorer.web.pages.finetune import check as finetune_check
+from explorer.web.pages.finetune import plan_check as finetune_check
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
-from explorer.web.programs import Refusal, endpoint
 from tests import wire
 from tests.expected import FILE, FULL, SHARED, arguments_of, known_requests, requests_of
 from tests.hostile import varied
@@ -106,7 +106,7 @@ def here(tmp_path_factory):
         patch.setattr(finetune_check, "estimate", lambda *_, **__: timed)
         patch.setattr(plans, "practice_pairs", lambda name: practice_pairs(name, 60))
         patch.setattr(explore_files, "COUNT", 3)
-        patch.setattr(over_batches.random_batches, "__defaults__", (3,))
+        patch.setattr(variation_over_batches.random_batches, "__defaults__", (3,))
         run = trained(made, {**SMALL, "parameters": {"scale": 20}})
         # What was checked is not written: thousands of runs would be.
         patch.setattr(made, "_begin", lambda *_: run)

@@ -15,14 +15,14 @@ from explorer import cli
 from explorer.core.scenario import Scenario
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
-from explorer.runtime.leave import has_leave, leave_for, with_leave
+from explorer.runtime.owner_permissions import has_leave, leave_for, with_leave
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import encode, local_folder
 from explorer.web.api.endpoints import figure
-from explorer.web.pages.doctor import data as doctoring
-from explorer.web.pages.doctor import run as doctoring_run
+from explorer.web.pages.doctor import dataset_check as doctoring
+from explorer.web.pages.doctor import run_check as doctoring_run
 from explorer.web.pages.explore import requests as exploring
-from explorer.web.pages.finetune import check
+from explorer.web.pages.finetune import plan_check
 from explorer.web.pages.finetune import requests as training
 from tests.unit.lab.training.conftest import corpus
 from tests.wire import by_name
@@ -43,7 +43,7 @@ def hub(monkeypatch, tmp_path):
     """A hub with a model and a data set of some megabytes; a list of what was asked of it, and of
     downloads."""
     asked = []
-    check._corpus.cache_clear()
+    plan_check._corpus.cache_clear()
 
     def about_set(self, name, **_):
         asked.append(("about set", name))

@@ -10,19 +10,19 @@ from explorer import notebook
 from explorer.core.explore import explore
 from explorer.core.loss_lookup import as_registered, other_names
 from explorer.core.scenario import Scenario
-from explorer.lab.compare import syntax
-from explorer.lab.doctor.known import Known, side_for, sides_for
+from explorer.lab.compare import loss_syntax
+from explorer.lab.doctor.known_loss_and_batch import Known, side_for, sides_for
 from explorer.lab.training import commands
 from explorer.lab.training.plan import TrainingPlan
 from explorer.runtime.problem import Problem
 from explorer.web import site
 from explorer.web.api import endpoints
-from explorer.web.pages.doctor import data as doctor_page
-from explorer.web.pages.explore.facts import described
+from explorer.web.pages.doctor import dataset_check as doctor_page
+from explorer.web.pages.explore.loss_facts import described
 from losses import LOSSES
 from losses.aliases import LIBRARY, SHARED_CLASSES, AmbiguousLoss, conventions_called, names_of
+from losses.library_peers import METRIC_LEARNING
 from losses.modules import loss_module
-from losses.peers import METRIC_LEARNING
 from losses.sentence_transformers import training_loss
 from tests.tiny import static_model
 
@@ -107,7 +107,7 @@ def by_trainer_class(name):
 
 
 def by_compared(name):
-    return of_scene(syntax.read(name).scene(Scenario()))
+    return of_scene(loss_syntax.read(name).scene(Scenario()))
 
 
 def by_doctor(name):

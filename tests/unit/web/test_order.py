@@ -9,14 +9,14 @@ import pytest
 
 from explorer.core.explore import seconds_for
 from explorer.core.scenario import Scenario
-from explorer.lab.compare import sides
-from explorer.lab.compare.outcome import Side
-from explorer.lab.compare.sides import ComparisonCache, compare
+from explorer.lab.compare import compared_losses
+from explorer.lab.compare.compared_losses import ComparisonCache, compare
+from explorer.lab.compare.comparison_results import Side
 from explorer.runtime import jobs
 from explorer.runtime.fair_queue import is_light
 from explorer.runtime.problem import Problem
 from explorer.web.api import endpoints as api
-from explorer.web.serving import served
+from explorer.web.server_functions import served
 
 
 def test_what_few_pairs_take_is_light_and_what_many_take_is_not():
@@ -43,7 +43,7 @@ def test_that_the_machine_was_busy_is_not_kept_of_a_side(monkeypatch):
 
     kept, asked = ComparisonCache(), (Scenario(), [Side("cosent"), Side("pairwise_hinge")])
     with monkeypatch.context() as patched:
-        patched.setattr(sides.jobs, "in_order", busy)
+        patched.setattr(compared_losses.jobs, "in_order", busy)
         with pytest.raises(Problem, match="already wait"):
             compare(*asked, kept=kept)
     assert all(one.stands for one in compare(*asked, kept=kept).sides)

@@ -13,16 +13,16 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from explorer.front.address import KnowsAddress
-from explorer.front.visitor import HEADER
+from explorer.gateway.public_address import KnowsAddress
+from explorer.gateway.visitor_key import HEADER
 from explorer.runtime import jobs
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key, own_key
 from explorer.web import page_requests, site
 from explorer.web.hosting import KnowsVisitor
 from explorer.web.pages.missing import page as missing
-from explorer.web.pool import EndsWork
-from explorer.web.serving import served
+from explorer.web.request_threads import EndsWork
+from explorer.web.server_functions import served
 from tests.loops import in_loop
 
 ECHO = "/requests/p/echo"

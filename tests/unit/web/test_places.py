@@ -11,8 +11,8 @@ import pytest
 
 from explorer.runtime.problem import Problem
 from explorer.web import site
-from explorer.web.programs import Refusal, endpoint
-from explorer.web.serving import served
+from explorer.web.gradio_endpoints import Refusal, endpoint
+from explorer.web.server_functions import served
 from tests.downloads import file_of
 from tests.expected import arguments_of, known_requests, requests_of
 from tests.unit.web.test_visitors import MINE, ask, handed_in, pages, runs, trained

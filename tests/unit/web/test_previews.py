@@ -13,7 +13,7 @@ from PIL import Image
 
 from explorer.core.scenario import OPENING, Data, Scenario
 from explorer.sources.random_batch import RandomBatch
-from explorer.web import documents, previews, site
+from explorer.web import page_html, previews, site
 
 OTHER = Scenario(
     data=Data(source="random", random=RandomBatch(pairs=8)),
@@ -32,7 +32,7 @@ NOT_SHARED = [
 
 @pytest.fixture(scope="module")
 def client():
-    routes = [*documents.routes("", "explore", ()), *documents.routes("compare", "compare", ())]
+    routes = [*page_html.routes("", "explore", ()), *page_html.routes("compare", "compare", ())]
     return TestClient(FastAPI(routes=[*routes, previews.ROUTE]))
 
 
@@ -99,5 +99,5 @@ def test_what_is_no_link_stands_nowhere_in_the_page(client, link):
 
 
 def test_the_address_of_a_host_is_escaped(client):
-    html = documents.document("explore", (), "", base='http://x/"><script>').decode()
+    html = page_html.document("explore", (), "", base='http://x/"><script>').decode()
     assert '"><script>' not in html.split("</head>")[0].split("og:image")[1].split("\n")[0]

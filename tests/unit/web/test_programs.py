@@ -17,13 +17,13 @@ import httpx
 import pytest
 from gradio import queueing
 
-from explorer.front.visitor import HEADER
+from explorer.gateway.visitor_key import HEADER
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.runtime import uploads
-from explorer.runtime.answers import UNSENT
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
+from explorer.runtime.response_memory import UNSENT
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.web import gradio_private, site
 from explorer.web.api import endpoints

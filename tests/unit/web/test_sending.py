@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from starlette.responses import Response, StreamingResponse
 
-from explorer.runtime.answers import UNSENT
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
-from explorer.web.sending import PIECE_BYTES, SendsInPieces
+from explorer.runtime.response_memory import UNSENT
+from explorer.web.response_streaming import PIECE_BYTES, SendsInPieces
 
 BODY = bytes(range(256)) * (5 * MIB // 2 // 256) + b"the end"
 
@@ -60,7 +60,7 @@ def test_it_arrives_whole_in_pieces_of_which_the_last_one_ends_it(app, path, who
     assert b"".join(one["body"] for one in bodies) == whole
     assert max(len(one["body"]) for one in bodies) <= PIECE_BYTES
     assert [one.get("more_body", False) for one in bodies] == [True] * (len(bodies) - 1) + [False]
-    # A page's is counted where it is made (`explorer.web.serving.sent`).
+    # A page's is counted where it is made (`explorer.web.server_functions.sent`).
     assert max(held) == (len(BODY) if app is of_gradio else 0)
     assert UNSENT.held == 0
 

@@ -14,7 +14,7 @@ from explorer.web.pages.finetune.plans import read_plan
 from explorer.web.pages.finetune.state import finetune_table, first_plan
 from explorer.web.pages.large.requests import Source, read_asked
 from explorer.web.pages.large.state import large_table
-from explorer.web.state import EFFECTS, KINDS, Entry, table
+from explorer.web.state_table import EFFECTS, KINDS, Entry, table
 
 TABLES = {"explore": scenario_table(), "large": large_table(), "finetune": finetune_table()}
 

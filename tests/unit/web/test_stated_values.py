@@ -14,7 +14,7 @@ from explorer.core.loss_lookup import other_names
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED
 from explorer.web.api import endpoints
-from explorer.web.api.reading import scenario_of
+from explorer.web.api.request_parsing import scenario_of
 from losses import LOSSES
 from losses.aliases import AmbiguousLoss
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from explorer.runtime import downloads
-from explorer.runtime.leave import allow_folder, with_leave
+from explorer.runtime.owner_permissions import allow_folder, with_leave
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import locate
 from tests import wire

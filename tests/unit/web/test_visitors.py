@@ -18,32 +18,32 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from fastapi.testclient import TestClient
 
 from explorer.core.scenario import Data, Reading, Scenario
-from explorer.front.address import KnowsAddress
-from explorer.front.visitor import COOKIE, HEADER, HOST_COOKIE
+from explorer.gateway.public_address import KnowsAddress
+from explorer.gateway.visitor_key import COOKIE, HEADER, HOST_COOKIE
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
 from explorer.runtime import downloads, fair_queue, jobs, uploads
 from explorer.runtime.cache import Cache
 from explorer.runtime.deployment_policy import HOSTED
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import plain
 from explorer.runtime.visitors import as_visitor, new_key, own_key, visitor
-from explorer.sources import grids
+from explorer.sources import table_parser
 from explorer.sources.batches import Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.web import hosting, large_files
 from explorer.web.api import endpoints
-from explorer.web.api.reading import for_visitor
+from explorer.web.api.request_parsing import for_visitor
+from explorer.web.gradio_endpoints import Refusal, endpoint
 from explorer.web.hosting import NEW, KnowsVisitor, with_headers
-from explorer.web.pages.explore import files as explore_files
-from explorer.web.pages.finetune import check as finetune_check
+from explorer.web.pages.explore import file_reading as explore_files
+from explorer.web.pages.finetune import plan_check as finetune_check
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.pages.finetune import state as finetune_state
-from explorer.web.programs import Refusal, endpoint
-from explorer.web.serving import served
+from explorer.web.server_functions import served
 from tests import wire
 from tests.downloads import file_of
 from tests.unit.lab.training.conftest import corpus
@@ -232,7 +232,7 @@ def test_what_was_made_of_a_file_is_kept_for_its_visitor_alone(pages, runs):
 def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypatch, is_large):
     """Also where it only is described, or its columns are told to be chosen from."""
     explore_files._whole.cache_clear()  # what was read already is read no more
-    monkeypatch.setattr(grids, "HEAVY_FILE_BYTES", 100 if is_large else 10**6)
+    monkeypatch.setattr(table_parser, "HEAVY_FILE_BYTES", 100 if is_large else 10**6)
     taken = []
 
     class Heard(fair_queue.FairQueue):

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from explorer.front.visitor import HEADER
+from explorer.gateway.visitor_key import HEADER
 from explorer.runtime import fair_queue
 from explorer.runtime.budgets import budget
 from explorer.runtime.visitors import new_key

@@ -16,18 +16,18 @@ import torch
 
 from explorer.core import own_loss
 from explorer.core.scenario import Scenario
-from explorer.export import explored
+from explorer.export import explore_page_response
 from explorer.lab.doctor.classes_report import DoctoredClasses
 from explorer.lab.doctor.data_report import DoctoredData
 from explorer.lab.doctor.logs.run_report import DoctoredRun
 from explorer.lab.doctor.number_report import ExplainedValue
-from explorer.lab.doctor.similarities import DoctoredSimilarities
-from explorer.lab.large import drawing
-from explorer.lab.large.methods import offered
+from explorer.lab.doctor.similarity_gap import DoctoredSimilarities
+from explorer.lab.large import page_contents
+from explorer.lab.large.form_methods import offered
 from explorer.lab.saved_batches import SavedBatchScenario
-from explorer.lab.training.compare import Started
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import SCRATCH
+from explorer.lab.training.run_comparison import Started
 from explorer.lab.training.run_records import Followed
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
@@ -35,34 +35,34 @@ from explorer.runtime import downloads, jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.downloads import Parcel, Text
 from explorer.runtime.jobs import Job
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.limits import PACES
-from explorer.runtime.numbers import Real
-from explorer.runtime.sendable import plain
-from explorer.runtime.wire import Floats
+from explorer.runtime.number_format import Real
+from explorer.runtime.response_types import Floats
 from explorer.sources.encoders import EMBEDDED
-from explorer.web import large_files, scenes, serving
-from explorer.web.api import answers, endpoints
-from explorer.web.api.pasting import DoctoredPaste
+from explorer.web import large_files, request_scenario, server_functions
+from explorer.web.api import endpoints, response_schemas
+from explorer.web.api.pasted_input_check import DoctoredPaste
 from explorer.web.large_files import HandedIn, LargeFile, LargeFileUndecided, Working
 from explorer.web.pages.compare import requests as comparing
-from explorer.web.pages.compare.experiment_answers import CollapsingSides, ExperimentSides
+from explorer.web.pages.compare.experiment_responses import CollapsingSides, ExperimentSides
 from explorer.web.pages.compare.parity_request import Parity
-from explorer.web.pages.doctor import data as doctor_data
-from explorer.web.pages.doctor import data_answers, data_source
+from explorer.web.pages.doctor import data_source, dataset_responses
+from explorer.web.pages.doctor import dataset_check as doctor_data
 from explorer.web.pages.doctor import requests as doctor_requests
-from explorer.web.pages.doctor import run as doctor_run
-from explorer.web.pages.explore import files
+from explorer.web.pages.doctor import run_check as doctor_run
+from explorer.web.pages.explore import file_reading
 from explorer.web.pages.explore import requests as exploring
 from explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
-from explorer.web.pages.finetune import check as finetune_check
+from explorer.web.pages.finetune import plan_check as finetune_check
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as training
 from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.pages.large import requests as large_requests
-from explorer.web.pages.large import taking as large_taking
-from explorer.web.serving import Nothing, Refused
+from explorer.web.pages.large import takeaway_and_remarks as large_taking
+from explorer.web.server_functions import Nothing, Refused
 from explorer.web.site import page_data
-from explorer.web.wire import facts
+from explorer.web.wire import page_facts
 from losses import LOSSES
 from losses.sentence_transformers.saved_batch import SavedBatch
 from tests import wire
@@ -130,9 +130,9 @@ def test_every_answer_is_declared():
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
-        ({"link": 3}, scenes.Link),
-        ({"link": "", "more": 1}, scenes.Link),
-        ({}, scenes.Link),
+        ({"link": 3}, request_scenario.Link),
+        ({"link": "", "more": 1}, request_scenario.Link),
+        ({}, request_scenario.Link),
         (True, int),
         (1.5, int),
         ("infinity", Real),
@@ -151,7 +151,7 @@ def test_what_is_not_of_its_type_is_found(value, kind):
 
 def test_the_misfit_is_named_by_its_place():
     answer = {"scenario": {**Scenario().to_json(), "parameters": {"scale": {}}}}
-    (found,) = wire.misfits(json.loads(json.dumps(answer)), scenes.OpenedScene)
+    (found,) = wire.misfits(json.loads(json.dumps(answer)), request_scenario.OpenedScene)
     assert found.startswith("answer.scenario.parameters['scale']: '{}'")
 
 
@@ -192,33 +192,37 @@ def test_explore(pages, tmp_path, monkeypatch):
         for convention in ("", *(one.name for one in drawn_apart(spec))):
             data = LISTED if "lists" in spec.under(convention).needs else FEW
             scene = {"loss": name, "convention": convention, "data": data}
-            found = server.ask("explore", {"scenario": scene}, explored.Explored)
+            found = server.ask("explore", {"scenario": scene}, explore_page_response.Explored)
             steps = len(found["picture"]["steps"]) if name in LOOKED_INTO and not convention else 0
             for step in range(steps):
                 looked = {
                     "scenario": {**scene, "view": {"step": step}},
                     "known": found["batch"]["key"],
                 }
-                server.ask("explore", looked, explored.Explored)
+                server.ask("explore", looked, explore_page_response.Explored)
     table = {"data": {"source": "table", "rows": ROWS}}
-    found = server.ask("explore", {"scenario": table}, explored.Explored)
+    found = server.ask("explore", {"scenario": table}, explore_page_response.Explored)
     assert (len(found["skipped"]), found["limited"]) == (1, False)
     nothing = {"data": {"source": "table", "rows": ROWS[2:]}}
-    server.ask("explore", {"scenario": nothing}, scenes.Unexplored)
+    server.ask("explore", {"scenario": nothing}, request_scenario.Unexplored)
     named = {"scenario": {"data": {"source": "table", "rows": []}}, "rows": "unknown"}
-    server.ask("explore", named, scenes.SendRows)
+    server.ask("explore", named, request_scenario.SendRows)
     file = {"name": "a.csv", "content": packed(TABLE)}
-    assert server.ask("read_file", file, files.FileRead)["reading"]["reasons"]
+    assert server.ask("read_file", file, file_reading.FileRead)["reading"]["reasons"]
     file = {"name": "a.csv", "content": packed(UNCLEAR)}
-    server.ask("read_file", file, files.FileUndecided)
-    server.ask("read_file", {"name": "a.csv", "file": "gone"}, files.SendFile)
+    server.ask("read_file", file, file_reading.FileUndecided)
+    server.ask("read_file", {"name": "a.csv", "file": "gone"}, file_reading.SendFile)
     small = {"source": "random", "random": {"pairs": 4, "dimension": 4}}
-    server.ask("spread", {"scenario": {"data": small}}, files.OverBatches)
-    opened = server.ask("link", {"loss": "circle", "parameters": {"scale": 30}}, scenes.Link)
-    server.ask("open_link", opened["link"], scenes.OpenedScene)
-    server.ask("loss", "matryoshka(cosent)+angle", facts.NamedLoss)
+    server.ask("spread", {"scenario": {"data": small}}, file_reading.OverBatches)
+    opened = server.ask(
+        "link", {"loss": "circle", "parameters": {"scale": 30}}, request_scenario.Link
+    )
+    server.ask("open_link", opened["link"], request_scenario.OpenedScene)
+    server.ask("loss", "matryoshka(cosent)+angle", page_facts.NamedLoss)
     for loss in ("info_nce+angle", "cosent+vicreg", "matryoshka(info_nce)", "matryoshka(angle,64)"):
-        server.ask("explore", {"scenario": {"loss": loss}, "known": ""}, explored.Explored)
+        server.ask(
+            "explore", {"scenario": {"loss": loss}, "known": ""}, explore_page_response.Explored
+        )
     server.ask("statistics", {}, exploring.Statistics)
     server.ask("statistics", {"data": {"source": "table", "rows": ROWS[:1]}}, exploring.Statistics)
     for loss in ("cosent", "info_nce", "pairwise_hinge"):  # with a range advised, and without
@@ -241,15 +245,15 @@ def test_explore(pages, tmp_path, monkeypatch):
 def test_what_a_page_is_told_when_it_opens():
     for page, told in page_data(Scenario()).items():
         told = plain(told)
-        assert wire.misfits(told, facts.PAGES[page], page) == []
+        assert wire.misfits(told, page_facts.PAGES[page], page) == []
 
 
 def follow_jobs(server: Server) -> None:
-    assert server.ask("look", "mine", serving.Look)["job"] is None
+    assert server.ask("look", "mine", server_functions.Look)["job"] is None
     with jobs.job("mine"):
         jobs.step("reading", 1, 2, name="a.csv")
-        assert server.ask("look", "mine", serving.Look)["job"]["done"] == 1
-        assert server.ask("cancel", "mine", serving.Cancelled)["cancelled"]
+        assert server.ask("look", "mine", server_functions.Look)["job"]["done"] == 1
+        assert server.ask("cancel", "mine", server_functions.Cancelled)["cancelled"]
 
 
 def test_compare(pages):
@@ -271,20 +275,20 @@ def test_compare(pages):
     held = {**scene, "scenario": bare, "rows": named["rows"]}
     assert server.ask("compare", held, comparing.Beside)["sides"] == named["sides"]
     empty = {"data": {"source": "table", "rows": [["", "", ""]]}}
-    server.ask("compare", {**scene, "scenario": empty}, scenes.Unexplored)
+    server.ask("compare", {**scene, "scenario": empty}, request_scenario.Unexplored)
     lost = {**held, "rows": "?"}
     for name, more in (("compare", {}), ("formula", {"base": 0, "other": 2}), ("parity", {})):
-        server.ask(name, {**lost, **more}, scenes.SendRows)
+        server.ask(name, {**lost, **more}, request_scenario.SendRows)
     for base in range(5):
         server.ask("formula", {**scene, "base": base, "other": 2}, comparing.Differing)
     first = {**scene, "sides": sides[:2]}
     assert not server.ask("parity", first, Parity)["seeded"]
     printed = {"data": {"source": "example", "example": "cosent_batch"}}
     assert server.ask("parity", {**first, "scenario": printed}, Parity)["seeded"]
-    assert server.ask("link", Scenario().to_json(), scenes.Link) == {"link": ""}
-    link = server.ask("scene_link", Scenario().to_json(), scenes.Link)["link"]
-    server.ask("open_link", link, scenes.OpenedScene)
-    server.ask("loss", "cosent+angle", facts.NamedLoss)
+    assert server.ask("link", Scenario().to_json(), request_scenario.Link) == {"link": ""}
+    link = server.ask("scene_link", Scenario().to_json(), request_scenario.Link)["link"]
+    server.ask("open_link", link, request_scenario.OpenedScene)
+    server.ask("loss", "cosent+angle", page_facts.NamedLoss)
     server.answered("compare", "formula", "parity", "link", "scene_link", "open_link", "loss")
 
 
@@ -307,7 +311,7 @@ def test_compare_varies(pages):
         assert found[0]["found"], name
         assert found[4]["problem"], name
         lost = {**scene, "scenario": {"data": {"source": "table", "rows": []}}, "rows": "?"}
-        server.ask(name, {**lost, **more}, scenes.SendRows)
+        server.ask(name, {**lost, **more}, request_scenario.SendRows)
     server.answered(*varied)
 
 
@@ -325,12 +329,14 @@ def test_doctor(pages, tmp_path, monkeypatch):
     server = Server(pages["doctor"])
     known = {"loss": "cosent", "batch": 8, "tokens": 0, "language": "zh"}
     for name in data_source.SETS:
-        server.ask("examine", {"source": {"example": name}, **known}, data_answers.ExaminedData)
+        server.ask(
+            "examine", {"source": {"example": name}, **known}, dataset_responses.ExaminedData
+        )
     of_classes = b"text,class\none,a\ntwo,a\ntwo,b\n"
     for content, kind in (
-        (TABLE, data_answers.ExaminedData),
-        (UNCLEAR, data_answers.UndecidedData),
-        (of_classes, data_answers.ExaminedClasses),
+        (TABLE, dataset_responses.ExaminedData),
+        (UNCLEAR, dataset_responses.UndecidedData),
+        (of_classes, dataset_responses.ExaminedClasses),
         (b"pos,neg\n0.5,0.25\n", DoctoredSimilarities),
     ):
         file = {"name": "a.csv", "content": packed(content)}
@@ -339,11 +345,11 @@ def test_doctor(pages, tmp_path, monkeypatch):
         server.ask("examine", {"source": source, **known}, kind)
     rows = (b'{"sentence1": "a", "sentence2": "b"}', "stsb-train.jsonl")
     monkeypatch.setattr(doctor_data, "hub_content", lambda *_: rows)
-    server.ask("fetch", {"hub": "someone/set", "rows": 10}, data_answers.FetchedRows)
+    server.ask("fetch", {"hub": "someone/set", "rows": 10}, dataset_responses.FetchedRows)
     of_example = {"source": {"example": "twins"}}
     for loss in ("info_nce", "cosent"):
         asked = {**of_example, "loss": loss, "encoder": EMBEDDED, "most": 12, "batch": 8}
-        server.ask("encode", asked, data_answers.EncodedData)
+        server.ask("encode", asked, dataset_responses.EncodedData)
     server.ask("mine", {**of_example, "encoder": EMBEDDED, "most": 24}, Parcel)
     for what in doctor_data.FILES:
         server.ask("take", {**of_example, "what": what}, Parcel)
@@ -401,12 +407,12 @@ def test_large(pages, tmp_path, monkeypatch):
     drawn = {"source": {"random": {"pairs": 40}}}
     for loss in offered():
         for more in ({}, {"window": [0, 3, 2, 8]}):
-            server.ask("blocks", {**drawn, "loss": loss, **more}, drawing.DrawnBlocks)
-        server.ask("details", {**drawn, "loss": loss}, drawing.Details)
+            server.ask("blocks", {**drawn, "loss": loss, **more}, page_contents.DrawnBlocks)
+        server.ask("details", {**drawn, "loss": loss}, page_contents.Details)
     for search in ("", "label > 0", "nowhere"):
-        server.ask("pairs", {**drawn, "search": search}, drawing.PairsPage)
+        server.ask("pairs", {**drawn, "search": search}, page_contents.PairsPage)
     monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
-    server.ask("judge", drawn, drawing.Judgement)
+    server.ask("judge", drawn, page_contents.Judgement)
     texts = (*large_taking.TABLES, *large_taking.FIGURES, "figures_csv", "figures_json")
     for what in (*texts, "changes_csv"):
         server.ask("take", {**drawn, "what": what, "language": "zh"}, Text)
@@ -479,7 +485,7 @@ def test_finetune(pages, runs, monkeypatch):
         handed = server.ask("hand_in", file, kind)
         server.ask("describe", {"file": handed["file"], "name": "a.csv"}, kind)
     follow_jobs(server)
-    server.ask("loss", "cosent+angle", facts.NamedLoss)
+    server.ask("loss", "cosent+angle", page_facts.NamedLoss)
     server.answered("check", "estimate", "start", "repeat", "watch", "steer", "hand_in", "describe")
     server.answered("loss")
 
@@ -520,7 +526,10 @@ def test_programs(loss):
     for labels in ([0, 1, 1], [1, 1, 1]):
         pairs = (first, ["b", "d", "f"], labels)
         traced = endpoints.trace_loss(loss, *pairs, similarities=[0.5, 0.25, 0.1])
-        assert wire.misfits(json.loads(json.dumps(traced, allow_nan=False)), answers.Traced) == []
+        assert (
+            wire.misfits(json.loads(json.dumps(traced, allow_nan=False)), response_schemas.Traced)
+            == []
+        )
 
 
 def test_programs_compare():
@@ -530,7 +539,7 @@ def test_programs_compare():
         pairs = (["a", "c", "e"], ["b", "d", "f"], labels)
         found = endpoints.compare_losses(named, *pairs, similarities=[0.5, 0.25, 0.1])
         answer = json.loads(json.dumps(found, allow_nan=False))
-        assert wire.misfits(answer, answers.ComparedLosses) == []
+        assert wire.misfits(answer, response_schemas.ComparedLosses) == []
 
 
 def test_programs_draw():
@@ -538,7 +547,7 @@ def test_programs_draw():
     for format in ("svg", "png"):
         found = endpoints.figure(loss="info_nce", **pairs, format=format)
         answer = json.loads(json.dumps(found, allow_nan=False))
-        assert wire.misfits(answer, answers.DrawnFigure) == []
+        assert wire.misfits(answer, response_schemas.DrawnFigure) == []
 
 
 def test_programs_are_told_what_a_number_means():
@@ -595,7 +604,7 @@ def test_programs_are_told_what_is_the_matter_with_a_run():
 
 def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):
     listed = json.loads(json.dumps(endpoints.list_losses(), allow_nan=False))
-    assert wire.misfits(listed, list[answers.ListedLoss]) == []
+    assert wire.misfits(listed, list[response_schemas.ListedLoss]) == []
     monkeypatch.setattr(endpoints, "Runs", lambda: runs)
     name = trained(runs, SMALL)
     status = json.loads(json.dumps(endpoints.training_status(name), allow_nan=False))

@@ -25,7 +25,7 @@ from explorer.lab.doctor.logs.log import (
     last_epoch,
     number_in,
 )
-from explorer.lab.doctor.logs.sentences import losses_in, plain_signs
+from explorer.lab.doctor.logs.values_in_sentences import losses_in, plain_signs
 from explorer.runtime.problem import Problem
 from explorer.sources.json_rows import is_json
 

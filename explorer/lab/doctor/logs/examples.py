@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.known_loss_and_batch import Known
 from explorer.lab.doctor.logs.log import Log, curves_of
 
 STEPS = 120

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.known_loss_and_batch import Known
 from explorer.runtime.problem import Problem
 
 MAX_POINTS = 2_000_000

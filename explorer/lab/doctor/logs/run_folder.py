@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from explorer.lab.doctor.known import Known, known_as_trained
+from explorer.lab.doctor.known_loss_and_batch import Known, known_as_trained
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.training.data import material_of, rules_of
-from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.probe import values_at_collapse
-from explorer.lab.training.rows import examples
-from explorer.lab.training.teaching import vectors_of
+from explorer.lab.training.probe_batch import values_at_collapse
+from explorer.lab.training.run_folder import RunFolder
+from explorer.lab.training.teacher_scores import vectors_of
+from explorer.lab.training.trainer_inputs import examples
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 

@@ -31,9 +31,9 @@ from explorer.lab.doctor.logs.log import (
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import NOTHING, Cells, decimal_mark, is_blank, is_score, read_score
 from explorer.sources.delimited import SAMPLE, Tell, to_nobody
-from explorer.sources.drawn_tables import are_steps
-from explorer.sources.grids import Grid, read_grid
 from explorer.sources.json_rows import Object, object_records, written
+from explorer.sources.pasted_tables import are_steps
+from explorer.sources.table_parser import Grid, read_grid
 
 NAMES = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable", "series")
 VALUES = ("value", "metric_value", "scalar", "val")

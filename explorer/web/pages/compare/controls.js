@@ -1,14 +1,14 @@
 // The controls: the losses that are compared, each folded to its name, and the batch.
 import { LossSelect, Section, Select, SkippedRows, TabPanel, Tabs } from "../../kit/components.js";
-import { lossFinder } from "../../kit/finder.js";
+import { lossFinder } from "../../kit/loss_finder.js";
 import { pageData } from "../../kit/page_data.js";
+import { group, h, hosted, show } from "../../kit/preact_view.js";
 import { guideWords, teacherWords } from "../../kit/second_models.js";
 import { groupsOf, parameterList, randomFields, twinsField } from "../../kit/sidebar.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
-import { group, h, hosted, show } from "../../kit/view.js";
 import { language, say } from "../../kit/words.js";
-import { letterOf, Named } from "./legend.js";
-import { Unfoldable } from "./unfoldable.js";
+import { Unfoldable } from "./folding_section.js";
+import { letterOf, Named } from "./loss_legend.js";
 
 /** @typedef {{ channel: import("./state.js").ComparePage }} Page */
 /** @typedef {Page & { place: number }} Placed */

@@ -1,12 +1,12 @@
 // A part of the page as a file: a drawing as a figure with its caption, numbers as CSV.
 import { Fold } from "../../kit/components.js";
-import { writtenOut } from "../../kit/drawing.js";
 import { figureButtons } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
+import { h, hosted } from "../../kit/preact_view.js";
 import { GONE } from "../../kit/server.js";
-import { h, hosted } from "../../kit/view.js";
+import { writtenOut } from "../../kit/svg_drawing.js";
 import { say } from "../../kit/words.js";
-import { colourOf, labelOf } from "./legend.js";
+import { colourOf, labelOf } from "./loss_legend.js";
 
 /** @typedef {(string | number)[][]} Rows */
 /** @typedef {{ panels: object[], across?: number, title: string, note?: string, places?: number[] }} Figure */

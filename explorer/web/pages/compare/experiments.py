@@ -14,16 +14,16 @@ import torch
 from explorer.core.batch import Batch, make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.lab.compare import collapsed
-from explorer.lab.compare import mechanics as batch_mechanics
 from explorer.lab.compare import precision as types
+from explorer.lab.compare import split_batch as batch_mechanics
+from explorer.lab.compare import vector_collapse
 from explorer.lab.compare import what_if as changes
 from explorer.runtime import jobs, validation
-from explorer.runtime.numbers import json_number
+from explorer.runtime.number_format import json_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.resource_checks import check_cells, check_matrices
-from explorer.runtime.wire import Json, as_answer, packed
-from explorer.web.pages.compare.experiment_answers import (
+from explorer.runtime.response_types import Json, as_answer, packed
+from explorer.web.pages.compare.experiment_responses import (
     Averaged,
     ChangedLoss,
     ChangedState,
@@ -37,8 +37,8 @@ from explorer.web.pages.compare.experiment_answers import (
     PreciseRows,
 )
 from explorer.web.pages.compare.requests import scenes_in
-from explorer.web.scenes import SendRows
-from explorer.web.serving import served
+from explorer.web.request_scenario import SendRows
+from explorer.web.server_functions import served
 
 # Bytes that an experiment takes at most for each cell of the N×N matrix of the batch's pairs;
 # measured at the most pairs.
@@ -158,10 +158,10 @@ def _state(loss: float, gradient: float, *references: float | None) -> ChangedSt
 
 def _collapse(request: Json, batch: Batch, scenes: list[Scenario]) -> CollapsingSides:
     """{points} → `Collapsing` of each loss."""
-    points = validation.integer(request.get("points", collapsed.POINTS), "points")
+    points = validation.integer(request.get("points", vector_collapse.POINTS), "points")
     check_cells(len(batch), len(scenes) * points)
     with jobs.in_turn():
-        path = collapsed.path_of(batch, points)
+        path = vector_collapse.path_of(batch, points)
         cosines = path.at(0).scores
         return CollapsingSides(
             sides_of(scenes, batch, functools.partial(_way, path)),
@@ -171,8 +171,8 @@ def _collapse(request: Json, batch: Batch, scenes: list[Scenario]) -> Collapsing
         )
 
 
-def _way(path: collapsed.Path, scene: Scenario) -> Collapsing:
-    found = collapsed.way_along(path, scene)
+def _way(path: vector_collapse.Path, scene: Scenario) -> Collapsing:
+    found = vector_collapse.way_along(path, scene)
     return as_answer(
         Collapsing,
         found,

@@ -1,16 +1,16 @@
 // The gradient of every pair under each loss, as strips of bars on one scale.
-import { floats } from "../../kit/arrays.js";
+import { floats } from "../../kit/base64_arrays.js";
 import { Checkbox, Notes, Select } from "../../kit/components.js";
 import { clip } from "../../kit/dom.js";
-import { panelOf } from "../../kit/drawing.js";
-import { show } from "../../kit/numbers.js";
+import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
+import { group, h } from "../../kit/preact_view.js";
+import { panelOf } from "../../kit/svg_drawing.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
-import { group, h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
-import { barsPath, equalised, largestOf, orderOf } from "./bars.js";
 import { Downloads } from "./downloads.js";
-import { colourOf, letterOf, nameOf } from "./legend.js";
+import { barsPath, equalised, largestOf, orderOf } from "./gradient_bars.js";
+import { colourOf, letterOf, nameOf } from "./loss_legend.js";
 
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {{ name: string, letter: string, value: string, colour: string, heights: number[] }} Strip */

@@ -1,19 +1,19 @@
 // The page: questions as cards, the answer, the picture that answers, and everything else folded below it.
 import { ProblemBox, TabPanel, Tabs } from "../../kit/components.js";
 import { pageData } from "../../kit/page_data.js";
+import { group, h, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
-import { group, h, show } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
-import { Agreement } from "./agreement.js";
-import { Formulas } from "./formula.js";
+import { Experiments } from "./experiments.js";
+import { Unfoldable } from "./folding_section.js";
+import { Formulas } from "./formula_comparison.js";
+import { Agreement } from "./gradient_agreement.js";
 import { Gradients } from "./gradients.js";
-import { nameOf } from "./legend.js";
+import { nameOf } from "./loss_legend.js";
 import { Matrices } from "./matrices.js";
-import { Numbers } from "./numbers.js";
+import { Numbers } from "./metrics_table.js";
 import { Parity } from "./parity.js";
-import { Unfoldable } from "./unfoldable.js";
-import { Experiments } from "./vary.js";
 
 /** @typedef {{ channel: import("./state.js").ComparePage }} Page */
 

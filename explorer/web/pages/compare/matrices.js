@@ -2,13 +2,13 @@
 import { Select, Tabs } from "../../kit/components.js";
 import { figureLook } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
-import { pictureView } from "../../kit/picture.js";
+import { group, h, hosted } from "../../kit/preact_view.js";
 import { GONE } from "../../kit/server.js";
+import { pictureView } from "../../kit/step_view.js";
 import { isDark } from "../../kit/theme.js";
-import { group, h, hosted } from "../../kit/view.js";
 import { language, say } from "../../kit/words.js";
 import { SaveButtons } from "./downloads.js";
-import { Named, nameOf } from "./legend.js";
+import { Named, nameOf } from "./loss_legend.js";
 
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {{ channel: ComparePage, place: number, looked: import("../../wire").Looked }} Panel */
@@ -128,7 +128,7 @@ function Matrix({ channel, place, looked }) {
 /**
  * @param {ComparePage} channel
  * @param {number} place
- * @param {import("../../kit/picture.js").Told} message
+ * @param {import("../../kit/step_view.js").Told} message
  */
 function hear(channel, place, message) {
   if (message[0] === "point") channel.point(message[1], message[2], message[3]);

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.lab.compare.sides import MAX_LOSSES, MIN_LOSSES, USUAL
-from explorer.runtime.wire import Json
+from explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES, USUAL
+from explorer.runtime.response_types import Json
 from explorer.sources import textbook
 from explorer.web.pages.compare import requests
 from explorer.web.pages.compare.experiments import EXPERIMENTS

@@ -1,12 +1,12 @@
 // Formula = autograd = library: the losses of the page in our function and in every installed library, beside
 // their definition. Computed when the section is opened.
-import { show } from "../../kit/numbers.js";
+import { show } from "../../kit/number_format.js";
+import { group, h } from "../../kit/preact_view.js";
 import { GONE } from "../../kit/server.js";
 import { useEffect, useState } from "../../kit/vendor/preact/hooks.js";
-import { group, h } from "../../kit/view.js";
 import { say, titleOf } from "../../kit/words.js";
 import { Downloads } from "./downloads.js";
-import { Table } from "./table.js";
+import { Table } from "./scrolling_table.js";
 
 /** @typedef {import("../../wire").ParityRow} Row */
 /** @typedef {import("../../wire").Gap} Gap */

@@ -7,16 +7,16 @@ from typing import Literal
 
 from explorer.core.batch import make_batch
 from explorer.lab.compare import parity as parities
-from explorer.lab.compare.outcome import Sentence
+from explorer.lab.compare.comparison_results import Sentence
 from explorer.lab.compare.parity import Status
 from explorer.lab.compare.parity_batches import CUBED, shown_of
 from explorer.runtime import jobs, resource_checks
 from explorer.runtime.limits import MIB
-from explorer.runtime.numbers import Real, json_number
-from explorer.runtime.wire import Json, as_answer
+from explorer.runtime.number_format import Real, json_number
+from explorer.runtime.response_types import Json, as_answer
 from explorer.web.pages.compare.requests import scenes_in
-from explorer.web.scenes import SendRows
-from explorer.web.serving import served
+from explorer.web.request_scenario import SendRows
+from explorer.web.server_functions import served
 from losses import LOSSES
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.runtime.wire import Json
+from explorer.runtime.response_types import Json
 
 
 def _side(loss: str, convention: str = "", **parameters: object) -> Json:

@@ -8,25 +8,37 @@ from typing import Literal
 from torch import Tensor
 
 from explorer.core.batch import make_batch
-from explorer.core.diagnostics import Places
 from explorer.core.explore import Exploration, explore, seconds_for
 from explorer.core.scenario import Scenario
+from explorer.core.trace_diagnostics import Places
+from explorer.export.exploration_arrays import describe_batch, one_step, sent_parameters
 from explorer.export.figure.files import chart_text
-from explorer.export.picture import describe_batch, one_step, sent_parameters
-from explorer.export.picture_data import BatchData, Looked
-from explorer.lab.compare.difference import Kind, ParameterPair, StepPair, difference, number_of
-from explorer.lab.compare.outcome import Between, GradientKind, Outcome, Sentence, Side
-from explorer.lab.compare.sides import MAX_LOSSES, MIN_LOSSES, Comparison, ComparisonCache, compare
+from explorer.export.picture_types import BatchData, Looked
+from explorer.lab.compare.compared_losses import (
+    MAX_LOSSES,
+    MIN_LOSSES,
+    Comparison,
+    ComparisonCache,
+    compare,
+)
+from explorer.lab.compare.comparison_results import Between, GradientKind, Outcome, Sentence, Side
+from explorer.lab.compare.formula_difference import (
+    Kind,
+    ParameterPair,
+    StepPair,
+    difference,
+    number_of,
+)
 from explorer.runtime import jobs, validation
 from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import KEPT_BATCHES
-from explorer.runtime.numbers import Real
+from explorer.runtime.number_format import Real
 from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Floats, Json, Setting, Sparse, as_answer, packed
 from explorer.runtime.validation import misfit
-from explorer.runtime.wire import Floats, Json, Setting, Sparse, as_answer, packed
 from explorer.sources.tables import SkippedRow
-from explorer.web.pages.explore.facts import SERVED_LOSS
-from explorer.web.scenes import (
+from explorer.web.pages.explore.loss_facts import SERVED_LOSS
+from explorer.web.request_scenario import (
     Link,
     OpenedScene,
     SendRows,
@@ -37,7 +49,7 @@ from explorer.web.scenes import (
     scene_link,
     skipped_rows,
 )
-from explorer.web.serving import JOBS, served
+from explorer.web.server_functions import JOBS, served
 from losses import Symbol
 
 

@@ -1,22 +1,22 @@
 // The state of the Compare page: a batch, the losses that are compared on it, and the results.
 
 import { BatchPage } from "../../kit/batch_page.js";
+import { carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../kit/compared_losses.js";
 import { History } from "../../kit/history.js";
-import * as link from "../../kit/link.js";
+import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
-import { SentRows } from "../../kit/rows.js";
-import { shareableLink, wholeLink } from "../../kit/scene_links.js";
+import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
+import { SentRows } from "../../kit/sent_rows.js";
 import { GONE, problem } from "../../kit/server.js";
-import { carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../kit/sides.js";
-import { Store } from "../../kit/store.js";
-import { learn } from "../../kit/sums.js";
-import { remediesOf } from "./remedies.js";
+import * as link from "../../kit/state_link.js";
+import { Store } from "../../kit/state_store.js";
+import { remediesOf } from "./problem_remedies.js";
 
 /** @typedef {import("../../wire").CompareServer} CompareServer */
 /** @typedef {import("../../wire").Scenario} Scenario */
-/** @typedef {import("../../kit/sides.js").Side} Side */
+/** @typedef {import("../../kit/compared_losses.js").Side} Side */
 /**
  * @template {keyof CompareServer} Name
  * @typedef {import("../../kit/types").Answer<CompareServer, Name>} Answer
@@ -171,7 +171,7 @@ export class ComparePage extends BatchPage {
     /** @type {Side[]} */
     const sides = patch.sides.map((/** @type {Side} */ side) => renamed(pageData.losses, side));
     const scene = entries.get("scene");
-    /** @type {Scenario | import("../../kit/sides.js").Scene | null} */
+    /** @type {Scenario | import("../../kit/compared_losses.js").Scene | null} */
     const found = saved ?? (scene === KEPT ? carried() : scene ? await this.readScene(scene) : pageData.defaults);
     if (!isCurrent()) return false;
     const whole = scene && found && "loss" in found ? [/** @type {Scenario} */ (found)] : [];

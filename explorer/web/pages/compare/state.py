@@ -1,17 +1,17 @@
 """The state of the Compare page, entry by entry, with the names it has in the address.
 
 Data and rules are those of a scene of Explore, and stand in the address as its link; the losses
-stand there one by one, `1=cosent&2=info_nce&2.temperature=0.1` (`kit/link.js`).
+stand there one by one, `1=cosent&2=info_nce&2.temperature=0.1` (`kit/state_link.js`).
 """
 
 from __future__ import annotations
 
 from explorer.core.scenario import FACETS, ORDERS
 from explorer.lab.compare.batch_parts import WAYS
-from explorer.lab.compare.sides import MAX_LOSSES, MIN_LOSSES
+from explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES
 from explorer.lab.compare.what_if import KINDS
 from explorer.web.pages.explore.state import scenario_table
-from explorer.web.state import Entry, table
+from explorer.web.state_table import Entry, table
 
 # What fills up an address that names fewer losses than the page needs.
 FIRST = [

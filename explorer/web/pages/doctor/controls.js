@@ -1,7 +1,7 @@
 // The sidebar: what to check, and what is known of it.
 import { TabPanel, Tabs } from "../../kit/components.js";
 import { pageData } from "../../kit/page_data.js";
-import { group, h, show } from "../../kit/view.js";
+import { group, h, show } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { DataControls } from "./data/controls.js";
 import { LossNames, NumberControls } from "./number/controls.js";

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.lab.doctor.reading import Table, read_given, read_table
+from explorer.lab.doctor.dataset_reader import Table, read_given, read_table
 from explorer.runtime import uploads
 from explorer.runtime.jobs import Job, Jobs, Report
 from explorer.runtime.validation import misfit, one_of

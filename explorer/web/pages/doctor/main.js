@@ -1,12 +1,12 @@
 // What was checked, and what was found: one heading, then the report on the number, the dataset or the run.
 import { ProblemBox } from "../../kit/components.js";
+import { h, show } from "../../kit/preact_view.js";
 import { Progress } from "../../kit/progress.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
-import { h, show } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 import { DataReport } from "./data/report.js";
-import { Answer } from "./number/answer.js";
+import { Answer } from "./number/explanations.js";
 import { RunReport } from "./run/report.js";
 
 const REPORTS = { number: Answer, data: DataReport, run: RunReport };

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from explorer.lab.doctor.known import COUNTS, SETTINGS
+from explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
 from explorer.lab.doctor.mining import EACH, MARGIN, USUAL_EACH, USUAL_MARGIN
 from explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
-from explorer.runtime.wire import Json
+from explorer.runtime.response_types import Json
 from explorer.sources.encoders import EMBEDDED
-from explorer.web.pages.doctor import data, data_source, requests, run
+from explorer.web.pages.doctor import data_source, dataset_check, requests, run_check
 from explorer.web.pages.doctor.state import CHECKS, EXAMPLES, doctor_table
 from losses import LOSSES
 
-SERVED = [*requests.SERVED, *data.SERVED, *run.SERVED]
+SERVED = [*requests.SERVED, *dataset_check.SERVED, *run_check.SERVED]
 
 
 def page_data() -> Json:
@@ -24,11 +24,13 @@ def page_data() -> Json:
         "examples": EXAMPLES,
         "sets": list(data_source.SETS),
         "bytes": LARGE_FILE_BYTES,
-        "logs": list(run.LOGS),
-        "beside": list(run.BESIDE),
-        "of_other": list(run.OF_OTHER),
+        "logs": list(run_check.LOGS),
+        "beside": list(run_check.BESIDE),
+        "of_other": list(run_check.OF_OTHER),
         "log_bytes": FILE_BYTES,
         "encoder": EMBEDDED,
-        "with_margin": [name for name in data.losses_offered() if LOSSES[name].reach is not None],
+        "with_margin": [
+            name for name in dataset_check.losses_offered() if LOSSES[name].reach is not None
+        ],
         "mining": {"negatives": EACH, "margin": MARGIN, "usual": (USUAL_EACH, USUAL_MARGIN)},
     }

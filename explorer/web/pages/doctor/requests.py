@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from explorer.lab.doctor.explain import explain_values
-from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
+from explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS, Known
+from explorer.lab.doctor.number_explanation import explain_values
 from explorer.lab.doctor.number_report import (
     ExplainedFinding,
     ExplainedValue,
@@ -19,9 +19,9 @@ from explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
 from explorer.locale import language_of
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Json
 from explorer.runtime.validation import misfit, quoted
-from explorer.runtime.wire import Json
-from explorer.web.serving import JOBS, served
+from explorer.web.server_functions import JOBS, served
 
 SECONDS = 1.0  # of a processor, to explain a number nobody has asked about
 

@@ -2,12 +2,12 @@
 // be; a dataset or a run, and what is the matter with it.
 import { Bus } from "../../kit/bus.js";
 import { History } from "../../kit/history.js";
-import * as link from "../../kit/link.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
-import { withSceneLinks } from "../../kit/scene_links.js";
+import { withSceneLinks } from "../../kit/scenario_links.js";
 import { GONE } from "../../kit/server.js";
-import { Store } from "../../kit/store.js";
+import * as link from "../../kit/state_link.js";
+import { Store } from "../../kit/state_store.js";
 import { language } from "../../kit/words.js";
 import { DataCheck } from "./data/check.js";
 import { RunCheck } from "./run/check.js";

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from explorer.lab.doctor import USUAL_HUB_ROWS
-from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED
-from explorer.lab.doctor.known import COUNTS, SETTINGS
-from explorer.lab.doctor.reading import HUB_ROWS
-from explorer.web.pages.doctor import data, data_source, run
-from explorer.web.state import Entry, table
+from explorer.lab.doctor.dataset_reader import HUB_ROWS
+from explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED
+from explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
+from explorer.web.pages.doctor import data_source, dataset_check, run_check
+from explorer.web.state_table import Entry, table
 
 # What a visitor can have checked; each has a sidebar and a report of its own.
 CHECKS = ("number", "data", "run")
@@ -46,19 +46,22 @@ def _run_entries() -> list[Entry]:
     of_file: dict[str, Any] = {"when": ("run.kind", "file")}
     known = ("loss", *COUNTS, *SETTINGS)
     return [
-        Entry("run.kind", run.DOORS[0], "choice", choices=run.DOORS, link="by", history=True,
+        Entry("run.kind", run_check.DOORS[0], "choice", choices=run_check.DOORS, link="by",
+              history=True,
               **here),
-        Entry("run.example", run.LOGS[0], "choice", choices=run.LOGS, link="log", history=True,
+        Entry("run.example", run_check.LOGS[0], "choice", choices=run_check.LOGS, link="log",
+              history=True,
               when=("run.kind", "example")),
         Entry("run.file", "", "text", link="logfile", history=True, **of_file),
         Entry("run.name", "", "text", link="logname", **of_file),
         Entry("run.pasted", "", "text", history=True, when=("run.kind", "typed")),
         Entry("run.folder", "", "text", link="batches", history=True, when=("run.kind", "kept")),
-        Entry("run.other", run.BESIDE[0], "choice", choices=run.BESIDE, link="beside", **here),
+        Entry("run.other", run_check.BESIDE[0], "choice", choices=run_check.BESIDE, link="beside",
+              **here),
         Entry("run.other_file", "", "text", link="besidefile", when=("run.other", "file")),
         Entry("run.other_name", "", "text", link="besidename", when=("run.other", "file")),
         *(Entry(f"run.other_{name}", "", "text", link=f"beside_{name}", **here)
-          for name in run.OF_OTHER),
+          for name in run_check.OF_OTHER),
         Entry("run.step", "", "text", link="step", **of_file),
         Entry("run.curve", "", "text", link="curve", **here),
         Entry("run.held_out", "", "text", link="held", **here),
@@ -73,7 +76,7 @@ def _data_entries() -> list[Entry]:
     of_example: dict[str, Any] = {"when": ("data.kind", "example")}
     of_file: dict[str, Any] = {"when": ("data.kind", "file")}
     of_hub: dict[str, Any] = {"when": ("data.kind", "hub")}
-    kinds, losses = data_source.KINDS, data.losses_offered()
+    kinds, losses = data_source.KINDS, dataset_check.losses_offered()
     return [
         Entry("data.kind", kinds[0], "choice", choices=kinds, link="from", **step, **here),
         Entry("data.example", data_source.FIRST_SET, "choice", link="set", choices=data_source.SETS,
@@ -87,10 +90,12 @@ def _data_entries() -> list[Entry]:
         Entry("data.columns", {}, "map", link="c", **here),
         Entry("data.header", None, "switch", link="header", **here),
         Entry("data.encoding", "", "text", link="encoding", **here),
-        Entry("data.loss", data.FIRST_LOSS, "choice", choices=losses, link="for", **here),
-        Entry("data.batch", data.FIRST_BATCH, "whole", *data.BATCHES, link="n", **here),
+        Entry("data.loss", dataset_check.FIRST_LOSS, "choice", choices=losses, link="for", **here),
+        Entry("data.batch", dataset_check.FIRST_BATCH, "whole", *dataset_check.BATCHES, link="n",
+              **here),
         Entry("data.margin", None, "number", link="for_margin", **here),
-        Entry("data.tokens", data.USUAL_TOKENS, "whole", *data.TOKENS, link="tokens", **here),
+        Entry("data.tokens", dataset_check.USUAL_TOKENS, "whole", *dataset_check.TOKENS,
+              link="tokens", **here),
         Entry("data.encoder", "", "text", link="encoder", **here),
         Entry("data.most", USUAL_ENCODED, "whole", *ENCODED, link="most", **here),
     ]  # fmt: skip

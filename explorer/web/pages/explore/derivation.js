@@ -1,9 +1,9 @@
 // The derivation: the definition's own lines, each with its formula, its value and a thumbnail.
-import { bytes } from "../../kit/arrays.js";
-import { paint } from "../../kit/cells.js";
+import { bytes } from "../../kit/base64_arrays.js";
+import { paint } from "../../kit/cell_colours.js";
 import { find, h, reword, setText, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
-import { show } from "../../kit/numbers.js";
+import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { isDark } from "../../kit/theme.js";
 import { has, language, said, say } from "../../kit/words.js";

@@ -1,6 +1,7 @@
 // The lever under the picture: the one parameter that a newcomer moves first.
+
+import { leverOf } from "../../kit/convention_formula.js";
 import { h, reword } from "../../kit/dom.js";
-import { leverOf } from "../../kit/form.js";
 import { parameterList } from "../../kit/sidebar.js";
 import { store, stored } from "../../kit/storage.js";
 import { leverMotion } from "./lever_motion.js";

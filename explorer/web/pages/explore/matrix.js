@@ -1,7 +1,7 @@
 // The matrix of the chosen step.
 import { find, h } from "../../kit/dom.js";
-import { focusParameter } from "../../kit/fields.js";
-import { pictureView } from "../../kit/picture.js";
+import { focusParameter } from "../../kit/sidebar_fields.js";
+import { pictureView } from "../../kit/step_view.js";
 
 // Heading and lever stay on the screen with the cells.
 const around = (/** @type {boolean} */ isPresenting) => (isPresenting ? 392 : 400);

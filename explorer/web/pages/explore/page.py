@@ -6,16 +6,16 @@ from explorer.core import own_loss
 from explorer.core.loss_lookup import other_names
 from explorer.core.related_classes import RELATED_CLASSES
 from explorer.core.scenario import Scenario
-from explorer.export.layout import NAMED_BY_PAIR, PAIRED
-from explorer.lab.over_batches import COUNT
-from explorer.lab.training.trials import MAX_PAIRS
+from explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
+from explorer.lab.training.parameter_trials import MAX_PAIRS
+from explorer.lab.variation_over_batches import COUNT
 from explorer.locale import COUNTS
 from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
 from explorer.sources import batches, random_batch, textbook
 from explorer.sources.encoders import EMBEDDED
-from explorer.sources.encoders.plain import ALIKE, APART
+from explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
 from explorer.web.pages.explore import requests
-from explorer.web.pages.explore.facts import describe_losses
+from explorer.web.pages.explore.loss_facts import describe_losses
 from explorer.web.pages.explore.state import scenario_table
 from losses import GROUPS, LOSSES
 

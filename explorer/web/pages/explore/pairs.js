@@ -1,12 +1,12 @@
 // The table of pairs: type, paste from a spreadsheet, delete; every row of the batch to read.
-import { floats } from "../../kit/arrays.js";
+import { floats } from "../../kit/base64_arrays.js";
 import { find, h, isStill, setText, worded } from "../../kit/dom.js";
-import { show } from "../../kit/numbers.js";
+import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
-import { cellsOfText } from "../../kit/spreadsheet.js";
+import { cellsOfText } from "../../kit/spreadsheet_paste.js";
 import { say } from "../../kit/words.js";
-import { marksOf, pairsOfRows } from "./marks.js";
 import { cellsOf, inputsOf, pairLine, showFault, showMarks } from "./pair_line.js";
+import { marksOf, pairsOfRows } from "./pair_marks.js";
 
 /** @typedef {import("../../kit/types").Row} Row */
 /** @typedef {import("./state.js").Scene} Scene */

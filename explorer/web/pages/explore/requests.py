@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from explorer.core import own_loss
 from explorer.core.batch import load_table, make_batch, source_pairs
-from explorer.core.disagreement import contradictions
 from explorer.core.explore import Exploration, explore, seconds_for
-from explorer.core.models import has_words
+from explorer.core.label_disagreement import contradictions
 from explorer.core.remarks import Statistics, statistics
-from explorer.core.resolve import registered, resolve
+from explorer.core.resolved_scenario import registered, resolve
 from explorer.core.scenario import Scenario
+from explorer.core.scenario_models import has_words
 from explorer.export.code import KINDS, Code, packed
 from explorer.export.csv import (
     corrected_csv,
@@ -26,29 +26,29 @@ from explorer.export.csv import (
     suspects_csv,
     terms_csv,
 )
-from explorer.export.explored import Explored, explored_scenario
+from explorer.export.explore_page_response import Explored, explored_scenario
+from explorer.export.figure.appearance import look_in
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.files import chart_text, figure_text
-from explorer.export.figure.look import look_in
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.interactive import interactive_figure
-from explorer.front.hosts import names_this_computer
+from explorer.export.interactive_figure import interactive_figure
+from explorer.gateway.host_and_origin import names_this_computer
 from explorer.lab.sweep import POINTS, sweep
-from explorer.lab.training.compare import Started, start_all
+from explorer.lab.training.parameter_trials import LEAST_RUNS, Offer, offer_of, trials
+from explorer.lab.training.run_comparison import Started, start_all
 from explorer.lab.training.runs import default_runs
-from explorer.lab.training.trials import LEAST_RUNS, Offer, offer_of, trials
 from explorer.runtime import jobs, worker_process
 from explorer.runtime.downloads import Text
 from explorer.runtime.fair_queue import is_light
 from explorer.runtime.limits import SWEPT_CELLS, SWEPT_PAIRS
-from explorer.runtime.numbers import Real, json_numbers
+from explorer.runtime.number_format import Real, json_numbers
 from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Json, as_answer
 from explorer.runtime.validation import misfit, one_of
-from explorer.runtime.wire import Json, as_answer
 from explorer.sources.encoders import locate
-from explorer.web.pages.explore.facts import SERVED_LOSS, Loss, describe_loss
-from explorer.web.pages.explore.files import read_file, spread, whole_file
-from explorer.web.scenes import (
+from explorer.web.pages.explore.file_reading import read_file, spread, whole_file
+from explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
+from explorer.web.request_scenario import (
     OpenedScene,
     SendRows,
     Unexplored,
@@ -58,7 +58,7 @@ from explorer.web.scenes import (
     scene_link,
     skipped_rows,
 )
-from explorer.web.serving import JOBS, served
+from explorer.web.server_functions import JOBS, served
 from losses import LOSSES
 
 

@@ -1,19 +1,19 @@
 // The state of the Explore page: the scenario, the batch it names, the latest picture, and what is pointed at.
 
 import { BatchPage } from "../../kit/batch_page.js";
-import { formulaOf } from "../../kit/form.js";
+import { carry } from "../../kit/compared_losses.js";
+import { formulaOf } from "../../kit/convention_formula.js";
 import { History } from "../../kit/history.js";
-import { numbered } from "../../kit/link.js";
+import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
-import { SentRows } from "../../kit/rows.js";
-import { wholeLink } from "../../kit/scene_links.js";
+import { wholeLink } from "../../kit/scenario_links.js";
+import { SentRows } from "../../kit/sent_rows.js";
 import { GONE, problem } from "../../kit/server.js";
-import { carry } from "../../kit/sides.js";
+import { numbered } from "../../kit/state_link.js";
+import { Store } from "../../kit/state_store.js";
 import { store as keep } from "../../kit/storage.js";
-import { Store } from "../../kit/store.js";
-import { learn } from "../../kit/sums.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").ExploreServer} ExploreServer */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.core.scenario import FACETS, ORDERS, SOURCES, TWINS, Scenario
 from explorer.sources import random_batch, textbook
-from explorer.web.state import entries, table
+from explorer.web.state_table import entries, table
 from losses import LOSSES
 
 _KINDS = {

@@ -1,19 +1,19 @@
 // What if a parameter were different: the loss, its gradient and its active terms along the range, with the two
 // rules of thumb drawn in; and short trainings, which settle what rules cannot. Computed once it is opened.
 import { Select } from "../../kit/components.js";
+import { parameterValue } from "../../kit/convention_formula.js";
 import { figureButtons } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
-import { parameterValue } from "../../kit/form.js";
-import { counted, percent, read, show as written } from "../../kit/numbers.js";
+import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
+import { aboutTrials, valuesOf } from "../../kit/parameter_trials.js";
 import { Plot } from "../../kit/plot.js";
+import { group, h, hosted, show } from "../../kit/preact_view.js";
 import { GONE } from "../../kit/server.js";
-import { aboutTrials, valuesOf } from "../../kit/trials.js";
 import { useEffect, useMemo, useRef, useState } from "../../kit/vendor/preact/hooks.js";
-import { group, h, hosted, show } from "../../kit/view.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
 import { figureOf } from "./sweep_figure.js";
-import { verdictOf } from "./wording.js";
+import { verdictOf } from "./verdict_sentences.js";
 
 /** @typedef {import("./state.js").Scene} Scene */
 /** @typedef {import("../../kit/types").Asking<import("../../wire").ExploreServer>} Server */

@@ -2,7 +2,7 @@
 import { h, worded } from "../../kit/dom.js";
 import { figureButtons } from "../../kit/figure_choices.js";
 import { say } from "../../kit/words.js";
-import { takingFrom } from "./taking.js";
+import { takingFrom } from "./takeaway_requests.js";
 
 // What is said where there is no such code.
 /** @type {Partial<Record<string, string>>} */

@@ -1,12 +1,12 @@
 // How the runs that are shown compare, once they have ended: on their held-out pairs, or on a file of the reader's.
 import { Bus } from "../../kit/bus.js";
 import { sent, tooLarge } from "../../kit/files.js";
-import { showWithin } from "../../kit/numbers.js";
+import { showWithin } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf, Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { say } from "../../kit/words.js";
-import { PLACES } from "./naming.js";
+import { PLACES } from "./plan_names.js";
 
 /** @typedef {import("../../wire").Compared} Compared */
 /** @typedef {import("./plan_files.js").ReadFile} ReadFile */

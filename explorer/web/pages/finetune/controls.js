@@ -2,14 +2,14 @@
 // server finds in it comes back as "checked".
 import { Fold } from "../../kit/components.js";
 import { find } from "../../kit/dom.js";
-import { group, h, show } from "../../kit/view.js";
+import { group, h, show } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { DataFields } from "./data.js";
 import { EncoderFields, EncoderSettings } from "./encoder.js";
 import { LossFields, LossSettings } from "./loss.js";
 import { DataSettings, TrainingSettings } from "./settings.js";
-import { StartBox } from "./start.js";
-import { timeTrial } from "./trial.js";
+import { StartBox } from "./start_button.js";
+import { timeTrial } from "./time_estimate.js";
 
 /** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
 

@@ -1,9 +1,9 @@
 // The curves of the runs that are shown: a colour for each plan, a dash for each quantity.
-import { lineChart } from "../../kit/chart.js";
-import { hosted } from "../../kit/view.js";
+import { lineChart } from "../../kit/line_chart.js";
+import { hosted } from "../../kit/preact_view.js";
 import { language, say } from "../../kit/words.js";
 
-/** @typedef {import("./traces.js").Trace} Trace */
+/** @typedef {import("./run_log_data.js").Trace} Trace */
 /** @typedef {{ x: number[], y: number[] }} Points */
 /** @typedef {{ what: string, of: (trace: Trace) => Points, dash?: number, faint?: boolean, quiet?: boolean }} Line */
 
@@ -164,10 +164,10 @@ function sampleWords(runs) {
 /**
  * One run has its own line; of several seeds each is faint, and their mean stands out.
  * @param {Line[]} lines
- * @param {import("./groups.js").RunGroup} group
+ * @param {import("./seed_groups.js").RunGroup} group
  * @param {import("./state.js").FinetunePage} channel
  * @param {number} count of all runs that are shown
- * @returns {import("../../kit/chart.js").Series[]}
+ * @returns {import("../../kit/line_chart.js").Series[]}
  */
 function seriesOf(lines, { names, colour, label }, channel, count) {
   const traces = names.map((name) => channel.trace(name)).filter((trace) => trace !== undefined);
@@ -187,7 +187,7 @@ function seriesOf(lines, { names, colour, label }, channel, count) {
 
 /**
  * A chart, drawn again where it is drawn from something else; a step that is pointed at is read in all charts.
- * @param {{ channel: import("./state.js").FinetunePage, about: About, data: import("../../kit/chart.js").ChartData,
+ * @param {{ channel: import("./state.js").FinetunePage, about: About, data: import("../../kit/line_chart.js").ChartData,
  *   drawing: string, height: number }} properties
  */
 export const Chart = ({ channel, about, data, drawing, height }) =>

@@ -2,14 +2,14 @@
 import { ColumnFields, EncodingField } from "../../kit/column_fields.js";
 import { FilePicker, Select, TabPanel, Tabs } from "../../kit/components.js";
 import { withLabels } from "../../kit/files.js";
-import { percent, show } from "../../kit/numbers.js";
+import { percent, show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
+import { group, h } from "../../kit/preact_view.js";
 import { agreeToSet } from "../../kit/server.js";
 import { stored } from "../../kit/storage.js";
-import { group, h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 import { Button, Note, TextBox, Wrong } from "./fields.js";
-import { lossOf, wholeLossOf } from "./naming.js";
+import { lossOf, wholeLossOf } from "./plan_names.js";
 
 /** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("./plan_files.js").Entry} Entry */

@@ -2,8 +2,8 @@
 // and which of its weights.
 import { Select, TabPanel, Tabs } from "../../kit/components.js";
 import { pageData } from "../../kit/page_data.js";
+import { group, h } from "../../kit/preact_view.js";
 import { agree } from "../../kit/server.js";
-import { group, h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 import { Button, Note, NumberBox, TextBox, Wrong } from "./fields.js";
 

@@ -1,8 +1,8 @@
 // Fields of the sidebar that stand for an entry of the page's state, and lines that say what is wrong.
 import { Field } from "../../kit/components.js";
-import { fits } from "../../kit/store.js";
+import { h } from "../../kit/preact_view.js";
+import { fits } from "../../kit/state_store.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
-import { h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").FinetunePage} Page */

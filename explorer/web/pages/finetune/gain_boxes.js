@@ -1,10 +1,10 @@
 // What a run has gained on its held-out pairs: each figure before and after (so far), as two marks on a line.
-import { fixed, show, signedEnds } from "../../kit/numbers.js";
-import { group, h } from "../../kit/view.js";
+import { fixed, show, signedEnds } from "../../kit/number_format.js";
+import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { leadingOf, PLACES } from "./naming.js";
+import { leadingOf, PLACES } from "./plan_names.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage, trace: import("./traces.js").Trace }} Page */
+/** @typedef {{ channel: import("./state.js").FinetunePage, trace: import("./run_log_data.js").Trace }} Page */
 
 /** @type {("spearman" | "pearson" | "accuracy" | "auc" | "accuracy_at_1" | "mrr_at_10")[]} */
 const FIGURES = ["spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr_at_10"];

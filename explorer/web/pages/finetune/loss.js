@@ -1,18 +1,19 @@
 // The loss to train with: which one at first, and in the further settings its convention, parameters, models beside
 // the encoder, and the other losses to train.
-import { combiner } from "../../kit/combination.js";
+
 import { Fold, LossSelect, Select } from "../../kit/components.js";
-import { lossFinder } from "../../kit/finder.js";
+import { combiner } from "../../kit/loss_combination.js";
+import { lossFinder } from "../../kit/loss_finder.js";
+import { aboutOf } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
+import { aboutTrials, valuesOf } from "../../kit/parameter_trials.js";
+import { group, h, hosted } from "../../kit/preact_view.js";
 import { parameterList } from "../../kit/sidebar.js";
-import { aboutOf } from "../../kit/sums.js";
-import { aboutTrials, valuesOf } from "../../kit/trials.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
-import { group, h, hosted } from "../../kit/view.js";
 import { language, say, titleOf } from "../../kit/words.js";
 import { agreedName } from "./encoder.js";
 import { Button, Note, NumberBox, TextBox, Wrong } from "./fields.js";
-import { lossOf } from "./naming.js";
+import { lossOf } from "./plan_names.js";
 
 /** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("./state.js").FinetunePage} FinetunePage */

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from explorer.lab.training import source
+from explorer.lab.training import published_experiment
 from explorer.lab.training.plan import (
     AUGMENTATIONS,
     SCHEDULES,
     SCRATCH,
 )
 from explorer.lab.training.runs import MORE_EVALUATIONS
-from explorer.runtime.wire import Json
+from explorer.runtime.response_types import Json
 from explorer.sources import textbook
 from explorer.sources.batches import SAMPLERS
 from explorer.sources.encoders import EMBEDDED
@@ -56,10 +56,14 @@ def _printed() -> Json:
             {
                 "model": model,
                 "loss": loss,
-                "values": [*values, source.AVERAGES[figure][model, loss]],
+                "values": [*values, published_experiment.AVERAGES[figure][model, loss]],
             }
             for (model, loss), values in table.items()
         ]
-        for figure, table in source.FIGURES.items()
+        for figure, table in published_experiment.FIGURES.items()
     }
-    return {"citation": source.CITATION, "sets": source.DATA_SETS, **rows}
+    return {
+        "citation": published_experiment.CITATION,
+        "sets": published_experiment.DATA_SETS,
+        **rows,
+    }

@@ -10,25 +10,25 @@ from typing import cast
 from explorer.core.scenario import Scenario
 from explorer.lab.training import unseen_pairs
 from explorer.lab.training.data import data_of_scenario
-from explorer.lab.training.origin import held_out_of
+from explorer.lab.training.pair_sources import held_out_of
 from explorer.lab.training.plan import (
     RANGES,
     TrainingData,
     TrainingPlan,
 )
 from explorer.runtime import uploads
-from explorer.runtime.numbers import typed
+from explorer.runtime.number_format import typed
 from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Json
 from explorer.runtime.validation import misfit, of_type, one_of
-from explorer.runtime.wire import Json
 from explorer.sources import tables
-from explorer.sources.columns import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
+from explorer.sources.column_roles import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.encodings import offered, previews
-from explorer.sources.grids import read_grid
 from explorer.sources.practice import PRACTICE, practice_pairs
 from explorer.sources.reading_notes import ReadingNote, reading_notes
-from explorer.web.serving import Nothing
+from explorer.sources.table_parser import read_grid
+from explorer.web.server_functions import Nothing
 from losses import LOSSES
 
 # What a plan of the page says of its data, by source; the rest stays with the page. Files are

@@ -1,9 +1,10 @@
 // How far a run is: what it does now, a bar, the time left, and its buttons.
+
+import { group, h } from "../../kit/preact_view.js";
 import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
-import { group, h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 import { Button } from "./fields.js";
-import { queued } from "./naming.js";
+import { queued } from "./plan_names.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 /** @typedef {{ channel: import("./state.js").FinetunePage, about: RunStatus }} Run */

@@ -8,41 +8,41 @@ from typing import Any, TypeVar, cast
 
 from explorer.core.remarks import Remark
 from explorer.core.scenario import Scenario
+from explorer.export.exploration_arrays import describe_batch, picture
+from explorer.export.figure.appearance import look_in
 from explorer.export.figure.files import chart_text, figure_text
-from explorer.export.figure.look import look_in
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.picture import describe_batch, picture
-from explorer.export.picture_data import BatchData, Picture
+from explorer.export.picture_types import BatchData, Picture
 from explorer.lab.training import (
-    before_after,
-    compare,
+    published_experiment,
+    rank_changes,
     remarks,
-    source,
+    run_comparison,
     takeaway,
     unseen_pairs,
 )
-from explorer.lab.training.outcome import has_ended, outcome
+from explorer.lab.training.held_out_scores import has_ended, outcome
+from explorer.lab.training.parameter_trials import LEAST_RUNS, tried
+from explorer.lab.training.run_difference_verdict import LEVEL, Gain
 from explorer.lab.training.run_records import FollowedRun, RunStatus
 from explorer.lab.training.runs import default_runs as runs
-from explorer.lab.training.trials import LEAST_RUNS, tried
-from explorer.lab.training.verdict import LEVEL, Gain
 from explorer.locale import Word
 from explorer.runtime import downloads, jobs
 from explorer.runtime.downloads import Parcel, Text
 from explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
-from explorer.runtime.numbers import whole_percent
+from explorer.runtime.number_format import whole_percent
 from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Sparse
 from explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
-from explorer.runtime.wire import Sparse
-from explorer.web.pages.explore.facts import SERVED_LOSS
-from explorer.web.pages.finetune.check import check, estimate_pace
+from explorer.web.pages.explore.loss_facts import SERVED_LOSS
+from explorer.web.pages.finetune.plan_check import check, estimate_pace
 from explorer.web.pages.finetune.plans import (
     describe_file,
     hand_in,
     read_plan,
     uploaded_pairs,
 )
-from explorer.web.serving import JOBS, Nothing, served
+from explorer.web.server_functions import JOBS, Nothing, served
 
 Named = TypeVar("Named", dict[Any, Any], tuple[str, ...])
 
@@ -78,25 +78,27 @@ class Shared:
     runs: list[str]
 
 
-def _start(request: dict) -> compare.Started:
+def _start(request: dict) -> run_comparison.Started:
     """{plans} → the names of the queued runs; all are checked before any is queued."""
     plans = request.get("plans")
     if not isinstance(plans, list) or not 0 < len(plans) <= QUEUED_AT_ONCE:
         raise Problem("training_many", most=QUEUED_AT_ONCE)
-    return compare.Started(compare.start_all(runs(), [read_plan(plan) for plan in plans]))
+    return run_comparison.Started(
+        run_comparison.start_all(runs(), [read_plan(plan) for plan in plans])
+    )
 
 
-def _trials(request: dict) -> compare.Started:
+def _trials(request: dict) -> run_comparison.Started:
     """{plan, parameter} → the names of the short runs that try several values of a parameter."""
     plan, parameter = read_plan(request.get("plan")), str(request.get("parameter", ""))
     room = runs().room(LEAST_RUNS)
-    return compare.Started(compare.start_all(runs(), tried(plan, parameter, room)))
+    return run_comparison.Started(run_comparison.start_all(runs(), tried(plan, parameter, room)))
 
 
-def _repeat(request: dict) -> compare.Started:
+def _repeat(request: dict) -> run_comparison.Started:
     """{plan} → the names of the runs that repeat the source's experiment on its data."""
-    plans = source.experiment(read_plan(request.get("plan")))
-    return compare.Started(compare.start_all(runs(), plans))
+    plans = published_experiment.experiment(read_plan(request.get("plan")))
+    return run_comparison.Started(run_comparison.start_all(runs(), plans))
 
 
 def _watch(request: dict) -> Watched:
@@ -144,7 +146,7 @@ def _probe(request: dict) -> Probed:
     """{run, step, scenario, known} → the picture of the probe batch at a recorded step."""
     scenario = Scenario.from_json(request.get("scenario"))
     name, step = str(request.get("run")), integer(request.get("step"), "step")
-    found = before_after.exploration(runs(), name, step, scenario)
+    found = rank_changes.exploration(runs(), name, step, scenario)
     if request.get("known") == name:
         return Probed(picture(found))
     probe = runs().probe(name)
@@ -156,7 +158,7 @@ def _figure(request: dict) -> Text:
     """{run, step, scenario, origin, format, and a look} → the probe batch as a file."""
     scenario, look = Scenario.from_json(request.get("scenario")), look_in(request)
     step = integer(request.get("step"), "step")
-    found = before_after.exploration(runs(), str(request.get("run")), step, scenario)
+    found = rank_changes.exploration(runs(), str(request.get("run")), step, scenario)
     origin = str(request.get("origin") or "")[:QUOTED_LETTERS]
     name = f"lossprism-{request.get('run')}-probe"
     return figure_text(name, matrix_figure(found, origin=origin, **look), request)
@@ -176,15 +178,15 @@ class Compared(Sparse):
     """Finished runs beside each other, and what the first of them moved."""
 
     pairs: Word
-    unseen: compare.OnFile | None
-    groups: list[compare.Group]
-    differences: list[compare.GroupDifference]
+    unseen: run_comparison.OnFile | None
+    groups: list[run_comparison.Group]
+    differences: list[run_comparison.GroupDifference]
     verdict: list[Remark]
     level: str
     least_seeds: int
     run: str = ""
-    moved: list[before_after.MovedPair] | None = None
-    neighbours: list[before_after.Neighbours] | None = None
+    moved: list[rank_changes.MovedPair] | None = None
+    neighbours: list[rank_changes.Neighbours] | None = None
 
 
 def _compare(request: dict) -> Compared:
@@ -192,7 +194,7 @@ def _compare(request: dict) -> Compared:
     one of them moved: on the held-out pairs, or on those of a file."""
     names = _check_count(texts(request.get("runs") or (), "runs"))
     on = uploaded_pairs(request["on"]) if request.get("on") else None
-    found = vars(compare.table(runs(), names, on))
+    found = vars(run_comparison.table(runs(), names, on))
     ended = [name for name in names if has_ended(runs().folder(name))]
     if not ended:
         return Compared(**found)
@@ -201,8 +203,8 @@ def _compare(request: dict) -> Compared:
     return Compared(
         **found,
         run=ended[0],
-        moved=before_after.rank_changes(scores),
-        neighbours=[] if on else before_after.neighbours(runs(), ended[0], count=3)[:20],
+        moved=rank_changes.rank_changes(scores),
+        neighbours=[] if on else rank_changes.neighbours(runs(), ended[0], count=3)[:20],
     )
 
 

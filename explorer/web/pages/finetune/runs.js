@@ -1,16 +1,16 @@
 // The runs that are shown beside each other: how they compare, figures with their spread over seeds, what changed
 // places; then all runs, and the experiment of the source.
 import { Section } from "../../kit/components.js";
-import { isBlank, show as number, signedEnds } from "../../kit/numbers.js";
-import { group, h, show } from "../../kit/view.js";
+import { isBlank, show as number, signedEnds } from "../../kit/number_format.js";
+import { group, h, show } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { spreadOf } from "./comparison.js";
-import { SourceExperiment } from "./experiment.js";
 import { Note } from "./fields.js";
-import { GainsFigure } from "./gains.js";
-import { RunsTable } from "./list.js";
-import { table } from "./tables.js";
-import { UnseenPairs } from "./unseen.js";
+import { GainsFigure } from "./gains_figure.js";
+import { SourceExperiment } from "./published_experiment.js";
+import { RunsTable } from "./runs_table.js";
+import { table } from "./sortable_table.js";
+import { UnseenPairs } from "./unseen_pairs.js";
 
 /** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("./comparison.js").Comparison} Comparison */
@@ -78,7 +78,7 @@ function aboutOf(name, { answer }) {
 
 /**
  * @template Row
- * @typedef {{ key: string, most?: number, columns: import("../../kit/table.js").Column<Row>[] }} Options
+ * @typedef {{ key: string, most?: number, columns: import("../../kit/sortable_table.js").Column<Row>[] }} Options
  */
 
 /** @type {(comparison: Comparison) => Options<Group>} */
@@ -147,7 +147,7 @@ function gaps(comparison) {
   };
 }
 
-/** @type {(key: string, of: (pair: MovedPair) => number) => import("../../kit/table.js").Column<MovedPair>} */
+/** @type {(key: string, of: (pair: MovedPair) => number) => import("../../kit/sortable_table.js").Column<MovedPair>} */
 const numeric = (key, of) => ({ key, cell: (pair) => number(of(pair), 3), by: of });
 
 /** @type {Options<MovedPair>} */
@@ -168,7 +168,7 @@ const MOVED = {
 };
 
 /** @type {(key: string, of: (one: Neighbours) => import("../../wire").Neighbour[]) =>
- *   import("../../kit/table.js").Column<Neighbours>} */
+ *   import("../../kit/sortable_table.js").Column<Neighbours>} */
 const nearest = (key, of) => ({
   key,
   wide: true,

@@ -1,9 +1,9 @@
 // How the training goes: its length, rate, batches and labels.
 import { Checkbox, Select, Slider } from "../../kit/components.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
-import { show } from "../../kit/numbers.js";
+import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
-import { group, h, hosted } from "../../kit/view.js";
+import { group, h, hosted } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { Note, NumberBox } from "./fields.js";
 

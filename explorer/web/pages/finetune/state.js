@@ -2,20 +2,20 @@
 // shown, and what their logs have told so far.
 import { Bus } from "../../kit/bus.js";
 import { History } from "../../kit/history.js";
-import * as link from "../../kit/link.js";
+import { carriedOver, learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
+import * as link from "../../kit/state_link.js";
+import { Store } from "../../kit/state_store.js";
 import { store as keep, stored } from "../../kit/storage.js";
-import { Store } from "../../kit/store.js";
-import { carriedOver, learn } from "../../kit/sums.js";
 import { language } from "../../kit/words.js";
-import { lossIn, planIn } from "./address.js";
 import { Comparison } from "./comparison.js";
-import { groupsOf } from "./groups.js";
+import { lossIn, planIn } from "./incoming_link.js";
 import { PlanFiles } from "./plan_files.js";
-import { ProbeScene } from "./probe_scene.js";
-import { absorb, emptyTrace } from "./traces.js";
+import { ProbeScene } from "./probe_view_state.js";
+import { absorb, emptyTrace } from "./run_log_data.js";
+import { groupsOf } from "./seed_groups.js";
 
 /** @typedef {import("../../wire").FinetuneServer} FinetuneServer */
 /** @typedef {import("../../wire").RunStatus} RunStatus */
@@ -81,13 +81,13 @@ export class FinetunePage extends Bus {
     this.order = []; // the shown runs as they came, so that each keeps its colour whichever is first
     /** @type {Answer<"check"> | null} */
     this.checked = null; // what the server finds in the plan
-    /** @type {Map<string, import("./traces.js").Trace>} */
+    /** @type {Map<string, import("./run_log_data.js").Trace>} */
     this.traces = new Map();
     this.probe = new ProbeScene(
       async (request) => (await this.server?.probe(request)) ?? null,
       () => this.publish("probe"),
     );
-    /** @type {Map<string, Figure & { update: import("../../kit/chart.js").LineChart["update"] }>} */
+    /** @type {Map<string, Figure & { update: import("../../kit/line_chart.js").LineChart["update"] }>} */
     this.charts = new Map(); // what can be taken away as figures: charts, and drawings of one moment
     /** @type {Map<string, Figure>} */
     this.stills = new Map();

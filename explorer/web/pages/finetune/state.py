@@ -10,7 +10,7 @@ from explorer.runtime.limits import SEEDS
 from explorer.sources.batches import SAMPLERS
 from explorer.sources.practice import PRACTICE
 from explorer.web.pages.finetune.plans import ENTRIES, SHARED
-from explorer.web.state import Entry, kind_of, table
+from explorer.web.state_table import Entry, kind_of, table
 
 # Enough to see something on few pairs, and soon over on many.
 FIRST_STEPS = 60

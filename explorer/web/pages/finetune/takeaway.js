@@ -1,11 +1,11 @@
 // What can be taken away from a run: the model, the log, the script that repeats it, its figures.
 import { figureButtons } from "../../kit/figure_choices.js";
 import { download, saved } from "../../kit/files.js";
+import { h, hosted, show } from "../../kit/preact_view.js";
 import { useRef, useState } from "../../kit/vendor/preact/hooks.js";
-import { h, hosted, show } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 import { Button, Note } from "./fields.js";
-import { dataOf, encoderOf, wholeLossOf } from "./naming.js";
+import { dataOf, encoderOf, wholeLossOf } from "./plan_names.js";
 
 /** @typedef {import("./state.js").FinetunePage} FinetunePage */
 /** @typedef {{ channel: FinetunePage }} Page */

@@ -1,9 +1,9 @@
 // The sidebar of the Large batch page: the loss with its parameters, where the pairs come from, how labels are read.
 import { Fold, LossSelect, Section } from "../../kit/components.js";
-import { grouped, show as written } from "../../kit/numbers.js";
+import { grouped, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
-import { LabelRules, LossFinder, Parameters, SameTexts } from "../../kit/scene_fields.js";
-import { group, h, show } from "../../kit/view.js";
+import { group, h, show } from "../../kit/preact_view.js";
+import { LabelRules, LossFinder, Parameters, SameTexts } from "../../kit/scenario_fields.js";
 import { say, titleOf } from "../../kit/words.js";
 import { DataFold } from "./sidebar/data.js";
 import { FileDescription } from "./sidebar/file.js";

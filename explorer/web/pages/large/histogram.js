@@ -1,8 +1,8 @@
 // How the similarities of each label are spread.
 import { cssOf, rampTable } from "../../kit/colours.js";
 import { h, worded } from "../../kit/dom.js";
-import { grouped, show } from "../../kit/numbers.js";
-import { ridges } from "../../kit/ridges.js";
+import { grouped, show } from "../../kit/number_format.js";
+import { ridges } from "../../kit/ridge_histograms.js";
 import { say } from "../../kit/words.js";
 
 /**

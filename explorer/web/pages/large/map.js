@@ -1,20 +1,20 @@
 // The map of a matrix that nobody could store: blocks that can be entered, down to single cells.
-import { floats } from "../../kit/arrays.js";
+import { floats } from "../../kit/base64_arrays.js";
+import { cellFrame } from "../../kit/cell_frame.js";
 import { asTable, h, magnified, worded } from "../../kit/dom.js";
-import { cellFrame } from "../../kit/frame.js";
-import { apart, percent, show } from "../../kit/numbers.js";
-import { sortableTable } from "../../kit/table.js";
+import { apart, percent, show } from "../../kit/number_format.js";
+import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
-import { bandOf, factsOf, fillCard, isEmpty } from "./block.js";
+import { bandOf, factsOf, fillCard, isEmpty } from "./block_card.js";
+import { drawStrip, labelMarks } from "./label_strips.js";
 import { lever } from "./lever.js";
-import { drawStrip, labelMarks } from "./sides.js";
-import { comparison, concentration, explanation, partName, sideName } from "./wording.js";
+import { comparison, concentration, explanation, partName, sideName } from "./map_sentences.js";
 
-/** @typedef {import("../../kit/frame.js").Cell} Cell */
-/** @typedef {import("./block.js").Facet} Facet */
-/** @typedef {import("./block.js").Shown} Shown */
+/** @typedef {import("../../kit/cell_frame.js").Cell} Cell */
+/** @typedef {import("./block_card.js").Facet} Facet */
+/** @typedef {import("./block_card.js").Shown} Shown */
 /** @typedef {{ row: number, column: number } & Record<Facet, number>} Block */
-/** @typedef {import("./wording.js").Part} Part */
+/** @typedef {import("./map_sentences.js").Part} Part */
 /** @typedef {import("./state.js").LargePage} LargePage */
 
 /** @type {Facet[]} */
@@ -103,7 +103,7 @@ class BlockMap {
   }
 
   #table() {
-    /** @type {(side: import("./block.js").Side, index: number) => string} */
+    /** @type {(side: import("./block_card.js").Side, index: number) => string} */
     const span = (side, index) => (this.shown ? bandOf(this.shown, side, index) : "");
     return sortableTable(
       this.list,
@@ -266,7 +266,7 @@ class BlockMap {
     else this.enter(cell, cell);
   }
 
-  /** @type {import("../../kit/grid.js").Hand["pinched"]} */
+  /** @type {import("../../kit/cell_grid.js").Hand["pinched"]} */
   #pinch({ left, right, top, bottom }) {
     if (!this.shown) return;
     const before = String(this.channel.window);
@@ -397,7 +397,7 @@ function crumbsOf(channel) {
  * on either side of 0, sums of many have none.
  * @param {Shown} shown
  * @param {Facet} facet
- * @returns {import("../../kit/frame.js").Layer}
+ * @returns {import("../../kit/cell_frame.js").Layer}
  */
 function layerOf({ masked, single, ...arrays }, facet) {
   const shares = facet === "masked" ? masked.map((part) => 1 - part) : arrays[facet];

@@ -1,7 +1,7 @@
 // More metrics of a large batch, below its map: how it is ordered, what carries its gradient, what it takes.
 import { Fold } from "../../kit/components.js";
-import { counted, grouped, percent, show as written } from "../../kit/numbers.js";
-import { h, show } from "../../kit/view.js";
+import { counted, grouped, percent, show as written } from "../../kit/number_format.js";
+import { h, show } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */

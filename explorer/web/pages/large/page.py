@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from explorer.lab.large.methods import loss_input_of, method_of, offered, parameters_of
+from explorer.lab.large.form_methods import loss_input_of, method_of, offered, parameters_of
 from explorer.lab.large.session import pair_limit
 from explorer.locale import LANGUAGES, Word, catalogue, title_word
 from explorer.runtime.limits import LARGE_FILE_BYTES
-from explorer.runtime.wire import Json
+from explorer.runtime.response_types import Json
 from explorer.sources.encoders import EMBEDDED
-from explorer.web.pages.explore.facts import described_parameters
-from explorer.web.pages.large import requests, taking
+from explorer.web.pages.explore.loss_facts import described_parameters
+from explorer.web.pages.large import requests, takeaway_and_remarks
 from explorer.web.pages.large.state import large_table
 from losses import LOSSES
 
-SERVED = [*requests.SERVED, *taking.SERVED]
+SERVED = [*requests.SERVED, *takeaway_and_remarks.SERVED]
 
 
 def page_data() -> Json:

@@ -1,8 +1,8 @@
 // Every pair with its gradient: sorted and searched on the server, twenty at a time.
-import { grouped, show as written } from "../../kit/numbers.js";
+import { grouped, show as written } from "../../kit/number_format.js";
+import { group, h, show } from "../../kit/preact_view.js";
 import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
-import { group, h, show } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */

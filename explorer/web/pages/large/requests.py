@@ -11,9 +11,9 @@ import numpy as np
 
 from explorer.core.batch import Batch, load_pairs, make_batch
 from explorer.core.loss_lookup import as_registered
-from explorer.core.models import has_words
-from explorer.core.positives import refused
 from explorer.core.scenario import TWINS, Data, Scenario
+from explorer.core.scenario_models import has_words
+from explorer.core.unlabelled_pair_losses import refused
 from explorer.lab.large.batch import (
     LargeBatch,
     LossInput,
@@ -25,7 +25,10 @@ from explorer.lab.large.batch import (
 )
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.corrections import corrected
-from explorer.lab.large.drawing import (
+from explorer.lab.large.encoded_similarities import encoded
+from explorer.lab.large.files import FilePairs, read_pairs
+from explorer.lab.large.form_methods import loss_input_of
+from explorer.lab.large.page_contents import (
     Details,
     DrawnBlocks,
     PairsPage,
@@ -33,21 +36,19 @@ from explorer.lab.large.drawing import (
     look,
     pairs_page,
 )
-from explorer.lab.large.encoding import encoded
-from explorer.lab.large.files import FilePairs, read_pairs
-from explorer.lab.large.methods import loss_input_of
 from explorer.lab.large.session import (
     LargeSession,
     checked,
     open_batch,
     pair_limit,
 )
-from explorer.lab.large.texts import Texts
+from explorer.lab.large.text_buffer import Texts
 from explorer.locale import grouped
 from explorer.runtime import uploads
 from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.limits import LARGE_CORRECTIONS
 from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Json
 from explorer.runtime.validation import (
     finite,
     label_range,
@@ -58,8 +59,7 @@ from explorer.runtime.validation import (
     read,
 )
 from explorer.runtime.visitors import visitor
-from explorer.runtime.wire import Json
-from explorer.sources.columns import CHOOSE_COLUMNS
+from explorer.sources.column_roles import CHOOSE_COLUMNS
 from explorer.sources.encoders import EMBEDDED, locate
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
@@ -73,7 +73,7 @@ from explorer.web.large_files import (
     hand_in,
     undecided,
 )
-from explorer.web.serving import Nothing, served
+from explorer.web.server_functions import Nothing, served
 from losses import LOSSES
 from losses.labels import Ends
 

@@ -1,14 +1,14 @@
 // The state of the Large batch page: what is looked at, the way there, and what the server is still
 // at work on. The server keeps nothing that this description could not bring back.
 import { Bus } from "../../kit/bus.js";
-import { registered } from "../../kit/finder.js";
 import { History } from "../../kit/history.js";
-import * as link from "../../kit/link.js";
+import { registered } from "../../kit/loss_finder.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import { GONE, problem } from "../../kit/server.js";
-import { Store } from "../../kit/store.js";
-import { Taking } from "./taking.js";
+import * as link from "../../kit/state_link.js";
+import { Store } from "../../kit/state_store.js";
+import { Taking } from "./takeaway_requests.js";
 
 /** @typedef {import("../../wire").LargeServer} LargeServer */
 /**
@@ -16,7 +16,7 @@ import { Taking } from "./taking.js";
  * @typedef {import("../../kit/types").Answer<LargeServer, Name>} Answer
  */
 /** @typedef {import("../../wire").Progress} Progress */
-/** @typedef {import("./wording.js").Part} Part */
+/** @typedef {import("./map_sentences.js").Part} Part */
 
 /**
  * Where the pairs come from; of each kind its own settings count.
@@ -402,7 +402,7 @@ function placesOf({ source, loss, rules }) {
 
 /**
  * The parameters of the loss that an address names.
- * @type {import("../../kit/link.js").Parameters}
+ * @type {import("../../kit/state_link.js").Parameters}
  */
 function parametersOf({ loss }) {
   const { parameters = [] } = pageData.large.losses[registered(loss)] ?? {};

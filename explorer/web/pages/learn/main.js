@@ -1,12 +1,12 @@
 // The Learn page: all lessons as cards, or one step of a lesson.
 import { ProblemBox } from "../../kit/components.js";
+import { h, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
-import { h, show } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
-import { Landing } from "./landing.js";
+import { teach } from "./lecture_keys.js";
+import { Landing } from "./lesson_cards.js";
 import { LessonStep } from "./step.js";
-import { teach } from "./teaching.js";
 
 /** @param {{ channel: import("./state.js").LearnPage }} properties */
 function Main({ channel }) {

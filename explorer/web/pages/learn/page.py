@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.lab.learn.lesson import Lesson, Step
 from explorer.lab.learn.lessons import LESSONS
-from explorer.runtime.wire import Json
+from explorer.runtime.response_types import Json
 from explorer.web.pages.learn import requests
 from explorer.web.pages.learn.state import learn_table
 

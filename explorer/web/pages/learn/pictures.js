@@ -1,19 +1,19 @@
 // The pictures of a step at one stop of its lever: a matrix of Explore, or a chart.
-import { bytes, floats } from "../../kit/arrays.js";
-import { cellWords, textsAt } from "../../kit/card.js";
+import { bytes, floats } from "../../kit/base64_arrays.js";
+import { cellWords, textsAt } from "../../kit/cell_card.js";
 import { themeColour } from "../../kit/colours.js";
 import { h as element } from "../../kit/dom.js";
 import { Matrix } from "../../kit/matrix.js";
-import { percent } from "../../kit/numbers.js";
-import { matrixData } from "../../kit/picture.js";
+import { percent } from "../../kit/number_format.js";
 import { plotlyChart } from "../../kit/plotly.js";
+import { h, hosted } from "../../kit/preact_view.js";
+import { matrixData } from "../../kit/step_view.js";
 import { onTheme } from "../../kit/theme.js";
-import { h, hosted } from "../../kit/view.js";
 import { onLanguage, say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Matrix} MatrixPicture */
 /** @typedef {import("../../wire").Chart} Chart */
-/** @typedef {import("../../kit/card.js").DrawnStep} DrawnStep */
+/** @typedef {import("../../kit/cell_card.js").DrawnStep} DrawnStep */
 
 /** @type {Record<import("../../wire").Curve["role"], string>} */
 const COLOURS = { first: "side-1", second: "side-2", third: "side-3", faint: "faint" };
@@ -91,7 +91,7 @@ function matrix(root) {
 /**
  * Both texts of a cell, and its weight.
  * @param {DrawnStep} step
- * @param {import("../../kit/frame.js").Cell} cell
+ * @param {import("../../kit/cell_frame.js").Cell} cell
  */
 function shortWords(step, [row, column]) {
   const { shown, arrays } = step;

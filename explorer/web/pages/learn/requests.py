@@ -6,18 +6,18 @@ import dataclasses
 from dataclasses import dataclass
 
 from explorer.core.scenario import Scenario
+from explorer.export.figure.appearance import look_in
 from explorer.export.figure.files import chart_text, figure_text
-from explorer.export.figure.look import look_in
 from explorer.export.figure.matrix import matrix_figure
 from explorer.lab.learn.lesson import Chart, Lesson, Matrix, Number, Step, write
 from explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
 from explorer.locale import say
 from explorer.runtime import jobs
 from explorer.runtime.downloads import Text
-from explorer.runtime.numbers import json_number
+from explorer.runtime.number_format import json_number
+from explorer.runtime.response_types import Json
 from explorer.runtime.validation import integer, misfit
-from explorer.runtime.wire import Json
-from explorer.web.serving import served
+from explorer.web.server_functions import served
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@ import { Fold, useLatest } from "../../kit/components.js";
 import { reword } from "../../kit/dom.js";
 import { figureButtons } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
+import { h, hosted } from "../../kit/preact_view.js";
 import { GONE } from "../../kit/server.js";
-import { h, hosted } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 import { figureOf } from "./pictures.js";
 

@@ -2,12 +2,12 @@
 // is, the path of the address says; a lecture's list of lessons stands behind the "#", from lesson to lesson.
 import { Bus } from "../../kit/bus.js";
 import { History } from "../../kit/history.js";
-import * as link from "../../kit/link.js";
 import { pageData } from "../../kit/page_data.js";
-import { shareableLink, wholeLink } from "../../kit/scene_links.js";
+import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
 import { GONE } from "../../kit/server.js";
+import * as link from "../../kit/state_link.js";
+import { Store } from "../../kit/state_store.js";
 import { store, stored } from "../../kit/storage.js";
-import { Store } from "../../kit/store.js";
 
 /** @typedef {import("../../wire").LearnServer} LearnServer */
 

@@ -1,9 +1,9 @@
 // A step of a lesson: the question, a prediction, the lever, the picture, and what came of it.
 
 import { h as element } from "../../kit/dom.js";
-import { percent } from "../../kit/numbers.js";
+import { percent } from "../../kit/number_format.js";
+import { group, h } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
-import { group, h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 import { Pictures } from "./pictures.js";
 import { Slide } from "./slide.js";

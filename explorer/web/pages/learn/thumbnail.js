@@ -1,7 +1,7 @@
 // The picture of a lesson, small: cells as pixels, curves as lines.
-import { floats } from "../../kit/arrays.js";
-import { paint } from "../../kit/cells.js";
-import { h, hosted } from "../../kit/view.js";
+import { floats } from "../../kit/base64_arrays.js";
+import { paint } from "../../kit/cell_colours.js";
+import { h, hosted } from "../../kit/preact_view.js";
 
 /** @typedef {import("../../wire").Matrix | import("../../wire").Chart} Picture */
 
@@ -17,7 +17,7 @@ export const Thumbnail = ({ picture }) =>
 
 /**
  * @param {import("../../wire").Matrix} matrix
- * @returns {import("../../kit/cells.js").Cells}
+ * @returns {import("../../kit/cell_colours.js").Cells}
  */
 function cellsOf({ shown, facet }) {
   const { rows, columns } = shown;

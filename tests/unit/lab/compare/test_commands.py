@@ -10,10 +10,10 @@ import pytest
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.compare.commands import add_to, compare_losses
-from explorer.lab.compare.outcome import Side
-from explorer.lab.compare.syntax import read, written
+from explorer.lab.compare.comparison_results import Side
+from explorer.lab.compare.loss_syntax import read, written
 from explorer.locale import say
-from explorer.runtime.numbers import display_number
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES

@@ -11,7 +11,7 @@ import torch
 from explorer.core.explore import explore
 from explorer.core.own_loss import add_own_loss
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.compare.difference import difference, number_of
+from explorer.lab.compare.formula_difference import difference, number_of
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
 from tests.scenes import data_for

@@ -11,7 +11,7 @@ import torch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.compare.batch_parts import ABSENT, ONE_SIDED, TWO_SIDED, WAYS
-from explorer.lab.compare.mechanics import expected_of_parts, mechanics
+from explorer.lab.compare.split_batch import expected_of_parts, mechanics
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES

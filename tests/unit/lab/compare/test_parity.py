@@ -13,14 +13,14 @@ import torch
 
 from explorer.core.batch import Batch, batch_of_scores, make_batch
 from explorer.core.scenario import Data, Rules
-from explorer.lab.compare import library_calls
+from explorer.lab.compare import library_losses
 from explorer.lab.compare import parity as parity_module
+from explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
 from explorer.lab.compare.commands import add_to, write_parity
-from explorer.lab.compare.libraries import CallablePeer, peers_of
-from explorer.lab.compare.outcome import Sentence
+from explorer.lab.compare.comparison_results import Sentence
 from explorer.lab.compare.parity import EQUAL, PRECISIONS, Row, parity
 from explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS, seeded_batch, shown_of
-from explorer.lab.compare.report import MARKS, report
+from explorer.lab.compare.parity_report import MARKS, report
 from explorer.locale import LANGUAGES, say
 from explorer.runtime import jobs
 from explorer.runtime.deployment_policy import HOSTED
@@ -28,7 +28,7 @@ from explorer.runtime.limits import MIB
 from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
-from losses.peers import SCORES, SENTENCE_TRANSFORMERS
+from losses.library_peers import SCORES, SENTENCE_TRANSFORMERS
 from losses.spec import Convention
 from tests.hostile import TEXTS
 
@@ -172,7 +172,7 @@ def test_the_defaults_of_the_library_stand_beside_our_parameters(rows):
 
 def test_hard_negatives_need_as_many_for_each_query():
     with pytest.raises(ValueError, match="as many hard negatives for each query"):
-        library_calls.with_own_negatives()(
+        library_losses.with_own_negatives()(
             torch.eye(2), torch.eye(2), torch.eye(2), torch.tensor([0, 0])
         )
 

@@ -7,7 +7,7 @@ import torch
 
 from explorer.core.batch import batch_of_vectors
 from explorer.core.scenario import Rules
-from explorer.lab.compare.libraries import CALLED, CallablePeer, peers_of
+from explorer.lab.compare.callable_library_peers import CALLED, CallablePeer, peers_of
 from explorer.lab.compare.parity import EQUAL, parity
 from explorer.lab.compare.parity_batches import ODD, batch_for, moved, odd_for, seeded_batch
 from explorer.lab.compare.what_if import of_rows

@@ -13,14 +13,14 @@ from scipy import stats
 from explorer.core.batch import batch_of_scores, make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.compare.outcome import Side
-from explorer.lab.compare.sides import MAX_LOSSES, compare, kendall
+from explorer.lab.compare.compared_losses import MAX_LOSSES, compare, kendall
+from explorer.lab.compare.comparison_results import Side
 from explorer.locale import LANGUAGES, catalogue
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
-from losses.readings import READABLE
+from losses.readable_inputs import READABLE
 
 RANDOM = Scenario(data=Data(source="random", random=RandomBatch(pairs=12, dimension=6, seed=5)))
 EVERY = [

@@ -12,8 +12,8 @@ import torch
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.compare import collapsed
-from explorer.lab.compare.collapsed import collapsing, moved_together
+from explorer.lab.compare import vector_collapse
+from explorer.lab.compare.vector_collapse import collapsing, moved_together
 from explorer.lab.compare.what_if import KINDS, Change, changed_batch, reads_only_scores, what_if
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
@@ -164,7 +164,9 @@ def test_every_loss_ends_on_its_line():
 
 def test_on_the_way_each_value_is_that_of_the_moved_batch(monkeypatch):
     batch, explored = batch_of(), []
-    monkeypatch.setattr(collapsed, "explore", lambda *given: explored.append(1) or explore(*given))
+    monkeypatch.setattr(
+        vector_collapse, "explore", lambda *given: explored.append(1) or explore(*given)
+    )
     found = collapsing(EVERY, batch, points=5)
     assert len(explored) == 2 * len(EVERY)  # both ends of each way
     for scenario, way in zip(EVERY, found.ways, strict=True):

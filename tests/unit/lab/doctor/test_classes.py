@@ -9,7 +9,7 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.lab.doctor.classes import (
+from explorer.lab.doctor.class_dataset_checks import (
     ClassTable,
     alone,
     examine_classes,
@@ -17,15 +17,15 @@ from explorer.lab.doctor.classes import (
     read_classes,
 )
 from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.reading import read_table
-from explorer.lab.doctor.scenes import (
+from explorer.lab.doctor.dataset_reader import read_table
+from explorer.lab.doctor.explore_scenarios import (
     class_finding_places,
     class_sample,
     class_scene_of,
     paired,
 )
 from explorer.lab.doctor.suitable_losses import suited_to_classes
-from explorer.lab.training.rows import classes_of
+from explorer.lab.training.trainer_inputs import classes_of
 from explorer.runtime.problem import Problem
 from explorer.sources import tables
 from losses import LOSSES

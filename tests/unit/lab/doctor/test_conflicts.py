@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from explorer.lab.doctor.cleaning import write_kept, write_left_out
-from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.faults import NOTE, SEVERE
-from explorer.lab.doctor.reading import read_content
+from explorer.lab.doctor.dataset_reader import read_content
+from explorer.lab.doctor.finding import NOTE, SEVERE
+from explorer.lab.doctor.pair_dataset_checks import examine
 from losses import LOSSES
 
 # Second labels of the first ten pairs, as differences in tenths of the scale.

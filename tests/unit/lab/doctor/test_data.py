@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.data import POSITIVES_ALONE, examine, is_softmax
+from explorer.lab.doctor.dataset_reader import read_content
 from explorer.lab.doctor.duplicate_collisions import encounters, meetings, partners, touching
-from explorer.lab.doctor.encoded import WITH_GUIDE
-from explorer.lab.doctor.faults import SEVERE, WARNING
-from explorer.lab.doctor.profile import profiled
-from explorer.lab.doctor.reading import read_content
+from explorer.lab.doctor.encoder_checks import WITH_GUIDE
+from explorer.lab.doctor.finding import SEVERE, WARNING
+from explorer.lab.doctor.pair_dataset_checks import POSITIVES_ALONE, examine, is_softmax
+from explorer.lab.doctor.pair_table_profile import profiled
 from explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, masked_call
-from explorer.lab.doctor.texts import folded, looked_at, numbered
+from explorer.lab.doctor.text_numbers import folded, looked_at, numbered
 from explorer.locale import say
 from explorer.sources.pairs import Pairs
 from explorer.sources.tables import read_file

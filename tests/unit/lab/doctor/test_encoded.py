@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.core.disagreement import contradictions, disagreement, disagrees, spearman
-from explorer.lab.doctor import encoded as under_test
+from explorer.core.label_disagreement import contradictions, disagreement, disagrees, spearman
+from explorer.lab.doctor import encoder_checks as under_test
 from explorer.lab.doctor import mining
 from explorer.lab.doctor.data_report import encoded_lines
-from explorer.lab.doctor.encoded import counted, examine_encoded, look, ranked, sharpness
-from explorer.lab.doctor.profile import profiled
-from explorer.lab.doctor.reading import Read
-from explorer.lab.large.encoding import Encoded
+from explorer.lab.doctor.dataset_reader import Read
+from explorer.lab.doctor.encoder_checks import counted, examine_encoded, look, ranked, sharpness
+from explorer.lab.doctor.pair_table_profile import profiled
+from explorer.lab.large.encoded_similarities import Encoded
 from explorer.runtime.jobs import Cancelled
-from explorer.runtime.numbers import percent
+from explorer.runtime.number_format import percent
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED, locate
 from explorer.sources.encoders.backend import TokenLengths

@@ -8,16 +8,16 @@ import json
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.classes import read_classes
-from explorer.lab.doctor.command_options import add_to
-from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.encoded_classes import (
+from explorer.lab.doctor.class_dataset_checks import read_classes
+from explorer.lab.doctor.class_encoder_checks import (
     MixedClasses,
     encoded_classes,
     look_at_classes,
 )
+from explorer.lab.doctor.command_options import add_to
+from explorer.lab.doctor.commands import doctor
 from explorer.runtime.problem import Problem
-from explorer.web.api.doctoring import doctor_data
+from explorer.web.api.dataset_check import doctor_data
 
 WRONG = "how warm will it be"
 TEXTS = {

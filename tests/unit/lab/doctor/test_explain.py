@@ -13,8 +13,11 @@ import pytest
 import torch
 
 from explorer.core.explore import explore
-from explorer.lab.doctor.axes import axes_of, family_of
-from explorer.lab.doctor.explain import (
+from explorer.lab.doctor.batch_counts import axes_of, family_of
+from explorer.lab.doctor.batch_layouts import Layout
+from explorer.lab.doctor.count_from_value import counts_with, nearest_count, points
+from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from explorer.lab.doctor.number_explanation import (
     LossMatch,
     _computed_curves,
     explain,
@@ -22,13 +25,10 @@ from explorer.lab.doctor.explain import (
     read_value,
     tolerance_of,
 )
-from explorer.lab.doctor.inversion import counts_with, nearest_count, points
-from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.number_report import lines, number_answer, position_sentence
 from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, landmark
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import plain
 from losses import LOSSES
 
 FIRST = 3

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.profile import profiled
+from explorer.lab.doctor.pair_dataset_checks import examine
+from explorer.lab.doctor.pair_table_profile import profiled
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
 from tests.unit.lab.doctor.test_reasons_on_batches import (

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.chance import chance_levels
-from explorer.lab.doctor.explain import COLLAPSE, LOG_NOISE, explain, explain_values
-from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.known_loss_and_batch import Known
+from explorer.lab.doctor.metric_chance_levels import chance_levels
+from explorer.lab.doctor.number_explanation import COLLAPSE, LOG_NOISE, explain, explain_values
 from explorer.lab.doctor.number_report import lines
 
 # Of each a value at collapse: the loss, what is known of its batch, and the value.

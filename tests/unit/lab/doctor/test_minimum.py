@@ -8,17 +8,17 @@ import math
 import pytest
 
 from explorer.core.loss_lookup import other_names
-from explorer.lab.doctor.explain import explain
-from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log, curves_of
-from explorer.lab.doctor.minimum import minimum_of, small_layouts
+from explorer.lab.doctor.losses_without_definition import relative_called
+from explorer.lab.doctor.minimum_without_labels import minimum_of, small_layouts
+from explorer.lab.doctor.number_explanation import explain
 from explorer.lab.doctor.reference_values import COLLAPSE, landmark, run_orthogonal_and_alike
-from explorer.lab.doctor.relatives import relative_called
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 from losses.aliases import conventions_called
-from losses.scores import SCORE_KINDS
+from losses.score_kinds import SCORE_KINDS
 
 CLASSES = sorted({name for name, loss, _ in other_names() if not LOSSES[loss].parts})
 

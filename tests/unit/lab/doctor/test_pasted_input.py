@@ -7,7 +7,7 @@ import math
 import pytest
 
 from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.read import log_reader, read_content
+from explorer.lab.doctor.logs.run_reader import log_reader, read_content
 from explorer.lab.doctor.pasted_input import MAX_NUMBERS, read_pasted
 from explorer.runtime.problem import Problem
 

@@ -9,7 +9,7 @@ import pytest
 from explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
 from explorer.sources.reading_notes import reading_notes
 from explorer.sources.tables import read_table
-from explorer.web.api.pasting import doctor_pasted
+from explorer.web.api.pasted_input_check import doctor_pasted
 from tests.unit.lab.doctor.test_pasted_forms import DRAWN, HEAD, ROWS
 from tests.unit.sources.test_odd_files import calls_of
 

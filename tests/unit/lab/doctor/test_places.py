@@ -8,13 +8,13 @@ import json
 
 import pytest
 
-from explorer.lab.doctor import data
+from explorer.lab.doctor import pair_dataset_checks
 from explorer.lab.doctor.command_options import add_to
 from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.faults import WARNING, Fault
+from explorer.lab.doctor.finding import WARNING, Fault
 from explorer.locale import LANGUAGES, catalogue
-from explorer.web.api.doctoring import doctor_data
-from explorer.web.pages.doctor.data import SERVED
+from explorer.web.api.dataset_check import doctor_data
+from explorer.web.pages.doctor.dataset_check import SERVED
 from tests.wire import by_name
 
 ROWS = (["a", "c"], ["b", "d"])
@@ -25,8 +25,8 @@ SAID, DO = "{count} rows are new.", "Look at them."
 def new_finding(monkeypatch):
     """A check in the table, and two sentences in each catalogue."""
     found = Fault("brand_new", WARNING, {"count": 2}, (1, 2))
-    rule = data.CheckRule(lambda case: True, lambda case: iter([found]))
-    monkeypatch.setitem(data.CHECKS, "brand_new", rule)
+    rule = pair_dataset_checks.CheckRule(lambda case: True, lambda case: iter([found]))
+    monkeypatch.setitem(pair_dataset_checks.CHECKS, "brand_new", rule)
     for language in LANGUAGES:
         words = catalogue(language)
         monkeypatch.setitem(words, "doctor.data.brand_new", f"{language}: {SAID}")

@@ -10,12 +10,12 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.lab.doctor.classes import ClassTable
+from explorer.lab.doctor.class_dataset_checks import ClassTable
 from explorer.lab.doctor.cleaning import write_kept, write_left_out
-from explorer.lab.doctor.data import KINDS, examine
-from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.reading import content_of, read_content, read_given, read_table
-from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
+from explorer.lab.doctor.dataset_reader import content_of, read_content, read_given, read_table
+from explorer.lab.doctor.explore_scenarios import finding_places, sample_places, scene_of
+from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from explorer.lab.doctor.pair_dataset_checks import KINDS, examine
 from explorer.lab.doctor.suitable_losses import suited
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.problem import Problem

@@ -12,9 +12,9 @@ import torch
 
 from explorer.core.batch import Batch, batch_of_vectors
 from explorer.core.scenario import Rules
-from explorer.core.specialise import accepted
-from explorer.lab.doctor import reading
-from explorer.lab.doctor.classes import ClassTable
+from explorer.core.specialised_definitions import accepted
+from explorer.lab.doctor import dataset_reader
+from explorer.lab.doctor.class_dataset_checks import ClassTable
 from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from explorer.locale import catalogue
 from explorer.runtime.problem import Problem
@@ -425,7 +425,7 @@ LAWS = {**FOR, **AGAINST, **OF_CLASSES}
 def weighed(name):
     """The losses that are weighed on a table, each on its batch."""
     text = text_of(name).encode()
-    read = reading.read_table(text, "t.tsv", lambda *_: None)
+    read = dataset_reader.read_table(text, "t.tsv", lambda *_: None)
     if isinstance(read, ClassTable):
         return [(one, OnClasses(one.loss)) for one in suited_to_classes(read, 16)]
     pairs = tables.read_table(text, "t.tsv").pairs

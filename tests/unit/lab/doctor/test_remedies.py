@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.doctor.classes import examine_classes
-from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.profile import profiled
-from explorer.lab.doctor.reading import read_table
+from explorer.lab.doctor.class_dataset_checks import examine_classes
+from explorer.lab.doctor.dataset_reader import read_table
+from explorer.lab.doctor.pair_dataset_checks import examine
+from explorer.lab.doctor.pair_table_profile import profiled
 from explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, SharedTexts
 from explorer.locale import LANGUAGES, catalogue
 from explorer.sources.pairs import Pairs

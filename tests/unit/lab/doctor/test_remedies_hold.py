@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from explorer.lab.doctor.classes import ClassTable, examine_classes
+from explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
 from explorer.lab.doctor.cleaning import write_kept
-from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.encoded import examine_encoded, look
-from explorer.lab.doctor.known import Known, side_for
-from explorer.lab.doctor.reading import read_table
+from explorer.lab.doctor.dataset_reader import read_table
+from explorer.lab.doctor.encoder_checks import examine_encoded, look
+from explorer.lab.doctor.known_loss_and_batch import Known, side_for
+from explorer.lab.doctor.pair_dataset_checks import examine
 from explorer.lab.doctor.suitable_losses import suited_to_classes
 from explorer.locale import catalogue
 

@@ -9,7 +9,7 @@ import pytest
 
 from explorer.lab.doctor.command_options import add_to
 from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.logs.read import is_run
+from explorer.lab.doctor.logs.run_reader import is_run
 
 STUCK, FALLING = [2.0794] * 40, [2 * 0.95**step for step in range(60)]
 

@@ -10,9 +10,9 @@ import pytest
 
 from explorer.lab.doctor.commands import doctor
 from explorer.lab.doctor.pasted_input import read_pasted
-from explorer.lab.doctor.similarities import read_similarities
-from explorer.web.api.doctoring import doctor_data
-from explorer.web.api.pasting import doctor_pasted
+from explorer.lab.doctor.similarity_gap import read_similarities
+from explorer.web.api.dataset_check import doctor_data
+from explorer.web.api.pasted_input_check import doctor_pasted
 from tests.unit.lab.doctor.test_commands import typed_doctor
 
 BEFORE = ([0.5, 0.6], [0.3, 0.4]), ([0.7], [0.2])

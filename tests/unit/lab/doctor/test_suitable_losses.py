@@ -8,11 +8,11 @@ import json
 
 import pytest
 
-from explorer.lab.doctor.classes import ClassTable
+from explorer.lab.doctor.class_dataset_checks import ClassTable
 from explorer.lab.doctor.command_options import add_to
 from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.profile import profiled
-from explorer.lab.doctor.reading import read_content, read_table
+from explorer.lab.doctor.dataset_reader import read_content, read_table
+from explorer.lab.doctor.pair_table_profile import profiled
 from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from explorer.locale import LANGUAGES, catalogue
 from explorer.sources.pairs import Pairs

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.reading import read_content
-from explorer.sources.columns import ANCHOR_NAMES, PAIR_NAMES, POSITIVE_NAMES
+from explorer.lab.doctor.dataset_reader import read_content
+from explorer.lab.doctor.pair_dataset_checks import examine
+from explorer.sources.column_roles import ANCHOR_NAMES, PAIR_NAMES, POSITIVE_NAMES
 from explorer.sources.symmetric_columns import name_same_kind
 from losses import LOSSES
 

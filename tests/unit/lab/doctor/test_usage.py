@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from explorer.lab.doctor.explain import explain
-from explorer.lab.doctor.usage import USAGES, usage_cost
+from explorer.lab.doctor.loss_popularity import USAGES, usage_cost
+from explorer.lab.doctor.number_explanation import explain
 from losses import LOSSES
 
 RARE = max(usage.cost for usage in USAGES if usage.conventions)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.lab.large.batch import LargeBatch, in_order
-from explorer.lab.large.methods import split
+from explorer.lab.large.form_methods import split
+from explorer.lab.large.separable_terms import Split
 from explorer.lab.large.session import checked
-from explorer.lab.large.split import Split
 from losses import LOSSES
 
 LABELS = ("continuous", "grades", "binary", "ties", "single")

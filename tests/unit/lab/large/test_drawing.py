@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.drawing import MIN_BLOCKS, look
+from explorer.lab.large.page_contents import MIN_BLOCKS, look
 from explorer.lab.large.session import checked, open_batch
 from tests.unit.lab.large.made import batch_of
 

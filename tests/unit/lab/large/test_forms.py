@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.methods import loss_input_of, offered
+from explorer.lab.large.form_methods import loss_input_of, offered
 from explorer.lab.large.session import checked, open_batch, pair_limit
 from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_PAIRS
 from explorer.web.pages.large.page import page_data
 from losses import LOSSES
-from losses.forms import AgainstOthers, HingeSum, LogisticSum, Separable
 from losses.kernels import log1p_sum_exp, softplus
 from losses.spec import LossSpec, Parameter
+from losses.term_forms import AgainstOthers, HingeSum, LogisticSum, Separable
 from tests.unit.lab.large.made import batch_of
 
 

@@ -8,7 +8,7 @@ import torch
 
 import losses
 from explorer.lab.large import hinge as without_cells
-from explorer.lab.large import inversions
+from explorer.lab.large import inversion_counts
 from explorer.lab.large.batch import LargeBatch, in_order
 from explorer.lab.large.block_sums import Summed
 from explorer.lab.large.blocks import Window
@@ -55,9 +55,9 @@ def summed(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 def _small_steps(monkeypatch):
     """No window so small that its cells are compared, and no table that holds all bins."""
     monkeypatch.setattr(without_cells, "SMALL_WINDOW_CELLS", 0)
-    monkeypatch.setattr(inversions, "GROUP", 100)
-    monkeypatch.setattr(inversions, "TABLE", 2**11)
-    monkeypatch.setattr(inversions, "AT_ONCE", 2**12)
+    monkeypatch.setattr(inversion_counts, "GROUP", 100)
+    monkeypatch.setattr(inversion_counts, "TABLE", 2**11)
+    monkeypatch.setattr(inversion_counts, "AT_ONCE", 2**12)
 
 
 def must_be_sums(terms: Hinge, window: Window, weights: np.ndarray, found) -> None:

@@ -14,11 +14,11 @@ import pytest
 import torch
 
 from explorer.lab.large.batch import drawn
-from explorer.lab.large.drawing import details, look
-from explorer.lab.large.methods import loss_input_of, offered
+from explorer.lab.large.form_methods import loss_input_of, offered
+from explorer.lab.large.page_contents import details, look
 from explorer.lab.large.session import LargeSession, checked, open_batch
 from explorer.runtime.jobs import Job
-from explorer.runtime.memory import bytes_of
+from explorer.runtime.memory_use import bytes_of
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.pages.large.requests import read_window
 

@@ -10,7 +10,7 @@ from explorer.core.explore import explore
 from explorer.core.remarks import mostly_foreign, remarks
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.large.batch import in_order
-from explorer.lab.large.methods import offered
+from explorer.lab.large.form_methods import offered
 from explorer.lab.large.remarks import judged, remarks_of
 from explorer.lab.large.session import checked, open_batch
 from explorer.sources.pairs import Pairs

@@ -13,9 +13,9 @@ from explorer.core.batch import batch_of_vectors
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.large import duplicates as large_twins
-from explorer.lab.large import strips, tiles
+from explorer.lab.large import tile_strips, tile_survey
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.methods import offered
+from explorer.lab.large.form_methods import offered
 from explorer.lab.large.remarks import judged, remarks_of
 from explorer.lab.large.session import checked, open_batch
 from explorer.sources.pairs import Pairs, text_numbers
@@ -52,8 +52,8 @@ def by_definition(batch, name, parameters, own):
 @pytest.fixture(params=["as it is", "small tiles"])
 def sizes(request, monkeypatch):
     if request.param == "small tiles":
-        monkeypatch.setattr(strips, "TILE_CELLS", 4 * 16**2)
-        monkeypatch.setattr(tiles, "SMALL_WINDOW_CELLS", 100)
+        monkeypatch.setattr(tile_strips, "TILE_CELLS", 4 * 16**2)
+        monkeypatch.setattr(tile_survey, "SMALL_WINDOW_CELLS", 100)
 
 
 @pytest.mark.usefixtures("sizes")

@@ -7,15 +7,21 @@ import pytest
 import torch
 
 import losses
-from explorer.lab.large import methods
-from explorer.lab.large import smooth as over_nodes
+from explorer.lab.large import form_methods
+from explorer.lab.large import logistic as over_nodes
 from explorer.lab.large.batch import in_order
 from explorer.lab.large.block_sums import Summed
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.nodes import BIN, ERROR, chebyshev_points, interpolation, of_differences_
+from explorer.lab.large.chebyshev_nodes import (
+    BIN,
+    ERROR,
+    chebyshev_points,
+    interpolation,
+    of_differences_,
+)
+from explorer.lab.large.logistic import Smooth
 from explorer.lab.large.session import checked, open_batch
-from explorer.lab.large.smooth import Smooth
-from explorer.lab.large.streamed import Swept
+from explorer.lab.large.streamed_matrix import Swept
 from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS
 from explorer.runtime.problem import Problem
 from losses import LOSSES
@@ -27,7 +33,7 @@ COUNT = 1024
 def smooth(batch, scale, reduction):
     """What `pairwise_logistic` is gone through by, above so many pairs."""
     form = LOSSES["pairwise_logistic"].form
-    return methods.smooth(form, batch, {"scale": scale, "reduction": reduction})
+    return form_methods.smooth(form, batch, {"scale": scale, "reduction": reduction})
 
 
 def quiet(done, total):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import losses
-from explorer.lab.large import encoding
+from explorer.lab.large import encoded_similarities
 from explorer.lab.large.batch import drawn
 from explorer.lab.large.files import read_pairs
 from explorer.lab.large.session import open_batch
@@ -148,7 +148,7 @@ class Vectors:
 
     def __init__(self, monkeypatch):
         self.asked = []
-        monkeypatch.setattr(encoding, "PART", 4)
+        monkeypatch.setattr(encoded_similarities, "PART", 4)
 
     def __call__(self, sentences):
         self.asked += sentences
@@ -164,7 +164,7 @@ SECOND = tuple(f"second {k % 7}" for k in range(10))
 
 def encode(vectors, progress=quiet, **options):
     encoder = MadeEncoder("made", "made", vectors=vectors)
-    return encoding.encoded(FIRST, SECOND, encoder, progress, **options)
+    return encoded_similarities.encoded(FIRST, SECOND, encoder, progress, **options)
 
 
 def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):

@@ -11,9 +11,9 @@ import torch
 import losses
 from explorer.lab.large.batch import in_order
 from explorer.lab.large.blocks import Window, edges
-from explorer.lab.large.methods import offered
+from explorer.lab.large.form_methods import offered
+from explorer.lab.large.separable_terms import split_blocks
 from explorer.lab.large.session import checked, open_batch
-from explorer.lab.large.split import split_blocks
 from tests.unit.lab.large.made import LABELS, batch_of, split_of, summed
 
 SPLIT = offered("split")

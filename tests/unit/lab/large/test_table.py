@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from explorer.lab.large.pair_table import PAGE, histogram, page
 from explorer.lab.large.session import checked, open_batch
-from explorer.lab.large.table import PAGE, histogram, page
 from explorer.runtime.problem import Problem
 from tests.unit.lab.large.made import batch_of
 

@@ -27,7 +27,7 @@ from explorer.lab.large.takeaway import (
     suspects_file,
     terms_csv,
 )
-from explorer.lab.large.texts import Texts
+from explorer.lab.large.text_buffer import Texts
 from explorer.runtime import downloads
 from explorer.runtime.problem import Problem
 from tests.plain_numbers import table_of, text_columns

@@ -7,17 +7,17 @@ import sys
 import numpy as np
 import pytest
 
-from explorer.lab.large import texts
+from explorer.lab.large import text_buffer
 from explorer.lab.large.batch import Numbered
-from explorer.lab.large.texts import Texts, holding
-from explorer.runtime.memory import bytes_of
+from explorer.lab.large.text_buffer import Texts, holding
+from explorer.runtime.memory_use import bytes_of
 
 TEXTS = ("", "One", "two\nlines", "Straße", "中文句子", "emoji 🙂", "Ünïcode", "", "a\0b", "ends")
 
 
 @pytest.fixture(params=[1, 2, 4, 100])
 def kept(request, monkeypatch) -> Texts:
-    monkeypatch.setattr(texts, "STEP", request.param)
+    monkeypatch.setattr(text_buffer, "STEP", request.param)
     return Texts(TEXTS)
 
 

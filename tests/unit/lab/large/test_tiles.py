@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import losses
-from explorer.lab.large import blocks, strips, tiles
+from explorer.lab.large import blocks, tile_strips, tile_survey
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.methods import offered
+from explorer.lab.large.form_methods import offered
 from explorer.lab.large.session import checked, open_batch
 from tests.unit.lab.large.made import batch_of, summed
 
@@ -100,7 +100,7 @@ def test_gradient_is_that_along_the_own_similarity(loss):
 @pytest.mark.parametrize("loss", STREAMED)
 @pytest.mark.parametrize("cells", [300, 5_000, 2**18])
 def test_blocks_are_the_sums_of_their_cells(loss, cells, monkeypatch):
-    monkeypatch.setattr(strips, "TILE_CELLS", cells)  # tiles of less than a row, or of many
+    monkeypatch.setattr(tile_strips, "TILE_CELLS", cells)  # tiles of less than a row, or of many
     opened = opened_of(loss)
     must_be_sums(opened)
 
@@ -108,10 +108,10 @@ def test_blocks_are_the_sums_of_their_cells(loss, cells, monkeypatch):
 @pytest.mark.parametrize("loss", STREAMED)
 @pytest.mark.parametrize(("cells", "most"), [(300, 256), (2**18, 256), (2**18, 10)])
 def test_windows_of_many_cells_are_made_of_chunks(loss, cells, most, monkeypatch):
-    monkeypatch.setattr(strips, "TILE_CELLS", cells)
-    monkeypatch.setattr(tiles, "SMALL_WINDOW_CELLS", 1000)
-    monkeypatch.setattr(tiles, "MAX_CHUNKS", 100)
-    for module in (tiles, blocks):
+    monkeypatch.setattr(tile_strips, "TILE_CELLS", cells)
+    monkeypatch.setattr(tile_survey, "SMALL_WINDOW_CELLS", 1000)
+    monkeypatch.setattr(tile_survey, "MAX_CHUNKS", 100)
+    for module in (tile_survey, blocks):
         monkeypatch.setattr(module, "MAX_BLOCKS", most)
     opened = opened_of(loss)
     levels = opened.matrix.survey.levels
@@ -202,7 +202,7 @@ def test_blocks_of_many_rows_are_what_their_cells_add_up_to(loss, parameters, ro
 
 @pytest.mark.parametrize("loss", STREAMED)
 def test_heaviest_and_entropy(loss, monkeypatch):
-    monkeypatch.setattr(strips, "TILE_CELLS", 5_000)
+    monkeypatch.setattr(tile_strips, "TILE_CELLS", 5_000)
     opened = opened_of(loss)
     rows, columns = opened.shape
     cells = (
@@ -229,7 +229,7 @@ def test_heaviest_and_entropy(loss, monkeypatch):
 
 def test_a_survey_tells_how_far_it_is_and_can_be_stopped(monkeypatch):
     heard = []
-    monkeypatch.setattr(strips, "ACCELERATOR_CELLS", strips.TILE_CELLS)
+    monkeypatch.setattr(tile_strips, "ACCELERATOR_CELLS", tile_strips.TILE_CELLS)
 
     def listen(done, total):
         heard.append((done, total))
@@ -252,7 +252,7 @@ def test_violated_comparisons_of_a_pair_loss():
 
 def test_both_directions_of_info_nce(monkeypatch):
     """Weights are the gradient by the logits, from queries to keys and back."""
-    monkeypatch.setattr(strips, "TILE_CELLS", 5_000)
+    monkeypatch.setattr(tile_strips, "TILE_CELLS", 5_000)
     opened = opened_of("info_nce", count=300, symmetric=True, temperature=0.1)
     batch, own = opened.batch, opened.row_pairs
     shown = np.asarray(opened.column_pairs)

@@ -11,9 +11,9 @@ import torch
 
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
-from explorer.lab.compare.mechanics import expected_of_parts, mechanics
+from explorer.lab.compare.split_batch import expected_of_parts, mechanics
 from explorer.lab.compare.what_if import Change, changed_batch
-from explorer.lab.learn import measures, pictures, stages
+from explorer.lab.learn import batch_measures, lesson_measurements, pictures
 from explorer.lab.learn.lesson import Chart, Lesson, Matrix, scene, with_parameters, write
 from explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
 from explorer.locale import LANGUAGES, catalogue, say
@@ -186,7 +186,7 @@ def test_all_negatives_count_where_none_weighs_more() -> None:
     batch = make_batch(scenario.data, scenario.rules)
     same = torch.ones_like(batch.needed_vectors)
     alike = dataclasses.replace(batch, vectors=same)
-    found = measures.effective_negatives(explore(scenario, alike))
+    found = batch_measures.effective_negatives(explore(scenario, alike))
     assert found == pytest.approx(23)
 
 
@@ -200,14 +200,14 @@ def test_effective_negatives_are_the_softmax_over_the_negatives_alone() -> None:
         total = sum(map(math.exp, others))
         shares = [math.exp(one) / total for one in others]
         counts.append(math.exp(-sum(one * math.log(one) for one in shares)))
-    assert measures.effective_negatives(e) == pytest.approx(sum(counts) / len(counts))
+    assert batch_measures.effective_negatives(e) == pytest.approx(sum(counts) / len(counts))
 
 
 def test_the_shares_of_all_pairs_are_the_whole_gradient() -> None:
     e = explore(scene("graded_english", "cosent"))
     every = range(len(e.batch))
-    assert measures.gradient_share(e, every) == pytest.approx(1)
-    shares = [measures.gradient_share(e, [one]) for one in every]
+    assert batch_measures.gradient_share(e, every) == pytest.approx(1)
+    shares = [batch_measures.gradient_share(e, [one]) for one in every]
     assert sum(shares) == pytest.approx(1)
     assert min(shares) >= 0
 
@@ -217,19 +217,21 @@ def test_what_the_duplicates_weigh_is_split_evenly_among_copies() -> None:
     where nothing else is near."""
     scenario = scene("hard_negatives", "info_nce", shared=False, temperature=0.01)
     batch = make_batch(scenario.data, scenario.rules)
-    pair = int(batch.positives[stages.REPEATED])
+    pair = int(batch.positives[lesson_measurements.REPEATED])
     e = explore(scenario, changed_batch(batch, Change("duplicate", pair)))
     last = len(batch.positives)
-    assert measures.share_between(e, stages.REPEATED, last) == pytest.approx(1, abs=1e-3)
-    assert measures.share_between(e, 0, 1) == pytest.approx(0, abs=1e-3)
+    assert batch_measures.share_between(e, lesson_measurements.REPEATED, last) == pytest.approx(
+        1, abs=1e-3
+    )
+    assert batch_measures.share_between(e, 0, 1) == pytest.approx(0, abs=1e-3)
 
 
 def test_a_masked_cell_is_a_false_negative_where_the_labels_say_so() -> None:
     batch = make_batch(scene("hard_negatives", "gist").data, scene("hard_negatives", "gist").rules)
-    assert measures.false_negatives_among(batch, [(one, one) for one in range(8)]) == 8
-    assert measures.false_negatives_among(batch, [(0, 1), (2, 21), (5, 9)]) == 0
+    assert batch_measures.false_negatives_among(batch, [(one, one) for one in range(8)]) == 8
+    assert batch_measures.false_negatives_among(batch, [(0, 1), (2, 21), (5, 9)]) == 0
     doubled = changed_batch(batch, Change("duplicate", int(batch.positives[3])))
-    assert measures.false_negatives_among(doubled, [(3, 8), (8, 3), (3, 7)]) == 2
+    assert batch_measures.false_negatives_among(doubled, [(3, 8), (8, 3), (3, 7)]) == 2
 
 
 @pytest.mark.parametrize(
@@ -244,7 +246,7 @@ def test_a_masked_cell_is_a_false_negative_where_the_labels_say_so() -> None:
 def test_covered_pairs_are_those_that_a_loss_compares(
     example: str, loss: str, touched: int, every: int
 ) -> None:
-    found = measures.covered(explore(scene(example, loss)))
+    found = batch_measures.covered(explore(scene(example, loss)))
     assert bool((found == found.T).all())
     assert not found.diagonal().any()
     assert int(found.sum()) == 2 * touched
@@ -288,7 +290,7 @@ def test_what_else_the_lessons_were_planned_by() -> None:
     assert mechanics(paired, "cached", 2).equal
     # Qwen3's rule, own + 0.1, masks four.
     above = scene("hard_negatives", "info_nce", temperature=0.05, mask_above=0.1)
-    assert len(measures.masked_cells(explore(above))) == 4
+    assert len(batch_measures.masked_cells(explore(above))) == 4
 
 
 def test_collapsed_vectors_are_one_point_on_the_sphere() -> None:

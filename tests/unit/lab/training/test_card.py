@@ -12,8 +12,8 @@ from huggingface_hub import ModelCard
 from markdown_it import MarkdownIt
 
 from explorer.lab.training import takeaway
-from explorer.lab.training.card import section, shown
 from explorer.lab.training.data import Corpus
+from explorer.lab.training.model_card import section, shown
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.sources.cells import read_sentence
 from tests.hostile import HALF, TEXTS

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from explorer.lab.doctor.classes import read_classes
-from explorer.lab.doctor.scenes import paired
+from explorer.lab.doctor.class_dataset_checks import read_classes
+from explorer.lab.doctor.explore_scenarios import paired
 from explorer.lab.training.commands import add_to, train
-from explorer.lab.training.origin import columns_read, pairs_of
+from explorer.lab.training.pair_sources import columns_read, pairs_of
 from explorer.lab.training.plan import TrainingData
 from explorer.sources import tables
 

@@ -19,15 +19,15 @@ from explorer.lab.training.commands import (
     compare,
     train,
 )
-from explorer.lab.training.compare import (
+from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.run_comparison import (
     Comparison,
     Group,
     GroupDifference,
     Spread,
     held_out_pairs,
 )
-from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.verdict import Difference
+from explorer.lab.training.run_difference_verdict import Difference
 from losses import LOSSES
 
 

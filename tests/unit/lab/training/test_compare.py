@@ -11,13 +11,13 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.lab.training import before_after, commands, compare, source
+from explorer.lab.training import commands, published_experiment, rank_changes, run_comparison
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.outcome import outcome
+from explorer.lab.training.held_out_scores import outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.run_difference_verdict import Difference
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.unseen_pairs import Unseen
-from explorer.lab.training.verdict import Difference
 from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED
@@ -50,7 +50,7 @@ def several(trained_once, runs, tmp_path):
 
 def test_mean_spread_and_difference(several):
     runs, names = several
-    found = compare.table(runs, names)
+    found = run_comparison.table(runs, names)
     assert [group.label for group in found.groups] == ["cosent", "cosine_mse"]
     values = []
     for group, some in zip(found.groups, (names[:3], names[3:]), strict=True):
@@ -79,9 +79,9 @@ def test_mean_spread_and_difference(several):
 
 def test_two_seeds_compare_models_and_not_losses(several):
     runs, names = several
-    said, _ = compare.table(runs, [*names[:2], *names[3:5]]).verdict
+    said, _ = run_comparison.table(runs, [*names[:2], *names[3:5]]).verdict
     assert said.key.startswith("verdict_models")
-    [said] = compare.table(runs, [names[0], names[4]]).verdict
+    [said] = run_comparison.table(runs, [names[0], names[4]]).verdict
     assert said.key == "verdict_no_seed"
 
 
@@ -91,7 +91,7 @@ def test_other_held_out_pairs_do_not_compare(several):
     pairs = folder.read_pairs("held_out.jsonl")
     folder.write_pairs("held_out.jsonl", [(a, f"{b}!", label) for a, b, label in pairs])
     os.utime(folder.path / "after.npz")  # as if measured anew
-    found = compare.table(runs, [names[0], names[3]])
+    found = run_comparison.table(runs, [names[0], names[3]])
     assert [one.key for one in found.verdict] == ["verdict_other_pairs"]
     assert found.differences == []
 
@@ -121,7 +121,7 @@ def test_the_order_of_the_data_is_that_of_the_seed(runs, trained):
 
 def test_nearest_before_and_after(several):
     runs, (name, *_) = several
-    found = before_after.neighbours(runs, name, count=3)
+    found = rank_changes.neighbours(runs, name, count=3)
     texts = {text for pair in corpus().held_out for text in pair[:2]}
     assert {entry.sentence for entry in found} == texts
     assert [entry.kept for entry in found] == sorted(entry.kept for entry in found)
@@ -138,11 +138,11 @@ def test_nearest_before_and_after(several):
 
 def test_pairs_whose_rank_changed_most(several):
     runs, (name, *_) = several
-    pairs = before_after.rank_changes(outcome(runs.folder(name)), count=5)
+    pairs = rank_changes.rank_changes(outcome(runs.folder(name)), count=5)
     jumps = [abs(pair.rank_after - pair.rank_before) for pair in pairs]
     assert jumps == sorted(jumps, reverse=True)
     assert jumps[0] > 0
-    every = before_after.rank_changes(outcome(runs.folder(name)), count=1000)
+    every = rank_changes.rank_changes(outcome(runs.folder(name)), count=1000)
     assert len(every) == len(corpus().held_out)
     assert sorted(p.rank_after for p in every)[0] == 1
 
@@ -151,10 +151,10 @@ def test_the_probe_batch_opens_in_the_explorer(several):
     runs, (name, *_) = several
     records = [r for r in runs.history(name) if r["kind"] == "evaluation"]
     for record in records:
-        found = before_after.exploration(runs, name, record["step"])
+        found = rank_changes.exploration(runs, name, record["step"])
         assert found.spec.name == "cosent"
         assert found.batch.scores.tolist() == pytest.approx(record["probe"], abs=1e-5)
-    other = before_after.exploration(runs, name, 6, Scenario(loss="info_nce"))
+    other = rank_changes.exploration(runs, name, 6, Scenario(loss="info_nce"))
     assert other.spec.name == "info_nce"
     assert other.loss == pytest.approx(explore(other.scenario, other.batch).loss)
 
@@ -163,19 +163,19 @@ def test_queueing_several_checks_all_before_any(runs):
     good = dataclasses.replace(PLAN, data=dataclasses.replace(PLAN.data, example="graded_english"))
     bad = dataclasses.replace(good, loss="info_nce", threshold=99.0)
     with pytest.raises(Problem, match="positive pairs"):
-        compare.start_all(runs, [good, bad])
+        run_comparison.start_all(runs, [good, bad])
     assert runs.listed() == []
 
 
 def test_the_averages_that_the_source_prints_are_those_of_its_figures():
-    for figure, rows in source.FIGURES.items():
+    for figure, rows in published_experiment.FIGURES.items():
         for model, values in rows.items():
-            printed = source.AVERAGES[figure][model]
+            printed = published_experiment.AVERAGES[figure][model]
             assert printed == pytest.approx(sum(values) / len(values), abs=0.0101)
 
 
 def test_the_experiment_of_the_source():
-    plans = source.experiment(dataclasses.replace(PLAN, encoder="all-MiniLM-L6-v2"))
+    plans = published_experiment.experiment(dataclasses.replace(PLAN, encoder="all-MiniLM-L6-v2"))
     assert [(plan.loss, plan.seed) for plan in plans] == [
         (loss, seed) for loss in ("binary_cross_entropy", "cosent") for seed in (0, 1, 2)
     ]
@@ -184,7 +184,7 @@ def test_the_experiment_of_the_source():
 
 def test_the_experiment_after_a_run_from_scratch_has_an_encoder_and_a_rate_of_its_own():
     small = dataclasses.replace(PLAN, encoder=SCRATCH, kind="bi", learning_rate=0.05)
-    for plan in source.experiment(small):
+    for plan in published_experiment.experiment(small):
         assert plan.encoder == EMBEDDED
         assert plan.rate == dataclasses.replace(PLAN, encoder=EMBEDDED, learning_rate=0.0).rate
 
@@ -200,13 +200,13 @@ def test_the_experiment_after_a_run_from_scratch_has_an_encoder_and_a_rate_of_it
 )
 def test_the_ends_of_an_interval_are_told_apart(low, high, said):
     found = Difference((low + high) / 2, low, high, (0,), 100, "pairs", None)
-    told = compare.interval_values(found)
+    told = run_comparison.interval_values(found)
     assert (told["low"], told["high"]) == said
 
 
 def test_models_that_order_all_pairs_alike_have_no_interval(several):
     runs, names = several
-    found = compare.table(runs, [names[0], names[3]])
+    found = run_comparison.table(runs, [names[0], names[3]])
     for one in found.differences:
         assert "98%: " in commands._table(dataclasses.replace(found, differences=[one]))
     still = {"difference": 0.0, "low": 0.0, "high": 0.0}
@@ -228,7 +228,7 @@ def test_pairs_that_stand_there_repeatedly_are_told_wherever_runs_are_judged(run
     ]
     told = "Of the 36 held-out pairs, 12 repeat the two sentences of another"
     for some in (names, names[:2]):  # two ways, one way under two seeds
-        found = compare.table(runs, some)
+        found = run_comparison.table(runs, some)
         assert [one.key for one in found.verdict][-1] == "run_repeats"
         assert told in commands._table(found)
     assert runs.status(names[0])["summary"]["repeated"] == 12
@@ -236,4 +236,4 @@ def test_pairs_that_stand_there_repeatedly_are_told_wherever_runs_are_judged(run
     assert told in capsys.readouterr().out
     assert told in (runs.folder(names[0]).model / "README.md").read_text(encoding="utf-8")
     file = Unseen("mine.tsv", again.held_out, 36)
-    assert compare.table(runs, names[:1], file).verdict[-1].key == "run_repeats"
+    assert run_comparison.table(runs, names[:1], file).verdict[-1].key == "run_repeats"

@@ -11,7 +11,7 @@ from explorer.lab.training import data
 from explorer.lab.training.data import Corpus, split
 from explorer.lab.training.data_augmentation import augmented, cut_off, reordered
 from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.rows import classes_of, sentences_of
+from explorer.lab.training.trainer_inputs import classes_of, sentences_of
 from explorer.locale import title_word
 from explorer.runtime.problem import Problem
 from losses import LOSSES

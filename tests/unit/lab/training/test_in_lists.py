@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
 
-from explorer.lab.training import card, commands, data
+from explorer.lab.training import commands, data, model_card
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.in_lists import described, list_figures, lists_among, mrr, ndcg
+from explorer.lab.training.list_metrics import described, list_figures, lists_among, mrr, ndcg
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from losses.labels import LabelRules
 from tests.tiny import sentence
@@ -138,9 +138,9 @@ def test_a_run_of_an_earlier_version_still_opens(runs, run_of_lists, capsys):
     folder.write("summary.json", summary)
     commands._print_figures(folder, runs.status(run_of_lists))
     assert "NDCG@10 of lists: — →" in capsys.readouterr().out
-    assert "NDCG@10 of lists | — →" in card.section(PLAN, summary, [])
+    assert "NDCG@10 of lists | — →" in model_card.section(PLAN, summary, [])
     del summary["after"]["lists"]
     folder.write("summary.json", summary)
     commands._print_figures(folder, runs.status(run_of_lists))
     assert "lists" not in capsys.readouterr().out
-    assert "lists" not in card.section(PLAN, summary, [])
+    assert "lists" not in model_card.section(PLAN, summary, [])

@@ -10,13 +10,21 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.training import before_after, card, compare, data, remarks, takeaway, unseen_pairs
+from explorer.lab.training import (
+    data,
+    model_card,
+    rank_changes,
+    remarks,
+    run_comparison,
+    takeaway,
+    unseen_pairs,
+)
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.influence import LEADING, RETRIEVAL
-from explorer.lab.training.measure import HeldOut, own_places, retrieval
-from explorer.lab.training.outcome import outcome
+from explorer.lab.training.held_out_metrics import HeldOut, own_places, retrieval
+from explorer.lab.training.held_out_scores import outcome
+from explorer.lab.training.pair_influence import LEADING, RETRIEVAL
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
-from explorer.lab.training.verdict import gain
+from explorer.lab.training.run_difference_verdict import gain
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 
@@ -220,14 +228,14 @@ def test_a_run_on_positives_is_measured_by_what_it_finds(runs, trained):
     assert said[0].key.startswith("run_")
     assert said[0].values["figure"]["key"] == "finetune.accuracy_at_1"
     assert not {"run_no_order", "run_pair"} & {one.key for one in said}
-    told = card.section(runs.plan(name), summary, runs.history(name))
+    told = model_card.section(runs.plan(name), summary, runs.history(name))
     assert f"| Held-out accuracy@1 | {before['accuracy_at_1']:.4f} →" in told
     assert "spearman" not in told.lower()
     assert "there is no rank correlation" in told
     assert (runs.folder(name).model / "accuracy_at_1.svg").is_file()
     rows = list(csv.DictReader(takeaway.run_csv(runs, name).splitlines()))
     assert float(rows[-1]["accuracy_at_1"]) == after["accuracy_at_1"]
-    for pair in before_after.rank_changes(outcome(runs.folder(name))):
+    for pair in rank_changes.rank_changes(outcome(runs.folder(name))):
         assert pair.rank_before == int(pair.rank_before) >= 1
         assert pair.label_rank == 1
 
@@ -240,7 +248,7 @@ def test_runs_on_positives_are_compared_by_what_they_find(runs, trained):
         for loss in ("info_nce", "triplet")
         for seed in (0, 1, 2)
     ]
-    found = compare.table(runs, names)
+    found = run_comparison.table(runs, names)
     assert [group.leading for group in found.groups] == [LEADING[1]] * 2
     assert all(group.gain.pairs == 24 for group in found.groups)
     assert {one.figure for one in found.differences} == set(RETRIEVAL)
@@ -277,9 +285,11 @@ def test_a_run_of_before_has_no_places(runs, trained):
             kept = {key: held[key] for key in held.files if key != "places"}
         np.savez(folder.path / f"{side}.npz", **kept)
     folder.write("summary.json", summary)
-    [group] = compare.table(runs, [name]).groups
+    [group] = run_comparison.table(runs, [name]).groups
     assert group.gain is None
-    assert "Held-out accuracy" not in card.section(runs.plan(name), summary, runs.history(name))
+    assert "Held-out accuracy" not in model_card.section(
+        runs.plan(name), summary, runs.history(name)
+    )
     assert next(one.key for one in remarks.remarks(runs, name)) == "run_no_order"
 
 
@@ -298,7 +308,7 @@ def test_runs_are_measured_on_a_file_of_positives(runs, trained, tmp_path):
         np.testing.assert_array_equal(found.places[when], own.places[when])
         kept = unseen_pairs.outcomes(folder, on)[name]
         np.testing.assert_array_equal(kept.places[when], own.places[when])
-    [group] = compare.table(runs, [name], on).groups
+    [group] = run_comparison.table(runs, [name], on).groups
     assert group.figures["accuracy_at_1"].mean == own.figure("accuracy_at_1", "after").value
     assert group.gain is not None
 

@@ -12,10 +12,10 @@ from datasets import Dataset
 from torch.nn.functional import cosine_similarity
 from transformers import set_seed
 
-from explorer.lab.training import encoders, unseen_pairs
+from explorer.lab.training import starting_model, unseen_pairs
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.measure import HeldOut, live_sample
-from explorer.lab.training.outcome import measured
+from explorer.lab.training.held_out_metrics import HeldOut, live_sample
+from explorer.lab.training.held_out_scores import measured
 from explorer.lab.training.plan import TrainingPlan
 from explorer.runtime.problem import Problem
 from tests.tiny import save_bert
@@ -183,7 +183,7 @@ def test_a_probe_batch_of_lists_has_no_text_of_both_sides():
 def test_prompts_of_the_encoder_itself_are_named_and_not_used(runs, trained, tmp_path):
     own = {"query": "a red ", "document": "two dogs "}
     encoder = saved_with_prompts(tmp_path, own, "query")
-    assert encoders.own_prompts(encoder) == own
+    assert starting_model.own_prompts(encoder) == own
     pairs = Corpus(BOTH_SIDES, BOTH_SIDES[:12])
     name = trained(TrainingPlan(encoder=encoder, **SMALL), pairs)
     before = measured(runs.folder(name), "before")["scores"]
@@ -196,7 +196,7 @@ def test_prompts_of_the_encoder_itself_are_named_and_not_used(runs, trained, tmp
 def test_an_odd_configuration_has_no_prompts(text, tmp_path):
     encoder = saved_with_prompts(tmp_path, {})
     (tmp_path / "saved" / "config_sentence_transformers.json").write_text(text)
-    assert encoders.own_prompts(encoder) == {}
+    assert starting_model.own_prompts(encoder) == {}
 
 
 def test_prompts_are_refused_where_they_would_not_be_used():
@@ -217,7 +217,7 @@ def test_a_plan_of_before_prompts_has_none():
 
 def test_vectors_of_a_text_on_both_sides_differ_by_its_prompt(bert):
     plan = TrainingPlan(encoder=bert, **PROMPTS)
-    model = encoders.untrained(plan, None, "cpu")
+    model = starting_model.untrained(plan, None, "cpu")
     held_out = HeldOut.of([("two dogs", "two dogs", 1.0)], (), 0.5, sides_alike=False)
     scores, vectors = held_out.scored(model, at_once=1)
     assert vectors.shape[0] == 2

@@ -8,10 +8,10 @@ import os
 
 import pytest
 
-from explorer.lab.training import compare, quota
+from explorer.lab.training import quota, run_comparison
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.folder import all_runs
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from explorer.lab.training.run_folder import all_runs
 from explorer.lab.training.session import train
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
@@ -76,7 +76,7 @@ def test_nobody_fills_the_queue(runs, space, ask_as):
     waiting(runs, budget("runs_of_one") - 1)
     plans = [dataclasses.replace(PLAN, seed=seed, data=TrainingData()) for seed in (0, 1)]
     with pytest.raises(Problem) as caught:  # both or none
-        compare.start_all(runs, plans)
+        run_comparison.start_all(runs, plans)
     assert caught.value.key == "problem.training_shared_own"
     assert caught.value.values["count"] == budget("runs_of_one") - 1
     ask_as(5)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from explorer.lab.training import session as sessions
-from explorer.lab.training.measure import HeldOut
+from explorer.lab.training.held_out_metrics import HeldOut
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.sources.encoders import EMBEDDED
 from tests.unit.lab.training.conftest import corpus

@@ -10,7 +10,7 @@ import pytest
 from explorer.lab.training import data, takeaway
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import TrainingData
-from explorer.lab.training.rows import Material, columns_for, examples, form_of, pairs_in
+from explorer.lab.training.trainer_inputs import Material, columns_for, examples, form_of, pairs_in
 from losses.labels import LabelRules
 from tests.unit.lab.training.taught import ON_LISTS, corpus, plan, taught_by, triplets
 
@@ -187,10 +187,10 @@ def test_the_card_and_the_script_say_what_a_batch_counts(runs, trained):
 
 def test_the_probe_batch_of_a_run_has_lists_and_their_teacher(runs, trained):
     from explorer.core.scenario import Scenario
-    from explorer.lab.training import before_after
+    from explorer.lab.training import rank_changes
 
     name = trained(plan(loss="distill_kl"), corpus())
     probe = runs.probe(name)
     assert len(probe["teacher"]) == len(probe["first"]) == len(corpus().held_out)
-    found = before_after.exploration(runs, name, 2, Scenario(loss="distill_kl"))
+    found = rank_changes.exploration(runs, name, 2, Scenario(loss="distill_kl"))
     assert math.isfinite(found.loss)

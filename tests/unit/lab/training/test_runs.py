@@ -12,11 +12,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from explorer.lab.training import folder, worker
+from explorer.lab.training import run_folder as folder
 from explorer.lab.training import runs as runs_module
+from explorer.lab.training import worker
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.run_folder import RunFolder
 from explorer.lab.training.run_status import progress
 from explorer.lab.training.runs import Runs, one_gpu
 from explorer.runtime.deployment_policy import HOSTED

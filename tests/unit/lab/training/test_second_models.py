@@ -12,8 +12,8 @@ import torch
 from datasets import Dataset
 from transformers import set_seed
 
-from explorer.lab.training import before_after, data, encoders, teaching
-from explorer.lab.training.rows import columns_for
+from explorer.lab.training import data, rank_changes, starting_model, teacher_scores
+from explorer.lab.training.trainer_inputs import columns_for
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from tests.tiny import save_bert
@@ -100,7 +100,7 @@ def test_a_guide_is_the_librarys_guide(models, runs, trained, tmp_path):
     alone = dataclasses.replace(chosen, guide="", steps=1)
     assert logged(runs, trained(alone, pairs))[0] != pytest.approx(found[0], rel=1e-3)
     # And in the matrix of the probe batch: of its vectors, not of the model's.
-    read = before_after.exploration(runs, name, 0).batch.guide
+    read = rank_changes.exploration(runs, name, 0).batch.guide
     probe = runs.probe(name)
     assert probe
     texts = [text for both in zip(probe["first"], probe["second"], strict=True) for text in both]
@@ -154,12 +154,12 @@ def test_a_teacher_is_asked_once_and_learnt_from(kind, models, runs, trained, tm
     # A run on the same pairs has the scores from this one, and a resumed one from itself.
     again = runs.prepare(dataclasses.replace(chosen, seed=1), rows)
     again.take_ticket(os.getpid())
-    teaching._teacher_answer, kept = None, teaching._teacher_answer
+    teacher_scores._teacher_answer, kept = None, teacher_scores._teacher_answer
     try:
-        teaching.teach(again, chosen, "cpu")
-        teaching.teach(run, chosen, "cpu")
+        teacher_scores.teach(again, chosen, "cpu")
+        teacher_scores.teach(run, chosen, "cpu")
     finally:
-        teaching._teacher_answer = kept
+        teacher_scores._teacher_answer = kept
     assert again.read_taught("train.jsonl") == (pairs, given)
 
 
@@ -188,18 +188,18 @@ def test_a_teachers_vectors_are_learnt_as_the_library_does(
     assert logged(runs, name) == pytest.approx(found, rel=1e-4)
     assert runs.status(name)["summary"]["examples"]["form"] == "pairs"
     # The probe batch has the teacher's, at any step.
-    probe = before_after.exploration(runs, name, 20)
+    probe = rank_changes.exploration(runs, name, 20)
     texts = probe.batch.pairs.sentences
     assert probe.batch.teacher_vectors is not None
     assert probe.batch.teacher_vectors.numpy() == pytest.approx(
         second.encode(list(texts)), abs=1e-5
     )
     # Another run on these pairs asks nobody.
-    monkeypatch.setattr(teaching, "_teacher_answer", None)
+    monkeypatch.setattr(teacher_scores, "_teacher_answer", None)
     again = runs.prepare(dataclasses.replace(chosen, seed=1), rows)
     again.take_ticket(os.getpid())
-    teaching.teach(again, chosen, "cpu")
-    one, other = (teaching.vectors_of(run, chosen) for run in (again, runs.folder(name)))
+    teacher_scores.teach(again, chosen, "cpu")
+    one, other = (teacher_scores.vectors_of(run, chosen) for run in (again, runs.folder(name)))
     assert one
     assert other
     assert torch.equal(one(texts), other(texts))
@@ -235,10 +235,10 @@ def test_a_teacher_whose_vectors_are_others_is_refused(models, runs):
         run = runs.prepare(chosen, corpus())
         run.take_ticket(os.getpid())
         if width == 16:
-            teaching.teach(run, chosen, "cpu")
+            teacher_scores.teach(run, chosen, "cpu")
             continue
         with pytest.raises(Problem) as told:
-            teaching.teach(run, chosen, "cpu")
+            teacher_scores.teach(run, chosen, "cpu")
         assert (told.value.key, told.value.about) == ("problem.teacher_width", "teacher")
         assert (told.value.values["teacher"], told.value.values["width"]) == (16, 8)
     crossed = plan(loss="embedding_mse", encoder=models["trained"], teacher_model=models["cross"])
@@ -253,7 +253,7 @@ def test_a_run_that_is_told_to_stop_asks_its_teacher_no_further(models, runs):
     run.take_ticket(os.getpid())
     run.tell("stop")
     with pytest.raises(jobs.Cancelled):
-        teaching.teach(run, chosen, "cpu")
+        teacher_scores.teach(run, chosen, "cpu")
     assert run.read_taught("train.jsonl")[1] is None
     assert run.state["loading" if "loading" in run.state else "part"] == "teacher"
 
@@ -269,7 +269,7 @@ def test_what_cannot_be_asked_is_told_before_a_run_is_queued(models, runs, tmp_p
     assert told.value.about == "teacher"
     # What a loss does not read is not asked for.
     runs.prepare(plan(encoder=models["trained"], guide=str(tmp_path / "nowhere")), corpus())
-    assert encoders.guide_of(plan(guide=models["second"]), "cpu") is None
+    assert starting_model.guide_of(plan(guide=models["second"]), "cpu") is None
 
 
 def test_a_teacher_that_is_named_takes_the_place_of_a_column():

@@ -13,7 +13,7 @@ from explorer.core.own_loss import add_own_loss
 from explorer.lab.training import session as sessions
 from explorer.lab.training import takeaway
 from explorer.lab.training.data import Corpus, why_not
-from explorer.lab.training.measure import live_sample
+from explorer.lab.training.held_out_metrics import live_sample
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.locale import catalogue
 from explorer.runtime.problem import Problem
@@ -347,7 +347,7 @@ def test_nothing_left_to_move(bert, trained):
 def test_an_encoder_from_scratch_is_the_same_at_every_start():
     import torch
 
-    from explorer.lab.training.encoders import from_scratch
+    from explorer.lab.training.starting_model import from_scratch
     from explorer.sources.textbook import load_example
 
     sentences = load_example("graded_english").sentences + load_example("graded_chinese").sentences

@@ -11,8 +11,8 @@ import zipfile
 import pytest
 
 from explorer.lab.training import session, takeaway
-from explorer.lab.training.card import section
 from explorer.lab.training.commands import _print_figures
+from explorer.lab.training.model_card import section
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.lab.training.remarks import gained
 from explorer.locale import say

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from explorer.lab.training.compare import start_all
 from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.run_comparison import start_all
 from explorer.lab.training.termination import ENDING, ended_with_us
 
 

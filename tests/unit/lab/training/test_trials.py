@@ -9,8 +9,7 @@ import pytest
 
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.training import data
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.trials import (
+from explorer.lab.training.parameter_trials import (
     LEAST_RUNS,
     MAX_PAIRS,
     fitting,
@@ -20,6 +19,7 @@ from explorer.lab.training.trials import (
     trials,
     tried,
 )
+from explorer.lab.training.plan import TrainingPlan
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.tuning import on_settings, tried
+from explorer.lab.training.setting_effect import on_settings, tried
 from explorer.locale import LANGUAGES, say
 
 

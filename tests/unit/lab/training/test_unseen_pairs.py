@@ -10,11 +10,11 @@ import os
 import numpy as np
 import pytest
 
-from explorer.lab.training import commands, compare, unseen_pairs
+from explorer.lab.training import commands, run_comparison, unseen_pairs
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.outcome import HeldOutScores, outcome
+from explorer.lab.training.held_out_scores import HeldOutScores, outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.run_folder import RunFolder
 from explorer.lab.training.unseen_pairs import Unseen
 from explorer.locale import say, spelled
 from explorer.runtime import jobs
@@ -105,7 +105,7 @@ def test_the_table_is_of_the_file_and_says_so(runs, trained, tmp_path):
     train = runs.folder(names[0]).read_pairs("train.jsonl")
     rows = [*other.train, *[(train[0][0], b, label) for _, b, label in other.held_out]]
     on = unseen_pairs.read(saved(tmp_path / "mine.csv", rows), "mine.csv")
-    found = compare.table(runs, names, on)
+    found = run_comparison.table(runs, names, on)
     [group] = found.groups
     folders = {name: runs.folder(name) for name in names}
     values = [
@@ -114,7 +114,7 @@ def test_the_table_is_of_the_file_and_says_so(runs, trained, tmp_path):
     assert group.figures["spearman"].values == values
     assert group.gain.pairs == 60
     assert spelled("en", "pairs", found.pairs) == "the 60 pairs of mine.csv"
-    assert found.unseen == compare.OnFile(
+    assert found.unseen == run_comparison.OnFile(
         name="mine.csv",
         count=60,
         total=60,
@@ -123,10 +123,10 @@ def test_the_table_is_of_the_file_and_says_so(runs, trained, tmp_path):
         shared=on.shared(list(folders.values())),
     )
     assert found.unseen.shared >= len(other.held_out)
-    [said] = compare.table(runs, names[:1], on).verdict
+    [said] = run_comparison.table(runs, names[:1], on).verdict
     assert "the 60 pairs of mine.csv" in say("en", f"remark.{said.key}", **said.values)
     assert "mine.csv 的 60 对句子" in say("zh", f"remark.{said.key}", **said.values)
-    back = compare.table(runs, names)
+    back = run_comparison.table(runs, names)
     assert back.unseen is None
     assert spelled("en", "pairs", back.pairs) == "the 24 held-out pairs"
 
@@ -200,7 +200,7 @@ def judged(runs, models, monkeypatch):
         }
 
     monkeypatch.setattr(unseen_pairs, "outcomes", asked)
-    return compare.table(runs, list(names), models.unseen).verdict
+    return run_comparison.table(runs, list(names), models.unseen).verdict
 
 
 def test_the_better_model_on_unseen_pairs_is_said_to_be_ahead(runs, monkeypatch):

@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.lab.training.compare import rounded, signed_ends
-from explorer.lab.training.influence import Measured, independent_pairs, repeats, spearman
-from explorer.lab.training.verdict import LEAST_SEEDS, by_chance, difference, gain, judged
+from explorer.lab.training.pair_influence import Measured, independent_pairs, repeats, spearman
+from explorer.lab.training.run_comparison import rounded, signed_ends
+from explorer.lab.training.run_difference_verdict import (
+    LEAST_SEEDS,
+    by_chance,
+    difference,
+    gain,
+    judged,
+)
 
 PAIRS = [(f"a{i}", f"b{i}") for i in range(400)]
 

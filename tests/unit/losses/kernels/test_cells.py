@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from losses import LOSSES
+from losses.duplicate_text_masks import same_text
 from losses.geometry import cosine_matrix
-from losses.kernels.cells import (
+from losses.kernels.cell_terms import (
     log_logistic_weights,
     logistic_terms,
     logistic_weights_,
@@ -15,7 +16,6 @@ from losses.kernels.cells import (
     only_others_,
     share_of_others,
 )
-from losses.same_text import same_text
 
 MADE = torch.Generator().manual_seed(5)
 QUERIES, KEYS = torch.randn(2, 7, 5, generator=MADE).double()

@@ -10,8 +10,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 import losses
 from losses import LOSSES, geometry
-from losses.kernels import classes as by_blocks
-from losses.kernels import mining as by_mining
+from losses.kernels import class_losses as by_blocks
+from losses.kernels import mined_triplets as by_mining
 from losses.kernels import small_batch as at_once
 from tests.unit.losses.made import case, saved_bytes
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from losses import LOSSES, cosent, pairwise_hinge, weighted_cosent
-from losses.kernels import log1p_ordered_sum_exp, ordered, pairwise
-from losses.kernels.ordered import distinct_levels, levels_in_order, sort_keys
+from losses.kernels import log1p_ordered_sum_exp, ordered_log_sum, pairwise_sums
+from losses.kernels.ordered_log_sum import distinct_levels, levels_in_order, sort_keys
 from tests.unit.losses.made import case, saved_bytes
 
 SIZES = (1, 2, 3, 7, 64, 193, 500, 1030)
@@ -29,17 +29,20 @@ CASES = [*PAIRED.items(), ("pairwise_logistic", {"scale": 2.0, "reduction": "mea
 
 # How a form is chosen, moved so that small batches take every one of them.
 IN_LOGARITHM = {
-    "sums by label or in order": {(ordered, "MATRIX_BELOW"): 1},
-    "sums in order": {(ordered, "MATRIX_BELOW"): 1, (ordered, "distinct_levels"): lambda _: None},
-    "terms": {(ordered, "WIDEST"): 1.0, (ordered, "TERMS_BELOW"): 2000},
-    "logarithms": {(ordered, "WIDEST"): 1.0, (ordered, "TERMS_BELOW"): 1},
+    "sums by label or in order": {(ordered_log_sum, "MATRIX_BELOW"): 1},
+    "sums in order": {
+        (ordered_log_sum, "MATRIX_BELOW"): 1,
+        (ordered_log_sum, "distinct_levels"): lambda _: None,
+    },
+    "terms": {(ordered_log_sum, "WIDEST"): 1.0, (ordered_log_sum, "TERMS_BELOW"): 2000},
+    "logarithms": {(ordered_log_sum, "WIDEST"): 1.0, (ordered_log_sum, "TERMS_BELOW"): 1},
 }
 BY_PAIR = {
-    "logistic in tiles": {(pairwise, "LOGISTIC_BELOW"): 1},
+    "logistic in tiles": {(pairwise_sums, "LOGISTIC_BELOW"): 1},
     "hinge in a tree, logistic in small tiles": {
-        (pairwise, "LOGISTIC_BELOW"): 1,
-        (pairwise, "TREE_ABOVE"): 1,
-        (pairwise, "TILE"): 333,
+        (pairwise_sums, "LOGISTIC_BELOW"): 1,
+        (pairwise_sums, "TREE_ABOVE"): 1,
+        (pairwise_sums, "TILE"): 333,
     },
 }
 
@@ -260,7 +263,7 @@ def test_a_scale_may_be_learned(name, path):
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("steps", [2, 7, 40, 10**9])
 def test_the_largest_violation_is_shared_by_all_that_are_equal(steps, kind, monkeypatch):
-    monkeypatch.setattr(pairwise, "LARGEST_BELOW", 0)
+    monkeypatch.setattr(pairwise_sums, "LARGEST_BELOW", 0)
     for count in SIZES[:-1]:  # the path is the same for all
         labels = labels_of(kind, count).double()
         scores = (scores_of(count, seed=count) * steps).round() / steps

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from losses import LOSSES
-from losses.kernels.plain import LEAST, exp_, flush_
+from losses.kernels.stable_functions import LEAST, exp_, flush_
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])

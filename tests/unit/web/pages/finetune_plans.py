@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.runtime.sendable import plain
-from explorer.web.pages.finetune import check as checking
+from explorer.runtime.json_encoding import plain
+from explorer.web.pages.finetune import plan_check as checking
 from explorer.web.pages.finetune import plans, state
 
 FIRST = state.first_plan()

@@ -10,10 +10,10 @@ import pytest
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.compare.collapsed import collapsing
-from explorer.lab.compare.mechanics import mechanics
-from explorer.lab.compare.outcome import Side
-from explorer.lab.compare.sides import ComparisonCache, compare
+from explorer.lab.compare.compared_losses import ComparisonCache, compare
+from explorer.lab.compare.comparison_results import Side
+from explorer.lab.compare.split_batch import mechanics
+from explorer.lab.compare.vector_collapse import collapsing
 from explorer.lab.compare.what_if import Change, what_if
 from explorer.lab.sweep import curves
 from explorer.locale import LANGUAGES, catalogue

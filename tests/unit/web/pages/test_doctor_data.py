@@ -10,14 +10,14 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.lab.doctor import reading
+from explorer.lab.doctor import dataset_reader
 from explorer.locale import say
 from explorer.runtime import downloads, uploads
 from explorer.runtime.jobs import Jobs
 from explorer.web import large_files
-from explorer.web.pages.doctor import data, data_source
-from explorer.web.pages.doctor.data import SERVED
+from explorer.web.pages.doctor import data_source, dataset_check
 from explorer.web.pages.doctor.data_source import SETS
+from explorer.web.pages.doctor.dataset_check import SERVED
 from explorer.web.pages.doctor.state import doctor_table
 from losses import LOSSES
 from tests.downloads import file_of
@@ -143,9 +143,9 @@ def test_an_encoder_is_asked_once_for_all_losses(monkeypatch):
     """Of the textbook's twins the embedded one says which answers would do for another question."""
     source = {"kind": "example", "example": "twins"}
     looked = []
-    whole = data.look
-    monkeypatch.setattr(data, "look", lambda *a: looked.append(1) or whole(*a))
-    monkeypatch.setattr(data, "_seen", Jobs())
+    whole = dataset_check.look
+    monkeypatch.setattr(dataset_check, "look", lambda *a: looked.append(1) or whole(*a))
+    monkeypatch.setattr(dataset_check, "_seen", Jobs())
     asked = {"source": source, "batch": 8, "encoder": "all-MiniLM-L6-v2", "most": 16}
     found = named(ASK["encode"]({**asked, "loss": "info_nce"}))
     cells = found["false_negatives"]["cells"]
@@ -244,7 +244,7 @@ def test_rows_of_the_hub_are_a_file_from_then_on(monkeypatch):
         report("fetching", 0, most)
         return b"\n".join(b'{"q1": "a %d", "q2": "b", "label": %d}' % (n, n % 2) for n in range(9))
 
-    monkeypatch.setattr(reading, "first_rows", rows)
+    monkeypatch.setattr(dataset_reader, "first_rows", rows)
     known = {"hub": " someone/set:sub ", "split": "", "rows": 20}
     held = ASK["fetch"](known)
     assert held["name"] == "set-sub-train.jsonl"

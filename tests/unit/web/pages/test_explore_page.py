@@ -9,10 +9,10 @@ from collections import Counter
 import pytest
 
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.over_batches import COUNT
+from explorer.lab.variation_over_batches import COUNT
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
-from explorer.web import scenes
+from explorer.web import request_scenario
 from explorer.web.pages.explore import requests
 from explorer.web.pages.explore.requests import SERVED
 from tests.wire import by_name
@@ -348,11 +348,11 @@ def test_rows_without_a_guides_vector_are_told_where_a_loss_asks():
 
 def test_only_the_last_tables_are_held(monkeypatch):
     tables = Cache(2)
-    monkeypatch.setattr(scenes, "_tables", tables)
+    monkeypatch.setattr(request_scenario, "_tables", tables)
 
     def hold(table):
         scenario = Scenario(data=Data(source="table", rows=table))
-        return scenes.held_rows({}, scenario)
+        return request_scenario.held_rows({}, scenario)
 
     rows = [((str(i), "b", "1"),) for i in range(3)]
     names = [("", hold(table)) for table in rows]  # of nobody in particular

@@ -17,8 +17,8 @@ from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.runtime import downloads
 from explorer.runtime.cache import cache_folder
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import plain
 from explorer.sources import textbook
 from explorer.sources.practice import PRACTICE, practice_pairs
 from explorer.web.pages.finetune import page, plans, requests, state

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.training import data, source
-from explorer.lab.training.rows import examples
+from explorer.lab.training import data, published_experiment
+from explorer.lab.training.trainer_inputs import examples
 from explorer.runtime import jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import PACES
@@ -19,7 +19,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.practice import practice_pairs
-from explorer.web.pages.finetune import check as checking
+from explorer.web.pages.finetune import plan_check as checking
 from explorer.web.pages.finetune import plans
 from losses import LOSSES
 from losses.combined.names import RECIPES
@@ -78,7 +78,7 @@ def test_trial_steps_are_timed_once_for_all_who_ask(machine):
 
 def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
     plan = plans.read_plan({**FIRST, "epochs": 2, "steps": 0})
-    runs = source.experiment(plan)
+    runs = published_experiment.experiment(plan)
     found = check({"plan": {**FIRST, "epochs": 2, "steps": 0}})["repetition"]
     count = examples(runs[0], data.read(plan).material)
     assert (found["count"], found["steps"]) == (len(runs), runs[0].steps_for(count))

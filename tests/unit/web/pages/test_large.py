@@ -9,7 +9,7 @@ import pytest
 
 from explorer.core.loss_lookup import as_registered, other_names
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.large.methods import offered
+from explorer.lab.large.form_methods import offered
 from explorer.runtime.jobs import Jobs
 from explorer.runtime.problem import Problem
 from explorer.web import large_files

@@ -8,7 +8,7 @@ import pytest
 
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.learn.lessons import LESSONS, moments
-from explorer.runtime.numbers import json_number
+from explorer.runtime.number_format import json_number
 from explorer.web.pages.learn import requests
 from explorer.web.pages.learn.page import page_data
 

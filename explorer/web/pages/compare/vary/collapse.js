@@ -1,15 +1,15 @@
 // How far collapsed: all vectors moved towards one point, and what each loss is on the way.
-import { floats } from "../../../kit/arrays.js";
-import { percent, read, show } from "../../../kit/numbers.js";
+import { floats } from "../../../kit/base64_arrays.js";
+import { percent, read, show } from "../../../kit/number_format.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
-import { group, h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { labelOf } from "../legend.js";
-import { nearest } from "./along.js";
+import { labelOf } from "../loss_legend.js";
 import { Curves, Scrub, sheet } from "./curves.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
-import { fallingWords } from "./wording.js";
+import { fallingWords } from "./experiment_sentences.js";
+import { nearest } from "./sweep_parameter.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("../../../wire").CollapsingSides} Answer */

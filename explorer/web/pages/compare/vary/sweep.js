@@ -1,24 +1,25 @@
 // Several losses along one parameter: all values come in one answer, and are read without the server.
-import { floats } from "../../../kit/arrays.js";
+
 import { endsOf } from "../../../kit/axis.js";
+import { floats } from "../../../kit/base64_arrays.js";
 import { Checkbox, Select } from "../../../kit/components.js";
-import { parameterValue } from "../../../kit/form.js";
-import { percent, read, show } from "../../../kit/numbers.js";
+import { parameterValue } from "../../../kit/convention_formula.js";
+import { percent, read, show } from "../../../kit/number_format.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
-import { group, h } from "../../../kit/view.js";
 import { parameterName, say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { labelOf, letterOf } from "../legend.js";
-import { alongOf, axisValue, canBeLogarithmic, choicesOf, nearest, onAxis } from "./along.js";
+import { labelOf, letterOf } from "../loss_legend.js";
 import { Curves, Scrub, sheet } from "./curves.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
+import { alongOf, axisValue, canBeLogarithmic, choicesOf, nearest, onAxis } from "./sweep_parameter.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("../../../kit/types").Span} Span */
 /** @typedef {import("../../../wire").SweptCurves} Swept */
 /** @typedef {import("../../../wire").ExperimentSides} Answer */
 /** @typedef {import("./experiment.js").Side} Side */
-/** @typedef {import("./along.js").Along} Along */
+/** @typedef {import("./sweep_parameter.js").Along} Along */
 /** @typedef {"loss" | "over_scale" | "gradient" | "effective" | "hardest" | "suspects"} Name */
 /** @typedef {{ name: Name, write?: (value: number) => string, logarithmic?: boolean, range?: Span }} Panel */
 /**

@@ -1,14 +1,14 @@
 // What if something about the batch were different: every loss before and after.
 import { Select, Slider } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
-import { apart, read, show } from "../../../kit/numbers.js";
+import { apart, read, show } from "../../../kit/number_format.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
-import { group, h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { labelOf } from "../legend.js";
+import { labelOf } from "../loss_legend.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
-import { noticedWords } from "./wording.js";
+import { noticedWords } from "./experiment_sentences.js";
 
 /** @typedef {import("./experiment.js").Side} Side */
 /** @typedef {import("../state.js").ComparePage} ComparePage */

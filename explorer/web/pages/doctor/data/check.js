@@ -1,11 +1,11 @@
 // The check of a dataset: its rows, the loss and the batch size that it is examined for, and what was found.
 
 import { h } from "../../../kit/dom.js";
-import { packed, unpacked } from "../../../kit/link.js";
 import { pageData } from "../../../kit/page_data.js";
 import { withoutSecrets } from "../../../kit/redaction.js";
 import { Requests } from "../../../kit/request.js";
 import { GONE, problem } from "../../../kit/server.js";
+import { packed, unpacked } from "../../../kit/state_link.js";
 import { language } from "../../../kit/words.js";
 
 /** @typedef {import("../../../wire").DoctorServer} DoctorServer */

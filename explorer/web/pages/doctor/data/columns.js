@@ -1,8 +1,8 @@
 // How the rows of a table are read: encoding, pairs or texts with their classes, columns, the first row.
 import { h as element } from "../../../kit/dom.js";
-import { labelled } from "../../../kit/fields.js";
+import { group, hosted } from "../../../kit/preact_view.js";
 import { check, columnFields, encodingField, tellSkipped } from "../../../kit/sidebar.js";
-import { group, hosted } from "../../../kit/view.js";
+import { labelled } from "../../../kit/sidebar_fields.js";
 import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../../../wire").LargeFile | import("../../../wire").UndecidedData} File */

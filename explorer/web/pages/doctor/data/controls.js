@@ -2,15 +2,15 @@
 import { Field, FileArrival, Fold, Section, Slider, TextField, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { withLabels } from "../../../kit/files.js";
-import { registered } from "../../../kit/finder.js";
-import { grouped } from "../../../kit/numbers.js";
+import { registered } from "../../../kit/loss_finder.js";
+import { grouped } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { agree, agreeToSet, GONE } from "../../../kit/server.js";
 import { groupsOf } from "../../../kit/sidebar.js";
-import { group, h } from "../../../kit/view.js";
 import { say, sentences } from "../../../kit/words.js";
-import { PastedRows } from "../pasted.js";
-import { SourceSelect } from "../source.js";
+import { PastedRows } from "../pasted_rows.js";
+import { SourceSelect } from "../source_select.js";
 import { Columns } from "./columns.js";
 
 /** @typedef {{ channel: import("../state.js").DoctorPage }} Page */

@@ -1,11 +1,11 @@
 // What only an encoder can tell of a dataset, and hard negatives that it finds.
 import { Field, Fold, Paste, useDraft } from "../../../kit/components.js";
 import { pageData } from "../../../kit/page_data.js";
+import { h } from "../../../kit/preact_view.js";
 import { useState } from "../../../kit/vendor/preact/hooks.js";
-import { h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 import { Lines, listed } from "../finding.js";
-import { DataFault, RowTable, Searched } from "./faults.js";
+import { DataFault, RowTable, Searched } from "./findings.js";
 
 /** @typedef {import("./check.js").DataCheck} DataCheck */
 

@@ -1,11 +1,11 @@
 // What is the matter with a dataset, the worst first; then which losses can learn from it, and a cleaned table.
 import { Fold } from "../../../kit/components.js";
-import { grouped } from "../../../kit/numbers.js";
-import { group, h } from "../../../kit/view.js";
+import { grouped } from "../../../kit/number_format.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { say, titleOf } from "../../../kit/words.js";
 import { Lines, listed } from "../finding.js";
 import { EncoderReport } from "./encoder_report.js";
-import { DataFault, Searched } from "./faults.js";
+import { DataFault, Searched } from "./findings.js";
 import { SuitableLosses } from "./suitable_losses.js";
 
 /** @typedef {import("./check.js").DataCheck} DataCheck */
@@ -32,7 +32,7 @@ export function DataReport({ channel: { data } }) {
 /** @param {{ text: string }} properties */
 const About = ({ text }) => h("p.lp-about", { "aria-live": "polite" }, text);
 
-/** @typedef {import("./faults.js").Finding} Finding */
+/** @typedef {import("./findings.js").Finding} Finding */
 
 /** @param {{ about: string, findings: Finding[] }} properties */
 const Findings = ({ about, findings }) =>

@@ -1,7 +1,7 @@
 // Which losses can learn from a dataset: each with its reasons, and where to go on with it.
 import { Fold } from "../../../kit/components.js";
-import { numbered } from "../../../kit/link.js";
-import { h } from "../../../kit/view.js";
+import { h } from "../../../kit/preact_view.js";
+import { numbered } from "../../../kit/state_link.js";
 import { say, titleOf } from "../../../kit/words.js";
 import { Lines } from "../finding.js";
 

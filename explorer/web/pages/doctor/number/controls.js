@@ -1,7 +1,7 @@
 // The sidebar of the check of a number: the number, the loss that gave it, and what is known of the batch.
 import { Field, Fold, TextField, useDraft } from "../../../kit/components.js";
 import { pageData } from "../../../kit/page_data.js";
-import { group, h } from "../../../kit/view.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { language, say, titleOf } from "../../../kit/words.js";
 
 export const LOSSES = "lp-doctor-losses"; // id of the list of names of losses

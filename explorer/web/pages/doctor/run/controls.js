@@ -2,12 +2,12 @@
 import { FileArrival, Fold, Section, Select, TextField, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { pageData } from "../../../kit/page_data.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { agree, GONE } from "../../../kit/server.js";
-import { group, h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 import { exampleOf, LOSSES } from "../number/controls.js";
-import { PastedRows } from "../pasted.js";
-import { SourceSelect } from "../source.js";
+import { PastedRows } from "../pasted_rows.js";
+import { SourceSelect } from "../source_select.js";
 
 /** @typedef {{ channel: import("../state.js").DoctorPage }} Page */
 

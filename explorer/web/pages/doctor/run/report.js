@@ -1,10 +1,10 @@
 // What is the matter with a run, the worst first, beside its curves between minimum and collapse.
-import { floats } from "../../../kit/arrays.js";
-import { lineChart } from "../../../kit/chart.js";
+import { floats } from "../../../kit/base64_arrays.js";
 import { Notes } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
-import { grouped } from "../../../kit/numbers.js";
-import { group, h, hosted } from "../../../kit/view.js";
+import { lineChart } from "../../../kit/line_chart.js";
+import { grouped } from "../../../kit/number_format.js";
+import { group, h, hosted } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
 import { Card, Fault, Lines, listed } from "../finding.js";
 
@@ -95,7 +95,7 @@ const Plot = ({ title, found }) =>
  * @param {Curves} found
  */
 function seriesOf(found) {
-  /** @type {import("../../../kit/chart.js").Series[]} */
+  /** @type {import("../../../kit/line_chart.js").Series[]} */
   const series = found.drawn.map(({ name, steps, values }, i) => ({
     name,
     colour: COLOURS[i],

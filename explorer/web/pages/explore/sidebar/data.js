@@ -1,8 +1,8 @@
 // Where the batch comes from: an example, a table or file of one's own, or drawn at random.
 import { Fold, Select, SkippedRows, TabPanel, Tabs, useDraft } from "../../../kit/components.js";
 import { pageData } from "../../../kit/page_data.js";
-import { RandomFields } from "../../../kit/scene_fields.js";
-import { group, h } from "../../../kit/view.js";
+import { group, h } from "../../../kit/preact_view.js";
+import { RandomFields } from "../../../kit/scenario_fields.js";
 import { say } from "../../../kit/words.js";
 import { EncoderFold } from "./encoder.js";
 import { FilePanel } from "./file.js";

@@ -1,8 +1,8 @@
 // The encoder of the sentences, and the models that a loss may ask beside it.
 import { Fold, TextField, useDraft } from "../../../kit/components.js";
 import { pageData } from "../../../kit/page_data.js";
+import { h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/server.js";
-import { h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").Scene} Scene */

@@ -4,10 +4,10 @@ import { Select, Slider, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { readingNotes, sent, tooLarge } from "../../../kit/files.js";
 import { pageData } from "../../../kit/page_data.js";
+import { group, h, hosted } from "../../../kit/preact_view.js";
 import { newestOf } from "../../../kit/request.js";
 import { filePicker } from "../../../kit/sidebar.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
-import { group, h, hosted } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").Scene} Scene */

@@ -1,17 +1,18 @@
 // The loss: which one, in whose convention, what it asks beside the encoder, and its settings.
-import { combiner } from "../../../kit/combination.js";
+
+import { addressFor } from "../../../kit/compared_losses.js";
 import { Fold, LossSelect, Section, Select } from "../../../kit/components.js";
+import { isChosen, leverOf, parameterValue } from "../../../kit/convention_formula.js";
 import { reveal } from "../../../kit/dom.js";
-import { isChosen, leverOf, parameterValue } from "../../../kit/form.js";
+import { combiner } from "../../../kit/loss_combination.js";
+import { carriedOver } from "../../../kit/loss_sums.js";
 import { pageData } from "../../../kit/page_data.js";
+import { group, h, hosted } from "../../../kit/preact_view.js";
 import { shareable } from "../../../kit/redaction.js";
-import { LossFinder, Parameters } from "../../../kit/scene_fields.js";
+import { LossFinder, Parameters } from "../../../kit/scenario_fields.js";
 import { guideWords, teacherWords } from "../../../kit/second_models.js";
 import { groupsOf } from "../../../kit/sidebar.js";
-import { addressFor } from "../../../kit/sides.js";
-import { carriedOver } from "../../../kit/sums.js";
 import { useLayoutEffect, useRef } from "../../../kit/vendor/preact/hooks.js";
-import { group, h, hosted } from "../../../kit/view.js";
 import { say, titleOf } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").Scene} Scene */

@@ -1,9 +1,9 @@
 // How labels and texts of the batch are read: what is a positive, which candidates count, what stands in twice.
 import { Checkbox, Field, Fold } from "../../../kit/components.js";
 import { targetsOf } from "../../../kit/label_rules.js";
-import { show } from "../../../kit/numbers.js";
-import { LabelRules, SameTexts } from "../../../kit/scene_fields.js";
-import { h } from "../../../kit/view.js";
+import { show } from "../../../kit/number_format.js";
+import { h } from "../../../kit/preact_view.js";
+import { LabelRules, SameTexts } from "../../../kit/scenario_fields.js";
 import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").Scene} Scene */

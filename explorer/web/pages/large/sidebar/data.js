@@ -1,9 +1,9 @@
 // Where the pairs come from: drawn at random, of a file, or the batch of the Explore page.
 import { Fold, TabPanel, Tabs, TextField, useDraft } from "../../../kit/components.js";
-import { grouped } from "../../../kit/numbers.js";
-import { RandomFields } from "../../../kit/scene_fields.js";
+import { grouped } from "../../../kit/number_format.js";
+import { group, h } from "../../../kit/preact_view.js";
+import { RandomFields } from "../../../kit/scenario_fields.js";
 import { stored } from "../../../kit/storage.js";
-import { group, h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 import { FilePanel } from "./file.js";
 

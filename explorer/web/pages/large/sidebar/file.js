@@ -2,11 +2,11 @@
 import { ColumnFields, EncodingField, HeaderField } from "../../../kit/column_fields.js";
 import { FileArrival, SkippedRows, TextField, useDraft } from "../../../kit/components.js";
 import { withLabels } from "../../../kit/files.js";
-import { grouped } from "../../../kit/numbers.js";
+import { grouped } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { Requests } from "../../../kit/request.js";
 import { agree, GONE } from "../../../kit/server.js";
-import { group, h } from "../../../kit/view.js";
 import { language, say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").LargePage} LargePage */

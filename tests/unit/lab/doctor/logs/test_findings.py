@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
 from explorer.lab.doctor.logs.findings import examine_run, too_short_for
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.doctor.logs.run_comparison import compare_runs

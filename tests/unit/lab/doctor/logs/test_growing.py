@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import pytest
 
-from explorer.lab.doctor.logs.read import read_content
+from explorer.lab.doctor.logs.run_reader import read_content
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
-from explorer.sources import delimited, grids
+from explorer.sources import delimited, table_parser
 from tests.unit.lab.doctor.logs.test_read import FIRST, event, record
 from tests.unit.sources.test_odd_files import calls_of
 
@@ -111,7 +111,7 @@ def test_the_time_grows_as_the_log_does(what):
 
 def test_a_wide_table_is_refused_at_its_first_bad_row(monkeypatch):
     """What kind of table it is, is told by its first rows, and of a wide one by few of them."""
-    for module in (delimited, grids):
+    for module in (delimited, table_parser):
         monkeypatch.setattr(module, "SAMPLE_CELLS", 2000)
     monkeypatch.setattr(delimited, "SAMPLE_LETTERS", 4000)
     made = table(300, first=1)

@@ -11,7 +11,7 @@ import pytest
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.doctor.logs.log_link import LINK_BYTES, packed_curves
-from explorer.lab.doctor.logs.read import read_content
+from explorer.lab.doctor.logs.run_reader import read_content
 
 
 def unpacked(text):

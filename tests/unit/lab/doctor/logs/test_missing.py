@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.known_loss_and_batch import Known
 from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.read import is_run, read_content
+from explorer.lab.doctor.logs.run_reader import is_run, read_content
 from explorer.lab.doctor.logs.run_report import about
 from explorer.runtime.problem import Problem
 from tests.unit.lab.doctor.logs.test_findings import FALLING, MNRL, log, names

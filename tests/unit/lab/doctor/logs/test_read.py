@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from sentence_transformers.sentence_transformer import losses as bi
 
-from explorer.lab.doctor.logs import events, log
+from explorer.lab.doctor.logs import log, tensorboard_events
 from explorer.lab.doctor.logs.findings import side_of
-from explorer.lab.doctor.logs.read import is_run, read_content, read_run
+from explorer.lab.doctor.logs.run_reader import is_run, read_content, read_run
 from explorer.runtime.problem import Problem
 from losses.sentence_transformers import PrismCallback
-from losses.sentence_transformers.naming import CALLBACK_RECORD
+from losses.sentence_transformers.class_recognition import CALLBACK_RECORD
 from tests.tiny import static_model
 from tests.unit.losses.test_prism import BATCH, rows, trained
 
@@ -228,8 +228,8 @@ def test_a_table_of_runs_is_no_log(tmp_path):
 def record(content):
     """A record of an event file, with its checksums."""
     head = struct.pack("<Q", len(content))
-    parts = (head, struct.pack("<I", events.checksum(head)), content)
-    return b"".join((*parts, struct.pack("<I", events.checksum(content))))
+    parts = (head, struct.pack("<I", tensorboard_events.checksum(head)), content)
+    return b"".join((*parts, struct.pack("<I", tensorboard_events.checksum(content))))
 
 
 def event(step, tag, value):
@@ -252,7 +252,8 @@ FIRST = record(b"\x09" + bytes(8) + b"\x1a\x0dbrain.Event:2")
 def test_the_event_files_of_tensorboard():
     """Google's test vectors hold the checksum, the format is that of its documentation."""
     assert (
-        events.checksum(bytes(32)) == ((0x8A9136AA >> 15 | 0x8A9136AA << 17) + 0xA282EAD8) % 2**32
+        tensorboard_events.checksum(bytes(32))
+        == ((0x8A9136AA >> 15 | 0x8A9136AA << 17) + 0xA282EAD8) % 2**32
     )
     content = FIRST + event(1, "train/loss", 2.5) + event(2, "train/loss", struct.pack("<f", 1.25))
     log = read_content("events.out.tfevents.1.host", content)

@@ -10,10 +10,10 @@ import pytest
 
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log, curves_of
-from explorer.lab.doctor.logs.marks import marks_of
-from explorer.lab.doctor.logs.read import read_run
+from explorer.lab.doctor.logs.run_reader import read_run
+from explorer.lab.doctor.logs.run_reference_values import marks_of
 from explorer.lab.doctor.logs.run_report import about
-from explorer.lab.training.teaching import VECTORS
+from explorer.lab.training.teacher_scores import VECTORS
 from explorer.runtime.arrays import save_array
 from losses import LOSSES
 

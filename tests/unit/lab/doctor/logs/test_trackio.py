@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from explorer.lab.doctor.logs import trackio
-from explorer.lab.doctor.logs.read import read_content, read_run
+from explorer.lab.doctor.logs.run_reader import read_content, read_run
 from explorer.runtime.problem import Problem
 
 

@@ -11,7 +11,7 @@ import pytest
 from explorer.locale import LANGUAGES, catalogue
 from explorer.runtime import uploads
 from explorer.web import large_files
-from explorer.web.pages.doctor import data, run
+from explorer.web.pages.doctor import dataset_check, run_check
 from explorer.web.pages.doctor.state import doctor_table
 from tests.judgements.troubleshooting import DOCUMENT, RATES, ROOMS, document, findings, link
 from tests.planted import HEAD
@@ -52,7 +52,7 @@ def test_its_links_lead_to_the_judgements():
             assert f"### `doctor.{room}.{name}`\n" in judgements
 
 
-RUNS, SETS = by_name(run.SERVED), by_name(data.SERVED)
+RUNS, SETS = by_name(run_check.SERVED), by_name(dataset_check.SERVED)
 
 
 def asked(address):
@@ -67,7 +67,7 @@ def said_of_run(address):
     said = asked(address)
     question = {"source": {"kind": "example", "example": said["log"]}}
     if other := said.get("beside"):
-        known = {name: said.get(f"beside_{name}", "") for name in run.OF_OTHER}
+        known = {name: said.get(f"beside_{name}", "") for name in run_check.OF_OTHER}
         question["beside"] = {"source": {"kind": "example", "example": other}, **known}
     answer = RUNS["examine_run"](question)
     return [one["name"] for one in (answer["beside"] or answer)["findings"]]

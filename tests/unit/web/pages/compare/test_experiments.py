@@ -13,7 +13,7 @@ import pytest
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.front.visitor import HEADER
+from explorer.gateway.visitor_key import HEADER
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.visitors import new_key
 from explorer.sources.random_batch import RandomBatch

@@ -1,0 +1,122 @@
+"""Marks on single pairs of a batch: duplicate texts, and known faults of an example."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.core.batch import Batch, source_pairs
+from explorer.core.scenario import Data
+from explorer.core.scenario_models import has_words
+from explorer.sources.pairs import Pairs
+from explorer.sources.textbook import EXAMPLES
+
+Side = Literal["first", "second"]
+
+
+@dataclass(frozen=True)
+class SharedText:
+    """A sentence of a pair that another pair also has, and the first such pair."""
+
+    pair: int
+    side: Side
+    other: int
+    other_side: Side
+
+
+@dataclass(frozen=True)
+class KnownFault:
+    """A known fault of an example's pair: a wrong label, or a second sentence that would also be
+    right for the first sentence of the pair `other`, without a label that says so."""
+
+    pair: int
+    kind: Literal["mislabelled", "hidden"]
+    other: int | None = None
+
+
+def same_texts(batch: Batch, data: Data) -> list[SharedText]:
+    """Return the sentences that several pairs have, in batch order; names of numbers do not count.
+
+    Texts are compared as `sources.pairs.text_numbers` does. First sentences are compared among
+    positive pairs only, since with other pairs they form a list. They are not compared at all if
+    the batch consists of lists (most first sentences have several labels).
+    """
+    if not has_words(data):
+        return []
+    texts = batch.texts.cpu().numpy()
+    first, second = (texts[place].tolist() for place in batch.pairs.positions)
+    queries_compared = [] if _are_lists(first, batch.pairs.labels) else batch.positives.tolist()
+    queries, everyone = set(queries_compared), range(len(batch))
+    of_queries, of_first, of_second = (
+        _first_two(side, pairs)
+        for side, pairs in ((first, queries_compared), (first, everyone), (second, everyone))
+    )
+    found = []
+    for pair in everyone:
+        of_first_here = of_queries if pair in queries else {}
+        sides: tuple[tuple[Side, int, dict[int, list[int]]], ...] = (
+            ("first", first[pair], of_first_here),
+            ("second", second[pair], of_first),
+        )
+        for side, text, firsts in sides:
+            holders: list[tuple[int, Side]] = [
+                *((other, "first") for other in firsts.get(text, ()) if other != pair),
+                *((other, "second") for other in of_second.get(text, ()) if other != pair),
+            ]
+            if holders:
+                found.append(SharedText(pair, side, *min(holders)))
+    return found
+
+
+def _are_lists(first: Sequence[int], labels: Sequence[float]) -> bool:
+    """Return whether most first sentences, numbered by text, have several labels."""
+    labels_of: dict[int, set[float]] = {}
+    for text, label in zip(first, labels, strict=True):
+        labels_of.setdefault(text, set()).add(label)
+    return 2 * sum(len(its) > 1 for its in labels_of.values()) > len(labels_of)
+
+
+def _first_two(texts: Sequence[int], pairs: Iterable[int]) -> dict[int, list[int]]:
+    """Return the first two of these pairs for each text on this side.
+
+    Two suffice: for any pair, the first other one is among them.
+    """
+    pairs_of: dict[int, list[int]] = {}
+    for pair in pairs:
+        its = pairs_of.setdefault(texts[pair], [])
+        if len(its) < 2:
+            its.append(pair)
+    return pairs_of
+
+
+def known_faults(pairs: Pairs, data: Data) -> list[KnownFault]:
+    """Return the known faults of a textbook example, at the places that the remaining pairs have.
+
+    A corrected label is no longer the example's; a hidden positive needs the pair that it would
+    also be right for.
+    """
+    if data.source != "example":
+        return []
+    example, whole = EXAMPLES[data.example], source_pairs(data)
+    places = range(len(pairs)) if pairs.places is None else pairs.places
+    at = {place: pair for pair, place in enumerate(places)}
+    wrong = (
+        KnownFault(at[place], "mislabelled")
+        for place in example.mislabelled
+        if place in at and pairs.labels[at[place]] == whole.labels[place]
+    )
+    hidden = (
+        KnownFault(at[place], "hidden", at[other])
+        for place, other in example.hidden
+        if place in at and other in at
+    )
+    return sorted((*wrong, *hidden), key=lambda one: one.pair)
+
+
+def teacher_scores(pairs: Pairs) -> list[float | None] | None:
+    """Return the teacher's score of each pair, None for a missing one; None without a teacher."""
+    if pairs.teacher is None:
+        return None
+    return [None if math.isnan(score) else score for score in pairs.teacher]

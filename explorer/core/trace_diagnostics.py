@@ -1,0 +1,251 @@
+"""Figures read off a trace: order, ranks, heaviest terms, suspicious labels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer.core.batch import Batch
+from explorer.core.label_disagreement import TIED, contradictions, spearman
+from explorer.core.trace import Trace
+from losses import LossSpec
+from losses.duplicate_text_masks import same_text
+from losses.geometry import cosine_matrix, effective_count, unit
+
+# The fewest terms that together carry this share of all weight are the active ones.
+ACTIVE_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Order:
+    """Agreement of scores with labels: counts over all pairs of pairs."""
+
+    ordered: int
+    violated: int
+    spearman: float | None
+
+
+@dataclass(frozen=True)
+class Places:
+    """Ranks of the right candidate among all that an anchor is compared with.
+
+    `kind` is the target: the anchor's own "key", another sentence of its "class", its "prototype".
+    `first` of the `anchors` have it nearer than every wrong one; `reciprocal` is the mean of
+    1/rank.
+    """
+
+    kind: str
+    anchors: int
+    first: int
+    reciprocal: float
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Distribution of ∂loss/∂terms over the terms. `shares` has their shape and sums to 1.
+
+    The `active` heaviest terms together have a share of at least ACTIVE_SHARE, namely `carried`.
+    """
+
+    shares: Tensor
+    terms: int
+    active: int
+    carried: float
+    effective: float
+
+
+@dataclass(frozen=True)
+class Term:
+    """A heavy term: its cell, its share of the weight, and the share up to and with it."""
+
+    cell: tuple[int, ...]
+    value: float
+    share: float
+    so_far: float
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A pair whose label contradicts its score: how often, and the label that would fit."""
+
+    pair: int
+    rate: float
+    fitting: float
+
+
+def order_of(batch: Batch) -> tuple[Order, list[Suspect]]:
+    """Return how well scores follow labels, and the suspects, worst first: pairs out of order with
+    far more others than is usual."""
+    found = contradictions(batch.plain_labels, batch.plain_scores)
+    suspects = [
+        Suspect(pair, float(found.rates[pair]), float(found.fitting[pair]))
+        for pair in found.suspects.tolist()
+    ]
+    correlation = spearman(batch.plain_labels, batch.plain_scores)
+    return Order(found.ordered, found.violated, correlation), suspects
+
+
+def places_of(inputs: dict[str, Tensor | None], logits: Tensor | None = None) -> Places | None:
+    """Rank the right key, class or prototype for a loss that looks for one; else return None.
+
+    `inputs` are the loss's inputs by their names in `losses.readable_inputs.READABLE`. Nearness is
+    the cosine; for prototypes it is `logits`, which the loss itself compares.
+    """
+    classes = inputs.get("classes", inputs.get("paired_classes"))
+    queries, keys, negatives = inputs.get("queries"), inputs.get("keys"), inputs.get("negatives")
+    embeddings, prototypes = inputs.get("embeddings"), inputs.get("prototypes")
+    if queries is not None and keys is not None:
+        keys = keys if negatives is None else torch.cat((keys, negatives))
+        near = cosine_matrix(queries, keys)
+        right = torch.eye(*near.shape, dtype=torch.bool, device=near.device)
+        texts = [inputs.get(f"{side}_texts") for side in ("query", "key", "negative")]
+        of_queries, of_keys, of_others = texts
+        if of_queries is not None and of_keys is not None:
+            every = of_keys if of_others is None else torch.cat((of_keys, of_others))
+            left_out = same_text(of_queries, of_keys, every) & ~right
+            near = near.masked_fill(left_out, -torch.inf)
+        return _places("key", near, right)
+    if classes is None or embeddings is None:
+        return None
+    if prototypes is not None:
+        near = cosine_matrix(embeddings, prototypes) if logits is None else logits
+        numbers = torch.arange(near.shape[1], device=near.device)
+        return _places("prototype", near, classes[:, None] == numbers)
+    near = cosine_matrix(embeddings, embeddings)
+    itself = torch.eye(len(near), dtype=torch.bool, device=near.device)
+    right = (classes[:, None] == classes) & ~itself
+    return _places("class", near.masked_fill(itself, -torch.inf), right)
+
+
+def _places(kind: str, near: Tensor, right: Tensor) -> Places:
+    """Rank the right candidate; a tie counts against it, so that collapse is no success."""
+    found = right.any(dim=1)
+    best = near.masked_fill(~right, -torch.inf).amax(dim=1)
+    least = best - TIED * best.abs().clamp_min(1)  # logits are larger than cosines
+    rank = 1 + ((near >= least[:, None]) & ~right).sum(dim=1)[found]
+    mean = float((1 / rank.double()).mean()) if len(rank) else math.nan
+    return Places(kind, int(found.sum()), int((rank == 1).sum()), mean)
+
+
+def weights_of(trace: Trace, terms: str) -> Weights | None:
+    """Return the weight of each term: the absolute gradient at the step called `terms`."""
+    step = trace.last(terms)
+    if step is None or step.gradient is None:
+        return None
+    mask = trace.mask_of(step)  # masked terms are absent, not terms of weight 0
+    present = step.gradient.numel() if mask is None else int(mask.sum())
+    return weights_in(step.gradient, present)
+
+
+def weights_in(gradient: Tensor, present: int) -> Weights:
+    """Return the weights of a gradient at the terms, of which `present` exist."""
+    sizes = gradient.abs()
+    total = sizes.sum()
+    if not 0 < float(total) < math.inf:
+        return Weights(torch.zeros_like(sizes), present, 0, 0.0, 0.0)
+    shares = sizes / total
+    heavy = shares[shares > 0]
+    # All terms below this together cannot reach what is left out, so none of them is active.
+    candidates = heavy[heavy >= (1 - ACTIVE_SHARE) / shares.numel()]
+    ranked = np.sort(candidates.cpu().numpy())[::-1].cumsum()  # NumPy sorts many times as fast
+    # A sum that reaches the share exactly may have been rounded to just below it.
+    rounding = shares.numel() * torch.finfo(shares.dtype).eps
+    active = min(int((ranked < ACTIVE_SHARE - rounding).sum()) + 1, len(ranked))
+    return Weights(shares, present, active, float(ranked[active - 1]), effective_count(heavy))
+
+
+def heaviest(trace: Trace, terms: str, weights: Weights, count: int = 20) -> list[Term]:
+    """Return the terms with the largest weight, heaviest first; ties by larger value."""
+    values, shares = trace.named(terms).value, weights.shares.flatten()
+    count = min(count, shares.numel())
+    least = shares.topk(count).values[-1:].sum()  # 0 where there are no terms
+    tied = values.flatten().masked_fill(shares < least, -torch.inf)
+    chosen = tied.masked_fill(shares > least, torch.inf).topk(count).indices
+    chosen = chosen[values.flatten()[chosen].argsort(descending=True, stable=True)]
+    chosen = chosen[shares[chosen].argsort(descending=True, stable=True)]
+    found = values.flatten()[chosen].tolist()
+    carried = shares[chosen]
+    return [
+        Term(_cell(place, values.shape), value, share, total)
+        for place, value, share, total in zip(
+            chosen.tolist(), found, carried.tolist(), carried.cumsum(0).tolist(), strict=True
+        )
+        if share > 0
+    ]
+
+
+def _cell(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the indices of the cell at this place in row-major order."""
+    cell: list[int] = []
+    for length in reversed(shape):
+        place, along = divmod(place, length)
+        cell.append(along)
+    return tuple(reversed(cell))
+
+
+def score_gradient(
+    batch: Batch, spec: LossSpec, trace: Trace, scores: Tensor | None
+) -> Tensor | None:
+    """Return ∂L/∂s of each pair, [N], with all other similarities fixed. NaN for a pair that the
+    loss does not compare; None for a loss without such a derivative.
+
+    For a loss of pair scores this is the gradient by `scores`. For a loss that compares the
+    sentences of a batch it is that of its step `similarities`, summed over the cells that hold the
+    two sentences of the pair.
+    """
+    if spec.reads_scores:
+        return torch.zeros_like(batch.labels) if scores is None else scores
+    step, symbol = trace.last("similarities"), spec.symbols.get("similarities")
+    if step is None or step.gradient is None or symbol is None or step.value.ndim != 2:
+        return None
+    axes = [batch.axis(*axis) for axis in zip(symbol.axes, step.value.shape, strict=True)]
+    if any(axis is None or bool((axis[1] < 0).any()) for axis in axes):
+        return None  # its columns are no sentences
+    rows, columns = (axis[1] for axis in axes if axis is not None)
+    count = len(batch.classes)
+    by_row = step.gradient.new_zeros(count, step.value.shape[1]).index_add_(0, rows, step.gradient)
+    by_both = by_row.new_zeros(count, count).index_add_(1, columns, by_row)
+    among_rows, among_columns = (torch.zeros(count, dtype=torch.bool) for _ in range(2))
+    among_rows[rows.cpu()] = among_columns[columns.cpu()] = True
+    there = (among_rows[:, None] & among_columns).to(by_both.device)
+    first, second = batch.first, batch.second
+    felt = by_both[first, second] + torch.where(first == second, 0.0, by_both[second, first])
+    return felt.masked_fill(~(there[first, second] | there[second, first]), torch.nan)
+
+
+def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -> Tensor:
+    """Return the gradient of the loss along each pair's own similarity, [..., N].
+
+    `vectors` [..., S, D] and `scores` [..., N] are ∂L/∂vectors and ∂L/∂scores (None if the loss
+    does not depend on them), of one loss or of many on this batch. A gradient by vectors is
+    projected: u_i and v_i are turned towards each other in the direction of fastest growth of their
+    cosine, and the result is the change of the loss per unit of cosine. Their similarities to other
+    sentences change too, so it equals ∂L/∂s_i only if the loss sees s_i alone.
+    """
+    felt = torch.zeros_like(batch.labels)
+    if scores is not None:
+        felt = felt + scores
+    if vectors is not None:
+        rise_first, rise_second = rises(batch)
+        first, second = vectors[..., batch.first, :], vectors[..., batch.second, :]
+        change = (first * rise_first + second * rise_second).sum(-1)
+        size = rise_first.square().sum(1) + rise_second.square().sum(1)
+        # Parallel vectors have no direction in which the cosine grows.
+        felt = felt + torch.where(size > 1e-12, change / size.clamp_min(1e-12), 0.0)
+    return felt
+
+
+def rises(batch: Batch) -> tuple[Tensor, Tensor]:
+    """Return the gradients of each pair's cosine by its first and second vector, [N, D] each."""
+    lengths = batch.needed_vectors.norm(dim=1, keepdim=True).clamp_min(1e-12)
+    directions = unit(batch.needed_vectors)
+    first, second = directions[batch.first], directions[batch.second]
+    cosines = (first * second).sum(dim=1, keepdim=True)
+    return (
+        (second - cosines * first) / lengths[batch.first],
+        (first - cosines * second) / lengths[batch.second],
+    )

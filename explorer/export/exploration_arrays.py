@@ -1,0 +1,355 @@
+"""Explorations as plain arrays to draw, small enough to send often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from explorer.core.batch import Batch
+from explorer.core.explore import Exploration
+from explorer.core.live_formulas import Numbers, live_formula, numbers_of, references
+from explorer.core.loss_sum_parts import PartSeen, parts_of
+from explorer.core.remarks import Remark, band_applies
+from explorer.core.trace import Step
+from explorer.export import picture_types as data
+from explorer.export.matrix_layout import Layout
+from explorer.export.thumbnails import thumbnails
+from explorer.locale import part_word
+from explorer.runtime.limits import SHOWN_ROWS
+from explorer.runtime.number_format import json_number, json_numbers
+from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Setting, as_answer, packed
+from explorer.sources.cells import shortened
+from losses import Symbol
+from losses.combined.composed import chosen
+from losses.readable_inputs import READABLE
+from losses.symbols import ParameterValue
+
+
+def picture(exploration: Exploration, remarks: Sequence[Remark] = ()) -> data.Picture:
+    """Return everything the Explore page draws: numbers, text, and packed arrays."""
+    steps = exploration.trace.tensors
+    chosen = _chosen_step(exploration, steps, exploration.scenario.view.step)
+    layout = Layout(exploration)
+    return data.Picture(
+        figures=_figures(exploration),
+        steps=_steps(exploration, layout, steps),
+        inputs=len(exploration.trace.inputs),
+        chosen=chosen,
+        shown=_shown(exploration, layout, steps, chosen),
+        listing=exploration.trace.listing,
+        first_line=exploration.trace.first_line,
+        pairs=_pairs(exploration),
+        parts=_parts(exploration),
+        heaviest=_terms(exploration, layout),
+        suspects=exploration.suspects,
+        disagreement=exploration.disagreement,
+        parameters=sent_parameters(exploration.parameters),
+        remarks=list(remarks),
+    )
+
+
+def sent_parameters(parameters: Mapping[str, ParameterValue]) -> dict[str, Setting]:
+    return {n: list(one) if isinstance(one, tuple) else one for n, one in parameters.items()}
+
+
+def one_step(exploration: Exploration, step: int | None) -> data.Looked:
+    """Return the drawing data of one step alone, by default the terms: a part of `picture` small
+    enough to send for several losses at a time."""
+    steps = exploration.trace.tensors
+    chosen = _chosen_step(exploration, steps, step)
+    return data.Looked(
+        figures=_figures(exploration),
+        steps=[_described(exploration, one) for one in steps],
+        inputs=len(exploration.trace.inputs),
+        chosen=chosen,
+        shown=_shown(exploration, Layout(exploration), steps, chosen),
+        pairs=_pairs(exploration),
+    )
+
+
+def looking_at(
+    exploration: Exploration, step: str = "", facet: str = ""
+) -> tuple[Exploration, str]:
+    """Return the exploration with this step, by name, and this facet in view, "" for the
+    scenario's; and the name of the shown step.
+
+    Raises:
+        Problem: if the loss has no step of the name.
+    """
+    steps, view = exploration.trace.tensors, exploration.scenario.view
+    chosen = _chosen_step(exploration, steps, view.step)
+    if step:
+        places = {one.name: place for place, one in enumerate(steps)}
+        if step not in places:
+            raise Problem("no_such_step", name=shortened(step), known=", ".join(places))
+        chosen = places[step]
+    return exploration.seen(step=chosen, facet=facet or view.facet), steps[chosen].name
+
+
+def _pairs(e: Exploration) -> data.PairArrays:
+    return data.PairArrays(
+        score=packed(e.batch.scores),
+        gradient=packed(e.pair_gradient),
+        score_gradient=_beside(e),
+        positive=packed(e.batch.positive, torch.uint8),
+    )
+
+
+def _parts(e: Exploration) -> data.Parts | None:
+    found = parts_of(e)
+    if found is None:
+        return None
+    return as_answer(
+        data.Parts,
+        found,
+        parts=[_part(e, one, k) for k, one in enumerate(found.parts, 1)],
+        cosines=json_numbers(found.cosines.tolist()),
+        opposed=[data.Opposed(one.pair, json_numbers(list(one.pulls))) for one in found.opposed],
+        energies=[as_answer(data.Energy, one) for one in found.energies],
+    )
+
+
+def _part(e: Exploration, seen: PartSeen, number: int) -> data.PartSeen:
+    part, weights = seen.part, seen.weights
+    formula = part.spec.formula_at(**chosen(part, e.parameters))
+    return as_answer(
+        data.PartSeen,
+        seen,
+        label=part.label,
+        name=part_word(part),
+        weight=part.weight,
+        formula=rf"\mathcal L_{{{number}}} = {formula}",
+        terms=weights.terms if weights else None,
+        active=weights.active if weights else None,
+        effective=json_number(weights.effective) if weights else None,
+    )
+
+
+def _beside(e: Exploration) -> str | None:
+    """Return ∂L/∂s of each pair, if it differs from the gradient of a pair."""
+    return None if not e.is_projected or e.score_gradient is None else packed(e.score_gradient)
+
+
+def describe_batch(batch: Batch) -> dict[str, Any]:
+    """Return the fields of `BatchData`, beside its key."""
+    return {
+        "first": batch.pairs.first,
+        "second": batch.pairs.second,
+        "sentences": batch.pairs.sentences,
+        "labels": tuple(map(float, batch.pairs.labels)),
+        "labelled": batch.pairs.labelled,
+        "inference": batch.pairs.inference,
+        "places": batch.pairs.places,
+        "threshold": batch.threshold,
+        "label_range": batch.label_range,
+        "positives": len(batch.positives),
+        "negatives": len(batch.others),
+        "owned": int((batch.negative_owners >= 0).sum()),
+        "classes": int(batch.classes.max()) + 1,
+        "dimension": 0 if batch.vectors is None else batch.vectors.shape[1],
+        "orthogonal": batch.orthogonal,
+        "given": batch.given is not None,
+        "guided": batch.guide is not None,
+        "taught": batch.teacher is not None or batch.teacher_vectors is not None,
+    }
+
+
+def _figures(e: Exploration) -> data.Figures:
+    weights = e.weights
+    return as_answer(
+        data.Figures,
+        e,
+        ordered=e.order.ordered,
+        violated=e.order.violated,
+        spearman=json_number(e.order.spearman),
+        terms=weights.terms if weights else None,
+        active=weights.active if weights else None,
+        carried=weights.carried if weights else None,
+        beside=e.trace.beside,
+        by_threshold=e.spec.by_threshold,
+        effective=json_number(weights.effective) if weights else None,
+        projected=e.is_projected,
+        banded=band_applies(e),
+    )
+
+
+def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
+    """Return the chosen step, or else the terms, in a sum those of its first part, or else the
+    widest matrix."""
+    if place is not None and 0 <= place < len(steps):
+        return place
+    terms = f"{e.spec.parts[0].label}_terms" if e.spec.parts else "terms"
+    for index in reversed(range(len(steps))):
+        if steps[index].name == terms and steps[index].value.ndim:
+            return index
+    return max(range(len(steps)), key=lambda index: steps[index].value.numel())
+
+
+def _steps(e: Exploration, layout: Layout, steps: list[Step]) -> list[data.Step]:
+    """Describe each step, with a thumbnail unless it is a number."""
+    said = [_described(e, step) for step in steps]
+    sheets = {}
+    for place, step in enumerate(steps):
+        if step.value.ndim and step.value.numel():
+            grid = layout.grid(step)
+            sheets[place] = layout.arranged(grid, grid.value), is_signed(e, step)
+    for place, drawn in zip(sheets, thumbnails(list(sheets.values())), strict=True):
+        said[place] = replace(said[place], thumbnail=drawn)
+    return said
+
+
+def _described(e: Exploration, step: Step) -> data.Step:
+    symbol = e.spec.symbols.get(step.name, Symbol(""))
+    of = next((part for part in e.spec.parts if step.part == part.label), None)
+    return data.Step(
+        name=step.name,
+        line=step.line,
+        source=step.source,
+        latex=symbol.written,
+        shape=list(step.value.shape),
+        gradient=step.gradient is not None,
+        of=of and data.StepOf(of.label, of.spec.name, part_word(of)),
+        value=json_number(float(step.value)) if step.value.ndim == 0 else None,
+    )
+
+
+def is_signed(e: Exploration, step: Step) -> bool:
+    """Return whether 0 is the middle of the step's scale.
+
+    The meaning of the quantity decides, not the values that happen to occur, so that its colours do
+    not change while a slider moves. The user decides for labels.
+    """
+    if not step.value.is_floating_point():
+        return False
+    what = e.spec.reads.get(step.name)
+    if step in e.trace.inputs and what and READABLE[what].made_of == "labels":
+        return bool((step.value < 0).any())
+    return e.spec.symbols.get(step.name, Symbol("")).signed
+
+
+def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> data.Shown:
+    """Return the chosen step in full: value, gradient, weight and mask, as laid out."""
+    step = steps[place]
+    grid = layout.grid(step)
+    rows, columns = (min(length, SHOWN_ROWS) for length in grid.shape)
+
+    def laid_out(tensor: Tensor) -> Tensor:
+        return layout.arranged(grid, tensor.reshape(grid.shape))[:rows, :columns]
+
+    mask = e.trace.mask_of(step)
+    weights = e.weights.shares if e.weights is not None else None
+    if weights is not None and weights.shape != step.value.shape:
+        weights = None
+    symbol = e.spec.symbols.get(step.name, Symbol(""))
+    live = live_formula(symbol.live, e.parameters)
+    return data.Shown(
+        step=place,
+        name=step.name,
+        latex=symbol.written,
+        live=live,
+        boolean=step.value.dtype == torch.bool,
+        signed=is_signed(e, step),
+        rows=rows,
+        columns=columns,
+        all_rows=grid.shape[0],
+        all_columns=grid.shape[1],
+        row_axis=_axis(layout, grid.rows, grid.shape[0], rows),
+        column_axis=_axis(layout, grid.columns, grid.shape[1], columns),
+        value=packed(laid_out(step.value)),
+        gradient=None if step.gradient is None else packed(laid_out(step.gradient)),
+        beside=e.trace.beside and step.name == e.spec.terms,
+        weight=None if weights is None else packed(laid_out(weights)),
+        mask=None if mask is None else packed(laid_out(mask), torch.uint8),
+        hatched=e.trace.mask_of(step, earlier=True) is not None,
+        numbers=_numbers(e, layout, steps, place, live),
+    )
+
+
+def _axis(layout: Layout, name: str, length: int, shown: int) -> data.Axis:
+    pairs, sentences = layout.items(name, length)
+    order = layout.permutation(name, length)
+    places = torch.arange(length) if order is None else order.cpu()
+    return data.Axis(
+        name,
+        items=places[:shown].tolist(),
+        pairs=pairs[places][:shown].tolist() if len(pairs) == length else [],
+        sentences=sentences[places][:shown].tolist() if len(sentences) == length else [],
+    )
+
+
+def _numbers(
+    e: Exploration, layout: Layout, steps: list[Step], place: int, live: str
+) -> dict[str, data.Numbers]:
+    """Return the numbers for each reference of the step's live formula, in the shown cells."""
+    known = {**e.parameters, **{before.name: before.value for before in steps[:place]}}
+    index = _places(layout, steps[place])
+    return {
+        reference: _packed_numbers(e, layout, numbers_of(reference, index, known))
+        for reference in references(live)
+    }
+
+
+def _places(layout: Layout, step: Step) -> dict[str, Tensor]:
+    """Return level l, row r and column c of each shown cell; r for a vector, nothing for a
+    number."""
+    grid = layout.grid(step)
+
+    def display_number(axis: str, length: int) -> Tensor:
+        order = layout.permutation(axis, length)
+        return (torch.arange(length) if order is None else order.cpu())[:SHOWN_ROWS]
+
+    columns = display_number(grid.columns, grid.shape[1])[None, :]
+    if step.value.ndim < 2:
+        return {"r": columns} if step.value.ndim else {}
+    rows = display_number(grid.rows, grid.shape[0])[:, None]
+    if step.value.ndim == 2:
+        return {"r": rows, "c": columns}
+    height = step.value.shape[-2]  # levels are stacked
+    return {"l": rows // height, "r": rows % height, "c": columns}
+
+
+def _packed_numbers(e: Exploration, layout: Layout, found: Numbers) -> data.Numbers:
+    rows, columns, parts = found.values.shape
+    said = data.Numbers(found.of, found.at, rows, columns, parts, packed(found.values))
+    over = found.over
+    if over is None:
+        return said
+    return replace(
+        said,
+        kind=over.kind,
+        pairs=packed(_pairs_behind(e, layout, found.of, over.places), torch.int32),
+        present=packed(over.places >= 0, torch.uint8),
+        left=packed(over.left, torch.int32),
+        rest=packed(over.rest),
+    )
+
+
+def _pairs_behind(e: Exploration, layout: Layout, name: str, places: Tensor) -> Tensor:
+    """Return the pair of the column of each written term of a sum, −1 for none."""
+    step = e.trace.last(name)
+    if step is None or not step.value.ndim:
+        return torch.full_like(places, -1)
+    width = step.value.shape[-1]
+    pairs = layout.items(layout.axes(step)[-1], width)[0]
+    if len(pairs) != width:
+        return torch.full_like(places, -1)
+    return pairs[places % width].masked_fill(places < 0, -1)
+
+
+def _terms(e: Exploration, layout: Layout) -> list[data.Term]:
+    """Return the heavy terms with the items of their cells."""
+    if not e.heaviest:
+        return []
+    step = e.trace.named(e.spec.terms)
+    axes = layout.axes(step)
+
+    def items(cell: tuple[int, ...]) -> list[data.Item]:
+        of = enumerate(zip(axes, cell, strict=True))
+        return [data.Item(axis, n, *layout.behind(step, cell, place)) for place, (axis, n) in of]
+
+    return [as_answer(data.Term, term, items=items(term.cell)) for term in e.heaviest]

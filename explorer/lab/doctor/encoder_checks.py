@@ -1,0 +1,446 @@
+"""Findings about a data set that need an encoder.
+
+Texts near each other, keys of other pairs above a query's own, labels that the encoder contradicts,
+cosines by label, and the sharpness of temperatures. A large data set is sampled by a fixed random
+stream.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.core.label_disagreement import (
+    STRONG_RATE,
+    Contradictions,
+    Disagreement,
+    contradictions,
+    disagreement,
+    disagrees,
+    spearman,
+)
+from explorer.core.remarks import mostly_foreign
+from explorer.lab.doctor.duplicate_collisions import meetings
+from explorer.lab.doctor.finding import (
+    EVIDENCE,
+    NOTE,
+    SEVERITIES,
+    WARNING,
+    Cell,
+    Fault,
+    Value,
+    evidence,
+)
+from explorer.lab.doctor.pair_dataset_checks import MANY_MET, Check
+from explorer.lab.doctor.pair_table_profile import Profile
+from explorer.lab.large.encoded_similarities import encoded
+from explorer.lab.unit_vectors import directions
+from explorer.locale import say
+from explorer.runtime.jobs import Report
+from explorer.runtime.number_format import display_number, percent, whole_percent
+from explorer.sources.encoders import locate
+from explorer.sources.encoders.embedded import EMBEDDED, is_embedded
+from losses import LossSpec
+
+NEAR = 0.95  # cosine from which on two different texts are near-duplicates
+MAX_ENCODED = 2**14  # pairs; a sample of more gives the same result
+USUAL_ENCODED = 2000
+ENCODED = (10, MAX_ENCODED)  # limits of the requested number of pairs
+ROWS = 2**8  # of the matrix of cosines that are looked at together
+BANDS = 5  # of labels of many degrees
+MAX_LISTED_LEVELS = 8
+# Of how many queries, and among how many negatives, a temperature's sharpness is measured.
+SHARP_QUERIES, SHARP_NEGATIVES = 64, 2048
+TEMPERATURES = (1e-5, 1e3)  # limits of the search
+COUNTED_NEGATIVES = (1.5, 4.0, 16.0, 64.0)  # a temperature is shown for each
+WITH_GUIDE = "loss = losses.GISTEmbedLoss(model, guide=guide)"
+SHORT = {"minilm": EMBEDDED}
+_OF_BAND = ("mean", "tenth", "ninth")
+RANKED = 10  # pairs shown of those on which label and encoder disagree
+
+
+@dataclass(frozen=True)
+class Band:
+    """Cosines of the pairs whose labels lie from `low` to `high`: their count, mean, and between
+    which a tenth and nine tenths of them end."""
+
+    low: float
+    high: float
+    count: int
+    mean: float
+    tenth: float
+    ninth: float
+
+    def written(self, language: str) -> str:
+        ends = [display_number(self.low, 3), display_number(self.high, 3)]
+        shown = {name: display_number(getattr(self, name), 2) for name in _OF_BAND}
+        label = "–".join(dict.fromkeys(ends))
+        return say(language, "doctor.band", label=label, count=self.count, **shown)
+
+
+@dataclass(frozen=True)
+class Sharpness:
+    """The temperature at which so many `negatives` of a batch count: e to the entropy of their
+    softmax, on the mean over queries."""
+
+    negatives: float
+    temperature: float
+
+    def written(self, batch: int, language: str) -> str:
+        return say(
+            language,
+            "doctor.sharpness",
+            negatives=display_number(self.negatives),
+            others=batch - 1,
+            temperature=display_number(self.temperature, 2),
+            scale=display_number(1 / self.temperature, 2),
+        )
+
+
+@dataclass(frozen=True)
+class RankedPair:
+    """A pair, counted from 1, that contradicts this share of its comparisons (`rate`), and the
+    label that would fit its cosine."""
+
+    pair: int
+    rate: float
+    fitting: float
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """An encoder's figures of the pairs at these places, whatever the loss.
+
+    `cosines` of each pair [M]; `near`, the number of other pairs with a text near one of each [M];
+    `above`, the number of keys of other pairs above each positive pair's own [M], with the cells of
+    the largest; `negatives`, cosines of queries with keys of other pairs [Q, K]; `tokens` of the
+    longer text of each pair [M], and `most_tokens`, the encoder's limit, None where it has none.
+    """
+
+    encoder: str
+    places: np.ndarray
+    cosines: np.ndarray
+    near: np.ndarray
+    near_cells: tuple[Cell, ...]
+    above: np.ndarray
+    above_cells: tuple[Cell, ...]
+    bands: tuple[Band, ...]
+    negatives: np.ndarray
+    contradicted: Contradictions | None
+    usual: Disagreement | None
+    tokens: np.ndarray | None = None
+    most_tokens: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen:
+    """Encode at most `max_pairs` pairs and compare all with all. Vectors are cached on disk, so
+    that an interrupted run continues.
+
+    Raises Problem where there is no such encoder.
+    """
+    name, places = called(encoder), picked(profile, max_pairs)
+    model = locate(name)
+    first, second = (
+        [side[int(place)] for place in places]
+        for side in (profile.columns.first, profile.columns.second)
+    )
+    found = encoded(first, second, model, lambda *far: report("encoding", *far), with_vectors=True)
+    assert found.vectors is not None, "they were asked for"
+    queries, keys = (directions(side) for side in found.vectors)
+    read = model.token_lengths([*first, *second], lambda *far: report("tokenizing", *far))
+    near = _Near(profile, places)
+    above = _Above(profile, places, found.cosines)
+    for start in range(0, len(places), ROWS):
+        report("comparing", start, len(places))
+        rows = slice(start, start + ROWS)
+        near.look(rows, queries[rows] @ queries.T, keys[rows] @ keys.T)
+        above.look(rows, queries[rows] @ keys.T)
+    labels = profile.labels[places]
+    judges = profile.labelled and labels.min() < labels.max() and not profile.of_inference
+    judges = judges and not (is_embedded(name) and mostly_foreign(first, second))
+    contradicted = contradictions(labels, found.cosines) if judges else None
+    usual = None
+    if contradicted is not None and len(contradicted.suspects):
+        correlation = spearman(labels, found.cosines)
+        usual = disagreement(contradicted, correlation, lambda *far: report("judging", *far))
+    return Seen(
+        encoder=name,
+        places=places,
+        cosines=found.cosines,
+        near=near.partners,
+        near_cells=near.cells(profile),
+        above=above.counts,
+        above_cells=above.cells(profile),
+        bands=_bands(profile, labels, found.cosines),
+        negatives=_negatives(profile, places, queries, keys),
+        contradicted=contradicted,
+        usual=usual,
+        tokens=read and np.maximum(*np.split(read.counts, 2)),
+        most_tokens=read and read.most,
+    )
+
+
+def called(encoder: str) -> str:
+    """The whole name of an encoder."""
+    return SHORT.get(encoder.strip().casefold(), encoder)
+
+
+def picked(profile: Profile, max_pairs: int) -> np.ndarray:
+    """Places of at most `max_pairs` pairs, in order, picked by a fixed random stream."""
+    order = np.random.RandomState(0).permutation(len(profile))
+    return np.sort(order[: min(max_pairs, MAX_ENCODED)])
+
+
+class _Near:
+    """Texts of one side that differ and stand near each other, of positive pairs."""
+
+    def __init__(self, profile: Profile, places: np.ndarray) -> None:
+        self.places = places
+        self.positive = profile.positive[places]
+        self.partners = np.zeros(len(places), dtype=np.int64)
+        self.found: list[tuple[float, int, int, bool]] = []
+        self.sides = (profile.first[places], profile.second[places])
+
+    def look(self, rows: slice, *cosines: np.ndarray) -> None:
+        """The cosines of these rows with all, on each side."""
+        both = self.positive[rows, None] & self.positive[None, :]
+        close = [
+            (side >= NEAR) & (numbers[rows, None] != numbers[None, :]) & both
+            for side, numbers in zip(cosines, self.sides, strict=True)
+        ]
+        self.partners[rows] = (close[0] | close[1]).sum(axis=1)
+        for is_first, there, side in zip((True, False), close, cosines, strict=True):
+            one, other = np.nonzero(there)
+            once = one + rows.start < other
+            for i, j in zip(one[once].tolist(), other[once].tolist(), strict=True):
+                self.found.append((float(side[i, j]), i + rows.start, j, is_first))
+            self.found = sorted(self.found, reverse=True)[:EVIDENCE]
+
+    def cells(self, profile: Profile) -> tuple[Cell, ...]:
+        def cell(cosine: float, i: int, j: int, is_first: bool) -> Cell:
+            one, other = int(self.places[i]), int(self.places[j])
+            side = profile.columns.first if is_first else profile.columns.second
+            return Cell(one + 1, other + 1, side[one], side[other], cosine)
+
+        return tuple(cell(*found) for found in self.found)
+
+
+class _Above:
+    """Keys of other pairs that stand above a query's own."""
+
+    def __init__(self, profile: Profile, places: np.ndarray, own: np.ndarray) -> None:
+        self.places, self.own = places, own
+        self.first, self.second = profile.first[places], profile.second[places]
+        self.positive = profile.positive[places]
+        self.counts = np.zeros(len(places), dtype=np.int64)
+        self.found: list[tuple[float, int, int, float]] = []
+
+    def look(self, rows: slice, cosines: np.ndarray) -> None:
+        own = self.own[rows, None]
+        other = (self.first[rows, None] != self.first) & (self.second[rows, None] != self.second)
+        beaten = other & (cosines > own) & self.positive & self.positive[rows, None]
+        self.counts[rows] = beaten.sum(axis=1)
+        lead = np.where(beaten, cosines - own, -np.inf)
+        best = lead.argmax(axis=1)
+        for i in np.flatnonzero(beaten.any(axis=1)).tolist():
+            j = int(best[i])
+            at = i + rows.start
+            self.found.append((float(lead[i, j]), at, j, float(cosines[i, j])))
+        self.found = sorted(self.found, reverse=True)[:EVIDENCE]
+
+    def cells(self, profile: Profile) -> tuple[Cell, ...]:
+        def cell(_lead: float, i: int, j: int, cosine: float) -> Cell:
+            one, other = int(self.places[i]), int(self.places[j])
+            texts = profile.columns.first[one], profile.columns.second[other]
+            return Cell(one + 1, other + 1, *texts, cosine, float(self.own[i]))
+
+        return tuple(cell(*found) for found in self.found)
+
+
+def _bands(profile: Profile, labels: np.ndarray, cosines: np.ndarray) -> tuple[Band, ...]:
+    """Return the cosines by label, or, with many degrees, by equal parts of their scale."""
+    levels = np.unique(labels)
+    if len(levels) <= MAX_LISTED_LEVELS:
+        ends = [(level, level) for level in levels.tolist()]
+        inside = [labels == level for level, _ in ends]
+    else:
+        edges = np.linspace(*profile.label_range, BANDS + 1)
+        which = np.clip(np.searchsorted(edges, labels, side="right") - 1, 0, BANDS - 1)
+        ends = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+        inside = [which == band for band in range(BANDS)]
+    found = []
+    for (low, high), there in zip(ends, inside, strict=True):
+        if there.any():
+            tenth, ninth = np.quantile(cosines[there], [0.1, 0.9]).tolist()
+            mean = float(cosines[there].mean())
+            found.append(Band(low, high, int(there.sum()), mean, tenth, ninth))
+    return tuple(found)
+
+
+def _negatives(
+    profile: Profile, places: np.ndarray, queries: np.ndarray, keys: np.ndarray
+) -> np.ndarray:
+    """Cosines of some positive queries with keys of other pairs, in random order."""
+    draw = np.random.RandomState(1)
+    rows = draw.permutation(np.flatnonzero(profile.positive[places]))[:SHARP_QUERIES]
+    others = draw.permutation(len(places))[:SHARP_NEGATIVES]
+    cosines = queries[rows] @ keys[others].T
+    same = (profile.first[places][rows, None] == profile.first[places][others]) | (
+        profile.second[places][rows, None] == profile.second[places][others]
+    )
+    return np.where(same, np.nan, cosines.astype(np.float64))
+
+
+def counted(negatives: np.ndarray, temperature: float) -> float:
+    """Number of the negatives [Q, K] that count at a temperature: e to the entropy of their
+    softmax, on the mean over the queries. NaN is no negative."""
+    there = ~np.isnan(negatives)
+    logits = np.where(there, negatives, -np.inf) / temperature
+    logits -= logits.max(axis=1, keepdims=True)
+    weights = np.exp(logits)
+    weights /= weights.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -np.where(weights > 0, weights * np.log(weights), 0.0).sum(axis=1)
+    return float(np.exp(entropy).mean())
+
+
+def sharpness(seen: Seen, batch: int) -> tuple[Sharpness, ...]:
+    """Find the temperatures at which given numbers of negatives of a batch of this size count.
+
+    A temperature exists only where the batch has more negatives than that, and fewer that are
+    equally close.
+    """
+    negatives = seen.negatives[:, : batch - 1]
+    negatives = negatives[(~np.isnan(negatives)).sum(axis=1) > 1]
+    if not len(negatives):
+        return ()
+    there = float((~np.isnan(negatives)).sum(axis=1).min())
+    fewest, largest = (counted(negatives, end) for end in TEMPERATURES)
+    return tuple(
+        Sharpness(count, _temperature(negatives, count))
+        for count in COUNTED_NEGATIVES
+        if fewest < count < min(largest, 0.9 * there)
+    )
+
+
+def _temperature(negatives: np.ndarray, target: float) -> float:
+    """Find by bisection between `TEMPERATURES` the temperature at which `target` negatives
+    count."""
+    low, high = map(math.log, TEMPERATURES)
+    for _ in range(40):
+        middle = (low + high) / 2
+        below = counted(negatives, math.exp(middle)) < target
+        low, high = (middle, high) if below else (low, middle)
+    return math.exp((low + high) / 2)
+
+
+def ranked(seen: Seen) -> tuple[RankedPair, ...]:
+    """The pairs on which label and encoder disagree, the worst first, whatever their number says of
+    the data."""
+    found = seen.contradicted
+    if found is None:
+        return ()
+    return tuple(
+        RankedPair(int(seen.places[at]) + 1, float(found.rates[at]), float(found.fitting[at]))
+        for at in found.suspects.tolist()
+    )
+
+
+# ---- Findings ------------------------------------------------------------------------------------
+
+
+def examine_encoded(
+    profile: Profile, seen: Seen, spec: LossSpec, batch: int
+) -> tuple[tuple[Fault, ...], tuple[Check, ...]]:
+    """Return the findings from the encoder's cosines for this loss in batches of this size, the
+    worst first, and the checks."""
+    takes_others = spec.negatives_of_batch
+    checks = (
+        Check("near_duplicates", takes_others),
+        Check("false_negatives", takes_others),
+        Check("disagreement", seen.contradicted is not None),
+        Check("tokens", seen.tokens is not None),
+    )
+    faults: list[Fault] = []
+    if takes_others:
+        faults += [*_near_faults(seen, batch), *_above_faults(profile, seen, batch)]
+    faults += [*_disagreement(seen), *_cut_off(seen)]
+    faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
+    return tuple(faults), checks
+
+
+def _near_faults(seen: Seen, batch: int) -> Iterator[Fault]:
+    count = int((seen.near > 0).sum())
+    if not count:
+        return
+    met = meetings(seen.near, min(batch, len(seen)))
+    share = met.rows / min(batch, len(seen))
+    values: dict[str, Value] = {
+        **_whole(seen),
+        "count": count,
+        "level": display_number(NEAR),
+        "batch": batch,
+        "met": percent(share),
+    }
+    severity = WARNING if share >= MANY_MET else NOTE
+    rows = _rows(seen, seen.near_cells, seen.near > 0)
+    yield Fault("near_duplicates", severity, values, rows, (), seen.near_cells)
+
+
+def _above_faults(profile: Profile, seen: Seen, batch: int) -> Iterator[Fault]:
+    count = int((seen.above > 0).sum())
+    if not count:
+        return
+    size = min(batch, len(seen))
+    share = meetings(seen.above, size).rows / size
+    values: dict[str, Value] = {
+        **_whole(seen),
+        "count": count,
+        "positives": int(profile.positive[seen.places].sum()),
+        "batch": batch,
+        "met": percent(share),
+    }
+    severity = WARNING if share >= MANY_MET else NOTE
+    rows = _rows(seen, seen.above_cells, seen.above > 0)
+    yield Fault("false_negatives", severity, values, rows, (WITH_GUIDE,), seen.above_cells)
+
+
+def _rows(seen: Seen, cells: Iterable[Cell], found: np.ndarray) -> tuple[int, ...]:
+    """Numbers of the pairs of these cells, and of the other pairs with the finding [M]."""
+    first = (row for cell in cells for row in (cell.row, cell.other))
+    return tuple(dict.fromkeys((*first, *evidence(seen.places[found]))))
+
+
+def _disagreement(seen: Seen) -> Iterator[Fault]:
+    found, usual = seen.contradicted, seen.usual
+    if found is None or usual is None or not disagrees(len(found.strong), usual):
+        return
+    values: dict[str, Value] = {
+        **_whole(seen),
+        "count": len(found.strong),
+        "rate": whole_percent(STRONG_RATE),
+        "most": usual.most_strong,
+    }
+    yield Fault("disagreement", WARNING, values, evidence(seen.places[found.strong]))
+
+
+def _cut_off(seen: Seen) -> Iterator[Fault]:
+    """Texts of more tokens than the encoder reads, by its own tokenizer."""
+    if seen.tokens is None or seen.most_tokens is None:
+        return
+    cut = np.flatnonzero(seen.tokens > seen.most_tokens)
+    if len(cut):
+        longest = int(seen.tokens.max())
+        values: dict[str, Value] = {**_whole(seen), "count": len(cut), "longest": longest}
+        rows = evidence(seen.places[cut])
+        yield Fault("tokens_cut_off", WARNING, {**values, "most": seen.most_tokens}, rows)
+
+
+def _whole(seen: Seen) -> dict[str, Value]:
+    return {"encoder": seen.encoder, "all": len(seen)}

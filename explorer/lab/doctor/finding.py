@@ -1,0 +1,113 @@
+"""The finding of Doctor: its name, severity, numbers, and the rows that show it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from explorer.lab.doctor.remedy_trial import Tried
+from explorer.locale import say
+from explorer.runtime.response_types import Answer, Whole, as_answer
+
+Severity = Literal["severe", "warning", "note"]
+SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
+EVIDENCE = 5  # rows that a page or a terminal shows of each finding
+Value = int | float | str
+
+
+@dataclass(frozen=True)
+class Cell(Whole):
+    """Texts of two pairs (counted from 1) with their cosine; of a query and another pair's key that
+    of its `own`."""
+
+    row: int
+    other: int
+    first: str
+    second: str
+    cosine: float
+    own: float | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A finding.
+
+    Its stable name, severity, the numbers of its sentence, all pairs that show it (of those read,
+    counted from 1; for a run, its steps), code to paste, and texts of two pairs that show it.
+    `tried` has the trials of the advice, where anything can be tried. `room` is its subject: "data"
+    or a "run"; `assumed` the unknown labels that its numbers assume; `more` a sentence that
+    continues it.
+    """
+
+    name: str
+    severity: str
+    values: dict[str, Value] = field(default_factory=dict)
+    rows: tuple[int, ...] = ()
+    advice: tuple[str, ...] = ()
+    cells: tuple[Cell, ...] = ()
+    room: str = "data"
+    assumed: str = ""
+    more: str = ""
+    tried: Tried | None = None
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The first of its rows, for display."""
+        return self.rows[:EVIDENCE]
+
+    def said(self, language: str = "en") -> str:
+        """Return the sentence of the finding."""
+        sentence = say(language, f"doctor.{self.room}.{self.name}", **self.values)
+        if self.more:
+            sentence = say(
+                language, f"doctor.{self.room}.{self.more}", said=sentence, **self.values
+            )
+        if not self.assumed:
+            return sentence
+        return say(language, f"doctor.{self.room}.if.{self.assumed}", said=sentence)
+
+    def advised(self, language: str = "en") -> list[str]:
+        """Return the advice, and the code to paste."""
+        kind = "none_helps" if self.tried == {} else f"{self.room}.do"
+        return [
+            say(language, f"doctor.{kind}.{self.name}"),
+            *(self._paste(one, language) for one in self.advice),
+        ]
+
+    def _paste(self, code: str, language: str) -> str:
+        """The code, under a comment on what it did where it was tried."""
+        trial = (self.tried or {}).get(code)
+        return f"# {trial.written(language)}\n{code}" if trial else code
+
+    def lines(self, language: str = "en", rows: Iterable[str] = ()) -> Iterator[str]:
+        """Yield the finding for the terminal, with the rows that show it."""
+        yield f"{say(language, f'doctor.severity.{self.severity}')} · {self.name}"
+        for one in (self.said(language), *rows, *self.advised(language)):
+            yield textwrap.indent(one, "   ")
+
+    def answered(self, kind: type[Answer], language: str, **others: object) -> Answer:
+        """Return the answer of this kind about the finding, with its other fields."""
+        sentences = {"said": self.said(language), "advice": self.advised(language)}
+        return as_answer(kind, self, **sentences, **others)
+
+
+@dataclass(frozen=True)
+class FoundFault(Whole):
+    """A finding about a data set: its sentence, the numbers in it, rows of the table that show
+    it."""
+
+    name: str
+    severity: Severity
+    said: str
+    values: dict[str, Value]
+    rows: list[int]
+    advice: list[str]
+
+
+def evidence(places: np.ndarray) -> tuple[int, ...]:
+    """Return these places, counted from 1."""
+    return tuple((places + 1).tolist())

@@ -1,0 +1,157 @@
+"""The ends between which the loss of a run lies, and what its last batches say beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from explorer.core.loss_lookup import AmbiguousLoss
+from explorer.lab.doctor.batch_counts import axes_of, family_of
+from explorer.lab.doctor.batch_layouts import Layout
+from explorer.lab.doctor.known_loss_and_batch import Known, side_for
+from explorer.lab.doctor.logs.curve_noise import noise_of
+from explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log
+from explorer.lab.doctor.minimum_without_labels import Minimum, minimum_of
+from explorer.lab.doctor.number_explanation import assumed_labels
+from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, Side, landmark
+from explorer.runtime.problem import Problem
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Reference values of a run: value at collapse and minimum of its loss.
+
+    As the run itself logged them (`logged`), by its counts, or of batches `drawn` from its rows;
+    None for unknown ones. Beside these ends, which are compared, the figures of the last batches:
+    the mean cosine of their negatives, and `order`, the last value of a correlation of held-out
+    pairs with their labels, by the name of its curve. `assumed` names the unknown labels on which
+    the ends depend (see `assumed_labels`). `errors` are the standard errors of the ends that were
+    logged or drawn. `minimum` is the lower bound of the loss, whatever is unknown.
+    """
+
+    collapse: float | None = None
+    floor: float | None = None
+    logged: bool = False
+    drawn: bool = False
+    negatives: float | None = field(default=None, compare=False)
+    order: tuple[str, float] | None = field(default=None, compare=False)
+    assumed: str = ""
+    errors: Mapping[str, float] = field(default_factory=dict, compare=False)
+    minimum: Minimum = field(default=Minimum(None), compare=False)
+
+
+def side_of(known: Known) -> Side | None:
+    """The loss that is known, under the convention that its name selects; None where none is, or
+    none here. Raises AmbiguousLoss where the name may be several."""
+    if not known.loss:
+        return None
+    try:
+        return side_for(known)
+    except AmbiguousLoss:
+        raise
+    except Problem:
+        return None
+
+
+def marks_of(log: Log, known: Known) -> Marks:
+    """Return value at collapse and minimum: as `PrismCallback` logged them, else by the counts of
+    the batch, else the value at collapse of batches drawn from the rows of our own run.
+
+    For a loss on labels both depend on the numbers of pairs with each label, which are unknown.
+    """
+    logged = {kind: _logged(log, f"{OURS}{kind}") for kind in (COLLAPSE, FLOOR)}
+    beside = {"negatives": _logged(log, f"{OURS}negative_cosine"), "order": _order(log)}
+    if logged[COLLAPSE] is not None:
+        errors = {kind: _error(log, f"{OURS}{kind}") for kind in logged}
+        minimum = Minimum(logged[FLOOR])
+        return Marks(
+            logged[COLLAPSE], logged[FLOOR], True, **beside, errors=errors, minimum=minimum
+        )
+    side = side_of(known)
+    marks = Marks(**beside) if side is None else _marks_by_counts(side, known, beside)
+    drawn = log.drawn_collapse
+    if marks.collapse is not None or drawn is None or known != log.known:
+        return marks
+    value, error = drawn
+    errors = {COLLAPSE: error, FLOOR: 0.0}
+    return dataclasses.replace(marks, collapse=value, drawn=True, assumed="", errors=errors)
+
+
+def _marks_by_counts(side: Side, known: Known, beside: Mapping[str, Any]) -> Marks:
+    collapse, floor = (_by_counts(side, known, kind) for kind in (COLLAPSE, FLOOR))
+    ends = {COLLAPSE: collapse, FLOOR: floor}
+    known_ends = [kind for kind, value in ends.items() if value is not None]
+    assumed = assumed_labels(side, known, known_ends)
+    return Marks(
+        collapse, floor, **beside, assumed=assumed, minimum=_minimum_by_counts(side, known)
+    )
+
+
+def _logged(log: Log, name: str) -> float | None:
+    """The last level of what the run logged of a landmark."""
+    curve = _curve(log, name)
+    return None if curve is None else _last(curve)
+
+
+def _error(log: Log, name: str) -> float:
+    """The standard error of that level; 0 where it was not logged."""
+    curve = _curve(log, name)
+    return 0.0 if curve is None else noise_of(curve.values).of_mean(_tenth(curve))
+
+
+def _curve(log: Log, name: str) -> Curve | None:
+    found = (curve.finite for one, curve in log.curves.items() if one.endswith(name))
+    return next((curve for curve in found if len(curve)), None)
+
+
+def _order(log: Log) -> tuple[str, float] | None:
+    """The last level of the first held-out correlation of similarity and label."""
+    named = [name for name in log.figures if CORRELATION.search(name)]
+    found = ((name, log.curves[name].finite) for name in named)
+    return next(((name, _last(curve)) for name, curve in found if len(curve)), None)
+
+
+def _last(curve: Curve) -> float:
+    """The mean of the last tenth."""
+    return float(curve.values[-_tenth(curve) :].mean())
+
+
+def _tenth(curve: Curve) -> int:
+    return max(len(curve) // 10, 1)
+
+
+def _layouts(side: Side, known: Known) -> list[Layout]:
+    """The batch that is known, or a few among those that it may be."""
+    axis = next(axes_of(side, known), None)
+    if axis is None:
+        return []
+    if family_of(side) == "keys" and not axis.counted:
+        return [axis.layout_of(1)]
+    if not axis.counted:
+        axis = next(axes_of(side, dataclasses.replace(known, batch=None)), axis)
+    counts = sorted({min(max(axis.least, count), axis.most) for count in (2, 3, 5, 8)})
+    return [axis.layout_of(count) for count in dict.fromkeys(counts)]
+
+
+def _minimum_by_counts(side: Side, known: Known) -> Minimum:
+    """Return the lower bound of the loss on any of these batches."""
+    found = [minimum_of(side, known, layout) for layout in _layouts(side, known)]
+    certain = [one.certain for one in found if one.certain is not None]
+    causes = [one.cause for one in found if one.cause]
+    return Minimum(
+        min(certain) if found and len(certain) == len(found) else None,
+        causes[0] if causes else "",
+        next((one.label_ends for one in found if one.label_ends), None),
+    )
+
+
+def _by_counts(side: Side, known: Known, kind: str) -> float | None:
+    layouts = _layouts(side, known)
+    found = [landmark(side, kind, layout) for layout in layouts]
+    if len(layouts) == 1:
+        return found[0]
+    same = len(layouts) > 2 and None not in found
+    values = [one or 0.0 for one in found]
+    return values[0] if same and max(values) - min(values) < 1e-9 else None

@@ -1,0 +1,69 @@
+"""Reader of ``trainer_state.json``, as transformers' Trainer saves it.
+
+A NaN stands there as such, as a word or, where another program has written it again, as null: a
+name is only there with a value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from explorer.lab.doctor.known_loss_and_batch import Known, known_as_trained
+from explorer.lab.doctor.logs.log import NO_NUMBERS, Log, curves_of, last_epoch
+from explorer.runtime.problem import Problem
+from losses.sentence_transformers.class_recognition import CALLBACK_RECORD
+
+APART = ("step", "epoch")
+
+
+def read(name: str, content: bytes) -> Log:
+    """Read the log. Raises Problem where it is damaged or has nothing logged."""
+    try:
+        state = json.loads(content.decode("utf-8-sig"))
+        history = state["log_history"]
+        points = [*_points(history)]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as damage:
+        reason = str(damage)[:120] or type(damage).__name__
+        raise Problem("run_damaged", name=name, reason=reason) from None
+    curves = curves_of(points)
+    if not curves:
+        raise Problem("run_nothing_logged", name=name)
+    batch = state.get("train_batch_size")
+    counted = isinstance(batch, int) and not isinstance(batch, bool) and batch > 0
+    known, called = _recorded_loss(state, batch if counted else None)
+    epochs = last_epoch(record.get("epoch") for record in history)
+    return Log("trainer_state", curves, known, called, epochs=epochs)
+
+
+def _recorded_loss(state: dict, batch: int | None) -> tuple[Known, str]:
+    """Read the loss that `PrismCallback` saved there, and the class of that loss."""
+    callbacks = state.get("stateful_callbacks")
+    record = callbacks.get(CALLBACK_RECORD) if isinstance(callbacks, dict) else None
+    if not isinstance(record, dict):
+        return Known(batch=batch), ""
+    called, columns = str(record.get("called", "")), record.get("columns")
+    parameters = record.get("parameters")
+    parameters = parameters if isinstance(parameters, dict) else {}
+    negatives = max(columns - 2, 0) if isinstance(columns, int) else None
+    known = known_as_trained(
+        str(record.get("loss", "")), parameters, batch=batch, negatives=negatives
+    )
+    # The class is of the library's convention, where it is one of the library's.
+    library = known.loss and record.get("convention")
+    if not library:
+        return known, called
+    return replace(known, loss=called, convention=str(library)), called
+
+
+def _points(history: list[dict]) -> Iterator[tuple[str, object, object]]:
+    for place, record in enumerate(history):
+        if "step" not in record:
+            raise ValueError(f"entry {place + 1} of log_history has no step")
+        for name, value in record.items():
+            if name not in APART and (value is None or isinstance(value, int | float)):
+                yield name, record["step"], math.nan if value is None else value
+            elif name not in APART and value in NO_NUMBERS:
+                yield name, record["step"], float(value)

@@ -1,0 +1,449 @@
+"""A table of pairs as numbers: its figures whatever the loss, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from explorer.lab.doctor.duplicate_collisions import (
+    Meetings,
+    beside,
+    encounters,
+    meetings,
+    partners,
+    touching,
+)
+from explorer.lab.doctor.equal_number_groups import label_spreads, later, of_several_labels, sets
+from explorer.lab.doctor.text_numbers import looked_at, numbered, together
+from explorer.runtime import jobs
+from explorer.sources.column_roles import (
+    PAIR_ROLES,
+    TEACHER,
+    TRIPLET_ROLES,
+    is_name,
+)
+from explorer.sources.symmetric_columns import name_same_kind
+from losses.labels import UNIT, Ends, label_rules
+
+# Labels of one pair that differ by at most this share of their scale: raters differ by as much.
+RATER_NOISE = 0.1
+
+
+class Columns(Protocol):
+    """Pairs of any source: `Pairs`, or those of a large file."""
+
+    @property
+    def first(self) -> Sequence[str]: ...
+    @property
+    def second(self) -> Sequence[str]: ...
+    @property
+    def labels(self) -> Sequence[float] | np.ndarray: ...
+    @property
+    def labelled(self) -> bool: ...
+    @property
+    def teacher(self) -> Sequence[float] | np.ndarray | None: ...
+    @property
+    def inference(self) -> bool: ...
+    @property
+    def threshold(self) -> float | None: ...
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """Reason to leave each row out: the place in `reasons`, −1 for one that stays [N]. A row has
+    the first reason that holds."""
+
+    why: np.ndarray
+    reasons: tuple[str, ...]
+
+    @classmethod
+    def without(cls, count: int, faults: Mapping[str, np.ndarray]) -> Cleaned:
+        """Return `count` rows without those at the places of each fault."""
+        why = np.full(count, -1, dtype=np.int8)
+        for reason, places in reversed(list(enumerate(faults.values()))):
+            why[places] = reason
+        return cls(why, tuple(faults))
+
+    @property
+    def kept(self) -> np.ndarray:
+        """The rows that stay, counted from 1."""
+        return np.flatnonzero(self.why < 0) + 1
+
+    @property
+    def left_out(self) -> list[tuple[int, str]]:
+        """Rows that are left out, counted from 1, with the names of the faults."""
+        places = np.flatnonzero(self.why >= 0).tolist()
+        return [(place + 1, self.reasons[self.why[place]]) for place in places]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Numbers for the texts of both sides and for the pair, equal for texts that fold to the same.
+
+    `tokens` is the approximate number of the longer text of each pair; `foreign` masks texts of
+    either side that are mostly in another script than Latin. Without labels all pairs are positive.
+    `rows` are the table's rows of the pairs, and batches are made of them: triplets and lists have
+    several pairs each. None where each pair is a row.
+    """
+
+    columns: Columns
+    labels: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    pair: np.ndarray
+    positive: np.ndarray
+    tokens: np.ndarray
+    foreign: tuple[np.ndarray, np.ndarray]
+    threshold: float
+    label_range: Ends
+    rows: np.ndarray | None = None
+    _met: dict[int, Meetings] = field(default_factory=dict, repr=False)
+    _cleaned: dict[bool, Cleaned] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def labelled(self) -> bool:
+        return self.columns.labelled
+
+    @property
+    def label_column(self) -> str:
+        """Name of the column of labels, "score" where it has none."""
+        return self._named("score") or "score"
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Names of all columns of texts, those of a triplet's candidates among them; without names
+        "anchor", "positive" and "negative", numbered where there are several."""
+        anchor, positive, negative = TRIPLET_ROLES
+        first = self._named("first") or self._named(anchor) or anchor
+        positives = getattr(self.columns, "positives", ()) or (self._named("second"),)
+        negatives = getattr(self.columns, "negatives", ())
+        return (first, *_numbered(positives, positive), *_numbered(negatives, negative))
+
+    def _named(self, role: str) -> str:
+        name = getattr(self.columns, "chosen", {}).get(role, "")
+        return name if is_name(name) else ""
+
+    @property
+    def of_inference(self) -> bool:
+        """True if the labels are entailment, neutral and contradiction: kinds, and no degrees."""
+        return self.columns.inference
+
+    @property
+    def of_triplets(self) -> bool:
+        """True if the pairs are those of triplets, whose labels stand in no column."""
+        return TRIPLET_ROLES[0] in getattr(self.columns, "chosen", {})
+
+    @property
+    def has_teacher(self) -> bool:
+        return self.columns.teacher is not None
+
+    @cached_property
+    def teacher_margins(self) -> np.ndarray:
+        """Largest margin of the teacher between a positive and another pair of the same first text,
+        by the number of that text; −∞ where there are not both."""
+        count = int(self.first.max(initial=-1)) + 1
+        scores = np.full(len(self), np.nan)
+        if self.columns.teacher is not None:
+            scores = np.asarray(self.columns.teacher, dtype=np.float64)
+        ends = []
+        for side in (self.positive, ~self.positive):
+            there = side & ~np.isnan(scores)
+            low, high = np.full(count, np.inf), np.full(count, -np.inf)
+            np.minimum.at(low, self.first[there], scores[there])
+            np.maximum.at(high, self.first[there], scores[there])
+            ends.append((low, high))
+        (low, high), (low_other, high_other) = ends
+        return np.maximum(high - low_other, high_other - low)
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """The labels that there are, each once."""
+        return np.unique(self.labels)
+
+    @cached_property
+    def positives(self) -> int:
+        return int(self.positive.sum())
+
+    @property
+    def in_lists(self) -> bool:
+        """True if a row has its candidates, or its negatives, as a list, of which one may go."""
+        return bool(getattr(self.columns, "listed", frozenset()) - {TEACHER})
+
+    @cached_property
+    def row_of(self) -> np.ndarray:
+        """The number of each pair's row, from 0 [N]."""
+        if self.rows is None:
+            return np.arange(len(self))
+        return np.unique(self.rows, return_inverse=True)[1]
+
+    @property
+    def is_symmetric(self) -> bool:
+        """True if (A, B) and (B, A) are one pair: labelled pairs whose columns are of one kind,
+        such as sentence1 and sentence2, or have no names; not questions and answers."""
+        if self.rows is not None or not self.labelled or self.of_inference:
+            return False
+        first, second = (self._named(role) for role in PAIR_ROLES[:2])
+        return not (first and second) or name_same_kind(first, second)
+
+    @cached_property
+    def same_pair(self) -> np.ndarray:
+        """A number for each pair of texts [N], of symmetric ones in whichever order."""
+        if not self.is_symmetric:
+            return self.pair
+        low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
+        return together(low, high)
+
+    @cached_property
+    def _labelled_pair(self) -> np.ndarray:
+        """A number for each pair of texts with its label [N]."""
+        return together(self.same_pair, np.searchsorted(self.levels, self.labels))
+
+    @cached_property
+    def alike(self) -> np.ndarray:
+        """A number for each pair [N], equal for those of rows that hold the same pairs with the
+        same labels, in whatever order: of a triplet whose anchor and positive stand with other
+        negatives elsewhere it is another."""
+        if self.rows is None:
+            return self._labelled_pair
+        return sets(self._labelled_pair, self.row_of)[self.row_of]
+
+    @cached_property
+    def again(self) -> np.ndarray:
+        """The places of pairs of rows that stood before, with the same labels; of a list also those
+        that stood before in it."""
+        again = later(self.alike, self.row_of)
+        if self.rows is not None and self.in_lists:
+            again |= later(together(self.row_of, self._labelled_pair))
+        return np.flatnonzero(again)
+
+    @cached_property
+    def own_negatives(self) -> np.ndarray:
+        """The places of triplets' negatives that are their row's own positive, or its anchor."""
+        if not self.of_triplets:
+            return np.zeros(0, dtype=np.int64)
+        there = together(self.row_of, self.pair)
+        own = np.isin(there, there[self.positive]) | (self.first == self.second)
+        return np.flatnonzero(own & ~self.positive)
+
+    @property
+    def rater_noise(self) -> float:
+        """The largest difference between two labels of one pair that is no conflict."""
+        low, high = self.label_range
+        return RATER_NOISE * (high - low)
+
+    def several_labels(self, by_threshold: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The places of all pairs that stand with several labels, and not in one triplet alone:
+        those that conflict, and those within `rater_noise`. For a loss that reads only whether a
+        label reaches the threshold, labels differ where they lie on both sides of it."""
+        places = np.setdiff1d(np.arange(len(self)), self.own_negatives, assume_unique=True)
+        pair, labels = self.same_pair[places], self.labels[places]
+        read = self.positive[places].astype(float) if by_threshold else labels
+        several = of_several_labels(pair, read)
+        is_noise = label_spreads(pair, labels) <= self.rater_noise * (1 + 1e-9)
+        return places[several & ~is_noise], places[several & is_noise]
+
+    @cached_property
+    def same_on_both_sides(self) -> np.ndarray:
+        """The places of pairs of one text; of triplets those of anchor and positive."""
+        same = self.first == self.second
+        return np.flatnonzero(same & self.positive if self.of_triplets else same)
+
+    @cached_property
+    def alone(self) -> np.ndarray:
+        """The places of pairs whose first text stands in no other."""
+        return np.flatnonzero(~self.listed)
+
+    @cached_property
+    def varied(self) -> np.ndarray:
+        """Mask of the pairs whose first text stands with another label too [N]."""
+        return of_several_labels(self.first, self.labels)
+
+    @property
+    def in_order(self) -> float:
+        """The share of pairs whose first text stands with another label too."""
+        return float(self.varied.mean()) if len(self) else 0.0
+
+    @cached_property
+    def listed(self) -> np.ndarray:
+        """Mask of the pairs whose first text stands in another pair too [N]."""
+        return np.bincount(self.first)[self.first] > 1
+
+    @cached_property
+    def commonest(self) -> float:
+        """The share of pairs with the label that most have."""
+        _, counts = np.unique(self.labels, return_counts=True)
+        return float(counts.max() / len(self)) if len(self) else 1.0
+
+    @cached_property
+    def heads(self) -> np.ndarray:
+        """The place of the pair that stands for each row [R]: its first positive one, or its first
+        where none is."""
+        if self.rows is None:
+            return np.arange(len(self))
+        order = np.lexsort((~self.positive, self.rows))
+        return np.sort(order[np.unique(self.rows[order], return_index=True)[1]])
+
+    @cached_property
+    def positive_heads(self) -> np.ndarray:
+        """The places of those that are positive."""
+        return self.heads[self.positive[self.heads]]
+
+    @cached_property
+    def partners(self) -> np.ndarray:
+        """Number of positive pairs of other rows with a text of that of each row, or its first as
+        their second; none for a row without a positive pair [R]."""
+        found = np.zeros(len(self.heads), dtype=np.int64)
+        if len(self.positive_heads):
+            found[self.positive[self.heads]] = partners(*self._of_positives)
+        return found
+
+    @property
+    def _of_positives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        places = self.positive_heads
+        return self.first[places], self.second[places], self.pair[places]
+
+    @cached_property
+    def sharing(self) -> np.ndarray:
+        """The places of positive pairs that share a text with that of another row, on the same side
+        or across both."""
+        places = self.positive_heads
+        return places[touching(*self._of_positives)] if len(places) else places
+
+    @cached_property
+    def written_apart(self) -> np.ndarray:
+        """The places of those of them that share a text which is not the same to the letter: only
+        folded is it."""
+        places = self.sharing
+        if not len(places):
+            return places
+        columns, at = self.columns, places.tolist()
+        first, second = (
+            np.fromiter((hash(side[place]) for place in at), np.int64, len(at))
+            for side in (columns.first, columns.second)
+        )
+        first, second = numbered(first, second)
+        folded = self.first[places], self.second[places], self.pair[places]
+        return places[beside(*folded) > beside(first, second, together(first, second))]
+
+    @cached_property
+    def _encounters(self) -> float:
+        return encounters(*self._of_positives)
+
+    def met(self, batch: int) -> Meetings:
+        """Return the meetings of positive pairs of one text in a batch."""
+        known = self._met.get(batch)
+        if known is None:
+            known = self._met[batch] = self._meetings(batch)
+        return known
+
+    def _meetings(self, batch: int) -> Meetings:
+        count = len(self.positive_heads)
+        if not count:
+            return meetings(np.zeros(0, dtype=np.int64), batch)
+        met = meetings(self.partners, batch, self._encounters)
+        # Only positive pairs are rows of the loss.
+        share = float(self.partners.sum()) / max(count * (count - 1), 1)
+        return Meetings(met.pairs, met.rows, met.floor * len(self.heads) / count, share)
+
+    @cached_property
+    def has(self) -> frozenset[str]:
+        """The `Readable.needs` that the pairs meet."""
+        there = {
+            "positives": self.positives > 0,
+            "order": self.labelled and len(self.levels) > 1,
+            "sides": self.labelled and 0 < self.positives < len(self),
+            "lists": len(self.alone) < len(self),
+            "teacher": self.has_teacher,
+        }
+        return frozenset(need for need, met in there.items() if met)
+
+    def cleaned(self, by_threshold: bool) -> Cleaned:
+        """Leave out negatives that are their own positive or anchor, pairs whose labels conflict
+        (see `several_labels`), pairs of one text, and copies of a row after its first.
+
+        Of a list these candidates go, of any other row all of it.
+        """
+        known = self._cleaned.get(by_threshold)
+        if known is None:
+            faults = {
+                "negative_is_own": self.own_negatives,
+                "conflicting_labels": self.several_labels(by_threshold)[0],
+                "same_on_both_sides": self.same_on_both_sides,
+                "copies": self.again,
+            }
+            known = self._of_whole_rows(Cleaned.without(len(self), faults))
+            self._cleaned[by_threshold] = known
+        return known
+
+    def _of_whole_rows(self, found: Cleaned) -> Cleaned:
+        """Leave out the rest of each row that cannot be trained on without its lost pairs."""
+        if self.rows is None:
+            return found
+        out, row, count = found.why >= 0, self.row_of, len(self.heads)
+        lost = np.bincount(row[out], minlength=count)
+        if self.in_lists:
+            # What has to stay: of a triplet either side, of a list two to compare.
+            sides = [self.positive, ~self.positive] if self.of_triplets else [np.ones_like(out)]
+            least = 1 if self.of_triplets else 2
+            lacking = [np.bincount(row[side & ~out], minlength=count) < least for side in sides]
+            lost = lost * np.logical_or.reduce(lacking)
+        first = np.full(count, len(found.reasons))
+        np.minimum.at(first, row[out], found.why[out])
+        why = np.where((lost > 0)[row], first[row], found.why).astype(np.int8)
+        return Cleaned(why, found.reasons)
+
+    def kept_rows(self, by_threshold: bool) -> int:
+        """Number of rows of the cleaned table."""
+        return len(np.unique(self.row_of[self.cleaned(by_threshold).kept - 1]))
+
+    def prepared(self) -> Profile:
+        """Compute everything that no loss and no batch size changes."""
+        _ = self.has, self.partners, self.written_apart, self._encounters, self.cleaned(False)
+        _ = self.varied, self.listed, self.commonest
+        return self
+
+
+def _numbered(names: Sequence[str], role: str) -> Iterator[str]:
+    """The names of columns; of those without one their role, numbered where there are several."""
+    for at, name in enumerate(names, 1):
+        yield name if is_name(name) else f"{role}_{at}" if len(names) > 1 else role
+
+
+def profiled(
+    columns: Columns,
+    report: Callable[[str, int, int], None] = jobs.step,
+    rows: np.ndarray | None = None,
+) -> Profile:
+    """Fold, number and measure all texts once; all further questions are arithmetic.
+
+    `report` hears the progress, and may raise to stop.
+    """
+    labels = np.asarray(columns.labels, dtype=np.float64)
+    count = len(labels)
+    one, other = (
+        looked_at(side, lambda done, before=before: report("numbering", before + done, 2 * count))
+        for before, side in ((0, columns.first), (count, columns.second))
+    )
+    first, second = numbered(one.hashes, other.hashes)
+    rules = label_rules(labels.tolist(), columns.threshold, None if count else UNIT)
+    positive = labels >= rules.threshold if columns.labelled else np.ones(count, dtype=bool)
+    return Profile(
+        columns=columns,
+        labels=labels,
+        first=first,
+        second=second,
+        pair=together(first, second),
+        positive=positive,
+        tokens=np.maximum(one.tokens, other.tokens),
+        foreign=(one.foreign, other.foreign),
+        threshold=rules.threshold,
+        label_range=rules.label_range,
+        rows=rows if rows is not None and (rows[1:] == rows[:-1]).any() else None,
+    )

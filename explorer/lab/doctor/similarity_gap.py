@@ -1,0 +1,316 @@
+"""Similarities of positives and of negatives, at one moment or at several, such as before and after
+a training: which way the gap between them goes, and how many comparisons are in order.
+
+JSON, JSON lines, CSV and TSV are read. A query has a number or a list of numbers under a name such
+as "pos" or "neg_scores"; or each row has a label and a number, and no text. The moment is what else
+the name says ("pos_before"), the key around the queries, or a column such as "stage". Whole numbers
+throughout are ids of documents.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from explorer.lab.doctor.finding import NOTE, WARNING, Fault, FoundFault, Value
+from explorer.lab.doctor.logs.log import STEP_NAMES, is_loss, number_in
+from explorer.locale import say
+from explorer.runtime.number_format import display_number, percent
+from explorer.runtime.response_types import Whole, as_answer
+
+POSITIVE = frozenset(("pos", "positive", "positives", "正例", "正样本"))
+NEGATIVE = frozenset(("neg", "negative", "negatives", "负例", "负样本"))
+SIMILARITY = frozenset(
+    (
+        *("score", "scores", "sim", "sims", "similarity", "similarities", "cos", "cosine"),
+        *("cosines", "mean", "hard", "相似度", "得分"),
+    )
+)
+LABELS = frozenset(("label", "labels", "relevant", "gold", "标签"))
+STAGES = frozenset(("stage", "when", "moment", "phase", "checkpoint", "阶段"))
+QUERIES = frozenset(("query", "queryid", "qid", "topic", "查询"))
+MOMENTS = frozenset(
+    ("before", "after", "base", "baseline", "tuned", "finetuned", "训练前", "训练后")
+)
+MAX_BYTES, HEAD_BYTES = 2**23, 2**16  # of a file, and of its head with the names
+_MENTIONED = re.compile(r"pos|正|label|标签|gold|relevant|\\u[0-9a-f]{4}", re.I)
+_DIGITS = 4
+
+Record = Mapping[str, Any]
+Scores = tuple[list[float], list[float]]  # of positives, and of negatives
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A model's scores of the positives and negatives of each query at one moment."""
+
+    name: str
+    queries: tuple[Scores, ...]
+
+    @property
+    def positive(self) -> float:
+        """The mean of all positives."""
+        return float(np.mean([score for scores, _ in self.queries for score in scores]))
+
+    @property
+    def negative(self) -> float:
+        return float(np.mean([score for _, scores in self.queries for score in scores]))
+
+    @property
+    def gap(self) -> float:
+        return self.positive - self.negative
+
+    @property
+    def reversed_queries(self) -> tuple[int, ...]:
+        """Queries, counted from 1, of which a negative stands above a positive."""
+        return tuple(at for at, (own, other) in enumerate(self.queries, 1) if max(other) > min(own))
+
+    @property
+    def order(self) -> float:
+        """The share of the comparisons of a query's positive with its negative that are in order;
+        equal ones count half."""
+        won = [
+            (np.sign(np.subtract.outer(own, other)) + 1).ravel() / 2 for own, other in self.queries
+        ]
+        return float(np.concatenate(won).mean())
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """The moments in their order, and what was found in them."""
+
+    moments: tuple[Moment, ...]
+    faults: tuple[Fault, ...]
+
+    def about(self, language: str = "en") -> Iterator[str]:
+        """A sentence for each moment."""
+        for one in self.moments:
+            yield say(
+                language,
+                "doctor.similarities.moment" if one.name else "doctor.similarities.only",
+                name=one.name,
+                count=len(one.queries),
+                positive=display_number(one.positive, _DIGITS),
+                negative=display_number(one.negative, _DIGITS),
+                gap=display_number(one.gap, _DIGITS),
+                order=percent(one.order),
+            )
+
+    def lines(self, language: str = "en") -> Iterator[str]:
+        """Yield the report for the terminal."""
+        yield from self.about(language)
+        for fault in self.faults:
+            yield ""
+            yield from fault.lines(language)
+
+    def answered(self, language: str = "en") -> DoctoredSimilarities:
+        """Return the answer for programs and the page."""
+        return DoctoredSimilarities(
+            [as_answer(SimilarityMoment, one, queries=len(one.queries)) for one in self.moments],
+            [*self.about(language)],
+            [one.answered(FoundFault, language, rows=[*one.rows]) for one in self.faults],
+        )
+
+
+@dataclass(frozen=True)
+class SimilarityMoment(Whole):
+    """Similarities at one moment: the means of positives and of negatives, their gap, and the share
+    of a query's comparisons that are in order."""
+
+    name: str
+    queries: int
+    positive: float
+    negative: float
+    gap: float
+    order: float
+
+
+@dataclass(frozen=True)
+class DoctoredSimilarities(Whole):
+    """Similarities of positives and negatives at one moment or several, in sentences too; the rows
+    of a finding are queries."""
+
+    moments: list[SimilarityMoment]
+    about: list[str]
+    findings: list[FoundFault]
+
+
+def read_similarities(content: bytes) -> Similarities | None:
+    """Return the similarities that a text holds, None for any other text."""
+    head = content[:HEAD_BYTES].decode("utf-8-sig", "ignore")
+    if len(content) > MAX_BYTES or not _MENTIONED.search(head):
+        return None
+    moments = _moments(_records(content.decode("utf-8-sig", "ignore")))
+    are_ids = all(score.is_integer() for one in moments for query in one.queries
+                  for scores in query for score in scores)  # fmt: skip
+    return None if are_ids else Similarities(moments, tuple(_faults(moments)))
+
+
+# ---- Findings ------------------------------------------------------------------------------------
+
+
+def _faults(moments: tuple[Moment, ...]) -> Iterator[Fault]:
+    before, after = moments[0], moments[-1]
+    if len(moments) > 1 and (name := _change(before, after)):
+        severity = NOTE if name == "gap_wider" else WARNING
+        yield Fault(name, severity, _values(before, after), room="similarities")
+    if after.reversed_queries:
+        counts: dict[str, Value] = {"count": len(after.reversed_queries), "all": len(after.queries)}
+        yield Fault("reversed", WARNING, counts, after.reversed_queries, room="similarities")
+
+
+def _change(before: Moment, after: Moment) -> str:
+    if after.order < before.order:
+        return "order_worse"
+    if math.isclose(after.gap, before.gap, abs_tol=1e-9):
+        return ""
+    return "gap_wider" if after.gap > before.gap else "gap_narrower"
+
+
+def _values(before: Moment, after: Moment) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for at, one in (("before", before), ("after", after)):
+        found[at] = one.name
+        for name in ("positive", "negative", "gap"):
+            found[f"{name}_{at}"] = display_number(getattr(one, name), _DIGITS)
+        found[f"order_{at}"] = percent(one.order)
+    return found
+
+
+# ---- Reading -------------------------------------------------------------------------------------
+
+
+def _records(text: str) -> Any:
+    """The value of a JSON text, or the rows of a table; None for neither."""
+    if not text.lstrip().startswith(("{", "[")):
+        return _rows(text)
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(text)
+    with contextlib.suppress(ValueError, RecursionError):
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    return None
+
+
+def _rows(text: str) -> list[dict[str, Any]] | None:
+    """The rows of a table with a header, whose cells are numbers; None for any other table."""
+    lines = text.strip().splitlines()
+    mark = next((one for one in "\t;," if lines and one in lines[0]), ",")
+    names = lines[0].split(mark) if lines else []
+    found = []
+    for line in lines[1:]:
+        cells = line.split(mark)
+        numbers = [number_in(cell) for cell in cells]
+        if len(cells) != len(names) or None in numbers:
+            return None
+        found.append(dict(zip(names, numbers, strict=True)))
+    return found
+
+
+def _moments(value: Any) -> tuple[Moment, ...]:
+    """The moments of a value; none where anything in it is no query."""
+    if isinstance(value, dict) and not _scores_in(value):
+        named = {name: one for name, one in value.items() if isinstance(one, dict | list)}
+        found = {name: _moments(one) for name, one in named.items()}
+        is_named = found and all(len(one) == 1 for one in found.values())
+        return (
+            tuple(Moment(name, one.queries) for name, (one,) in found.items()) if is_named else ()
+        )
+    records = [value] if isinstance(value, dict) else value
+    if not isinstance(records, list) or not all(isinstance(one, dict) for one in records):
+        return ()
+    return _joined(_of_labels(records) or map(_staged, records))
+
+
+def _joined(found: Iterable[Mapping[str, Scores] | None]) -> tuple[Moment, ...]:
+    """The queries of all records by their moments."""
+    queries: dict[str, list[Scores]] = {}
+    for one in found:
+        if not one:
+            return ()
+        for name, scores in one.items():
+            queries.setdefault(name, []).append(scores)
+    return tuple(Moment(name, tuple(scores)) for name, scores in queries.items())
+
+
+def _staged(record: Record) -> Mapping[str, Scores]:
+    """The scores of a query; a column for the moment names it."""
+    found = _scores_in(record)
+    stage = next((str(one) for name, one in record.items() if name.lower() in STAGES), None)
+    return found if stage is None else dict.fromkeys([stage], *found.values())
+
+
+def _scores_in(record: Record) -> dict[str, Scores]:
+    """The scores of a query by the moment that their names say; none where the record is of a log,
+    has a text under such a name, or positives or negatives alone."""
+    found: dict[str, Scores] = {}
+    for name, value in _flat(record):
+        words = _words(name)
+        sides = [bool(words & side) for side in (POSITIVE, NEGATIVE)]
+        numbers = _numbers(value)
+        if is_loss(name) or name.lower() in STEP_NAMES or (any(sides) and numbers is None):
+            return {}
+        if sum(sides) == 1 and numbers is not None:
+            moment = " ".join(one for one in _in_order(name) if one not in _NAMED)
+            found.setdefault(moment, ([], []))[sides.index(True)].extend(numbers)
+    return found if all(own and other for own, other in found.values()) else {}
+
+
+def _flat(record: Record) -> Iterator[tuple[str, object]]:
+    for name, value in record.items():
+        if isinstance(value, dict):
+            yield from ((f"{name}_{inner}", one) for inner, one in value.items())
+        else:
+            yield str(name), value
+
+
+def _of_labels(records: Sequence[Record]) -> list[dict[str, Scores]]:
+    """The queries of rows that each have a label and a number for every moment; none of others."""
+    names = {name: _words(name) for name in records[0]} if records else {}
+    label = next((name for name, words in names.items() if words & LABELS), None)
+    query = next((name for name in names if "".join(_in_order(name)) in QUERIES), None)
+    scores = [
+        name
+        for name, words in names.items()
+        if name not in (label, query) and words & (SIMILARITY | MOMENTS)
+    ]
+    if label is None or not scores or {label, query, *scores} - {None} != {*names}:
+        return []
+    queries: dict[object, dict[str, Scores]] = {}
+    for record in records:
+        truth = record.get(label)
+        values = [_numbers(record.get(name)) for name in scores]
+        if truth not in (0, 1) or any(one is None or len(one) != 1 for one in values):
+            return []
+        own = queries.setdefault(str(query and record[query]), {})
+        for name, one in zip(scores, values, strict=True):
+            moment = " ".join(word for word in _in_order(name) if word not in _NAMED)
+            own.setdefault(moment, ([], []))[0 if truth else 1].extend(one or ())
+    return [one for one in queries.values() if all(map(all, one.values()))]
+
+
+_NAMED = POSITIVE | NEGATIVE | SIMILARITY
+
+
+def _in_order(name: str) -> list[str]:
+    """The words of a name: "posScores_before" → pos, scores, before."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return re.findall(r"[a-z]+|\d+|[一-鿿]+", parted.lower())
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_in_order(name))
+
+
+def _numbers(value: object) -> list[float] | None:
+    """A number, or a list of numbers; None for anything else, and for an empty list."""
+    numbers = value if isinstance(value, list) else [value]
+    found = [number_in(one) for one in numbers if not isinstance(one, str)]
+    finite = [one for one in found if one is not None and math.isfinite(one)]
+    return finite if finite and len(finite) == len(numbers) else None

@@ -1,0 +1,408 @@
+"""The logistic loss on more pairs than can be compared one with one.
+
+Its terms do not split, but they depend smoothly on a difference of scores. So every score is
+replaced by a few nodes near it (Chebyshev interpolation in bins of the score), the pairs of a
+block become one number a node, and a block costs nodes × nodes whatever its cells. A single term
+is off by less than `ERROR` of itself, so no sum of them is off by more.
+
+The pairs stand in the order of their labels, in chunks that no label is shared by, unless both
+have it alone: between two chunks the mask is then all or nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import embedding_bag
+
+from explorer.lab.large.block_sums import Summable
+from explorer.lab.large.blocks import Blocks, Window, listed
+from explorer.lab.large.chebyshev_nodes import NODES, Nodes, log_weights, of_differences_
+from explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
+from explorer.lab.large.separable_terms import Split, largest_terms
+from explorer.lab.large.tile_survey import Progress
+from losses.kernels.cell_terms import logistic_weights_
+
+# How far apart scaled scores may lie: beyond, there would be too many nodes.
+MAX_SPREAD = 150.0
+# Pairs of the shortest chunks, and numbers stored for all of them.
+SHORTEST, MAX_KEPT = 32, 2**23
+# Chunks of a group, whose sum is kept too.
+TOGETHER = 8
+# Cells that are computed together, and the largest window that needs no nodes.
+AT_ONCE, SMALL_WINDOW_CELLS = 2**21, 2**20
+
+Intervals = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Findings of one pass through the matrix.
+
+    The weights of each pair's row and column [N], those within each chunk and each group, the sum
+    of all terms, and the entropy of the weights before they are normalised.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    within: np.ndarray
+    added: float
+    entropy: float
+
+    @property
+    def weight(self) -> float:
+        return float(self.rows.sum())
+
+    @property
+    def effective(self) -> float:
+        """exp of the entropy of the weights."""
+        weight = self.weight
+        return float(np.exp(np.log(weight) + self.entropy / weight)) if weight > 0 else 0.0
+
+    @property
+    def effective_error(self) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth(Summable[Found]):
+    """Terms log(1 + e^(x_j − x_i)) over y_j < y_i, x = λ s, in the order of the labels [N].
+
+    The loss is their sum, or with `mean` their mean. The weight of a term is σ(x_j − x_i).
+    """
+
+    labels: np.ndarray
+    scaled: np.ndarray
+    scale: float
+    mean: bool
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """The nodes of the scaled scores."""
+        return Nodes(self.scaled)
+
+    @cached_property
+    def differences(self) -> Split:
+        """x_j − x_i as terms that split: in their order stand the weights."""
+        slope = np.full(len(self.labels), self.scale)
+        return Split(self.labels, self.scaled, -self.scaled, slope, -slope)
+
+    # ---- Chunks --------------------------------------------------------------------------------
+
+    @cached_property
+    def _size(self) -> int:
+        """Pairs of a chunk, as a rule."""
+        size = SHORTEST
+        while len(self.labels) / size * len(self.nodes) > MAX_KEPT:
+            size *= 2
+        return size
+
+    def _cuts(self, size: int) -> np.ndarray:
+        """Starts of chunks of this size, and the end of the last one."""
+        levels = np.flatnonzero(np.diff(self.labels, prepend=np.nan) != 0)
+        levels = np.append(levels, len(self.labels))
+        # A long level by itself, in pieces; short ones together.
+        pieces = np.maximum(1, -(-np.diff(levels) // size))
+        nth = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+        cuts = np.repeat(levels[:-1], pieces) + nth * size
+        long = np.repeat(pieces > 1, pieces)
+        begins = np.append(True, (np.diff(cuts // size) != 0) | long[:-1] | long[1:])
+        return np.append(cuts[begins], len(self.labels))
+
+    @cached_property
+    def _chunks(self) -> np.ndarray:
+        """Starts of the chunks, and the end of the last one."""
+        return self._cuts(self._size)
+
+    @cached_property
+    def _groups(self) -> np.ndarray:
+        """The first chunk of each group, and the number of chunks. What holds of chunks, that no
+        label is shared by them unless both have it alone, holds of groups too."""
+        return np.searchsorted(self._chunks, self._cuts(self._size * TOGETHER))
+
+    @cached_property
+    def _moments(self) -> np.ndarray:
+        """Sums of each chunk at the nodes, followed by those of each group."""
+        sizes = np.diff(self._chunks)
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        moments = self.nodes.spread(np.arange(len(self.labels)), owner, len(sizes))
+        return np.concatenate([moments, np.add.reduceat(moments, self._groups[:-1], axis=0)])
+
+    @cached_property
+    def _node_weights(self) -> np.ndarray:
+        """Weight of a column at each node with each chunk of rows, and with each group."""
+        return self._moments @ self.nodes.weights
+
+    @cached_property
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the last label of each chunk, and of each group."""
+        bounds = self._chunks, self._chunks[self._groups]
+        firsts = np.concatenate([cuts[:-1] for cuts in bounds])
+        lasts = np.concatenate([cuts[1:] - 1 for cuts in bounds])
+        return self.labels[firsts], self.labels[lasts]
+
+    def _stretches(self, starts: np.ndarray, stops: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Short stretches against themselves, [stretches, rows, columns]: the differences, and the
+        mask of the terms."""
+        places = starts[:, None] + np.arange((stops - starts).max(initial=1))
+        inside = torch.from_numpy(places < stops[:, None])
+        places = np.minimum(places, len(self.labels) - 1)
+        labels, scaled = (torch.from_numpy(v[places]) for v in (self.labels, self.scaled))
+        there = (labels[:, :, None] < labels[:, None, :]) & inside[:, None, :]
+        return scaled[:, :, None] - scaled[:, None, :], there
+
+    # ---- All terms, once -----------------------------------------------------------------------
+
+    def survey(self, progress: Progress) -> Found:
+        """Go through the whole matrix. `progress` hears of pairs done and may raise to stop."""
+        nodes = torch.from_numpy(self.nodes.places)
+        weights, addends, surprises = of_differences_(nodes[:, None] - nodes)
+        chunks, count = self._chunks, len(self._chunks) - 1
+        first, last = (labels[:count] for labels in self._ends)
+        moments = torch.from_numpy(self._moments[:count])
+        nothing = torch.zeros(1, len(nodes), dtype=moments.dtype)
+        before = torch.cat([nothing, moments.cumsum(0)])
+        after = torch.cat([moments.flip(0).cumsum(0).flip(0), nothing])
+        # Where the chunks of higher labels begin, and those of lower labels end.
+        higher = np.searchsorted(first, last, "right")
+        lower = np.searchsorted(last, first, "left")
+        rows, columns = np.zeros(len(self.labels)), np.zeros(len(self.labels))
+        within = np.zeros(count)
+        added = entropy = 0.0
+        many = max(1, AT_ONCE // int(np.diff(chunks).max()) ** 2)
+        for start in range(0, count, many):
+            some = slice(start, min(start + many, count))
+            progress(int(chunks[some.start]), len(self.labels))
+            places = slice(chunks[some.start], chunks[some.stop])
+            above, below = after[higher[some]], before[lower[some]]
+            rows[places] = self._at_pairs(above @ weights.T, some)
+            columns[places] = self._at_pairs(below @ weights, some)
+            added += float((moments[some] * (above @ addends.T)).sum())
+            entropy += float((moments[some] * (above @ surprises.T)).sum())
+            mixed = start + np.flatnonzero(first[some] < last[some])
+            if len(mixed):
+                differences, there = self._stretches(chunks[mixed], chunks[mixed + 1])
+                found = [cells.mul_(there) for cells in of_differences_(differences)]
+                within[mixed] = found[0].sum(dim=(1, 2)).numpy()
+                inside = np.arange(there.shape[1]) < np.diff(chunks)[mixed, None]
+                at = (chunks[mixed, None] + np.arange(there.shape[1]))[inside]
+                rows[at] += found[0].sum(dim=2).numpy()[inside]
+                columns[at] += found[0].sum(dim=1).numpy()[inside]
+                added, entropy = added + float(found[1].sum()), entropy + float(found[2].sum())
+        progress(len(self.labels), len(self.labels))
+        return Found(rows, columns, self._with_groups(within), added, entropy)
+
+    def _at_pairs(self, felt: Tensor, chunks: slice) -> np.ndarray:
+        """Values at each pair of the chunks, from those of its chunk at the nodes."""
+        bounds = self._chunks[chunks.start : chunks.stop + 1]
+        owner = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        first, parts = (part[bounds[0] : bounds[-1]] for part in self.nodes.parts)
+        return (felt.numpy()[owner[:, None], first[:, None] + np.arange(NODES)] * parts).sum(axis=1)
+
+    # ---- Blocks --------------------------------------------------------------------------------
+
+    def blocks(self, window: Window, found: Found) -> Blocks:
+        """The blocks of a window."""
+        rows, columns = window.rows, window.columns
+        weights = (
+            self._summed(window)
+            if window.cells <= SMALL_WINDOW_CELLS
+            else self._blocks(window, found)
+        )
+        total = np.log(weights, where=weights > 0, out=np.full_like(weights, -np.inf))
+        largest = largest_terms(self.differences, window)
+        return Blocks(
+            rows,
+            columns,
+            total,
+            weights / max(found.weight, 1e-300),
+            log_weights(largest),
+            self.differences.counted(window),
+        )
+
+    def _summed(self, window: Window) -> np.ndarray:
+        """The weights of the blocks, cell by cell."""
+        rows, columns = window.rows, window.columns
+        differences = self.differences.cells(
+            np.arange(window.top, window.bottom), np.arange(window.left, window.right)
+        )
+        weights = logistic_weights_(torch.from_numpy(differences)).numpy()
+        by_row = np.add.reduceat(weights, rows[:-1] - rows[0], axis=0)
+        return np.add.reduceat(by_row, columns[:-1] - columns[0], axis=1)
+
+    def _blocks(self, window: Window, found: Found) -> np.ndarray:
+        """The weights of the blocks, over their nodes."""
+        tops, bottoms = window.rows[:-1], window.rows[1:]
+        lefts, rights = window.columns[:-1], window.columns[1:]
+        tied = self.labels[bottoms - 1][:, None] == self.labels[lefts]
+        rest, last = self._of_rows(tops, bottoms, tied.any(axis=1))
+        first, others = self._of_columns(lefts, rights)
+        weights = rest @ first.T + (rest + last) @ others.T + np.where(tied, 0, last @ first.T)
+        later = bottoms[:, None] <= lefts
+        weights[~later] = 0
+        crossed = np.nonzero((tops[:, None] < rights) & ~later)
+        top, bottom = tops[crossed[0]], bottoms[crossed[0]]
+        left, right = lefts[crossed[1]], rights[crossed[1]]
+        start, stop = np.maximum(top, left), np.minimum(bottom, right)
+        weights[crossed] = (
+            self._across((top, start), (start, right))
+            + self._across((start, stop), (stop, right))
+            + self._inside(start, stop, found)
+        )
+        return weights
+
+    def _across(self, rows: Intervals, columns: Intervals) -> np.ndarray:
+        """The weights of each run of rows with a run of columns that come later."""
+        ends = self.labels[np.maximum(rows[1], 1) - 1]
+        begins = self.labels[np.minimum(columns[0], len(self.labels) - 1)]
+        rest, last = self._of_rows(*rows, ends == begins)
+        first, others = self._of_columns(*columns)
+        return (rest * first).sum(axis=1) + ((rest + last) * others).sum(axis=1)
+
+    def _of_rows(
+        self, starts: np.ndarray, stops: np.ndarray, tied: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Weight of a column at each node with the rows of runs: without those of the last label,
+        and with those alone. The two are separate where a column is `tied` to them."""
+        ends = self.labels[np.maximum(stops, 1) - 1]
+        cut = np.clip(np.searchsorted(self.labels, ends, "left"), starts, stops)
+        cut = np.where(tied, cut, stops)
+        return self._node_weights_of(starts, cut), self._node_weights_of(cut, stops)
+
+    def _node_weights_of(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+        """Weight of a column at each node with runs of rows."""
+        felt = np.zeros((len(starts), len(self.nodes)))
+        some = starts < stops
+        felt[some] = self._runs(starts[some], stops[some]) @ self.nodes.weights
+        return felt
+
+    def _of_columns(self, starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of the columns of runs at the nodes: those of the first label, and the others."""
+        begins = self.labels[np.minimum(starts, len(self.labels) - 1)]
+        cut = np.clip(np.searchsorted(self.labels, begins, "right"), starts, stops)
+        return self._runs(starts, cut), self._runs(cut, stops)
+
+    def _runs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+        """Sums of runs of pairs at the nodes."""
+        low, high, heads, tails = self._in_chunks(starts, stops)
+        parts = self._in_groups(low, high)
+        ends = (parts[:, :, 1] - parts[:, :, 0]).sum(axis=1).cumsum()
+        found = embedding_bag(
+            torch.from_numpy(listed(*parts.reshape(-1, 2).T)),
+            torch.from_numpy(self._moments),
+            torch.from_numpy(np.append(0, ends)),
+            mode="sum",
+            include_last_offset=True,
+        ).numpy()
+        return found + self._of_pairs(*heads) + self._of_pairs(*tails)
+
+    def _of_pairs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+        """Sums of short runs at the nodes, pair by pair."""
+        owner = np.repeat(np.arange(len(starts)), stops - starts)
+        return self.nodes.spread(listed(starts, stops), owner, len(starts))
+
+    def _in_chunks(
+        self, starts: np.ndarray, stops: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, Intervals, Intervals]:
+        """The whole chunks from `low` up to `high` of each run, and what is before and after."""
+        low = np.searchsorted(self._chunks, starts, "left")
+        high = np.searchsorted(self._chunks, stops, "right") - 1
+        within = low > high
+        heads = starts, np.where(within, stops, self._chunks[low])
+        tails = np.where(within, stops, self._chunks[high]), stops
+        return low, np.maximum(low, high), heads, tails
+
+    def _in_groups(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """The chunks from `low` up to `high`, most of them as groups: chunks, groups, chunks, as
+        they stand in `_moments`, [runs, 3, 2]."""
+        first = np.searchsorted(self._groups, low, "left")
+        after = np.searchsorted(self._groups, high, "right") - 1
+        far = first <= after
+        before = low, np.where(far, self._groups[first], high)
+        groups = np.stack([first, np.where(far, after, first)]) + len(self._chunks) - 1
+        beyond = np.where(far, self._groups[after], high), high
+        return np.stack([before, groups, beyond]).transpose(2, 0, 1)
+
+    def _inside(self, starts: np.ndarray, stops: np.ndarray, found: Found) -> np.ndarray:
+        """The weights of runs of pairs within themselves."""
+        low, high, heads, tails = self._in_chunks(starts, stops)
+        return self._joined(heads, self._in_groups(low, high), tails, found.within)
+
+    def _with_groups(self, within: np.ndarray) -> np.ndarray:
+        """The weights within each chunk, and behind these those within each group."""
+        starts = self._groups[:-1]
+        nothing = np.zeros_like(starts), np.zeros_like(starts)
+        chunks = np.stack([starts, self._groups[1:]], axis=1)[:, None]
+        return np.concatenate([within, self._joined(nothing, chunks, nothing, within)])
+
+    def _joined(
+        self, heads: Intervals, parts: np.ndarray, tails: Intervals, within: np.ndarray
+    ) -> np.ndarray:
+        """The weights within runs that each have a head of a few pairs, chunks and groups as they
+        stand in `_moments`, [runs, n, 2], and a tail; `within` are those within these parts."""
+        weights = self._cell_by_cell(*heads) + self._cell_by_cell(*tails)
+        counts = (parts[:, :, 1] - parts[:, :, 0]).sum(axis=1)
+        room = (counts.max(initial=0) + 2) * len(self.nodes)
+        for some in np.array_split(np.arange(len(parts)), -(-len(parts) * room // AT_ONCE) or 1):
+            known = listed(*parts[some].reshape(-1, 2).T)
+            nth = listed(np.zeros_like(counts[some]), counts[some])
+            place = np.repeat(np.arange(len(some)), counts[some]), nth + 1
+            shape = len(some), counts[some].max(initial=0) + 2
+            moments, felt = np.zeros((2, *shape, len(self.nodes)))
+            first, last = np.zeros((2, *shape))
+            moments[place], felt[place] = self._moments[known], self._node_weights[known]
+            first[place], last[place] = (labels[known] for labels in self._ends)
+            for at, (begin, end) in ((0, heads), (-1, tails)):
+                moments[:, at] = self._of_pairs(begin[some], end[some])
+                felt[:, at] = moments[:, at] @ self.nodes.weights
+                first[:, at] = self.labels[np.minimum(begin[some], len(self.labels) - 1)]
+                last[:, at] = self.labels[np.maximum(end[some], 1) - 1]
+            # Every part with every later one; what is empty weighs nothing.
+            there = last[:, :, None] < first[:, None, :]
+            across = torch.from_numpy(felt) @ torch.from_numpy(moments).mT
+            weights[some] += (across.numpy() * there).sum(axis=(1, 2))
+            weights[some] += np.bincount(place[0], within[known], len(some))
+        return weights
+
+    def _cell_by_cell(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+        """The weights of short runs within themselves."""
+        weights = np.zeros(len(starts))
+        mixed = np.flatnonzero(stops - starts > 1)
+        widest = int((stops - starts).max(initial=1))
+        for some in np.array_split(mixed, -(-len(mixed) * widest**2 // AT_ONCE) or 1):
+            differences, there = self._stretches(starts[some], stops[some])
+            weights[some] = differences.sigmoid_().mul_(there).sum(dim=(1, 2)).numpy()
+        return weights
+
+    # ---- Requests of the page --------------------------------------------------------------------
+
+    @property
+    def is_known(self) -> bool:
+        return True  # the survey finds loss and gradient by the way
+
+    def present(self, found: Found) -> int:
+        """Number of terms."""
+        return self.differences.present()
+
+    def loss(self, found: Found) -> float:
+        return found.added / self._divisor
+
+    def gradient(self, found: Found) -> np.ndarray:
+        """∂L/∂s by pair."""
+        return self.scale * (found.rows - found.columns) / self._divisor
+
+    def heaviest(self, found: Found) -> Heaviest:
+        top = heaviest_terms(self.differences)
+        logs = log_weights(top.values)
+        return Heaviest(top.rows, top.columns, logs, np.exp(logs) / max(found.weight, 1e-300))
+
+    @property
+    def _divisor(self) -> int:
+        return max(self.differences.present(), 1) if self.mean else 1

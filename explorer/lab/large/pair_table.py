@@ -1,0 +1,144 @@
+"""The table of all pairs: searched, sorted and handed out a page at a time."""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.lab.large.batch import LargeBatch
+from explorer.lab.large.session import LargeSession
+from explorer.lab.large.text_buffer import holding
+from explorer.runtime.problem import Problem
+
+PAGE = 20
+COLUMNS = ("entry", "label", "score", "gradient")
+# What the page calls the columns that can be compared.
+_NAMES = {
+    **{"label": "label", "similarity": "score", "gradient": "gradient"},
+    **{"标签": "label", "相似度": "score", "梯度": "gradient"},
+}
+_SIGN = r"(<=|>=|=|<|>|≤|≥)"
+_CONDITION = re.compile(
+    rf"({'|'.join(_NAMES)})\s*{_SIGN}\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?![\w.])",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"\s*(?:[,;，；、&]|and\b|且|和)?\s*", re.IGNORECASE)
+# What looks like one: a name with a sign, or any one word with a sign and a number.
+_MEANT = re.compile(
+    rf"(?:{'|'.join(_NAMES)})\s*{_SIGN}|^\w+\s*{_SIGN}\s*[+−-]?[.\d]", re.IGNORECASE
+)
+_SIGNS = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "≤": operator.le,
+    "=": lambda column, value: np.isclose(column, value, atol=0),
+    ">=": operator.ge,
+    "≥": operator.ge,
+    ">": operator.gt,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """The places of the pairs on this page, and how many pairs were found in all."""
+
+    places: np.ndarray
+    found: int
+
+
+def page(session: LargeSession, search: str, column: str, falling: bool, number: int) -> Page:
+    """Page `number`, counted from 0, of the pairs that `search` finds, sorted by a column.
+
+    `search` is one or more comparisons ("label = 3, similarity > 0.9"), a pair's number ("#17"),
+    or a part of a sentence, in quotes if it looks like a comparison. Numbers that do not exist
+    come last.
+
+    Raises Problem for a comparison that cannot be read.
+    """
+    values = _values(session)
+    found = _found(session.batch, values, search)
+    sorted_by = values[column if column in values else "gradient"][found]
+    key = -sorted_by if falling else sorted_by
+    start = number * PAGE
+    order = np.argsort(key, kind="stable")[start : start + PAGE]
+    return Page(found[order], len(found))
+
+
+def _values(session: LargeSession) -> dict[str, np.ndarray]:
+    batch = session.batch
+    return {
+        "entry": batch.entry,
+        "label": batch.labels,
+        "score": batch.scores,
+        "gradient": session.gradient,
+    }
+
+
+def _found(batch: LargeBatch, values: dict[str, np.ndarray], search: str) -> np.ndarray:
+    search = search.strip().replace("\u202f", "")  # a number as the page groups it
+    if not search:
+        return np.arange(len(batch))
+    if _MEANT.search(search) and not search.startswith('"'):
+        fits = np.ones(len(batch), dtype=bool)
+        for name, sign, number in _conditions(search):
+            fits &= _SIGNS[sign](values[_NAMES[name.lower()]], float(number))
+        return np.flatnonzero(fits)
+    if numbered := re.fullmatch(r"#?\s*(\d[\d,]*)", search):
+        exact = np.flatnonzero(batch.entry == int(numbered[1].replace(",", "")) - 1)
+        if len(exact):
+            return exact
+    text = search.strip('"')
+    hits = holding(batch.first, text) | holding(batch.second, text)
+    return np.flatnonzero(hits[batch.entry])
+
+
+def _conditions(search: str) -> list[tuple[str, str, str]]:
+    """The comparisons in `search`: name, sign and number of each."""
+    plain, place, found = search.replace("−", "-"), 0, []
+    while place < len(plain):
+        condition = _CONDITION.match(plain, place)
+        if not condition:
+            raise Problem("large_search", about="search", text=search[place:].strip()[:60])
+        found.append(condition.groups())
+        between = _BETWEEN.match(plain, condition.end())
+        assert between is not None, "nothing at all may stand between"
+        place = between.end()
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Number of scores of each group of labels in each bin; `counts` is [groups, bins]."""
+
+    edges: np.ndarray
+    groups: tuple[tuple[float, float], ...]
+    counts: np.ndarray
+
+
+def histogram(batch: LargeBatch, bins: int = 48, max_groups: int = 6) -> Histogram:
+    """Count scores by label: each level by itself, or with many levels, equally many pairs at a
+    time."""
+    levels = np.unique(batch.labels)
+    if len(levels) > max_groups:
+        cuts = np.linspace(0, len(batch), max_groups)[1:-1].round().astype(int)
+        starts = np.unique(np.searchsorted(batch.labels, batch.labels[cuts], "left"))
+        starts = np.unique(np.concatenate([[0], starts]))
+    else:
+        starts = np.searchsorted(batch.labels, levels, "left")
+    stops = np.append(starts[1:], len(batch))
+    low, high = float(batch.scores.min()), float(batch.scores.max())
+    edges = np.linspace(low, high if high > low else low + 1, bins + 1)
+    counts = np.stack(
+        [
+            np.histogram(batch.scores[start:stop], edges)[0]
+            for start, stop in zip(starts, stops, strict=True)
+        ]
+    )
+    groups = tuple(
+        (float(batch.labels[start]), float(batch.labels[stop - 1]))
+        for start, stop in zip(starts, stops, strict=True)
+    )
+    return Histogram(edges, groups, counts)

@@ -1,0 +1,367 @@
+"""Figures of a model on held-out pairs: ranks, retrieval, histogram by label, geometry of its
+vectors."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer.core.label_disagreement import mid_ranks, rank_correlation
+from explorer.core.trace_diagnostics import TIED
+from explorer.lab.training.data import Pair
+from explorer.lab.training.pair_sources import DRAW
+from explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
+
+if TYPE_CHECKING:
+    from explorer.lab.training.starting_model import Encoder
+
+MAX_LIVE, MAX_PROBE, MAX_BANDS, BINS = 128, 64, 6, 40
+# Rows of similarities that are looked at together.
+AT_ONCE = 2**10
+
+
+@contextmanager
+def unnoticed() -> Iterator[None]:
+    """Give back every random stream as it was, so that a run that is measured draws the same
+    dropout and the same batches as one that is not."""
+    python, arrays = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng():
+        yield
+    random.setstate(python)
+    np.random.set_state(arrays)
+
+
+@runtime_checkable
+class Encodes(Protocol):
+    """The method that distinguishes a bi-encoder from a cross-encoder."""
+
+    def encode(self, *given: Any, **named: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Pairs to measure by. `sentences` [S] are the distinct ones, `first` and `second` [N] say
+    where a pair's stand among them; `bands` are ranges of labels, for the histogram. Where a model
+    does not encode both `sides_alike`, a text of both stands there twice."""
+
+    labels: np.ndarray
+    sentences: tuple[str, ...]
+    first: Tensor
+    second: Tensor
+    bands: tuple[tuple[float, float], ...]
+    threshold: float
+    sides_alike: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        pairs: Sequence[Pair],
+        bands: tuple[tuple[float, float], ...],
+        threshold: float,
+        sides_alike: bool = True,
+    ) -> HeldOut:
+        second_side = 0 if sides_alike else 1
+        places: dict[tuple[int, str], int] = {}
+        for a, b, _ in pairs:  # in the order of Pairs.sentences
+            places.setdefault((0, a), len(places))
+            places.setdefault((second_side, b), len(places))
+        first = torch.tensor([places[0, a] for a, _, _ in pairs])
+        second = torch.tensor([places[second_side, b] for _, b, _ in pairs])
+        labels = np.array([label for *_, label in pairs])
+        sentences = tuple(text for _, text in places)
+        return cls(labels, sentences, first, second, bands, threshold, sides_alike)
+
+    @property
+    def is_binary(self) -> bool:
+        return bool(np.isin(self.labels, (0, 1)).all()) and len(set(self.labels)) == 2
+
+    @property
+    def is_positive(self) -> bool:
+        """True if all pairs are positives of one label: nothing to rank, but queries and keys."""
+        label = float(self.labels.max(initial=0.0))
+        return label > 0 and label >= self.threshold and label == float(self.labels.min())
+
+    def places(self, vectors: np.ndarray | Tensor | None) -> np.ndarray | None:
+        """The place of each pair's own key among all keys, [N], from 1: see `own_places`. None
+        where labels differ, or without finite vectors."""
+        if vectors is None or not self.is_positive:
+            return None
+        unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
+        if not unit.isfinite().all():
+            return None
+        return own_places(unit, self.first, self.second, self.sentences)
+
+    def ends(self, scores: np.ndarray, vectors: np.ndarray | None) -> tuple[float, float]:
+        """The least and the largest similarity of those that are one when the model has collapsed:
+        of all first sentences with all second ones, for those of the pairs may be alike where all
+        pairs are; of a cross-encoder the scores of the pairs."""
+        if vectors is None:
+            return float(scores.min()), float(scores.max())
+        unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
+        seconds = unit[self.second.unique()].T
+        # Some at a time: the matrix of all held-out sentences may exceed the memory.
+        found = [(part @ seconds).aminmax() for part in unit[self.first.unique()].split(AT_ONCE)]
+        return min(float(one.min) for one in found), max(float(one.max) for one in found)
+
+    def figures(self, model: Encoder) -> tuple[dict, np.ndarray, np.ndarray | None]:
+        """Return the figures, the score of each pair, and the vectors [S, D] of a bi-encoder."""
+        scores, encoded = self.scored(model)
+        if encoded is None:
+            nothing = {**retrieval(None), **dict.fromkeys(GEOMETRY)}
+            return {**self._ranks(scores), **nothing}, scores, None
+        vectors = _normed(encoded)
+        finite = bool(vectors.isfinite().all())
+        lie = geometry(vectors, self) if finite else dict.fromkeys(GEOMETRY)
+        arrays = encoded.numpy()
+        return {**self._ranks(scores), **retrieval(self.places(arrays)), **lie}, scores, arrays
+
+    def scored(
+        self, model: Encoder, at_once: int = 0, report: Callable[[int], None] = lambda done: None
+    ) -> tuple[np.ndarray, Tensor | None]:
+        """Return the score of each pair, [n], and the vectors [S, D] of a bi-encoder.
+
+        The model gets at most `at_once` `items` at a time, or all for 0; `report` hears after each
+        time how many are done.
+        """
+        items = self.items(model)
+        some = at_once or len(items)
+        parts = []
+        for begin in range(0, len(items), some):
+            end = min(begin + some, len(items))
+            parts.append(self._answers(model, items[begin:end], range(begin, end)))
+            report(end)
+        found = torch.cat(parts)
+        if not isinstance(model, Encodes):
+            return found.double().reshape(-1).numpy(), None
+        vectors = _normed(found)
+        cosines = (vectors[self.first] * vectors[self.second]).sum(dim=1)
+        return cosines.clamp(-1, 1).numpy(), found
+
+    def items(self, model: Encoder) -> list:
+        """Return the inputs of the model: the distinct sentences for a bi-encoder, the pairs for
+        another."""
+        if isinstance(model, Encodes):
+            return list(self.sentences)
+        ends = zip(self.first.tolist(), self.second.tolist(), strict=True)
+        return [(self.sentences[a], self.sentences[b]) for a, b in ends]
+
+    def _answers(self, model: Encoder, items: list, places: Iterable[int]) -> Tensor:
+        """The vectors of the sentences at these places, or the scores of pairs."""
+        if not isinstance(model, Encodes):
+            scores = model.predict(
+                items, show_progress_bar=False, activation_fn=torch.nn.Identity()
+            )
+            return torch.from_numpy(np.asarray(scores))
+        if self.sides_alike:
+            return _encoded(model, items, "query")
+        queries = set(self.first.tolist())
+        is_query = torch.tensor([place in queries for place in places])
+        sides = {"query": is_query, "document": ~is_query}
+        parts = [
+            _encoded(model, [items[at] for at in chosen.nonzero().flatten().tolist()], name)
+            for name, chosen in sides.items()
+            if chosen.any()
+        ]
+        order = torch.cat([chosen.nonzero().flatten() for chosen in sides.values()])
+        return torch.cat(parts)[order.argsort()]
+
+    def _ranks(self, scores: np.ndarray) -> dict[str, object]:
+        finite = bool(np.isfinite(scores).all())
+        accuracy = auc = bound = None
+        if finite and self.is_binary:
+            accuracy, bound = best_accuracy(scores, self.labels)
+            auc = area_under_curve(scores, self.labels)
+        return {
+            "pairs": len(self.labels),
+            **correlations(scores if finite else np.zeros_like(scores), self.labels),
+            "accuracy": accuracy,
+            "accuracy_threshold": bound,
+            "auc": auc,
+            "histogram": self._histogram(scores) if finite else None,
+        }
+
+    def _histogram(self, scores: np.ndarray) -> dict[str, list]:
+        low, high = (-1.0, 1.0) if np.abs(scores).max() <= 1 else (scores.min(), scores.max())
+        edges = np.linspace(low, high, BINS + 1)
+        within = [(self.labels >= a) & (self.labels <= b) for a, b in self.bands]
+        counts = [np.histogram(scores[band], edges)[0].tolist() for band in within]
+        return {"edges": edges.tolist(), "counts": counts}
+
+
+def own_places(
+    vectors: Tensor, first: Tensor, second: Tensor, sentences: Sequence[Hashable] = ()
+) -> np.ndarray:
+    """Places of each pair's second sentence, its key, among all keys by its cosine to the first,
+    its query: [N], from 1.
+
+    `vectors` [S, D] are unit vectors, `first` and `second` [N] their rows. `sentences` [S] are
+    their texts, where one may have two rows. Other keys of the same query and the query itself are
+    passed over. A wrong key that is just as near stands before the right one: collapse is no
+    success.
+    """
+    keys, key = second.unique(return_inverse=True)
+    right: dict[int, list[int]] = {}
+    for query, at in zip(first.tolist(), key.tolist(), strict=True):
+        right.setdefault(query, []).append(at)
+    texts = sentences or range(len(vectors))
+    column = {texts[sentence]: at for at, sentence in enumerate(keys.tolist())}
+    found = []
+    for some in torch.arange(len(first)).split(max(CELLS // len(keys), 1)):
+        near = vectors[first[some]] @ vectors[keys].T
+        own = near.gather(1, key[some, None])
+        passed = torch.zeros_like(near, dtype=torch.bool)
+        for row, query in enumerate(first[some].tolist()):
+            itself = [column[texts[query]]] if texts[query] in column else []
+            passed[row, [*right[query], *itself]] = True
+        found.append(1 + ((near >= own - TIED) & ~passed).sum(dim=1))
+    return torch.cat(found).numpy()
+
+
+# Places that count in the mean reciprocal rank.
+MAX_PLACES = 10
+# Cosines that are looked at together.
+CELLS = 2**24
+
+
+def retrieval(places: np.ndarray | None) -> dict[str, float | None]:
+    """Share of queries that find their own key first, and the mean of 1/place up to MAX_PLACES."""
+    if places is None:
+        return {"accuracy_at_1": None, "mrr_at_10": None}
+    return {
+        "accuracy_at_1": float((places == 1).mean()),
+        "mrr_at_10": float(reciprocal(places).mean()),
+    }
+
+
+def reciprocal(places: np.ndarray) -> np.ndarray:
+    return np.where(places <= MAX_PLACES, 1 / places, 0.0)
+
+
+def _encoded(model: Encodes, texts: list, side: str) -> Tensor:
+    """The vectors of these texts with the prompt of their side."""
+    found = model.encode(texts, prompt_name=side, convert_to_tensor=True, show_progress_bar=False)
+    return found.cpu()
+
+
+def _normed(vectors: Tensor) -> Tensor:
+    return torch.nn.functional.normalize(vectors.float(), dim=1)
+
+
+GEOMETRY = ("alignment", "uniformity", "effective_rank", "mean_cosine")
+
+
+def geometry(vectors: Tensor, held_out: HeldOut) -> dict[str, float | None]:
+    """Geometry of the unit vectors [S, D]: alignment and uniformity (Wang & Isola 2020), the
+    exponential of the entropy of the singular values, and the mean cosine of two sentences."""
+    positive = torch.from_numpy(held_out.labels >= held_out.threshold)
+    differences = vectors[held_out.first] - vectors[held_out.second]
+    distances = differences.square().sum(dim=1)[positive]
+    cosines = vectors @ vectors.T
+    upper = cosines[torch.triu(torch.ones_like(cosines, dtype=torch.bool), diagonal=1)]
+    spread = (2 * (2 * upper - 2)).logsumexp(dim=0) - np.log(max(len(upper), 1))
+    values = torch.linalg.svdvals(vectors)
+    shares = values / values.sum().clamp_min(1e-30)
+    rank = float((-torch.special.xlogy(shares, shares).sum()).exp())
+    return {
+        "alignment": float(distances.mean()) if len(distances) else None,
+        "uniformity": float(spread) if len(upper) else None,
+        "effective_rank": rank,
+        "mean_cosine": float(upper.mean()) if len(upper) else None,
+    }
+
+
+def correlations(scores: np.ndarray, labels: np.ndarray) -> dict[str, float | None]:
+    if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
+        return {"spearman": None, "pearson": None}
+    return {
+        "spearman": rank_correlation(scores, labels),
+        "pearson": float(np.corrcoef(scores, labels)[0, 1]),
+    }
+
+
+def best_accuracy(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """The accuracy at the best threshold on these scores, and that threshold."""
+    order = np.argsort(-scores, kind="stable")
+    ranked, right = scores[order], labels[order] == 1
+    # Positive are the first k: right among them, and wrong ones behind.
+    hits = np.concatenate([[0], right.cumsum()]) + np.concatenate(
+        [(~right)[::-1].cumsum()[::-1], [0]]
+    )
+    cuts = np.concatenate([[True], ranked[1:] != ranked[:-1], [True]])  # never between equals
+    best = int(np.where(cuts, hits, -1).argmax())
+    if best == 0:
+        return float(hits[0] / len(scores)), float(np.nextafter(ranked[0], np.inf))
+    bound = ranked[best - 1] if best == len(scores) else (ranked[best - 1] + ranked[best]) / 2
+    return float(hits[best] / len(scores)), float(bound)
+
+
+def area_under_curve(scores: np.ndarray, labels: np.ndarray) -> float:
+    """Share of positive pairs' scores above negative ones'; a tie counts half."""
+    ranks, positive = mid_ranks(scores), labels == 1
+    count, others = positive.sum(), (~positive).sum()
+    return float((ranks[positive].sum() - count * (count + 1) / 2) / (count * others))
+
+
+def bands_of(labels: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """Return each label where there are few, else equal parts of their range."""
+    distinct = sorted(set(labels))
+    if len(distinct) <= MAX_BANDS:
+        return tuple((label, label) for label in distinct)
+    edges = np.linspace(distinct[0], distinct[-1], MAX_BANDS).tolist()
+    lows = [edges[0], *(float(np.nextafter(edge, np.inf)) for edge in edges[1:-1])]
+    return tuple(zip(lows, edges[1:], strict=True))
+
+
+def live_sample(
+    pairs: Sequence[Pair], in_lists: bool = False, sides_alike: bool = True
+) -> tuple[list[Pair], int]:
+    """Pick the pairs that are measured during a run, and the number of the first that are the probe
+    batch.
+
+    They are the same for every run on these pairs, and a list (pairs with one first sentence) is
+    among them whole or not at all. For a loss on lists the probe batch is lists too, where there
+    are any; else no sentence stands twice in it, as far as the pairs allow it. Where the model does
+    not encode both `sides_alike`, a list whose candidate is also a first sentence is left out of
+    it: that text has two vectors.
+    """
+    groups = by_first(pairs)
+    random.Random(DRAW).shuffle(groups)
+    kept = _within(groups, MAX_LIVE)
+    if in_lists:
+        queries = set() if sides_alike else {first for first, *_ in pairs}
+        listed = [
+            places
+            for places in kept
+            if len(places) >= LEAST_CANDIDATES and queries.isdisjoint(pairs[p][1] for p in places)
+        ]
+        if probe := [place for places in _within(listed, MAX_PROBE) for place in places]:
+            probed = set(probe)
+            others = [p for places in kept for p in places if p not in probed]
+            return [pairs[place] for place in (*probe, *others)], len(probe)
+    chosen = [pairs[place] for places in kept for place in places]
+    seen: set[str] = set()
+    distinct, again = [], []
+    for pair in chosen:
+        fresh = pair[0] not in seen and pair[1] not in seen and pair[0] != pair[1]
+        (distinct if fresh else again).append(pair)
+        seen.update(pair[:2])
+    return [*distinct, *again], min(len(distinct) or 1, MAX_PROBE)
+
+
+def _within(groups: Sequence[list[int]], limit: int) -> list[list[int]]:
+    """Return the first groups that have at most `limit` pairs together; of a longer first one its
+    first pairs, where there is no other."""
+    kept: list[list[int]] = []
+    left = limit
+    for places in groups:
+        if len(places) <= left:
+            kept.append(places)
+            left -= len(places)
+    return kept or [places[:limit] for places in groups[:1]]

@@ -1,0 +1,227 @@
+"""Influence of each held-out pair on a figure, from which the uncertainty of the figure follows.
+
+The influence of a pair is the derivative of the figure with respect to the pair's weight in the
+sample (its influence function, Hampel 1974), so that figure ≈ truth + mean of the influences. That
+takes one sorting for a figure, and differences and means of figures have the differences and means
+of the influences.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.core.label_disagreement import mid_ranks
+from explorer.lab.training.held_out_metrics import area_under_curve, best_accuracy, reciprocal
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure of n pairs, and the influence of each pair on it, [n], of mean 0. `unseen` is the
+    variance that the influences cannot show: those of a share of 0 or 1 are all 0."""
+
+    value: float
+    influence: np.ndarray
+    unseen: float = 0.0
+
+
+def spearman(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
+    """The correlation of the mid-ranks. None where all scores or all labels are equal.
+
+    A pair moves it by its own ranks, and by what its being there does to the ranks of all others.
+    """
+    a, b = _ranks(scores), _ranks(labels)
+    # Centred, so that a mean of products is a covariance.
+    a, b = a - 0.5, b - 0.5
+    both, of_a, of_b = (float(np.mean(p)) for p in (a * b, a * a, b * b))
+    if of_a <= 0 or of_b <= 0:
+        return None
+    both_moved = a * b + _above(scores, b) + _above(labels, a) - 3 * both
+    a_moved = a * a + 2 * _above(scores, a) - 3 * of_a
+    b_moved = b * b + 2 * _above(labels, b) - 3 * of_b
+    value = both / np.sqrt(of_a * of_b)
+    moved = both_moved / np.sqrt(of_a * of_b) - value / 2 * (a_moved / of_a + b_moved / of_b)
+    return Measured(float(value), moved)
+
+
+def pearson(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
+    """The correlation of the values. None where all scores or all labels are equal."""
+    if scores.min() == scores.max() or labels.min() == labels.max():
+        return None
+    a, b = ((v - v.mean()) / v.std() for v in (scores, labels))
+    value = float(np.mean(a * b))
+    return Measured(value, a * b - value * (a * a + b * b) / 2)
+
+
+def accuracy(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
+    """The share that the best threshold on these very pairs gets right. None for other labels
+    than 0 and 1. The threshold counts as given: a pair that moved it would change little."""
+    if not _is_binary(labels):
+        return None
+    value, bound = best_accuracy(scores, labels)
+    return Measured(value, ((scores >= bound) == (labels == 1)) - value)
+
+
+def auc(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
+    """Share of positive pairs' scores above negative ones'. None for other labels than 0 and 1.
+
+    A pair moves it by its placement among those of the other label (DeLong et al. 1988).
+    """
+    if not _is_binary(labels):
+        return None
+    value, positive = area_under_curve(scores, labels), labels == 1
+    moved = np.empty(len(scores))
+    for side, other in ((positive, ~positive), (~positive, positive)):
+        there = np.sort(scores[other])
+        beaten = np.searchsorted(there, scores[side], "left")
+        tied = np.searchsorted(there, scores[side], "right") - beaten
+        share = (beaten + tied / 2) / len(there)
+        won = share if side is positive else 1 - share
+        moved[side] = (won - value) / side.mean()
+    return Measured(value, moved)
+
+
+def accuracy_at_1(places: np.ndarray) -> Measured:
+    """The share of the queries that find their own key first, at these places [n].
+
+    The keys count as given: as many others would be as hard to tell apart.
+    """
+    return _share((places == 1).astype(np.float64))
+
+
+def mrr_at_10(places: np.ndarray) -> Measured:
+    """The mean reciprocal place of the own key, as `accuracy_at_1`."""
+    return _share(reciprocal(places))
+
+
+def _share(each: np.ndarray) -> Measured:
+    """A mean of what lies between 0 and 1. Half a pair that was wrong and half a pair that was
+    right are added to its variance (Agresti & Min 2005), half of that for either side."""
+    value = float(each.mean())
+    return Measured(value, each - value, unseen=0.5 / len(each) ** 2)
+
+
+# Of the scores and the labels of the pairs.
+FIGURES: dict[str, Callable[[np.ndarray, np.ndarray], Measured | None]] = {
+    "spearman": spearman,
+    "pearson": pearson,
+    "accuracy": accuracy,
+    "auc": auc,
+}
+# Of the places of the own keys, where all pairs are positives.
+RETRIEVAL: dict[str, Callable[[np.ndarray], Measured]] = {
+    "accuracy_at_1": accuracy_at_1,
+    "mrr_at_10": mrr_at_10,
+}
+ALL_FIGURES = (*FIGURES, *RETRIEVAL)
+# Leading figures of models: the first of these that their held-out pairs allow.
+LEADING = ("spearman", "accuracy_at_1")
+
+
+def sampling_variance(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -> float:
+    """The variance of a figure over other draws of the pairs, from the influences [n].
+
+    Pairs that share a sentence are not independent, so every product of two influences counts
+    whose pairs have a sentence in common (the dyadic estimator of Aronow, Samii & Assenova 2015).
+    It is never below what independent pairs would give.
+    """
+    sharing = _sharing(tuple(pairs))
+    count = len(influence)
+    alone = float(np.square(influence).sum())
+    sums = _by_sentence(influence, sharing)
+    # What shares both sentences was counted with each of them.
+    both = np.bincount(sharing.same, influence[sharing.apart])
+    joined = float(np.square(sums).sum() - np.square(both).sum())
+    return max(joined, alone) / max(count * (count - 1), 1)
+
+
+@dataclass(frozen=True)
+class _Sharing:
+    """Sentences that pairs share: the number of the `first` sentence of each pair, [n]; of those
+    `apart`, [n], which are not a sentence with itself, the number of the `second` one, and of the
+    pair that is the `same`."""
+
+    sentences: int
+    first: np.ndarray
+    apart: np.ndarray
+    second: np.ndarray
+    same: np.ndarray
+
+
+@functools.lru_cache(maxsize=8)
+def _sharing(pairs: tuple[tuple[str, str], ...]) -> _Sharing:
+    numbers: dict[str, int] = {}
+    ends = np.array([[numbers.setdefault(text, len(numbers)) for text in pair] for pair in pairs])
+    differ = ends[:, 0] != ends[:, 1]
+    _, same = np.unique(np.sort(ends[differ], axis=1), axis=0, return_inverse=True)
+    return _Sharing(len(numbers), ends[:, 0], differ, ends[differ, 1], same.reshape(-1))
+
+
+def _by_sentence(influence: np.ndarray, sharing: _Sharing) -> np.ndarray:
+    """Sum of the influences of each sentence's pairs."""
+    sums = np.bincount(sharing.first, influence, sharing.sentences)
+    return sums + np.bincount(sharing.second, influence[sharing.apart], sharing.sentences)
+
+
+def witnesses(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -> float:
+    """Number of independent witnesses of equal weight behind `sampling_variance`.
+
+    Pairs, or, where they are fewer, sentences with all of their pairs, by the influence of these
+    pairs or by their number. Ten queries with forty candidates each are about ten: the influences
+    of so few may cancel out, and would look like many.
+    """
+    sharing = _sharing(tuple(pairs))
+    moved, counted = (_by_sentence(each, sharing) for each in (influence, np.ones(len(influence))))
+    return min(map(_weighty, (influence, moved, counted)))
+
+
+# Where pairs that stand there repeatedly make the variance of a mean larger by this factor, it is
+# remarked on: the interval is wider by a twentieth.
+WIDER = 1.1
+
+
+def repeats(pairs: Sequence[tuple[str, str]]) -> int:
+    """Number of pairs with the two sentences of an earlier one, in either order; 0 where the
+    intervals would hardly be narrower without them."""
+    times = Counter(map(frozenset, pairs))
+    wider = sum(count**2 for count in times.values()) / max(len(pairs), 1)
+    return len(pairs) - len(times) if wider >= WIDER else 0
+
+
+def independent_pairs(pairs: Sequence[tuple[str, str]]) -> float:
+    """Number of pairs of equal weight without a common sentence that say as much as these about the
+    agreement of similarities and labels, if all that share a sentence vary together."""
+    times = Counter(itertools.chain.from_iterable(map(frozenset, pairs)))
+    together = sum(max(times[first], times[second]) for first, second in pairs)
+    return len(pairs) ** 2 / max(together, 1)
+
+
+def _weighty(values: np.ndarray) -> float:
+    """Number of equal values that would be as uncertain: (Σx²)² / Σx⁴."""
+    squares = np.square(values)
+    total = float(np.square(squares).sum())
+    return float(squares.sum()) ** 2 / total if total > 0 else 0.0
+
+
+def _is_binary(labels: np.ndarray) -> bool:
+    return bool(np.isin(labels, (0, 1)).all()) and labels.min() < labels.max()
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Mid-ranks as shares, in (0, 1): of equal values each has the mean of their ranks."""
+    return (mid_ranks(values) - 0.5) / len(values)
+
+
+def _above(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Mean over all of the weights above each pair's value; ties count half."""
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    sums = np.concatenate([[0.0], np.cumsum(weights[order])])
+    below = sums[np.searchsorted(ranked, values, "left")]
+    up_to = sums[np.searchsorted(ranked, values, "right")]
+    return (sums[-1] - (below + up_to) / 2) / len(values)

@@ -1,0 +1,168 @@
+"""The pairs that a plan's data name: of an example, the hub, a file, or rows."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from explorer.lab.doctor.class_dataset_checks import pairs_or_classes, read_classes
+from explorer.lab.doctor.explore_scenarios import paired
+from explorer.lab.training.plan import TrainingData
+from explorer.lab.training.trainer_inputs import Taught
+from explorer.runtime.problem import Problem
+from explorer.sources import hub_cache, hub_datasets, tables, textbook
+from explorer.sources.pairs import Pairs, taught
+from explorer.sources.reading_notes import ReadingNote, reading_notes
+
+# What is drawn from the data (a sample of many rows, the pairs held out, the varied copies) is the
+# same for every run on it: the seed of a run moves its order and its first weights.
+DRAW = 0
+
+
+class Origin(NamedTuple):
+    """The pairs, how many rows were left out, whether they came as triplets, whether columns of a
+    guide's vectors stand beside them, and which columns were taken as what."""
+
+    pairs: Pairs
+    left_out: int = 0
+    triplets: bool = False
+    brings_guide: bool = False
+    notes: tuple[ReadingNote, ...] = ()
+
+
+def pairs_of(data: TrainingData) -> Origin:
+    """The pairs that the plan's data name, of whichever of its sources.
+
+    Raises:
+        Problem: where they cannot be read, or are none.
+    """
+    if data.source == "example":
+        if not textbook.EXAMPLES.get(data.example, textbook.EXAMPLES["graded_english"]).encodable:
+            raise Problem("training_no_words", name=data.example)
+        return Origin(textbook.load_example(data.example))
+    if data.source == "hub":
+        return _from_hub(data)
+    if data.source == "rows":
+        lines = _json_lines(data.rows).encode("ascii")
+        table = tables.read_table(lines, "rows.jsonl", most=data.most, seed=DRAW)
+        origin = _origin_of(table)
+        return origin._replace(
+            pairs=taught(table.pairs, data.teacher) if data.teacher else table.pairs,
+            triplets=data.triplets,
+            notes=(),
+        )
+    return _from_file(data, data.file, data.name)
+
+
+def _from_file(data: TrainingData, path: str | Path, name: str) -> Origin:
+    """The pairs of a file; of texts with classes, pairs of the same class."""
+    columns = dict(data.columns) or None
+    content, name = tables.file_content(path, name)
+    how = {"columns": columns, "encoding": data.encoding}
+
+    def pairs() -> Origin:
+        return _origin_of(tables.read_table(content, name, most=data.most, seed=DRAW, **how))
+
+    def classes() -> Origin:
+        table = read_classes(content, name, lambda *_: None, **how)
+        found = tables.read_table(paired(table), "pairs.tsv", most=data.most, seed=DRAW)
+        return Origin(found.pairs, table.skipped, notes=reading_notes(table.used))
+
+    return pairs_or_classes(content, columns, pairs, classes)
+
+
+def columns_read(data: TrainingData) -> dict[str, tuple[ReadingNote, ...]]:
+    """Roles of the columns of a plan's file or data set, and of its held-out file, by the name of
+    each; nothing for other sources."""
+    found = {}
+    if data.source in ("file", "hub"):
+        found[data.name or data.hub] = pairs_of(data).notes
+    if data.held_out_file:
+        found[data.held_out_name] = reading_notes(held_out_of(data))
+    return found
+
+
+def _origin_of(table: tables.Table) -> Origin:
+    if not table.pairs:
+        raise Problem("no_pairs")
+    of_triplets = "anchor" in table.chosen
+    notes = reading_notes(table)
+    return Origin(table.pairs, table.left_out, of_triplets, table.brings_guide, notes)
+
+
+def _json_lines(rows: Sequence[Sequence[str]]) -> str:
+    named = ({"sentence1": a, "sentence2": b, "score": c} for a, b, c in rows)
+    return "\n".join(json.dumps(row) for row in named)
+
+
+def _from_hub(data: TrainingData) -> Origin:
+    """Read a data set of the hub, as the same rows in a file would be."""
+    from datasets import disable_progress_bars, load_dataset
+
+    disable_progress_bars()
+    repo, subset = hub_datasets.named(data.hub)
+    with hub_datasets.failures_of(data.hub):
+        whole = hub_datasets.fits_here(data.hub, hub_datasets.about(data.hub))
+        folder = hub_cache.begin("dataset", repo, whole)
+        prepared = folder and str(folder / hub_cache.PREPARED)
+        rows = load_dataset(
+            repo, subset, split=data.split, token=hub_datasets.token(), cache_dir=prepared
+        )
+    if len(rows) > data.most:
+        rows = rows.shuffle(seed=DRAW).select(range(data.most))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hub.jsonl"
+        rows.to_json(path, force_ascii=False)
+        return _from_file(data, path, path.name)
+
+
+def held_out_of(data: TrainingData) -> tables.Table:
+    """Read the held-out file, by the columns chosen for the other one, else by its own; likewise in
+    its own encoding, or if that is unclear, in the chosen one."""
+    columns, encoding = dict(data.columns) or None, ""
+    while True:
+        try:
+            return tables.read_file(
+                data.held_out_file,
+                data.held_out_name,
+                columns=columns,
+                most=data.most,
+                seed=DRAW,
+                encoding=encoding,
+            )
+        except Problem as problem:
+            if problem.about == "unknown_column" and columns:
+                columns = None
+            elif problem.about == "encoding" and encoding != data.encoding:
+                encoding = data.encoding
+            else:
+                raise
+
+
+def reworded(data: TrainingData, held_out: set[str]) -> list[Taught]:
+    """The pairs of the file with another column in place of the first sentence."""
+    if not data.alternatives:
+        return []
+    place, name = data.file, data.name
+    chosen, encoding = dict(data.columns) or None, data.encoding
+    known = tables.read_file(place, name, columns=chosen, most=1, encoding=encoding).chosen
+    added: list[Taught] = []
+    role = "anchor" if "anchor" in known else "first"
+    for column in data.alternatives:
+        columns = {**known, role: column}
+        table = tables.read_file(
+            place, name, columns=columns, most=data.most, seed=DRAW, encoding=encoding
+        )
+        # A held-out pair in its other wording still has its second sentence.
+        added += [pair for pair in rows_of(table.pairs) if pair[0] not in held_out | {pair[1]}]
+    return [pair for pair in added if pair[1] not in held_out]
+
+
+def rows_of(pairs: Pairs) -> list[Taught]:
+    """Return both texts, the label, and a teacher's score, NaN for none."""
+    scores = pairs.teacher or (math.nan,) * len(pairs)
+    return list(zip(pairs.first, pairs.second, pairs.labels, scores, strict=True))

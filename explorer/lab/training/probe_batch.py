@@ -1,0 +1,146 @@
+"""The probe batch of a run as `explore` shows it, at any step that was recorded, and the value at
+collapse of its own batches."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import torch
+
+from explorer.core.batch import batch_of_scores, batch_of_vectors
+from explorer.core.explore import Exploration, explore
+from explorer.core.scenario import Rules, Scenario
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.run_folder import from_nulls
+from explorer.lab.training.trainer_inputs import (
+    CLASSES,
+    LISTS,
+    TRIPLETS,
+    Material,
+    classes_of,
+    form_of,
+)
+from explorer.runtime.problem import Problem
+from explorer.sources.pairs import Pairs, distinct
+from losses.labels import LabelRules
+
+# Batches of a run that are drawn again, and the most pairs of each.
+DRAWN_BATCHES, MAX_DRAWN_PAIRS = 16, 1024
+TeacherVectors = Callable[[Sequence[str]], torch.Tensor]
+
+
+def explored(
+    plan: TrainingPlan,
+    probe: Mapping,
+    scores: np.ndarray,
+    vectors: np.ndarray | None,
+    scenario: Scenario | None = None,
+    guide: np.ndarray | None = None,
+    teacher_vectors: np.ndarray | None = None,
+) -> Exploration:
+    """The loss of the plan (or of a scenario) on the probe batch with these scores or vectors.
+
+    A bi-encoder's vectors [S, D] are those of the sentences in the order of `Pairs.sentences`
+    (more may follow); a cross-encoder has scores only, and a loss that reads vectors is refused. A
+    `guide` has given its own vectors [S, G] of these sentences, a teacher `teacher_vectors`.
+    """
+    if scenario is None:
+        scenario = Scenario(loss=plan.loss, convention=plan.convention, parameters=plan.parameters)
+    ends = probe.get("label_range")  # of an earlier version there are none
+    rules = Rules(
+        threshold=probe["threshold"],
+        label_range=tuple(ends) if ends else None,
+        extra_negatives=plan.extra_negatives,
+        twins="leave_out" if plan.leaves_duplicates_out else "keep",
+    )
+    crosses = plan.encoder if plan.kind == "cross" else ""  # its scores are logits
+    data = dataclasses.replace(scenario.data, cross_encoder=crosses)
+    scenario = dataclasses.replace(scenario, rules=rules, data=data)
+    pairs = Pairs(
+        tuple(probe["first"]),
+        tuple(probe["second"]),
+        tuple(map(float, probe["labels"])),
+        labelled=probe.get("labelled", True),
+        teacher=tuple(from_nulls(probe["teacher"])) if probe.get("teacher") else None,
+        guide=guide,
+        teacher_vectors=teacher_vectors,
+    )
+    if len(pairs) == 0:
+        raise Problem("training_no_probe")
+    if vectors is None:
+        scored = dataclasses.replace(pairs, scores=tuple(map(float, scores[: len(pairs)])))
+        return explore(scenario, batch_of_scores(scored, rules))
+    return explore(scenario, batch_of_vectors(pairs, vectors[: len(pairs.sentences)], rules))
+
+
+def values_at_collapse(
+    plan: TrainingPlan,
+    material: Material,
+    rules: LabelRules,
+    labelled: bool,
+    vectors_of: TeacherVectors | None = None,
+) -> list[float]:
+    """The loss of the plan on random batches of its own rows if all sentences were alike; a teacher
+    gives `vectors_of` texts. Empty for batches of triplets, or where the loss has no such value on
+    them."""
+    form, draw = form_of(plan, material), np.random.default_rng(0)
+    if plan.spec.collapse is None or form == TRIPLETS:
+        return []
+    if form == CLASSES:
+        return _with_classes(plan, material, rules, draw)
+    rows = [[place] for place in range(len(material.pairs))]
+    if form == LISTS:
+        rows = material.lists_for(plan.spec)
+    found = []
+    for _ in range(DRAWN_BATCHES if rows else 0):
+        chosen = draw.permutation(len(rows))[: plan.batch_size]
+        places = [place for row in chosen for place in rows[row]][:MAX_DRAWN_PAIRS]
+        try:
+            found.append(_collapse_of(plan, material, rules, labelled, vectors_of, places, draw))
+        except Problem:  # it needs inputs that only the training had, such as a guide
+            return []
+    return [value for value in found if value is not None]
+
+
+def _collapse_of(
+    plan: TrainingPlan,
+    material: Material,
+    rules: LabelRules,
+    labelled: bool,
+    vectors_of: TeacherVectors | None,
+    places: Sequence[int],
+    draw: np.random.Generator,
+) -> float | None:
+    """The same of the batch of the pairs at these places."""
+    first, second, labels = zip(*(material.pairs[place] for place in places), strict=True)
+    batch = {"first": first, "second": second, "labels": labels, "labelled": labelled}
+    if material.teacher is not None:
+        batch["teacher"] = [material.teacher[place] for place in places]
+    texts = distinct(first, second)
+    taught = None if vectors_of is None else np.asarray(vectors_of(texts))
+    vectors = None
+    if plan.kind == "bi":
+        vectors = draw.normal(size=(len(texts), 8 if taught is None else taught.shape[1]))
+    scores = draw.normal(size=len(first))
+    probe = {**batch, **rules._asdict()}
+    return explored(plan, probe, scores, vectors, teacher_vectors=taught).collapse
+
+
+def _with_classes(
+    plan: TrainingPlan, material: Material, rules: LabelRules, draw: np.random.Generator
+) -> list[float]:
+    """Draw values for sentences with classes: each class of the data has a prototype."""
+    classes = np.array([*classes_of(material.pairs, rules.threshold).values()])
+    assert plan.spec.collapse is not None
+    found = []
+    for _ in range(DRAWN_BATCHES):
+        drawn = torch.from_numpy(draw.permutation(classes)[: plan.batch_size])
+        inputs = {
+            "embeddings": torch.zeros(len(drawn), 1),
+            "classes": drawn,
+            "prototypes": torch.zeros(len(set(classes.tolist())), 1),
+        }
+        found.append(plan.spec.collapse(inputs, **plan.settings))
+    return [value for value in found if value is not None]

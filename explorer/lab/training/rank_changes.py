@@ -1,0 +1,114 @@
+"""A run before and after: changes of rank, and its probe batch at any step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.core.explore import Exploration
+from explorer.core.label_disagreement import mid_ranks
+from explorer.core.scenario import Scenario
+from explorer.lab.training.data import rules_of
+from explorer.lab.training.held_out_scores import HeldOutScores, measured
+from explorer.lab.training.probe_batch import explored
+from explorer.lab.training.runs import Runs
+from explorer.lab.unit_vectors import directions
+from explorer.runtime.problem import Problem
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A sentence nearby."""
+
+    sentence: str
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The nearest sentences before and after; `kept` of them stayed the same."""
+
+    sentence: str
+    before: list[Neighbour]
+    after: list[Neighbour]
+    kept: int
+
+
+@dataclass(frozen=True)
+class MovedPair:
+    """A held-out pair and its ranks: 1 is the highest score, and equal scores share their mean."""
+
+    first: str
+    second: str
+    label: float
+    score_before: float
+    score_after: float
+    rank_before: float
+    rank_after: float
+    label_rank: float
+
+
+def neighbours(runs: Runs, name: str, count: int = 5) -> list[Neighbours]:
+    """Return the `count` nearest held-out sentences before and after, those that changed most
+    first. A cross-encoder has none."""
+    before, after = (measured(runs.folder(name), when) for when in ("before", "after"))
+    if "vectors" not in before:
+        return []
+    sentences = [str(text) for text in before["sentences"]]
+    sides = []
+    for side in (before, after):
+        unit = directions(side["vectors"])
+        cosines = unit @ unit.T
+        np.fill_diagonal(cosines, -np.inf)
+        order = np.argsort(-cosines, axis=1, kind="stable")[:, :count]
+        sides.append((order, cosines))
+    found = []
+    for place, text in enumerate(sentences):
+        lists = [
+            [Neighbour(sentences[k], float(cosines[place, k])) for k in order[place]]
+            for order, cosines in sides
+        ]
+        common = len(set(sides[0][0][place]) & set(sides[1][0][place]))
+        found.append(Neighbours(text, lists[0], lists[1], common))
+    return sorted(found, key=lambda entry: entry.kept)
+
+
+def rank_changes(found: HeldOutScores, count: int = 20) -> list[MovedPair]:
+    """Return the `count` pairs whose rank by score changed most, for a run that has ended; for
+    positives, the place of the own key among all keys."""
+    before, after = (found.scores[when] for when in ("before", "after"))
+    ranks = [mid_ranks(-side) for side in (before, after)]
+    by_label = mid_ranks(-found.labels)
+    if found.places:
+        ranks = [found.places[when] for when in ("before", "after")]
+        by_label = np.ones(len(before))
+    order = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:count]
+    return [
+        MovedPair(
+            first=found.pairs[place][0],
+            second=found.pairs[place][1],
+            label=float(found.labels[place]),
+            score_before=float(before[place]),
+            score_after=float(after[place]),
+            rank_before=float(ranks[0][place]),
+            rank_after=float(ranks[1][place]),
+            label_rank=float(by_label[place]),
+        )
+        for place in order.tolist()
+    ]
+
+
+def exploration(runs: Runs, name: str, step: int, scenario: Scenario | None = None) -> Exploration:
+    """The loss of the run (or of a scenario) on its probe batch at a recorded step."""
+    evaluations = [r for r in runs.history(name) if r["kind"] == "evaluation"]
+    probe = runs.probe(name)
+    if not evaluations or probe is None:
+        raise Problem("training_not_finished", name=name)
+    record = min(evaluations, key=lambda r: abs(r["step"] - step))
+    vectors = runs.probe_vectors(name, record["step"])
+    scores = np.array(record["probe"])
+    plan = runs.plan(name)
+    known = rules_of(runs.folder(name), plan)._asdict()
+    guide, taught = runs.probe_guide(name), runs.probe_teacher(name)
+    return explored(plan, {**known, **probe}, scores, vectors, scenario, guide, taught)

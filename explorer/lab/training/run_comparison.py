@@ -1,0 +1,439 @@
+"""Several runs beside each other: figures with their spread, and what of it is more than chance."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from explorer.core.remarks import Remark, Value
+from explorer.lab.training import data, quota
+from explorer.lab.training import unseen_pairs as measuring
+from explorer.lab.training.held_out_scores import HeldOutScores, has_ended, outcome
+from explorer.lab.training.pair_influence import ALL_FIGURES, LEADING, Measured, repeats
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.run_difference_verdict import (
+    LEAST_SEEDS,
+    LEVEL,
+    Difference,
+    Gain,
+    difference,
+    gain,
+    judged,
+)
+from explorer.lab.training.runs import Runs
+from explorer.lab.training.setting_effect import Tried, on_settings, tried
+from explorer.lab.training.unseen_pairs import Unseen
+from explorer.locale import Word, grouped, word
+from explorer.runtime import jobs
+from explorer.runtime.number_format import fixed, signed, whole_percent
+from explorer.runtime.response_types import Json, Setting
+
+# Digits after the point of a figure, and of a difference.
+LEAST_PLACES, MAX_PLACES = 3, 6
+
+
+@dataclass(frozen=True)
+class Started:
+    """The names of the queued runs."""
+
+    started: list[str]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over seeds: its sample standard deviation, which one seed has not."""
+
+    mean: float
+    spread: float | None
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in the seed alone. `leading` is what they are judged by, `gain` in that:
+    None where one side has no order."""
+
+    label: str
+    loss: str
+    parameters: dict[str, Setting]
+    runs: list[str]
+    seeds: list[int]
+    figures: dict[str, Spread]
+    leading: Literal["spearman", "accuracy_at_1"]
+    gain: Gain | None
+
+
+@dataclass(frozen=True)
+class GroupDifference:
+    """Difference of group b to group a, by their labels, in a figure that both have."""
+
+    a: str
+    b: str
+    figure: str
+    between: Difference
+
+
+@dataclass(frozen=True)
+class OnFile:
+    """A file that runs were measured on: of `total` rows `skipped` could not be used; `shared` of
+    its `count` pairs have a sentence that one of the runs was trained on."""
+
+    name: str
+    count: int
+    total: int
+    skipped: int
+    sampled: bool
+    shared: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Finished runs by what they tried: what they were measured on (`pairs`, and a file: `unseen`),
+    their figures, their differences, and a verdict. `level` says how sure the intervals are, and
+    from `least_seeds` seeds on they cover other seeds."""
+
+    pairs: Word
+    unseen: OnFile | None
+    groups: list[Group]
+    differences: list[GroupDifference]
+    verdict: list[Remark]
+    level: str
+    least_seeds: int
+
+
+def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
+    """Queue several runs; those that differ in loss, parameters or seed share their data.
+
+    All learn from the same pairs, and those of one seed in the same order.
+    """
+    corpora: dict[str, data.Corpus] = {}
+    ready = []
+    for plan in plans:  # all are checked before any is queued
+        key = json.dumps(plan.to_json()["data"], sort_keys=True, default=str)
+        corpora[key] = corpora.get(key) or data.read(plan)
+        corpus = data.under_teacher(plan, corpora[key])
+        if reason := data.why_not(plan, corpus) or quota.why_not(plan, corpus):
+            raise reason
+        ready.append((plan, corpus))
+    quota.check_queue(runs.root, len(ready))
+    started: list[str] = []
+    try:
+        for plan, corpus in ready:
+            started.append(runs.start(plan, corpus))
+    except BaseException:  # also where the command is terminated meanwhile
+        for name in started:
+            runs.folder(name).end_process()
+        raise
+    return started
+
+
+@dataclass
+class _Group:
+    """Runs that differ in the seed alone: by seed their names, summaries and scores."""
+
+    plan: Json
+    names: dict[int, str] = field(default_factory=dict)
+    summaries: dict[int, Json] = field(default_factory=dict)
+    outcomes: dict[int, HeldOutScores] = field(default_factory=dict)
+    label: str = ""
+
+    @property
+    def tested_on(self) -> HeldOutScores | None:
+        """Held-out pairs of all its runs, as the scores of one; None where the runs were measured
+        on different ones."""
+        if len(self.outcomes) < len(self.names):
+            return None
+        first, *others = self.outcomes.values()
+        return first if all(first.on_the_same_pairs(one) for one in others) else None
+
+    @property
+    def leading(self) -> str:
+        """Name of the figure that judges its runs, if it is one for all of them: one of
+        `influence.LEADING`."""
+        known = {one.leading for one in self.outcomes.values()}
+        return known.pop() if len(known) == 1 else LEADING[0]
+
+    def measured(self, figure: str, when: str = "after") -> dict[int, Measured] | None:
+        """A figure by seed; None where a run has none."""
+        found = {seed: one.figure(figure, when) for seed, one in self.outcomes.items()}
+        known = {seed: one for seed, one in found.items() if one is not None}
+        return known if len(known) == len(self.names) else None
+
+
+def table(
+    runs: Runs,
+    names: Sequence[str],
+    unseen: Unseen | None = None,
+    report: Callable[..., None] = jobs.step,
+) -> Comparison:
+    """Compare finished runs by group, on their held-out pairs, or on those of a file
+    (`unseen.outcomes`, which reports to `report`).
+
+    The verdict names by their labels the best group and another, then the share that λ, τ or a
+    margin has in it, or that no second value was tried; for a single run on a file, its gain there.
+    Groups that were measured on different pairs have no difference.
+    """
+    groups = list(_in_groups(runs, names, unseen, report).values())
+    for group, label in zip(groups, _labels([group.plan for group in groups]), strict=True):
+        group.label = label
+    return Comparison(
+        pairs=_pairs_of(groups, unseen),
+        unseen=_about(unseen, runs, groups) if unseen else None,
+        groups=[_summed_up(group, unseen) for group in groups],
+        differences=_differences(groups),
+        verdict=_verdict(groups, unseen),
+        level=whole_percent(LEVEL),
+        least_seeds=LEAST_SEEDS,
+    )
+
+
+def _about(unseen: Unseen, runs: Runs, groups: Sequence[_Group]) -> OnFile:
+    folders = [runs.folder(name) for group in groups for name in group.names.values()]
+    return OnFile(
+        name=unseen.name,
+        count=len(unseen.pairs),
+        total=unseen.total,
+        skipped=unseen.skipped,
+        sampled=unseen.sampled,
+        shared=unseen.shared(folders),
+    )
+
+
+def _pairs_of(groups: Sequence[_Group], unseen: Unseen | None) -> Word:
+    if unseen:
+        return pairs_of_file(unseen)
+    tested = _comparable(groups)
+    return held_out_pairs(len(tested.pairs) if tested else None)
+
+
+def _in_groups(
+    runs: Runs, names: Sequence[str], unseen: Unseen | None, report: Callable[..., None]
+) -> dict[str, _Group]:
+    groups: dict[str, _Group] = {}
+    ended = {name: runs.folder(name) for name in names if has_ended(runs.folder(name))}
+    on_file = measuring.outcomes(ended, unseen, report) if unseen else {}
+    for name in names:
+        summary = runs.status(name)["summary"]
+        if summary is None:
+            continue
+        plan = runs.plan(name).to_json()
+        seed = plan.pop("seed")
+        group = groups.setdefault(json.dumps(plan, sort_keys=True), _Group(plan))
+        group.names[seed], group.summaries[seed] = name, summary
+        if name in ended:  # a folder may have lost its measurements
+            group.outcomes[seed] = on_file[name] if unseen else outcome(ended[name])
+    return groups
+
+
+def _labels(plans: Sequence[Json]) -> list[str]:
+    """Label each group by its loss and its other differences from the rest."""
+    varying = [
+        key
+        for key in (plans[0] if plans else ())
+        if key not in ("loss", "data") and len({json.dumps(p[key]) for p in plans}) > 1
+    ]
+    return [
+        " ".join([p["loss"], *(f"{key}={_short(p[key])}" for key in varying if p[key])])
+        for p in plans
+    ]
+
+
+def _short(value: object) -> str:
+    if isinstance(value, dict):
+        return ",".join(f"{name}={one}" for name, one in value.items())
+    return str(value)
+
+
+def _summed_up(group: _Group, unseen: Unseen | None) -> Group:
+    figures = {}
+    for figure in ("loss", *ALL_FIGURES, "steps_per_second"):
+        if unseen and figure in ALL_FIGURES:
+            known = [found.value for found in (group.measured(figure) or {}).values()]
+        else:
+            known = [_figure(summary, figure) for summary in group.summaries.values()]
+        values = [value for value in known if value is not None]
+        if values and len(values) == len(known):
+            spread = float(np.std(values, ddof=1)) if len(values) > 1 else None
+            figures[figure] = Spread(float(np.mean(values)), spread, values)
+    return Group(
+        label=group.label,
+        loss=group.plan["loss"],
+        parameters=group.plan["parameters"],
+        runs=list(group.names.values()),
+        seeds=list(group.names),
+        figures=figures,
+        leading=cast("Any", group.leading),
+        gain=_gain(group),
+    )
+
+
+def _figure(summary: Json, figure: str) -> float | None:
+    """Return a figure; None where it has no value, or was not measured yet when the run was
+    made."""
+    return summary["after"].get(figure) if figure in ALL_FIGURES else summary[figure]
+
+
+def _gain(group: _Group) -> Gain | None:
+    before, after = (group.measured(group.leading, when) for when in ("before", "after"))
+    tested = group.tested_on
+    if tested is None or before is None or after is None:
+        return None
+    return gain(before, after, tested.pairs)
+
+
+def _comparable(groups: Sequence[_Group]) -> HeldOutScores | None:
+    """Held-out pairs of all groups, as the scores of one; None where they differ."""
+    tested = [group.tested_on for group in groups]
+    first = tested[0] if tested else None
+    alike = all(first and one and first.on_the_same_pairs(one) for one in tested)
+    return first if alike else None
+
+
+def _having(groups: Sequence[_Group], figure: str) -> list[tuple[_Group, dict[int, Measured]]]:
+    """The groups that have a figure in every run, each with it by seed."""
+    known = [(group, group.measured(figure)) for group in groups]
+    return [(group, measured) for group, measured in known if measured is not None]
+
+
+def _differences(groups: Sequence[_Group]) -> list[GroupDifference]:
+    tested = _comparable(groups)
+    if tested is None:
+        return []
+    found = []
+    for figure in ALL_FIGURES:
+        having = _having(groups, figure)
+        beside = [measured for _, measured in having]
+        for (a, of_a), (b, of_b) in itertools.combinations(having, 2):
+            between = difference(of_a, of_b, tested.pairs, beside)
+            if between is not None:
+                found.append(GroupDifference(a.label, b.label, figure, between))
+    return found
+
+
+def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
+    if unseen and len(groups) == 1 and len(groups[0].names) == 1:
+        only = groups[0]
+        tested, pairs = [pair[:2] for pair in unseen.pairs], pairs_of_file(unseen)
+        return [on_gain(_gain(only), pairs, only.leading), *on_repeats(tested, pairs)]
+    known = ((figure, _having(groups, figure)) for figure in LEADING)
+    figure, having = next((one for one in known if len(one[1]) >= 2), (LEADING[0], []))
+    if not having:  # one way of training, under several seeds
+        tested = _comparable(groups) if sum(len(group.names) for group in groups) > 1 else None
+        return on_repeats(tested.pairs, _pairs_of(groups, unseen)) if tested else []
+    tested = _comparable([group for group, _ in having])
+    if tested is None:
+        return [Remark("verdict_other_pairs")]
+    found = judged([measured for _, measured in having], tested.pairs)
+    best, *others = [having[place][0].label for place in found.order]
+    pairs = _pairs_of([group for group, _ in having], unseen)
+    return [
+        *(
+            of_difference(best, other, gap, pairs, figure)
+            for other, gap in zip(others, found.beside, strict=True)
+        ),
+        *(on_settings(_tried(having, found.order)) if any(found.beside) else ()),
+        *on_repeats(tested.pairs, pairs),
+    ]
+
+
+def _tried(
+    having: Sequence[tuple[_Group, dict[int, Measured]]], order: Sequence[int]
+) -> list[Tried]:
+    """Return the settings that the groups tried, the best first."""
+    means = [np.mean([one.value for one in measured.values()]) for _, measured in having]
+    return [tried(having[place][0].plan, float(means[place])) for place in order]
+
+
+def held_out_pairs(count: int | None) -> Word:
+    """The pairs that a run holds out, as the sentences name them; None where each has others."""
+    if count is None:
+        return word("finetune.pairs.held_out_each", "the held-out pairs of each run")
+    return word("finetune.pairs.held_out", f"the {count} held-out pairs", count=count)
+
+
+def pairs_of_file(unseen: Unseen) -> Word:
+    """The pairs of a file, as the sentences name them."""
+    count = len(unseen.pairs)
+    otherwise = f"the {count} pairs of {unseen.name}"
+    return word("finetune.pairs.of_file", otherwise, count=count, file=unseen.name)
+
+
+def of_difference(
+    best: str, other: str, found: Difference | None, pairs: Word, figure: str = LEADING[0]
+) -> Remark:
+    """Remark on the best and another, each named by the label of its group, on these pairs in a
+    figure of `LEADING`."""
+    values: dict[str, Value] = {"best": best, "other": other, "least": LEAST_SEEDS}
+    if found is None:
+        return Remark("verdict_no_seed", values)
+    values |= {"seeds": len(found.seeds), "pairs": pairs, "figure": figure_word(figure)}
+    if found.is_blank:
+        return Remark("verdict_alike", values)
+    values |= interval_values(found)
+    if found.covers == "pairs":
+        return Remark(f"verdict_models_{'ahead' if found.is_significant else 'untold'}", values)
+    if found.is_significant:
+        return Remark("verdict_ahead", values)
+    if found.pairs_needed is None:
+        return Remark("verdict_untold", values)
+    return Remark("verdict_untold_needed", {**values, "needed": rounded(found.pairs_needed)})
+
+
+def figure_word(figure: str) -> Word:
+    """Return the name of a figure in a sentence, in each language."""
+    return word(f"finetune.{figure}", figure)
+
+
+def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark:
+    """Remark on the gain of a finished model on these pairs in a figure of `LEADING`; None: they
+    have no order."""
+    if found is None:
+        return Remark("run_no_order", {"pairs": pairs})
+    key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
+    ends = {"before": found.before, "after": found.after}
+    values: dict[str, Value] = {name: fixed(end, LEAST_PLACES) for name, end in ends.items()}
+    values |= {"figure": figure_word(figure), "pairs": pairs}
+    if found.is_blank:
+        return Remark("run_unmoved", values)
+    return Remark(key, {**values, **interval_values(found)})
+
+
+def on_repeats(tested: Sequence[tuple[str, str]], pairs: Word) -> list[Remark]:
+    """Remark on repeated pairs, where they matter, and on their treatment."""
+    repeated = repeats(tested)
+    return [Remark("run_repeats", {"pairs": pairs, "repeated": repeated})] if repeated else []
+
+
+def interval_values(found: Difference) -> dict[str, Value]:
+    """A difference with its ends and their level, as a sentence says them."""
+    return {**signed_ends(found.difference, found.low, found.high), "level": whole_percent(LEVEL)}
+
+
+def signed_ends(difference: float, low: float, high: float) -> dict[str, str]:
+    """Format a difference and the ends of its interval.
+
+    With as many decimals as it takes for the ends to differ and for a number other than 0 to have
+    its sign; with the fewest where no such number exists.
+    """
+    ends = {"difference": difference, "low": low, "high": high}
+
+    def tell(places: int) -> bool:
+        shown = [float(signed(end, places).replace("−", "-")) for end in ends.values()]
+        differ = shown[1] != shown[2] or low == high
+        return differ and all(
+            one != 0 or end == 0 for one, end in zip(shown, ends.values(), strict=True)
+        )
+
+    places = next(filter(tell, range(LEAST_PLACES, MAX_PLACES + 1)), LEAST_PLACES)
+    return {name: signed(end, places) for name, end in ends.items()}
+
+
+def rounded(count: int) -> str:
+    """A number that is only an estimate: two digits of it."""
+    step = 10 ** max(len(str(count)) - 2, 0)
+    return grouped(-(-count // step) * step)

@@ -1,0 +1,414 @@
+"""The folder of one run: what was planned, how far it is, and the order in which runs take turns.
+
+A run is its folder and the process that works in it. Nothing here loads torch: a worker that
+waits for its turn, or a command that asks how a run is doing, stays small.
+
+    config.json  plan.json's resolved form   train.jsonl, held_out.jsonl  the pairs, and what a
+                                                                          teacher gave each
+    state.json   the state, replaced whole   log.jsonl                    one record a line
+    control      a word for the worker       checkpoints/, model/         the weights
+    owner.json   whose it is: on a hosted page the visitor, and the token of its link, if any
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import os
+import re
+import time
+import zipfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import platformdirs
+import psutil
+
+from explorer.lab.training.run_file_validation import LIVE, is_row, read_object, records_in
+from explorer.runtime.atomic_files import atomic_write
+from explorer.runtime.deployment_policy import deployment_policy
+from explorer.runtime.local_path import is_inside
+from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import visitor
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_NAME = re.compile(r"[\w-]{1,80}")
+# A disk with fewer bytes free is full.
+LEAST_FREE = 2**20
+# What the guide of a run makes of the sentences of its probe batch.
+PROBE_GUIDE = "probe_guide.npy"
+PROBE_TEACHER = "probe_teacher.npy"
+# The system counts from a start that moves when its clock is set.
+SAME_BIRTH_SECONDS = 10
+
+
+_chosen: Path | None = None
+
+
+def choose_root(folder: str | Path | None) -> None:
+    """Keep runs here from now on; None for the user's data directory."""
+    global _chosen
+    _chosen = Path(folder) if folder else None
+
+
+def default_root() -> Path:
+    """Folder of runs: the chosen one, or the user's data directory."""
+    if _chosen:
+        return _chosen
+    return platformdirs.user_data_path("lossprism", appauthor=False) / "runs"
+
+
+def _write_text(path: Path, text: str) -> None:
+    with atomic_write(path) as file:
+        file.write(text.encode())
+
+
+def nulled(scores: Iterable[float]) -> list[float | None]:
+    """Return scores as JSON has them: null for NaN."""
+    return [None if math.isnan(score) else score for score in scores]
+
+
+def from_nulls(scores: Iterable[float | None]) -> list[float]:
+    """Return scores from JSON: NaN for null."""
+    return [math.nan if score is None else float(score) for score in scores]
+
+
+class RunFolder:
+    """A run on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def named(cls, root: Path, name: object) -> RunFolder:
+        """The run of this name, which may come from a stranger."""
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise Problem("training_no_run", name=str(name)[:60])
+        if not (root / name / "state.json").is_file():
+            raise Problem("training_no_run", name=name)
+        return cls(root / name)
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def model(self) -> Path:
+        return self.path / "model"
+
+    @property
+    def start(self) -> Path:
+        """The encoder from scratch before its first step."""
+        return self.path / "start"
+
+    @property
+    def log(self) -> Path:
+        return self.file("log.jsonl")
+
+    @property
+    def owner(self) -> str:
+        """The visitor of a hosted page who began it; "" of one that was begun at home."""
+        return self._owner.get("visitor", "")
+
+    @property
+    def is_mine(self) -> bool:
+        """True if the visitor may change it, and not only read it: at home any."""
+        return not deployment_policy().knows_visitors or self.owner == visitor()
+
+    @property
+    def token(self) -> str:
+        """Token in the link of a shared run; "" for any other."""
+        return self._owner.get("token", "")
+
+    @property
+    def _owner(self) -> dict:
+        try:
+            return self.read("owner.json") if (self.path / "owner.json").exists() else {}
+        except FileNotFoundError:
+            return {}
+        except Problem:  # of an unknown owner
+            return {"visitor": "?"}
+
+    def read(self, name: str) -> dict:
+        """Read a file of the run.
+
+        Raises Problem where it is damaged: it is written whole, and disks fail.
+        """
+        try:
+            content = read_object(self.file(name))
+        except FileNotFoundError:
+            if not self.path.is_dir():  # the run was deleted meanwhile
+                raise
+            content = None
+        if content is None:
+            raise self._damaged(name)
+        return content
+
+    def file(self, name: str) -> Path:
+        """The path of a file of the run. Raises Problem where a link leads out of the folder."""
+        path = self.path / name
+        if not is_inside(path, self.path):
+            raise Problem("training_link_outside", name=self.name, file=name)
+        return path
+
+    def check_links(self) -> None:
+        """Raise Problem for a link in the folder that leads out of it: reading, packing or writing
+        the run would reach other files of this computer."""
+        for place, folders, files in os.walk(self.path):
+            for name in (*folders, *files):
+                path = Path(place, name)
+                if path.is_symlink():
+                    self.file(str(path.relative_to(self.path)))
+
+    def read_arrays(self, name: str) -> dict[str, np.ndarray]:
+        """Read the arrays of an .npz file of the run. Raises Problem where it is damaged."""
+        import numpy as np  # a run that waits should not hold it
+
+        try:
+            arrays = np.load(self.file(name), allow_pickle=False)
+            if not isinstance(arrays, np.lib.npyio.NpzFile):
+                raise ValueError("one array in place of several")
+            with arrays:
+                return {key: arrays[key] for key in arrays.files}
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error):
+            raise self._damaged(name) from None
+
+    def _damaged(self, file: str) -> Problem:
+        return Problem("training_damaged", name=self.name, file=file)
+
+    def write(self, name: str, value: object) -> None:
+        """Replace a file of the run. Raises Problem where a folder stands in its place."""
+        try:
+            _write_text(self.path / name, json.dumps(value, ensure_ascii=False, indent=1))
+        except IsADirectoryError:
+            raise self._damaged(name) from None
+
+    # Pairs
+
+    def write_pairs(
+        self,
+        name: str,
+        pairs: Iterable[tuple[str, str, float]],
+        teacher: Iterable[float] | None = None,
+    ) -> None:
+        rows: Iterable[tuple] = pairs
+        if teacher is not None:
+            rows = ((*pair, score) for pair, score in zip(pairs, nulled(teacher), strict=True))
+        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+        _write_text(self.path / name, "".join(f"{line}\n" for line in lines))
+
+    def read_pairs(self, name: str) -> list[tuple[str, str, float]]:
+        """Read the pairs of a file. Raises Problem where it is damaged."""
+        return self.read_taught(name)[0]
+
+    def read_taught(self, name: str) -> tuple[list[tuple[str, str, float]], list[float] | None]:
+        """The pairs, and what a teacher gave each, NaN for nothing; None where there was none.
+
+        Raises Problem where the file is damaged.
+        """
+        rows = self._rows(name)
+        pairs = [(first, second, label) for first, second, label, *_ in rows]
+        if not any(len(row) > 3 for row in rows):
+            return pairs, None
+        try:
+            return pairs, from_nulls(row[3] if len(row) > 3 else None for row in rows)
+        except (ValueError, TypeError):
+            raise self._damaged(name) from None
+
+    def _rows(self, name: str) -> list[tuple]:
+        try:
+            text = self.file(name).read_text(encoding="utf-8")
+            # JSON escapes every line break of its own kind but not U+2028: split at \n only.
+            rows = [tuple(json.loads(line)) for line in text.split("\n") if line]
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError, TypeError, RecursionError):
+            raise self._damaged(name) from None
+        if not all(map(is_row, rows)):
+            raise self._damaged(name)
+        return rows
+
+    # State
+
+    @property
+    def state(self) -> dict:
+        return self.read("state.json")
+
+    def say(self, state: str, **more: object) -> None:
+        """Replace the state; what is not said stays as it was."""
+        self.write("state.json", {**self.state, "state": state, **more})
+
+    def take_ticket(self, process: int) -> None:
+        """Join the queue with this process."""
+        born = {"born": psutil.Process(process).create_time(), "birth": _birth(process)}
+        last = (run.ticket for run in all_runs(self.path.parent) if run.path != self.path)
+        ticket = max(time.time_ns(), 1 + max(last, default=0))  # also where the clock was set back
+        before = self.state if (self.path / "state.json").exists() else {}
+        now = {"state": "queued", "ticket": ticket, "process": process, **born}
+        self.write("state.json", {**before, **now, "problem": None})
+
+    def belongs_to(self, process: int) -> bool:
+        return (self.path / "state.json").exists() and self.state["process"] == process
+
+    @property
+    def is_alive(self) -> bool:
+        """True if the process of this run still runs (and is not another of its number)."""
+        state = self.state
+        try:
+            process = psutil.Process(state["process"])
+            if birth := state.get("birth"):
+                same = birth == _birth(state["process"])
+            else:
+                same = abs(process.create_time() - state["born"]) < SAME_BIRTH_SECONDS
+            return same and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+    def end_process(self) -> None:
+        """End the process that works on this run or waits for its turn, at once."""
+        if self.is_live():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                psutil.Process(self.state["process"]).kill()
+
+    @property
+    def standing(self) -> str:
+        """The state, or "interrupted" where that is live and the process is gone."""
+        live_state = self.state["state"]
+        if live_state not in LIVE or self.is_alive:
+            return live_state
+        live_state = self.state["state"]  # it may have ended while we looked
+        return live_state if live_state not in LIVE else "interrupted"
+
+    def ahead(self) -> int:
+        """Number of live runs of the same root with an earlier ticket."""
+        ticket = self.state["ticket"]
+        return sum(other.is_live(before=ticket) for other in all_runs(self.path.parent))
+
+    def is_live(self, before: float = math.inf) -> bool:
+        """True if it is under way or waits, with a ticket earlier than `before`."""
+        try:
+            return self.state["ticket"] < before and self.standing in LIVE
+        except (FileNotFoundError, Problem):  # it was deleted while we looked, or is damaged
+            return False
+
+    @property
+    def is_finished(self) -> bool:
+        try:
+            return self.state["state"] == "finished"
+        except Problem:
+            return False
+
+    @property
+    def ticket(self) -> int:
+        """Its place in the queue; 0 if unknown."""
+        try:
+            return self.state["ticket"]
+        except (FileNotFoundError, Problem):
+            return 0
+
+    # Control
+
+    def tell(self, word: str) -> None:
+        """Leave a word for the worker: "pause", "stop", or "" to go on."""
+        _write_text(self.path / "control", word)
+
+    def command(self) -> str:
+        """The last command to the run; "" for none that can be read."""
+        try:
+            return self.file("control").read_text(encoding="utf-8")
+        except (OSError, ValueError):  # no word, or none that can be read
+            return ""
+
+    # Log
+
+    def records_from(self, offset: int) -> tuple[list[dict], int]:
+        """Whole lines that begin at `offset` or later, and where the next ones begin."""
+        if not self.log.is_file():
+            return [], 0
+        with self._open_log() as file:
+            file.seek(max(offset - 1, 0))
+            if offset:
+                offset = file.tell() + len(file.readline())
+            data = file.read()
+        data = data[: data.rfind(b"\n") + 1]
+        return records_in(data.split(b"\n")), offset + len(data)
+
+    def _open_log(self) -> BinaryIO:
+        """The log to read; empty where there is none yet, or no file in its place."""
+        try:
+            return self.log.open("rb")
+        except OSError:
+            return io.BytesIO()
+
+    def tail(self, max_bytes: int = 20_000) -> list[dict]:
+        """Return the last records, whole ones of the last `max_bytes` bytes."""
+        with self._open_log() as file:
+            begin = max(file.seek(0, os.SEEK_END) - max_bytes, 0)
+            file.seek(begin)
+            lines = file.read().split(b"\n")
+        # The last line may be half written, the first half cut off.
+        return records_in(lines[bool(begin) : -1])
+
+    def first(self, kind: str) -> dict | None:
+        """The first record of this kind; None as long as there is none."""
+        with self._open_log() as file:
+            whole = (line for line in file if line.endswith(b"\n"))
+            return next(
+                (one for line in whole for one in records_in([line]) if one["kind"] == kind), None
+            )
+
+    def history(self) -> list[dict]:
+        """The records that count: what a resumed run did again replaces what it had lost."""
+        kept: list[dict] = []
+        for record in self.records_from(0)[0]:
+            if record["kind"] == "resumed":
+                kept = [r for r in kept if r["step"] <= record["step"]]
+            kept.append(record)
+        return kept
+
+    def mend_log(self) -> None:
+        """Cut off the half line that a crash may have left."""
+        if self.log.is_file():
+            whole = self.records_from(0)[1]
+            with self.log.open("r+b") as file:
+                file.truncate(whole)
+
+    # Checkpoints
+
+    def last_checkpoint(self) -> tuple[Path, int] | None:
+        """The newest checkpoint that was written to its end, and its step."""
+        whole = [
+            (int(path.name.rpartition("-")[2]), path)
+            for path in self.checkpoints.glob("checkpoint-*")
+            if (path / "whole").exists()
+        ]
+        step, path = max(whole, default=(0, None))
+        return path and (path, step)
+
+
+def _birth(process: int) -> str:
+    """Identify the process of this number, whatever the clock is set to: the boot of the system and
+    the tick at which it started. "" where the system does not have them."""
+    try:
+        start = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        stat = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return ""
+    return f"{start} {stat.rpartition(')')[2].split()[19]}"  # its name may have spaces
+
+
+def all_runs(root: Path) -> list[RunFolder]:
+    """Return every run of the root, in no order; hidden folders are being deleted."""
+    return [RunFolder(path.parent) for path in root.glob("[!.]*/state.json")]

@@ -1,0 +1,99 @@
+"""The share of a loss's own setting, λ, τ or a margin, in how two losses compare."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from explorer.core.remarks import Remark
+from explorer.lab.training.plan import TrainingPlan
+from explorer.runtime.number_format import display_number, fixed, whole_percent
+from explorer.runtime.response_types import Json
+from losses import Parameter
+
+PLACES = 3
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A loss at one value of its setting, and its value of a figure of which more is better.
+    `value` is None for a loss without a setting, and so is `usual`, the value of its convention.
+    `others` is all else of the plan."""
+
+    loss: str
+    setting: Parameter | None
+    value: float | None
+    usual: float | None
+    figure: float
+    others: str
+
+    @property
+    def spelled(self) -> str:
+        """The setting as "λ = 20 (cosent)"; "" of a loss without one."""
+        if self.setting is None or self.value is None:
+            return ""
+        symbol = self.setting.symbol or self.setting.name
+        if symbol.startswith("\\"):  # TeX names Greek letters as HTML does
+            symbol = html.unescape(f"&{symbol[1:]};")
+        return f"{symbol} = {display_number(self.value)} ({self.loss})"
+
+
+def tried(plan: Json, figure: float) -> Tried:
+    """Return the setting that a plan, as JSON without its seed, tried."""
+    read = TrainingPlan.from_run(plan)
+    numbers = (one for one in read.spec.parameters if one.role and one.kind == "number")
+    setting = next(numbers, None)
+    settings, usual = read.settings, replace(read, parameters=()).settings
+    others = {key: one for key, one in plan.items() if key not in ("loss", "parameters")}
+    others |= {name: one for name, one in settings.items() if not setting or name != setting.name}
+    value, at_first = (_value(setting, which) for which in (settings, usual))
+    return Tried(read.loss, setting, value, at_first, figure, json.dumps(others, sort_keys=True))
+
+
+def _value(setting: Parameter | None, settings: Mapping[str, object]) -> float | None:
+    value = settings[setting.name] if setting else None
+    return float(value) if isinstance(value, int | float) else None
+
+
+def on_settings(found: Sequence[Tried]) -> Iterator[Remark]:
+    """The share of the setting in how the loss that is best, the first, compares with each other
+    loss; or that none was tuned."""
+    best, *rest = found
+    firsts = {one.loss: one for one in reversed(rest) if one.loss != best.loss}
+    for other in sorted(firsts.values(), key=found.index):
+        sweeps = [_sweep(one, found) for one in (best, other)]
+        if any(len(sweep) > 1 for sweep in sweeps):
+            yield from _share(*sweeps)
+        elif spelled := _spelled((best, other)):
+            yield Remark(
+                "verdict_not_tuned", {"best": best.loss, "other": other.loss, "setting": spelled}
+            )
+
+
+def _sweep(one: Tried, found: Iterable[Tried]) -> list[Tried]:
+    """The same loss at all values of its setting, and nothing else changed; first the value nearest
+    the usual one."""
+    same = [each for each in found if (each.loss, each.others) == (one.loss, one.others)]
+    usual = one.usual or 0.0
+    return sorted(same, key=lambda each: abs((each.value or 0.0) - usual))
+
+
+def _share(one: Sequence[Tried], other: Sequence[Tried]) -> Iterator[Remark]:
+    """Remark on the lead of one loss at the usual values, and with each at its best."""
+    if one[0].figure < other[0].figure:
+        one, other = other, one
+    usual = one[0].figure - other[0].figure
+    if usual == 0:
+        return
+    tuned = max(each.figure for each in one) - max(each.figure for each in other)
+    share = min(max((usual - tuned) / usual, 0.0), 1.0)
+    values: dict = {"best": one[0].loss, "other": other[0].loss}
+    values |= {"setting": _spelled((one[0], other[0])), "difference": fixed(usual, PLACES)}
+    values |= {"tuned": fixed(tuned, PLACES), "share": whole_percent(share)}
+    yield Remark("verdict_setting", {**values, "count": len(one), "other_count": len(other)})
+
+
+def _spelled(both: Iterable[Tried]) -> str:
+    return ", ".join(filter(None, (one.spelled for one in both)))

@@ -1,0 +1,102 @@
+"""Failures of a training: out of memory, a value that is no finite number, a function of the user's
+own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from explorer.core.own_loss import own_faults
+from explorer.locale import title_word
+from explorer.runtime.problem import Problem
+from losses import LossSpec
+from losses.input_validation import NotFinite
+
+# oneDNN's whole message when it gets no memory.
+NO_ROOM = {
+    "could not create a primitive",
+    "could not create a memory object",
+    "could not execute a primitive",
+}
+
+
+class OwnNotFinite(NotFinite):
+    """A function of one's own made no number of numbers: `what` of it is none."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the {what} is no number")
+        self.what = what
+
+
+def is_out_of_memory(error: BaseException | None) -> bool:
+    message = str(error)
+    return (
+        isinstance(error, torch.OutOfMemoryError | MemoryError)
+        or "out of memory" in message
+        or "can't allocate memory" in message
+        or message in NO_ROOM
+    )
+
+
+def watched(spec: LossSpec, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Wrap the function of a user's own loss so that its faults are reported as its own during
+    training.
+
+    An error it raises becomes a Problem with its type, message, file and line; so does an answer
+    that is not one number and, at its first batch, one without a gradient to its inputs. NaN or
+    infinities that it, or its gradient, makes of finite numbers raise `OwnNotFinite`.
+    """
+    felt = False
+
+    @functools.wraps(function)
+    def called(*arguments: object, **named: object) -> Tensor:
+        nonlocal felt
+        try:
+            with own_faults(spec):
+                value = function(*arguments, **named)
+        except Problem as problem:
+            if is_out_of_memory(problem.__cause__) and problem.__cause__ is not None:
+                raise problem.__cause__ from None
+            raise
+        if not isinstance(value, Tensor) or value.dim():
+            shape = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__
+            raise Problem("not_one_number", name=spec.name, shape=shape)
+        tensors = [one for one in (*arguments, *named.values()) if isinstance(one, Tensor)]
+        learned = [one for one in tensors if one.requires_grad]
+        if not torch.is_grad_enabled() or not learned:
+            return value
+        if not felt and not _reaches(value, learned):
+            raise Problem("training_no_gradient", about="loss", name=title_word(spec))
+        felt = True
+        if all(bool(one.isfinite().all()) for one in learned):
+            if not bool(value.isfinite()):
+                raise OwnNotFinite("loss")
+            for one in learned:
+                one.register_hook(_finite_or_raise)
+        return value
+
+    return called
+
+
+def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest of size/2, size/4, … that fits; 0 if not even 2 do."""
+    while size >= 4:
+        size //= 2
+        if fits(size):
+            return size
+    return 0
+
+
+def _reaches(value: Tensor, tensors: list[Tensor]) -> bool:
+    if not value.requires_grad:
+        return False
+    found = torch.autograd.grad(value, tensors, retain_graph=True, allow_unused=True)
+    return any(one is not None for one in found)
+
+
+def _finite_or_raise(gradient: Tensor) -> None:
+    if not bool(gradient.isfinite().all()):
+        raise OwnNotFinite("gradient")

@@ -1,0 +1,350 @@
+"""The bytes of a file as named columns and records, whatever kind of table the file is."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from numbers import Real
+from pathlib import PurePath
+
+from explorer.runtime import jobs
+from explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
+from explorer.runtime.problem import Problem
+from explorer.sources import arrow, parquet
+from explorer.sources.cells import ID, Cells, is_blank, is_reference, is_score
+from explorer.sources.column_roles import (
+    is_name,
+    listed,
+    names_degree,
+    names_guide,
+    names_ids,
+    names_text,
+)
+from explorer.sources.delimited import (
+    LEAST_BELOW,
+    SAMPLE,
+    SAMPLE_CELLS,
+    Record,
+    Tell,
+    delimited,
+    to_nobody,
+)
+from explorer.sources.encodings import decode
+from explorer.sources.json_rows import Object, filled, is_json, json_records, object_records
+from explorer.sources.list_and_object_cells import is_written, read_written
+from explorer.sources.nested_rows import flattened
+from explorer.sources.pasted_tables import PastedTable, table_in
+from explorer.sources.record_batches import batch_records
+
+KINDS = {
+    ".csv": "CSV",
+    ".tsv": "TSV",
+    ".tab": "TSV",
+    ".json": "JSON",
+    ".jsonl": "JSON",
+    ".ndjson": "JSON",
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".arrow": "Arrow",
+    ".arrows": "Arrow",
+    ".feather": "Arrow",
+    ".ipc": "Arrow",
+    ".txt": "text",
+    "": "text",
+}
+# More different words than these are no grades.
+MAX_GRADES = 5
+# A longer text is no grade, however often it comes again.
+MAX_GRADE_LETTERS = 40
+# Fewer whole numbers in a column of texts may be texts.
+LEAST_IDS = 2
+# "qid 0 docid relevance", or of a run "qid Q0 docid rank score name".
+_JUDGEMENT = re.compile(r"\S+\s+(?:Q?0\s+)?\S*[0-9]\S*\s+-?[0-9.]+(?:\s+-?[0-9.]+\s+\S+)?")
+# "123", "8f14e45f-ceea-467a-9575-6d6a1f3b0001".
+_NUMBERED = re.compile(r"[0-9]+|(?=.*[0-9])[0-9a-f]{8}[0-9a-f\-]{8,56}", re.IGNORECASE)
+# A list of numbers, or of lists of such, as JSON writes them.
+_VECTOR = re.compile(r"\s*(\[\s*){1,2}[+-]?(\.?[0-9]|nan|inf|null)", re.IGNORECASE)
+_SIGNATURES = {
+    b"PAR1": "Parquet",
+    arrow.FILE: "Arrow",
+    arrow.STREAM: "Arrow",
+    b"FEA1": "Feather 1",
+    b"PK\x03\x04": "zip",
+    b"\xd0\xcf\x11\xe0": "Excel",
+    b"\x1f\x8b": "gzip",
+    b"%PDF": "PDF",
+    b"\x89PNG": "PNG",
+    b"\xff\xd8\xff": "JPEG",
+}
+
+# The modules of kinds that are no text.
+PACKED = {"Parquet": parquet, "Arrow": arrow}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table that is read a row at a time, any number of times, and never stored.
+
+    `records(tell)` yields (row, cells or the Problem that made the row unreadable). Rows are
+    counted as the user sees them: 1 is the first row below the header. Empty rows are left out but
+    counted, so that the numbers agree with an editor's. `tell` hears the progress, and may raise to
+    stop. `left_lines` are the numbers of the lines of pasted text around the table.
+    """
+
+    columns: tuple[str, ...]
+    records: Callable[[Tell], Iterator[Record]]
+    header: bool
+    encoding: str
+    left_lines: tuple[int, ...] = ()
+
+    @cached_property
+    def _sample(self) -> dict[int, list[object]]:
+        """Cells of each column that are not blank, in the first readable rows."""
+        found: dict[int, list[object]] = {}
+        seen = 0
+        for count, (_, cells) in enumerate(itertools.islice(self.records(to_nobody), SAMPLE), 1):
+            for position, cell in () if isinstance(cells, Problem) else filled(cells):
+                found.setdefault(position, []).append(cell)
+                seen += 1
+            if seen >= SAMPLE_CELLS and count >= LEAST_BELOW:
+                break
+        return found
+
+    def column(self, position: int) -> Sequence[object]:
+        """The cells of one column, as far as the rows are readable, at most a sample."""
+        return self._sample.get(position, ())
+
+    def is_score(self, position: int) -> bool:
+        """True if nearly every cell of the column reads as a score."""
+        cells = [is_score(cell) for cell in self.column(position)]
+        return bool(cells) and sum(cells) >= 0.8 * len(cells)
+
+    def is_text(self, position: int, or_reference: bool = False) -> bool:
+        """True if the column holds text that is no score, and no numbers written as a list; paths,
+        addresses and ids only with `or_reference`."""
+        cells = [isinstance(cell, str) and not is_score(cell) for cell in self.column(position)]
+        texts = bool(cells) and sum(cells) >= 0.5 * len(cells)
+        if not texts or self.is_vectors(position):
+            return False
+        return or_reference or not self.is_reference(position)
+
+    def is_reference(self, position: int) -> bool:
+        """True if nearly every cell is a path, an address or an id: it names a text or an image,
+        and is no sentence."""
+        return self._mostly(is_reference, position)
+
+    def is_vectors(self, position: int) -> bool:
+        """True if the column holds lists of numbers, or lists of such."""
+        cells = [_begins_vector(cell) for cell in self.column(position)]
+        return bool(cells) and sum(cells) >= 0.5 * len(cells)
+
+    def may_be_score(self, position: int) -> bool:
+        """True if the column may hold scores: anything but text, or a few words that come again and
+        again; not a guide's vectors."""
+        if names_guide(self.columns[position]) and self.is_vectors(position):
+            return False
+        if self._mostly(_lists_words, position):
+            return False
+        cells = [str(cell) for cell in self.column(position)]
+        kinds = len(set(cells))
+        short = all(len(cell) <= MAX_GRADE_LETTERS for cell in cells)
+        graded = short and 2 <= kinds <= MAX_GRADES and len(cells) >= 4 * kinds
+        return bool(cells) and (graded or not self.is_text(position, or_reference=True))
+
+    def is_ids(self, position: int) -> bool:
+        """True if the column holds ids and no texts: nearly every cell is one word with a digit."""
+        return self._mostly(lambda cell: ID.fullmatch(str(cell).strip()) is not None, position)
+
+    def is_written(self, position: int) -> bool:
+        """True if nearly every cell is a list or an object that is written as text."""
+        return self._mostly(is_written, position) and not self.is_vectors(position)
+
+    def _mostly(self, holds: Callable[[object], bool], position: int) -> bool:
+        cells = [holds(cell) for cell in self.column(position)]
+        return bool(cells) and sum(cells) >= 0.9 * len(cells)
+
+    def is_blank(self, position: int) -> bool:
+        """True if no readable row has anything in the column."""
+        if self.column(position):
+            return False
+        rows = (cells for _, cells in self.records(step) if not isinstance(cells, Problem))
+        return all(is_blank(row[position]) for row in rows)
+
+    def has_nothing(self, position: int) -> bool:
+        """True if no readable row has anything in the column, but perhaps an empty list."""
+        if any(cell not in ([], "[]") for cell in self.column(position)):
+            return False
+        rows = (cells for _, cells in self.records(step) if not isinstance(cells, Problem))
+        return all(is_blank(row[position]) or row[position] in ([], "[]") for row in rows)
+
+    def check_texts(self) -> None:
+        """Raise Problem where the table has ids in place of texts: relevance judgements (qrels) as
+        BEIR or TREC write them, the run of a search engine, or triplets of ids."""
+        places = range(len(self.columns))
+        ids = [place for place in places if self._holds_ids(place)]
+        if len(places) == 1 and self._is_judgements(0):
+            ids = [0]
+        elif len(ids) < 2 or any(self.is_text(at) and not self._is_beside_ids(at) for at in places):
+            return
+        names = [self.columns[place] for place in ids]
+        raise Problem("table_of_ids", columns=listed(names))
+
+    def _holds_ids(self, position: int) -> bool:
+        """True if a column holds ids, by its name, or in the place of a text: whole numbers and
+        hashes where its name is that of a text, anything like an id where it has none."""
+        name = self.columns[position]
+        cells = [str(one).strip() for cell in self.column(position) for one in _entries(cell)]
+        if not self.header:
+            return self.is_ids(position)
+        if names_ids(name):
+            return bool(cells) and all(len(cell.split()) == 1 for cell in cells)
+        whole = len(cells) >= LEAST_IDS and all(map(_NUMBERED.fullmatch, cells))
+        return whole and names_text(name)
+
+    def _is_beside_ids(self, position: int) -> bool:
+        degree = names_degree(self.columns[position])
+        return degree or self.is_ids(position) or self._holds_ids(position)
+
+    def _is_judgements(self, position: int) -> bool:
+        """True if a column holds whole lines of judgements or of a run, with blanks in them."""
+        cells = self.column(position)
+        return bool(cells) and all(_JUDGEMENT.fullmatch(str(cell).strip()) for cell in cells)
+
+
+def _entries(cell: object) -> Sequence[object]:
+    return cell if isinstance(cell, list) else (cell,)
+
+
+def _begins_vector(cell: object) -> bool:
+    if isinstance(cell, str):
+        return _VECTOR.match(cell[:80]) is not None
+    while isinstance(cell, list) and cell and isinstance(cell[0], list):
+        cell = cell[0]
+    return isinstance(cell, list) and bool(cell) and isinstance(cell[0], Real | Decimal)
+
+
+def _lists_words(cell: object) -> bool:
+    if not isinstance(cell, list):
+        return False
+    return any(isinstance(one, str) and not is_score(one) for one in cell)
+
+
+def step(done: int, total: int) -> None:
+    """Report the progress of reading to the current job."""
+    jobs.step("reading", done, total)
+
+
+def in_turn_to_read(data: bytes) -> AbstractContextManager[None]:
+    """Reading what unpacks to much is heavy work; anything else is read after what others ask."""
+    size = len(data)
+    if size <= HEAVY_FILE_BYTES and (kind := _signed(data)) in PACKED:
+        size = PACKED[kind].unpacked_bytes(data)
+    return jobs.in_turn() if size > HEAVY_FILE_BYTES else jobs.in_order(BYTE_SECONDS * size)
+
+
+def read_grid(
+    data: bytes,
+    name: str,
+    header: bool | None,
+    tell: Tell = step,
+    encoding: str = "",
+    chosen: Iterable[str] = (),
+    rows: bool = True,
+) -> Grid:
+    """Read the table of a file. `header` None finds out whether there is one: a first row with one
+    of the names of `chosen` columns is one; `encoding` as `decode` takes it.
+
+    `tell` hears the progress of the parsing, and may raise to stop.
+
+    Raises Problem if the file is empty, is not what its name says, is no table of a known kind, is
+    in an unclear encoding, or has a header and nothing below it, unless `rows` is False. On a
+    hosted page a large file is read when it is the visitor's turn.
+    """
+    with in_turn_to_read(data):
+        known = frozenset(filter(is_name, chosen))
+        grid = _unfolded(_grid_of(data, name, header, tell, encoding, known), name, tell)
+        if rows and next(grid.records(to_nobody), None) is None:
+            raise Problem("file_only_header", columns=listed(grid.columns))
+        return grid
+
+
+def _grid_of(
+    data: bytes, name: str, header: bool | None, tell: Tell, encoding: str, chosen: frozenset[str]
+) -> Grid:
+    kind = _kind(data, name)
+    if kind in PACKED:
+        columns, records = batch_records(PACKED[kind].batches(data, name), name, kind, tell)
+        return Grid(columns, records, header=True, encoding=kind)
+    text, encoding = decode(data, name, encoding)
+    if not text.strip():
+        raise Problem("file_empty", name=name)
+    found = table_in(text) if kind == "text" and not is_json(text) else PastedTable(text)
+    text = found.text
+    looks_like_json = is_json(text, of_ids=kind == "JSON")
+    if kind in ("CSV", "TSV") and looks_like_json:
+        raise Problem("file_not_its_name", name=name, expected=kind, found="JSON")
+    if kind == "JSON" and not looks_like_json:
+        raise Problem("file_not_json", name=name)
+    if looks_like_json:
+        columns, records, named = json_records(text, name, tell)
+        return Grid(columns, records, named, encoding, found.left_lines)
+    if found.is_drawn:
+        kind, header = "TSV", found.has_header and header is not False
+    columns, records, header = delimited(text, kind, header, tell, chosen)
+    if not columns:
+        raise Problem("file_empty", name=name)
+    return Grid(columns, records, header, encoding, found.left_lines)
+
+
+def _unfolded(grid: Grid, name: str, tell: Tell) -> Grid:
+    """The grid with the lists and objects that are written as text in its cells read as those of
+    JSON."""
+    written = {place for place in range(len(grid.columns)) if grid.is_written(place)}
+    if not written:
+        return grid
+
+    def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
+        for row, cells in grid.records(tell):
+            yield row, cells if isinstance(cells, Problem) else entry(cells)
+
+    def entry(cells: Cells) -> Object | Problem:
+        try:
+            return flattened(
+                {
+                    column: read_written(cells[place], column) if place in written else cells[place]
+                    for place, column in enumerate(grid.columns)
+                }
+            )
+        except Problem as problem:
+            return problem
+
+    return Grid(*object_records(entries, name, tell), grid.header, grid.encoding, grid.left_lines)
+
+
+def _kind(data: bytes, name: str) -> str:
+    extension = PurePath(name).suffix.lower()
+    expected = KINDS.get(extension)
+    if not data.strip():
+        raise Problem("file_empty", name=name)
+    found = _signed(data)
+    if found == "zip" and extension in (".xlsx", ".xlsm", ".ods"):
+        found = "Excel"
+    if found == "Excel":
+        raise Problem("file_is_spreadsheet", name=name)
+    if found in PACKED and expected in (found, "text", None):
+        return found
+    if found:
+        raise Problem("file_not_its_name", name=name, expected=expected or "text", found=found)
+    if expected in PACKED:
+        raise Problem("file_not_packed", name=name, kind=expected)
+    return expected or "text"
+
+
+def _signed(data: bytes) -> str:
+    """The kind of file that the first bytes say; "" for none."""
+    return next((kind for start, kind in _SIGNATURES.items() if data.startswith(start)), "")

@@ -1,0 +1,92 @@
+"""Diagnosis of pasted text, for programs: numbers, the log of a run or a table of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.lab.doctor import USUAL_BATCH, USUAL_LOSS
+from explorer.lab.doctor.classes_report import DoctoredClasses
+from explorer.lab.doctor.data_report import DoctoredData
+from explorer.lab.doctor.known_loss_and_batch import Known
+from explorer.lab.doctor.logs.findings import examine_run
+from explorer.lab.doctor.logs.log import Log
+from explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
+from explorer.lab.doctor.number_explanation import explain_values
+from explorer.lab.doctor.number_report import ExplainedValue, number_answer
+from explorer.lab.doctor.pasted_input import read_pasted
+from explorer.lab.doctor.similarity_gap import DoctoredSimilarities
+from explorer.locale import LANGUAGES
+from explorer.runtime import jobs
+from explorer.runtime.response_types import Whole
+from explorer.web.api.dataset_check import doctor_data
+from explorer.web.api.request_parsing import read_choice, read_text
+from explorer.web.api.response_schemas import in_json
+
+
+@dataclass(frozen=True)
+class DoctoredPaste(Whole):
+    """Pasted text, its diagnosis, and its skipped lines."""
+
+    kind: Literal["numbers", "run", "table"]
+    numbers: list[str]
+    left_lines: list[int]
+    explained: ExplainedValue | None
+    run: DoctoredRun | None
+    data: DoctoredData | DoctoredClasses | DoctoredSimilarities | None
+
+
+@in_json
+def doctor_pasted(
+    text: str,
+    loss: str = "",
+    batch: int | None = None,
+    negatives: int | None = None,
+    scale: float | None = None,
+    language: str = "en",
+) -> DoctoredPaste:
+    """Diagnose pasted text: numbers, console lines of a training, its log, or a table.
+
+    Args:
+        text: numbers such as "2.09 2.081"; lines that a Trainer, Lightning, Keras or ms-swift
+            prints, with progress bars and other lines between them; the text of a log, as
+            doctor_run takes it; or a table, as doctor_data takes it
+        loss: name of the loss, an alias or a library's class; "" if not known
+        batch: pairs of a batch (of a loss on classes, sentences); null if not known
+        negatives: hard negatives of each query; null if not known
+        scale: 1 over the temperature; null if not known
+        language: of the sentences in the answer, "en" or "zh"
+
+    Returns:
+        An object with kind, "numbers", "run" or "table"; numbers, the values as they were written,
+        also of a log with fewer than three; left_lines, the numbers of the lines in which nothing
+        was read; and, of the others null, explained (as explain_loss_value answers, of their mean),
+        run (as doctor_run) or data (as doctor_data).
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+
+    Examples:
+        >>> answer = doctor_pasted("{'loss': 0.6925, 'epoch': 0.1}", "info_nce", batch=2)
+        >>> answer["kind"], answer["explained"]["standing"]["place"]
+        ('numbers', 'collapse')
+    """
+    known = Known(loss=read_text("loss", loss), batch=batch, negatives=negatives, scale=scale)
+    content = read_text("text", text).encode("utf-8", "replace")
+    read_choice("language", language, LANGUAGES)
+    with jobs.in_turn():
+        found = read_pasted(content)
+        explained = run = data = None
+        if found.kind == "numbers":
+            explained = number_answer(explain_values(found.numbers, known), language)
+        elif found.log is not None:
+            run = doctored_run(examine_run(found.log, known), None, language)
+    if found.kind == "table":
+        usual = {"loss": loss or USUAL_LOSS, "batch": batch or USUAL_BATCH}
+        data = doctor_data(table=text, language=language, **usual)
+    left = _left_lines(found.log)
+    return DoctoredPaste(found.kind, [*found.numbers], left, explained, run, data)
+
+
+def _left_lines(log: Log | None) -> list[int]:
+    return [] if log is None else list(log.left_lines)

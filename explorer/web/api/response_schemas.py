@@ -1,0 +1,443 @@
+"""Answers to programs: their documented schema is read off these types."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, ParamSpec
+
+from torch import Tensor
+
+from explorer.core.explore import Exploration
+from explorer.core.related_classes import classes_related_to
+from explorer.core.trace import Step
+from explorer.core.trace_diagnostics import Term, order_of
+from explorer.export.exploration_arrays import sent_parameters
+from explorer.export.matrix_layout import Layout
+from explorer.lab.compare.compared_losses import Comparison
+from explorer.lab.compare.comparison_results import Apart, Between, Outcome, Sentence
+from explorer.runtime.json_encoding import plain
+from explorer.runtime.number_format import Real, json_number, json_numbers
+from explorer.runtime.response_types import Setting, Whole, as_answer
+from losses import LossSpec, Parameter
+
+Arguments = ParamSpec("Arguments")
+
+
+def in_json(function: Callable[Arguments, object]) -> Callable[Arguments, Any]:
+    """Return the function with its answer as plain JSON."""
+
+    @functools.wraps(function)
+    def answer(*arguments: Arguments.args, **named: Arguments.kwargs) -> Any:
+        return plain(function(*arguments, **named))
+
+    return answer
+
+
+@dataclass(frozen=True)
+class HeavyTerm(Whole):
+    """A term of the loss: the pairs its indices belong to, its value, its share of the weight."""
+
+    i: int | None
+    j: int | None
+    value: Real
+    weight: float
+
+
+@dataclass(frozen=True)
+class Answer(Whole):
+    """A loss on a batch, what drives it (null for what the loss does not have), and how the columns
+    of a table were read."""
+
+    loss: Real
+    scores: list[Real]
+    labels: list[float]
+    label_range: list[float]
+    threshold: float
+    positive_pairs: int
+    score_gradient: list[Real] | None
+    projected_gradient: list[Real] | None
+    ordered_pairs: int
+    violated_pairs: int
+    active_terms: int | None
+    effective_terms: Real | None
+    spearman: Real | None
+    gradient_norm: Real
+    collapse_value: Real | None
+    floor: Real | None
+    floor_is_bound: bool
+    heaviest_terms: list[HeavyTerm]
+    reading: list[str]
+    device: str
+    milliseconds: float
+
+
+@dataclass(frozen=True)
+class TracedStep(Whole):
+    """An assignment of the definition; arrays as nested lists."""
+
+    name: str
+    line: int
+    source: str
+    latex: str
+    axes: list[str]
+    shape: list[int]
+    value: object
+    gradient: object
+
+
+@dataclass(frozen=True)
+class Traced(Answer):
+    """A loss on a batch with every step of its computation."""
+
+    steps: list[TracedStep]
+
+
+@dataclass(frozen=True)
+class DrawnFigure(Whole):
+    """A figure of a scenario: its SVG, or its PNG or PDF in base64, remarks on it, its content, and
+    the end of the link that opens it."""
+
+    svg: str | None
+    png: str | None
+    pdf: str | None
+    remark: str | None
+    kind: Literal["matrix", "bars"]
+    step: str
+    facet: str
+    scene: str
+    reading: list[str]
+
+
+@dataclass(frozen=True)
+class EnteredLoss(Whole):
+    """A loss to be compared: its name, another library's convention, parameters in force."""
+
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+
+
+@dataclass(frozen=True)
+class ComparedLoss(Whole):
+    """A loss on the batch; null for values that it lacks, or that could not be computed."""
+
+    of: EnteredLoss
+    name: str
+    problem: str | None
+    loss: Real | None
+    floor: Real | None
+    floor_is_bound: bool
+    collapse_value: Real | None
+    gradient_norm: Real | None
+    terms: int | None
+    active_terms: int | None
+    moving_terms: int | None
+    effective_terms: Real | None
+    looks_for: str | None
+    found: int | None
+    anchors: int | None
+    score_gradient: list[Real] | None
+    projected_gradient: list[Real] | None
+
+
+@dataclass(frozen=True)
+class KeyedSentence(Whole):
+    """A sentence, and its key for programs."""
+
+    key: str
+    said: str
+
+
+@dataclass(frozen=True)
+class PairOfDisagreement(Whole):
+    """The pair on which two losses disagree most: its share of each loss's gradient, below 0 if it
+    draws the two sentences together, and its rank there, from 1."""
+
+    pair: int
+    shares: list[float]
+    ranks: list[int]
+    told: list[KeyedSentence]
+
+
+@dataclass(frozen=True)
+class ComparedTwo(Whole):
+    """Two of the losses, by their places: comparability of their values, and agreement of their
+    gradients."""
+
+    first: int
+    second: int
+    comparable: bool
+    reasons: list[KeyedSentence]
+    gradient: Literal["score", "pair"]
+    tau: float | None
+    cosine: float | None
+    factor: float | None
+    disagreement: PairOfDisagreement | None
+
+
+@dataclass(frozen=True)
+class ComparedLosses(Whole):
+    """Several losses on one batch."""
+
+    losses: list[ComparedLoss]
+    two: list[ComparedTwo]
+    scores: list[Real]
+    labels: list[float]
+    label_range: list[float]
+    threshold: float
+    positive_pairs: int
+    ordered_pairs: int
+    violated_pairs: int
+    reading: list[str]
+
+
+@dataclass(frozen=True)
+class ListedParameter(Whole):
+    """A parameter of a loss; limits if it is a number. One that `can_be_off` accepts null."""
+
+    name: str
+    symbol: str
+    kind: str
+    default: Setting
+    minimum: float | None
+    maximum: float | None
+    can_be_off: bool
+    choices: list[str]
+
+
+@dataclass(frozen=True)
+class ListedConvention(Whole):
+    """The same loss as another library defines it."""
+
+    name: str
+    formula: str
+    parameters: list[ListedParameter]
+
+
+@dataclass(frozen=True)
+class ListedRelatedClass(Whole):
+    """A class of a library that has no loss here, and the reason: this loss is the nearest to
+    it."""
+
+    name: str
+    about: str
+
+
+@dataclass(frozen=True)
+class ListedLoss(Whole):
+    """Facts about a loss, without computing it."""
+
+    name: str
+    title: str
+    group: str
+    formula: str
+    about: str
+    parameters: list[ListedParameter]
+    reads: dict[str, str]
+    conventions: list[ListedConvention]
+    references: list[str]
+    aliases: list[str]
+    akin: list[ListedRelatedClass]
+    collapse_formula: str | None
+    floor_formula: str | None
+
+
+@dataclass(frozen=True)
+class StartedTraining(Whole):
+    """A started training: its id, the trainings before it and their remaining time, and its owner's
+    key."""
+
+    id: str
+    queue_position: int | None
+    queue_seconds: float | None
+    key: str
+    reading: list[str]
+
+
+@dataclass(frozen=True)
+class UnsharedTraining(Whole):
+    """The training whose link no longer works."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class StoppedTraining(Whole):
+    """The training that is ending."""
+
+    id: str
+
+
+def answer_of(exploration: Exploration, reading: Sequence[str] = ()) -> Answer:
+    """Return the exploration as an answer, with sentences on the columns of its table."""
+    return Answer(**_fields(exploration, reading))
+
+
+def traced_of(exploration: Exploration, reading: Sequence[str] = ()) -> Traced:
+    """Return the answer with every step of the computation."""
+    layout = Layout(exploration)
+    steps = [_step(exploration, layout, one) for one in exploration.trace.tensors]
+    return Traced(**_fields(exploration, reading), steps=steps)
+
+
+def _fields(found: Exploration, reading: Sequence[str]) -> dict[str, Any]:
+    layout = Layout(found)
+    weights, by_scores = found.weights, found.score_gradient
+    return {
+        "loss": json_number(found.loss),
+        "scores": _plain(found.batch.scores),
+        "labels": list(found.batch.pairs.labels),
+        "label_range": list(found.batch.label_range),
+        "threshold": found.batch.threshold,
+        "positive_pairs": len(found.batch.positives),
+        "score_gradient": None if by_scores is None else _plain(by_scores),
+        "projected_gradient": _plain(found.pair_gradient) if found.is_projected else None,
+        "ordered_pairs": found.order.ordered,
+        "violated_pairs": found.order.violated,
+        "active_terms": weights and weights.active,
+        "effective_terms": weights and json_number(weights.effective),
+        "spearman": json_number(found.order.spearman),
+        "gradient_norm": json_number(found.gradient_norm),
+        "collapse_value": json_number(found.collapse),
+        "floor": json_number(found.floor),
+        "floor_is_bound": found.floor_is_bound,
+        "heaviest_terms": [_term(found, layout, term) for term in found.heaviest],
+        "reading": list(reading),
+        "device": found.device,
+        "milliseconds": found.milliseconds,
+    }
+
+
+def _term(found: Exploration, layout: Layout, term: Term) -> HeavyTerm:
+    """Return a term with the pairs behind its last two indices, called i and j as in its
+    symbol."""
+    step = found.trace.named(found.spec.terms)
+    behind = []
+    for dimension in range(step.value.ndim)[-2:]:  # a level in front of them is no pair
+        pair, _ = layout.behind(step, term.cell, dimension)
+        behind.append(pair if pair >= 0 else None)
+    i, j = (*behind, None, None)[:2]
+    symbol = found.spec.symbols.get(step.name)
+    if symbol and symbol.indices == ("j", "i"):
+        i, j = j, i
+    return HeavyTerm(i, j, json_number(term.value), term.share)
+
+
+def _step(found: Exploration, layout: Layout, step: Step) -> TracedStep:
+    symbol = found.spec.symbols.get(step.name)
+    return as_answer(
+        TracedStep,
+        step,
+        latex=symbol.written if symbol else "",
+        axes=list(layout.axes(step)),
+        shape=list(step.value.shape),
+        value=_plain(step.value),
+        gradient=None if step.gradient is None else _plain(step.gradient),
+    )
+
+
+def comparison_of(found: Comparison, reading: Sequence[str]) -> ComparedLosses:
+    batch = found.batch
+    order, _ = order_of(batch)
+    return ComparedLosses(
+        losses=[_compared(one) for one in found.sides],
+        two=[_two(one) for one in found.between],
+        scores=_plain(batch.scores),
+        labels=list(batch.pairs.labels),
+        label_range=list(batch.label_range),
+        threshold=batch.threshold,
+        positive_pairs=len(batch.positives),
+        ordered_pairs=order.ordered,
+        violated_pairs=order.violated,
+        reading=list(reading),
+    )
+
+
+def _compared(one: Outcome) -> ComparedLoss:
+    figures, projected = one.figures, one.pair_gradient if one.is_projected else None
+    places = figures and figures.places
+    return ComparedLoss(
+        of=EnteredLoss(*one.entered, sent_parameters(one.parameters)),
+        name=one.named(),
+        problem=one.problem and str(one.problem),
+        loss=figures and json_number(figures.loss),
+        floor=figures and json_number(figures.floor),
+        floor_is_bound=bool(figures and figures.floor_is_bound),
+        collapse_value=figures and json_number(figures.collapse),
+        gradient_norm=figures and json_number(figures.gradient_norm),
+        terms=figures and figures.terms,
+        active_terms=figures and figures.active,
+        moving_terms=figures and figures.moving,
+        effective_terms=figures and json_number(figures.effective),
+        looks_for=places and places.kind,
+        found=places and places.first,
+        anchors=places and places.anchors,
+        score_gradient=None if one.score_gradient is None else _plain(one.score_gradient),
+        projected_gradient=None if projected is None else _plain(projected),
+    )
+
+
+def _two(one: Between) -> ComparedTwo:
+    return ComparedTwo(
+        first=one.first,
+        second=one.second,
+        comparable=not one.reasons,
+        reasons=[_sentence_of(reason) for reason in one.reasons],
+        gradient=one.gradient,
+        tau=one.tau,
+        cosine=one.cosine,
+        factor=one.factor,
+        disagreement=one.apart and _disagreement(one.apart),
+    )
+
+
+def _disagreement(apart: Apart) -> PairOfDisagreement:
+    sentences = [_sentence_of(sentence) for sentence in apart.told]
+    return PairOfDisagreement(apart.pair, list(apart.shares), list(apart.ranks), sentences)
+
+
+def _sentence_of(sentence: Sentence) -> KeyedSentence:
+    return KeyedSentence(sentence.key, sentence.said())
+
+
+def _plain(tensor: Tensor) -> Any:
+    """Return a tensor as nested lists; infinities and NaN as words."""
+    listed = tensor.tolist()
+    return listed if bool(tensor.isfinite().all()) else json_numbers(listed)
+
+
+def described(spec: LossSpec) -> ListedLoss:
+    related = classes_related_to(spec.name)
+    return as_answer(
+        ListedLoss,
+        spec,
+        about=(spec.function.__doc__ or "").strip().partition("\n")[0],
+        parameters=[_parameter(parameter) for parameter in spec.parameters],
+        reads=dict(spec.reads),
+        conventions=[_convention(spec.under(c.name), c.name) for c in spec.conventions],
+        references=list(spec.references),
+        aliases=list(spec.aliases),
+        akin=[ListedRelatedClass(one.name, str(one.problem())) for one in related],
+        collapse_formula=spec.collapse_formula or None,
+        floor_formula=spec.floor_formula or None,
+    )
+
+
+def _convention(spec: LossSpec, name: str) -> ListedConvention:
+    parameters = [_parameter(parameter) for parameter in spec.parameters]
+    return ListedConvention(name, spec.formula, parameters)
+
+
+def _parameter(parameter: Parameter) -> ListedParameter:
+    numeric, default = parameter.kind in ("number", "list"), parameter.default
+    return as_answer(
+        ListedParameter,
+        parameter,
+        default=list(default) if isinstance(default, tuple) else default,
+        minimum=parameter.minimum if numeric else None,
+        maximum=parameter.maximum if numeric else None,
+        can_be_off=parameter.on_value is not None,
+        choices=list(parameter.choices),
+    )

@@ -1,0 +1,78 @@
+"""Exception handler: every failed request gets an answer, and the log no words of a visitor.
+
+Errors that Gradio, MCP or the server raise may quote their input. It would end up in the log, and
+the client would get "Internal Server Error", or a broken stream.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from explorer.gateway.asgi import Message, Receive, Send
+from explorer.locale import say
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import shortened
+from explorer.web.hosting import problem_of
+
+# Of gradio_client: puts the named arguments of a call in order.
+ARGUMENTS = "construct_args"
+STREAM = b"text/event-stream"
+
+
+class DefectHandler:
+    """Middleware that answers requests which nothing below it has answered."""
+
+    def __init__(self, app: Callable[..., Any]) -> None:
+        self.app = app
+
+    async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun: list[Message] = []
+
+        async def noticed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                begun.append(message)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noticed)
+        except Exception as error:
+            status, problem = _message_of(error)
+            message = say("en", problem.key, **problem.values)
+            if not begun:
+                await _answer(send, status, {"error": problem.to_json(), "detail": message})
+            elif _is_stream(begun[0]):
+                body = f"event: error\ndata: {json.dumps({'error': message})}\n\n".encode()
+                await send({"type": "http.response.body", "body": body})
+            else:
+                raise  # the connection is closed: half an answer is not taken for a whole one
+
+
+def _message_of(error: Exception) -> tuple[int, Problem]:
+    """Return the message for the client; a defect of ours is written to the terminal."""
+    places = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, TypeError) and places[-1].name == ARGUMENTS:
+        reason = shortened(str(error).partition(". ")[0])
+        return 422, Problem("call_arguments", reason=reason)
+    cause = error.__cause__
+    not_found = isinstance(cause, HTTPException) and cause.status_code == 404
+    if isinstance(cause, KeyError) or not_found:  # looked up in vain, when the answer had begun
+        return 404, Problem("call_unknown")
+    return 500, problem_of(error)
+
+
+def _is_stream(begun: Message) -> bool:
+    return dict(begun["headers"]).get(b"content-type", b"").startswith(STREAM)
+
+
+async def _answer(send: Send, status: int, content: dict) -> None:
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps(content).encode()})

@@ -1,0 +1,255 @@
+// A canvas of cells under a hand: hovering, picking one, dragging a rectangle, pinching, walking
+// with the arrow keys.
+import { magnified } from "./dom.js";
+
+/** @typedef {import("./cell_colours.js").View} View */
+/** @typedef {[number, number]} Cell row and column */
+
+/**
+ * `view()` says which cells are in sight, or null; `pinched` is told where two fingers moved the edges
+ * of the view, in shares of it.
+ * @typedef {{ view: () => View | null, hover: (cell: Cell | null) => void, pick: (cell: Cell) => void,
+ *   choose: (part: View) => void,
+ *   pinched: (edges: { left: number, right: number, top: number, bottom: number }) => void }} Hand
+ */
+
+/** @type {Record<string, Cell>} */
+const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/** @type {(value: number, least: number, count: number) => number} */
+const within = (value, least, count) => Math.max(least, Math.min(least + count - 1, value));
+
+const DRAG = 6; // pixels that a press moves before it is a drag
+
+/** @param {{ canvas: HTMLCanvasElement, lasso: HTMLElement } & Hand} options */
+export const cellGrid = (options) => new CellGrid(options);
+
+class CellGrid {
+  /** @param {{ canvas: HTMLCanvasElement, lasso: HTMLElement } & Hand} options */
+  constructor({ canvas, lasso, ...hand }) {
+    this.canvas = canvas;
+    this.lasso = lasso;
+    this.hand = hand;
+    this.pinch = new Pinch(canvas, hand);
+    /** @type {{ x: number, y: number, from: Cell } | null} */
+    this.drag = null;
+    canvas.addEventListener("pointerdown", (event) => this.#press(event));
+    canvas.addEventListener("pointermove", (event) => {
+      if (!this.pinch.isHeld && (!this.drag || !this.#stretch(event, this.drag))) hand.hover(this.under(event));
+    });
+    canvas.addEventListener("pointerup", (event) => this.#lift(event));
+    canvas.addEventListener("pointercancel", () => this.#release());
+    canvas.addEventListener("pointerleave", () => {
+      if (!this.drag) hand.hover(null);
+    });
+    canvas.addEventListener("click", (event) => this.#tap(event));
+  }
+
+  /** What two fingers moved is drawn anew. */
+  settle() {
+    this.pinch.settle();
+  }
+
+  /**
+   * @param {MouseEvent} event
+   * @param {View} seen
+   * @returns {Cell}
+   */
+  #nearest(event, { top, left, rows, columns }) {
+    const box = this.canvas.getBoundingClientRect();
+    return [
+      top + Math.floor(((event.clientY - box.top) / box.height) * rows),
+      left + Math.floor(((event.clientX - box.left) / box.width) * columns),
+    ];
+  }
+
+  /**
+   * The cell under the pointer, or null beside the canvas.
+   * @param {MouseEvent} event
+   */
+  under(event) {
+    const seen = this.hand.view();
+    if (!seen) return null;
+    const cell = this.#nearest(event, seen);
+    const [row, column] = cell;
+    const isInside = row === within(row, seen.top, seen.rows) && column === within(column, seen.left, seen.columns);
+    return isInside ? cell : null;
+  }
+
+  /** @param {PointerEvent} event */
+  #press(event) {
+    const from = event.button === 0 && event.pointerType !== "touch" && this.under(event);
+    if (!from) return;
+    this.drag = { x: event.clientX, y: event.clientY, from };
+    this.canvas.setPointerCapture(event.pointerId);
+  }
+
+  /** @param {PointerEvent} event */
+  #lift(event) {
+    if (!this.drag) return;
+    const { from } = this.drag;
+    const isFar = !this.lasso.hidden;
+    this.#release();
+    const seen = this.hand.view();
+    const cell = this.under(event);
+    if (!isFar && cell) this.hand.pick(cell);
+    if (!isFar || !seen) return;
+    // A drag may end beside the canvas: it then reaches to the edge.
+    const to = this.#nearest(event, seen);
+    const [row, column] = [within(to[0], seen.top, seen.rows), within(to[1], seen.left, seen.columns)];
+    this.hand.choose({
+      top: Math.min(from[0], row),
+      left: Math.min(from[1], column),
+      rows: Math.abs(from[0] - row) + 1,
+      columns: Math.abs(from[1] - column) + 1,
+    });
+  }
+
+  /**
+   * A touch has no drag, so that the page still scrolls.
+   * @param {MouseEvent} event
+   */
+  #tap(event) {
+    const isTouch = event instanceof PointerEvent && event.pointerType === "touch";
+    const cell = isTouch && this.under(event);
+    if (!cell) return;
+    this.hand.hover(cell);
+    this.hand.pick(cell);
+  }
+
+  #release() {
+    this.drag = null;
+    this.lasso.hidden = true;
+  }
+
+  /**
+   * @param {MouseEvent} event
+   * @param {{ x: number, y: number }} from
+   */
+  #stretch(event, from) {
+    const { lasso } = this;
+    const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
+    if (lasso.hidden && Math.hypot(dx, dy) < DRAG) return false;
+    const box = this.canvas.getBoundingClientRect();
+    const size = magnified(this.canvas);
+    lasso.hidden = false;
+    lasso.style.left = `${(Math.min(event.clientX, from.x) - box.left) / size}px`;
+    lasso.style.top = `${(Math.min(event.clientY, from.y) - box.top) / size}px`;
+    lasso.style.width = `${Math.abs(dx) / size}px`;
+    lasso.style.height = `${Math.abs(dy) / size}px`;
+    return true;
+  }
+
+  /**
+   * Where an arrow key leads from a cell, within `rows` × `columns`; null for any other key.
+   * @param {KeyboardEvent} event
+   * @param {Cell} from
+   * @param {number} rows
+   * @param {number} columns
+   * @returns {Cell | null}
+   */
+  step(event, [row, column], rows, columns, far = 1) {
+    if (!(event.key in MOVES)) return null;
+    const [down, right] = MOVES[event.key];
+    return [within(row + far * down, 0, rows), within(column + far * right, 0, columns)];
+  }
+
+  /**
+   * Whether the wheel is for the canvas: it is for the page, unless the canvas has the focus or Ctrl is held.
+   * @param {WheelEvent} event
+   */
+  meant(event) {
+    return event.ctrlKey || event.metaKey || document.activeElement === this.canvas;
+  }
+}
+
+/** @typedef {{ scale: number, x: number, y: number }} Moved */
+
+const STILL = { scale: 1, x: 0, y: 0 };
+
+/** @param {TouchList} fingers */
+const distance = ([a, b]) => Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY));
+
+/**
+ * Two fingers hold on to what is under them; one of them leaves the page to scroll. What they moved stays so until
+ * `settle` is called.
+ */
+class Pinch {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {Hand} hand
+   */
+  constructor(canvas, hand) {
+    this.canvas = canvas;
+    this.hand = hand;
+    this.stage = /** @type {HTMLElement} */ (canvas.parentElement);
+    /** @type {Moved} */
+    this.moved = STILL;
+    /** @type {{ distance: number, at: { x: number, y: number }, moved: Moved } | null} */
+    this.held = null;
+    canvas.addEventListener("touchstart", (event) => this.#begin(event), { passive: false });
+    canvas.addEventListener("touchmove", (event) => this.#follow(event), { passive: false });
+    canvas.addEventListener("touchend", () => this.#end());
+    canvas.addEventListener("touchcancel", () => this.settle());
+  }
+
+  get isHeld() {
+    return this.held !== null;
+  }
+
+  settle() {
+    this.held = null;
+    this.#move(STILL);
+  }
+
+  /** @param {TouchEvent} event */
+  #begin(event) {
+    if (event.touches.length !== 2 || !event.cancelable || !this.hand.view()) {
+      this.held = null;
+      return;
+    }
+    event.preventDefault();
+    this.hand.hover(null);
+    this.held = { distance: distance(event.touches), at: this.#between(event.touches), moved: this.moved };
+  }
+
+  /** @param {TouchEvent} event */
+  #follow(event) {
+    if (!this.held || event.touches.length !== 2) return;
+    event.preventDefault();
+    const { moved: from, at, distance: before } = this.held;
+    const to = this.#between(event.touches);
+    const factor = distance(event.touches) / before;
+    this.#move({ scale: from.scale * factor, x: to.x - (at.x - from.x) * factor, y: to.y - (at.y - from.y) * factor });
+  }
+
+  #end() {
+    if (!this.held) return;
+    this.held = null;
+    const { canvas } = this;
+    const { scale, x, y } = this.moved;
+    const [width, height] = [canvas.offsetWidth * scale, canvas.offsetHeight * scale];
+    this.hand.pinched({
+      left: -x / width,
+      right: (canvas.offsetWidth - x) / width,
+      top: -y / height,
+      bottom: (canvas.offsetHeight - y) / height,
+    });
+  }
+
+  /** @param {TouchList} fingers */
+  #between([a, b]) {
+    const box = this.stage.getBoundingClientRect();
+    const size = magnified(this.canvas);
+    return { x: ((a.clientX + b.clientX) / 2 - box.left) / size, y: ((a.clientY + b.clientY) / 2 - box.top) / size };
+  }
+
+  /** @param {Moved} moved */
+  #move(moved) {
+    this.moved = moved;
+    const { scale, x, y } = moved;
+    const { style } = this.canvas;
+    style.transform = scale === 1 && !x && !y ? "" : `translate(${x}px, ${y}px) scale(${scale})`;
+    this.stage.classList.toggle("lp-pinched", Boolean(style.transform));
+  }
+}

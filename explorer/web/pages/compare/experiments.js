@@ -1,0 +1,31 @@
+// Experiments: a parameter, how the batch is cut, the type of the numbers, the batch itself, and how far all
+// vectors are one point. The chosen one is computed while its section is open.
+import { TabPanel, Tabs } from "../../kit/components.js";
+import { group, h } from "../../kit/preact_view.js";
+import { say } from "../../kit/words.js";
+import { Collapse } from "./vary/collapse.js";
+import { Precision } from "./vary/precision.js";
+import { Mechanics } from "./vary/split_batch.js";
+import { Sweep } from "./vary/sweep.js";
+import { WhatIf } from "./vary/what_if.js";
+
+const EXPERIMENTS = { sweep: Sweep, mechanics: Mechanics, precision: Precision, what_if: WhatIf, collapse: Collapse };
+/** @typedef {keyof typeof EXPERIMENTS} Name */
+const NAMES = /** @type {Name[]} */ (Object.keys(EXPERIMENTS));
+
+/** @param {{ channel: import("./state.js").ComparePage }} properties */
+export function Experiments({ channel }) {
+  channel.observe("state", "batch");
+  const chosen = /** @type {Name} */ (channel.store.state.vary);
+  return group(
+    h(Tabs, {
+      id: "lp-vary",
+      label: say("compare.vary"),
+      names: NAMES,
+      chosen,
+      title: (name) => say(`compare.vary.${name}`),
+      choose: (name) => channel.set({ vary: name }),
+    }),
+    h(TabPanel, { id: "lp-vary", chosen }, channel.batch ? h(EXPERIMENTS[chosen], { channel }) : null),
+  );
+}

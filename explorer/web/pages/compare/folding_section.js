@@ -1,0 +1,17 @@
+// A section that is filled only while it is open; which are open, the page knows.
+import { h } from "../../kit/preact_view.js";
+
+/**
+ * @param {{ channel: import("./state.js").ComparePage, name: string, title: import("preact").ComponentChildren,
+ *   id?: string, kind?: string, content: () => import("preact").ComponentChildren }} properties
+ */
+export function Unfoldable({ channel, name, title, id, kind = "lp-more", content }) {
+  channel.observe("unfolded");
+  const open = channel.isOpen(name);
+  return h(
+    "details",
+    { id, class: kind, open, onToggle: (event) => channel.unfold(name, event.currentTarget.open) },
+    h("summary", null, title),
+    open ? content() : null,
+  );
+}

@@ -1,0 +1,171 @@
+// How far the gradients of any two losses agree, and the pair on which the chosen two disagree most. Kendall's τ
+// stands below the diagonal, the cosine of the gradients by the sentence vectors above it.
+
+import { read, show } from "../../kit/number_format.js";
+import { group, h } from "../../kit/preact_view.js";
+import { panelOf, s } from "../../kit/svg_drawing.js";
+import { say } from "../../kit/words.js";
+import { Downloads } from "./downloads.js";
+import { Chip, colourOf, letterOf } from "./loss_legend.js";
+import { PairChoice } from "./pair_choice.js";
+import { Table } from "./scrolling_table.js";
+
+/** @typedef {import("./state.js").ComparePage} ComparePage */
+
+const CELL = 52; // pixels in a file
+
+/** @param {{ channel: ComparePage }} properties */
+export function Agreement({ channel }) {
+  channel.observe("state", "compared");
+  if (!channel.compared) return null;
+  const places = channel.comparedSides.map((_side, place) => place);
+  return group(
+    h(
+      Table,
+      {
+        label: say("compare.agreement"),
+        kind: "lp-agreement",
+        heads: [null, ...places.map((place) => h(Chip, { place }))],
+      },
+      places.map((row) =>
+        h(
+          "tr",
+          { key: row },
+          h("th", { scope: "row" }, h(Chip, { place: row })),
+          places.map((column) => h(Cell, { key: column, channel, row, column })),
+        ),
+      ),
+    ),
+    h("p.lp-note", null, say("compare.agreement.about")),
+    h(PairChoice, { channel, id: "lp-agreement" }),
+    h(Disagreement, { channel }),
+    h(Downloads, { channel, name: "agreement", figure: () => figureOf(channel), csv: () => csvOf(channel) }),
+  );
+}
+
+/**
+ * The measure of a cell and its value, null where there is none.
+ * @param {ComparePage} channel
+ * @param {number} row
+ * @param {number} column
+ */
+function measureOf(channel, row, column) {
+  const two = channel.twoOf(row, column);
+  const what = row > column ? "tau" : "cosine";
+  return { what, value: two ? read(two[what]) : null };
+}
+
+/** @param {number | null} value */
+const shareOf = (value) => (value === null || !Number.isFinite(value) ? 0 : Math.round(40 * Math.abs(value)));
+/** @param {number | null} value */
+const tintOf = (value) => `var(${Number(value) < 0 ? "--lp-up" : "--lp-down"})`;
+
+/** @param {{ channel: ComparePage, row: number, column: number }} properties */
+function Cell({ channel, row, column }) {
+  if (row === column) return h("td.lp-same", null, "");
+  const { what, value } = measureOf(channel, row, column);
+  const [first, second] = [Math.min(row, column), Math.max(row, column)];
+  const letters = { first: letterOf(first), second: letterOf(second) };
+  const label = say(`compare.agreement.${what}`, { ...letters, value: show(value, 2) });
+  const isChosen = channel.pair.includes(row) && channel.pair.includes(column);
+  return h(
+    isChosen ? "td.lp-held" : "td",
+    null,
+    h(
+      "button.lp-agrees",
+      {
+        type: "button",
+        title: label,
+        "aria-label": label,
+        "aria-pressed": isChosen ? "true" : "false",
+        style: `--lp-share: ${shareOf(value)}%; --lp-tint: ${tintOf(value)}`,
+        onClick: () => channel.choosePair(first, second),
+      },
+      show(value, 2),
+    ),
+  );
+}
+
+/**
+ * Where the chosen two disagree most, with the sentences of that pair.
+ * @param {{ channel: ComparePage }} properties
+ */
+function Disagreement({ channel }) {
+  const { batch, pair } = channel;
+  const two = channel.twoOf(...pair);
+  if (!two || !batch) return null;
+  const { first, second, factor, apart } = two;
+  const letters = { first: letterOf(first), second: letterOf(second) };
+  const factorWords = factor === null ? null : say("compare.factor", { ...letters, factor: show(factor) });
+  const none = !apart && factor === null ? say("compare.not_apart") : null;
+  return h(
+    "ul.lp-remarks",
+    null,
+    h(
+      "li.lp-apart-head",
+      null,
+      h(Chip, { place: pair[0] }),
+      " ",
+      h(Chip, { place: pair[1] }),
+      " ",
+      say("compare.apart_most"),
+    ),
+    [factorWords, none].map((words) => (words ? h("li", null, words) : null)),
+    apart ? h(DisagreedPair, { channel, batch, apart }) : null,
+  );
+}
+
+/**
+ * @param {{ channel: ComparePage, batch: import("../../wire").ComparedBatch,
+ *   apart: import("../../wire").ApartSaid }} properties
+ */
+const DisagreedPair = ({ channel, batch, apart: { pair, told: sentences } }) =>
+  h(
+    "li.lp-apart-pair",
+    {
+      tabIndex: 0,
+      onMouseEnter: () => channel.point([pair]),
+      onFocus: () => channel.point([pair]),
+      onMouseLeave: () => channel.point(),
+      onBlur: () => channel.point(),
+    },
+    sentences.map(({ key, values }) => say(key, values)).join(" "),
+    h("div.lp-two", { "data-batch-text": "" }, h("span", null, batch.first[pair]), h("span", null, batch.second[pair])),
+  );
+
+/** @param {ComparePage} channel */
+function figureOf(channel) {
+  const count = channel.comparedSides.length;
+  /** @type {(x: number, y: number, words: string, look?: import("../../kit/types").Look) => SVGElement} */
+  const text = (x, y, words, look = {}) => {
+    const place = { x: x + CELL / 2, y: y + CELL / 2 + 4, "text-anchor": "middle", "font-size": 13 };
+    return s("text", { ...place, fill: "var(--lp-ink)", ...look }, words);
+  };
+  const drawn = s("svg");
+  for (let row = 0; row < count; row += 1) {
+    const bold = { "font-weight": 700, fill: colourOf(row) };
+    drawn.append(text((row + 1) * CELL, 0, letterOf(row), bold), text(0, (row + 1) * CELL, letterOf(row), bold));
+    for (let column = 0; column < count; column += 1) {
+      if (row === column) continue;
+      const { value } = measureOf(channel, row, column);
+      const at = { x: (column + 1) * CELL, y: (row + 1) * CELL };
+      const look = { fill: tintOf(value), "fill-opacity": shareOf(value) / 100 };
+      drawn.append(s("rect", { ...at, width: CELL - 2, height: CELL - 2, ...look }));
+      drawn.append(text(at.x - 1, at.y - 1, show(value, 2)));
+    }
+  }
+  const size = { wide: Math.max((count + 1) * CELL, 420), tall: (count + 1) * CELL };
+  const panels = [panelOf({ drawn, ...size })];
+  return { panels, title: say("compare.agreement"), note: say("compare.agreement.about") };
+}
+
+/**
+ * @param {ComparePage} channel
+ * @returns {import("./downloads.js").Rows}
+ */
+const csvOf = ({ compared }) => [
+  ["first", "second", "tau", "cosine", "factor"],
+  ...(compared?.two ?? []).map(({ first, second, tau, cosine, factor }) => [
+    ...[letterOf(first), letterOf(second), tau ?? "", cosine ?? "", factor ?? ""],
+  ]),
+];

@@ -1,0 +1,42 @@
+// What a loss is called everywhere on the page: a letter in a colour of its own, then its name.
+
+import { chosenOf } from "../../kit/compared_losses.js";
+import { show } from "../../kit/number_format.js";
+import { pageData } from "../../kit/page_data.js";
+import { h } from "../../kit/preact_view.js";
+import { has, parameterName, say, titleOf } from "../../kit/words.js";
+
+/** @typedef {import("../../kit/compared_losses.js").Side} Side */
+
+/** @param {number} place */
+export const letterOf = (place) => "ABCDEF"[place];
+/** @param {number} place */
+export const colourOf = (place) => `var(--lp-side-${place + 1})`;
+
+/** @type {(parameter: import("../../wire").Parameter, value: import("../../wire").Setting) => string} */
+function settingWords({ name, kind }, value) {
+  const title = parameterName(name);
+  if (value === null) return `${title}: ${say("ui.off")}`;
+  if (kind === "switch") return value ? title : `${title}: ${say("ui.no")}`;
+  if (kind === "choice") return has(`choice.${value}`) ? say(`choice.${value}`) : String(value);
+  const numbers = [value].flat().map((one) => show(Number(one), 3));
+  return `${title} ${numbers.join(", ")}`;
+}
+
+/** @param {Side} side */
+export const nameOf = (side) =>
+  [titleOf(side.loss), side.convention, ...chosenOf(pageData.losses, side, settingWords)].filter(Boolean).join(" · ");
+
+/**
+ * "A CoSENT · scale 50", for a label that is read aloud or written into a file.
+ * @param {Side[]} sides
+ * @param {number} place
+ */
+export const labelOf = (sides, place) => `${letterOf(place)} ${nameOf(sides[place])}`;
+
+/** @param {{ place: number }} properties */
+export const Chip = ({ place }) => h("b.lp-side-chip", { style: `--lp-side: ${colourOf(place)}` }, letterOf(place));
+
+/** @param {{ sides: Side[], place: number }} properties */
+export const Named = ({ sides, place }) =>
+  h("span.lp-side-name", null, h(Chip, { place }), " ", h("span", null, sides[place] ? nameOf(sides[place]) : ""));

@@ -1,0 +1,181 @@
+// Every loss's figures in one table, and whether the values of two of them may be compared.
+import { counted, percent, read, show } from "../../kit/number_format.js";
+import { group, h, hosted } from "../../kit/preact_view.js";
+import { landmarkScale } from "../../kit/reference_value_scale.js";
+import { has, say } from "../../kit/words.js";
+import { Downloads } from "./downloads.js";
+import { letterOf, Named } from "./loss_legend.js";
+import { PairChoice } from "./pair_choice.js";
+import { Table } from "./scrolling_table.js";
+
+/** @typedef {import("../../wire").ComparedFigures} Figures */
+/** @typedef {import("./state.js").ComparePage} ComparePage */
+
+/**
+ * A column of the table: the text of its cells, "" for what a loss does not have.
+ * @type {{ key: string, cell: (figures: Figures) => string }[]}
+ */
+const COLUMNS = [
+  { key: "figure.gradient", cell: ({ gradient_norm }) => show(gradient_norm, 3) },
+  { key: "figure.effective", cell: ({ effective }) => (effective === null ? "" : counted(effective, 3)) },
+  { key: "compare.moving", cell: ({ moving, terms }) => ofAll(moving, terms) },
+  { key: "compare.order", cell: orderWords },
+];
+
+/**
+ * The columns of the file: plain numbers at full precision, "" for what a loss does not have.
+ * @type {Record<string, (figures: Figures) => number | string | boolean | null | undefined>}
+ */
+const CSV_COLUMNS = {
+  value: ({ loss }) => loss,
+  minimum: ({ floor }) => floor,
+  minimum_is_lower_bound: ({ floor, floor_is_bound }) => (floor === null ? "" : Number(floor_is_bound)),
+  value_at_collapse: ({ collapse }) => collapse,
+  gradient_norm: ({ gradient_norm }) => gradient_norm,
+  effective_terms: ({ effective }) => effective,
+  moving_terms: ({ moving }) => moving,
+  terms: ({ terms }) => terms,
+  ranked_first: ({ places }) => places?.first,
+  anchors: ({ places }) => places?.anchors,
+  violated: ({ violated, ordered }) => (ordered ? violated : ""),
+  comparisons: ({ ordered }) => ordered || "",
+};
+
+/**
+ * @param {number | null} part
+ * @param {number | null} all
+ */
+const ofAll = (part, all) => (part === null || all === null ? "" : say("figure.of", { part, all }));
+
+/**
+ * A loss that looks for the right candidate is judged by its rank, any other by the order of the pairs.
+ * @param {Figures} figures
+ */
+function orderWords({ places, ordered, violated }) {
+  if (places) return `${say(`figure.first_${places.kind}`)}: ${ofAll(places.first, places.anchors)}`;
+  return ordered ? say("compare.violated", { share: percent(violated / ordered), all: ordered }) : "";
+}
+
+/** @param {{ channel: ComparePage }} properties */
+export function Numbers({ channel }) {
+  channel.observe("state", "compared");
+  const { compared, comparedSides } = channel;
+  if (!compared) return null;
+  const heads = ["ui.loss", "compare.value", ...COLUMNS.map(({ key }) => key)];
+  return group(
+    h(
+      Table,
+      { label: say("compare.numbers"), kind: "lp-compared", heads: heads.map((key) => say(key)) },
+      compared.sides.map((side, place) =>
+        h(
+          "tr",
+          { key: place },
+          h("th.lp-side-cell", { scope: "row" }, h(Named, { sides: comparedSides, place })),
+          h(Cells, { channel, place, side }),
+        ),
+      ),
+    ),
+    h(Comparable, { channel }),
+    h(Downloads, { channel, name: "compared", csv: () => csvOf(channel) }),
+  );
+}
+
+/** @param {{ channel: ComparePage, place: number, side: import("../../wire").ComparedSide }} properties */
+function Cells({ channel, place, side: { figures, problem } }) {
+  if (!figures)
+    return h(
+      "td.lp-loss-cell",
+      { colSpan: COLUMNS.length + 1, "data-refused": "" },
+      h("span.lp-wrong", null, problem ? say(problem.key, problem.values) : ""),
+    );
+  const [base] = channel.pair;
+  const letter = letterOf(base);
+  const isApart = Boolean(channel.twoOf(base, place)?.reasons.length);
+  return group(
+    h(
+      "td.lp-loss-cell",
+      null,
+      h("strong", null, show(figures.loss, 5)),
+      isApart
+        ? h(
+            "small.lp-apart",
+            { title: say("compare.not_beside", { letter }) },
+            " ",
+            say("compare.not_beside_short", { letter }),
+          )
+        : null,
+      h(ReferenceValues, { figures }),
+    ),
+    COLUMNS.map(({ key, cell }) => h("td", { key }, cell(figures) || "—")),
+  );
+}
+
+/** @param {{ figures: Figures }} properties */
+const ReferenceValues = ({ figures }) => {
+  const marks = landmarkScale(figures);
+  return hosted({
+    kind: "div.lp-marks",
+    make: (root) => root,
+    update: (root) => root.replaceChildren(...marks),
+  });
+};
+
+/**
+ * Whether the values of the chosen two may be compared, and why not.
+ * @param {{ channel: ComparePage }} properties
+ */
+function Comparable({ channel }) {
+  const [base, other] = channel.pair;
+  const letters = { first: letterOf(base), second: letterOf(other) };
+  const reasons = channel.twoOf(base, other)?.reasons;
+  const lines = reasons?.map(({ key, values }) => say(key, base < other ? values : exchanged(values))) ?? [];
+  const verdict = lines.length ? "compare.not_comparable_of" : "compare.comparable_of";
+  return h(
+    "div.lp-judged",
+    null,
+    h(PairChoice, { channel, id: "lp-numbers" }),
+    reasons ? h("p", null, say(verdict, letters)) : null,
+    h(
+      "ul.lp-remarks",
+      null,
+      [...lines, ...(reasons ? explained(channel, base, other) : [])].map((line) => h("li", { key: line }, line)),
+    ),
+  );
+}
+
+/** @type {(values: Record<string, any>) => Record<string, any>} */
+const exchanged = ({ first, second, ...others }) => ({ ...others, first: second, second: first });
+
+/**
+ * Of one loss in two conventions: the ratio of the values here, and what the conventions say of it.
+ * @param {ComparePage} channel
+ * @param {number} base
+ * @param {number} other
+ * @returns {string[]}
+ */
+function explained(channel, base, other) {
+  const { comparedSides, compared } = channel;
+  const [one, two] = [comparedSides[base], comparedSides[other]];
+  if (one.loss !== two.loss || one.convention === two.convention) return [];
+  const notes = [base, other].flatMap((place) => {
+    const { loss, convention } = comparedSides[place];
+    const note = channel.formOf(comparedSides[place])?.note;
+    const key = `loss.${loss}.note.${convention}`;
+    const values = { letter: letterOf(place), convention, note: has(key) ? say(key) : note };
+    return note ? [say("compare.note_of", values)] : [];
+  });
+  const values = [base, other].map((place) => Number(read(compared?.sides[place].figures?.loss)));
+  if (!values[0] || !values.every(Number.isFinite)) return notes;
+  const ratio = { first: letterOf(base), second: letterOf(other), ratio: show(values[1] / values[0], 6) };
+  return [say("compare.value_ratio", ratio), ...notes];
+}
+
+/** @param {ComparePage} channel */
+function csvOf({ compared, comparedSides }) {
+  const rows = (compared?.sides ?? []).map(({ figures, parameters }, place) => {
+    const { loss, convention } = comparedSides[place];
+    const numbers = Object.values(CSV_COLUMNS).map((number) => String((figures && number(figures)) ?? ""));
+    return [loss, convention, JSON.stringify(parameters), ...numbers];
+  });
+  return [["loss", "convention", "parameters", ...Object.keys(CSV_COLUMNS)], ...rows];
+}

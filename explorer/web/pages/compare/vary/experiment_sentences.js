@@ -1,0 +1,39 @@
+// Which sentence stands beside what was varied.
+import { percent, show } from "../../../kit/number_format.js";
+import { say } from "../../../kit/words.js";
+import { letterOf } from "../loss_legend.js";
+
+/**
+ * Those losses that fall on the way, then those that are least in between; that none does, where some have a way.
+ * @param {(import("../../../wire").Collapsing | null)[]} ways
+ */
+export function fallingWords(ways) {
+  const told = ways.flatMap((way, place) => {
+    if (!way || !(way.falls || way.lowest > 0)) return [];
+    const said = {
+      letter: letterOf(place),
+      start: show(way.start),
+      end: show(way.reached),
+      least: show(way.least),
+      at: percent(way.lowest),
+    };
+    return [{ falls: way.falls, text: say(`compare.vary.${way.falls ? "falls" : "dips"}`, said) }];
+  });
+  if (!told.length && ways.some(Boolean)) return [{ falls: false, text: say("compare.vary.none_falls") }];
+  return told.sort((one, other) => Number(other.falls) - Number(one.falls));
+}
+
+/**
+ * Which losses another value says that something changed, and which keep theirs; null of one that has none.
+ * @param {(boolean | null)[]} notices
+ */
+export function noticedWords(notices) {
+  /** @param {boolean} yes */
+  const letters = (yes) => notices.flatMap((one, place) => (one === yes ? [letterOf(place)] : [])).join(", ");
+  const [noticing, not] = [letters(true), letters(false)];
+  const told = [
+    noticing ? say("compare.vary.noticing", { letters: noticing }) : "",
+    not ? say("compare.vary.not_noticing", { letters: not }) : "",
+  ];
+  return told.filter(Boolean).join(" ");
+}

@@ -1,0 +1,230 @@
+// The same batch processed in another way than in one piece: which comparisons are left, and what the loss and
+// its gradient become.
+import { bytes } from "../../../kit/base64_arrays.js";
+import { cellStage } from "../../../kit/cell_colours.js";
+import { Checkbox, Select, Slider } from "../../../kit/components.js";
+import { show } from "../../../kit/number_format.js";
+import { group, h, hosted } from "../../../kit/preact_view.js";
+import { panelOf, s } from "../../../kit/svg_drawing.js";
+import { isDark } from "../../../kit/theme.js";
+import { useRef, useState } from "../../../kit/vendor/preact/hooks.js";
+import { say } from "../../../kit/words.js";
+import { Downloads } from "../downloads.js";
+import { labelOf, letterOf, Named } from "../loss_legend.js";
+import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
+
+/** @typedef {import("./experiment.js").Side} Side */
+/** @typedef {import("../state.js").ComparePage} ComparePage */
+/** @typedef {import("../../../wire").Pieces} Pieces */
+/** @typedef {{ place: number, canvas: HTMLCanvasElement, width: number, height: number }} Drawn */
+
+const WAYS = ["micro", "cached", "devices", "gathered", "queue", "copies"];
+const COLUMNS = ["whole", "this_way", "difference", "gradient_ratio", "cosine", "comparisons"];
+const CELLS = ["felt", "seen", "absent"];
+const LARGEST_SIZE = 64; // that the slider reaches
+const [LEAST, MOST] = [120, 250]; // pixels of a matrix
+const SEEN = 2;
+const EQUAL_TOLERANCE = 1e-10; // as the server has it
+
+/** @param {{ channel: ComparePage }} properties */
+export function Mechanics({ channel }) {
+  const [averaged, setAveraged] = useState(false);
+  const { way, size } = channel.store.state;
+  const canAverage = way === "micro";
+  /** @type {import("./experiment.js").Experiment<import("../../../wire").ExperimentSides>} */
+  const experiment = useExperiment(channel, "mechanics", { way, size, average: averaged && canAverage });
+  const { answer, sides } = experiment;
+  const entry = /** @type {import("../../../wire").StateEntry} */ (channel.store.table.get("size"));
+  return group(
+    h(
+      "div.lp-bar.lp-vary-controls",
+      null,
+      h(Select, {
+        name: say("compare.vary.way"),
+        inline: true,
+        id: "lp-vary-way",
+        value: way,
+        options: WAYS.map((name) => [name, say(`compare.vary.way.${name}`)]),
+        change: (name) => channel.set({ way: name }),
+      }),
+      h(Slider, {
+        entry: { ...entry, high: LARGEST_SIZE },
+        value: size,
+        title: "compare.vary.size",
+        name: "vary-size",
+        change: (value) => channel.set({ size: value }),
+      }),
+      canAverage ? h(Checkbox, { name: say("compare.vary.average"), checked: averaged, change: setAveraged }) : null,
+    ),
+    h("p.lp-note", null, say(`compare.vary.way.${way}.about`, { size })),
+    h(Result, { experiment }, answer && h(Found, { channel, answer, sides })),
+  );
+}
+
+/**
+ * @param {{ channel: ComparePage, answer: import("../../../wire").ExperimentSides, sides: Side[] }} properties
+ */
+function Found({ channel, answer, sides }) {
+  /** @type {Map<number, Drawn>} */
+  const drawn = useRef(new Map()).current;
+  const pieces = answer.sides.map(({ found }) => /** @type {Pieces | null} */ (found));
+  return group(
+    h(
+      "div.lp-vary-cells",
+      null,
+      pieces.map((one, place) => (one ? h(Matrix, { key: place, sides, place, pieces: one, drawn }) : null)),
+    ),
+    pieces.some(Boolean) ? h(Key, null) : null,
+    h(LossTable, {
+      label: say("compare.vary.mechanics"),
+      heads: COLUMNS.map((name) => say(`compare.vary.${name}`)),
+      sides,
+      cells: (place) => {
+        const one = pieces[place];
+        if (one) return h(Cells, { pieces: one });
+        return h(RefusedCell, { problem: answer.sides[place].problem, columns: COLUMNS.length });
+      },
+    }),
+    h(Downloads, {
+      channel,
+      name: "batch-mechanics",
+      figure: () => figureOf(channel, [...drawn.values()]),
+      csv: () => csvOf(channel, pieces, sides),
+    }),
+  );
+}
+
+const Key = () =>
+  h(
+    "p.lp-vary-key",
+    null,
+    CELLS.map((name) =>
+      h("span", { key: name }, h(`i.lp-cell-${name}`, null), h("span", null, say(`compare.vary.cell.${name}`))),
+    ),
+  );
+
+/** @param {{ pieces: Pieces }} properties */
+function Cells({ pieces }) {
+  const { whole, loss, equal, gradient_ratio, gradient_cosine, average } = pieces;
+  const counts = { part: pieces.comparisons, all: pieces.whole_comparisons };
+  return group(
+    h("td", null, show(whole)),
+    h("td", null, h("b", null, show(loss)), average ? h("p.lp-note", null, averageWords(average)) : null),
+    h("td", { class: equal ? "lp-same" : "" }, differenceWords(pieces)),
+    h("td", null, gradient_ratio === null ? "—" : `× ${show(gradient_ratio, 3)}`),
+    h("td", null, show(gradient_cosine, 3)),
+    h("td", null, say("figure.of", counts)),
+  );
+}
+
+/** @param {Pieces} pieces */
+function differenceWords({ whole, loss, equal }) {
+  if (equal) return say("compare.vary.equal");
+  const difference = Number(loss) - Number(whole);
+  const isSame = Math.abs(difference) <= EQUAL_TOLERANCE * Math.max(Math.abs(Number(whole)), 1);
+  return isSame ? say("compare.vary.equal_value") : `≠ ${show(difference, 3)}`;
+}
+
+/** @param {import("../../../wire").Averaged} average */
+function averageWords({ loss, comparisons, drawn: count, exact }) {
+  const words = say(exact ? "compare.vary.averaged" : "compare.vary.averaged_drawn", { loss: show(loss), count });
+  return comparisons === null
+    ? words
+    : `${words} ${say("compare.vary.averaged_comparisons", { comparisons: show(comparisons, 3) })}`;
+}
+
+/**
+ * The comparisons that are left of the batch: full, faint where one side has no gradient, hatched where absent.
+ * @param {{ sides: Side[], place: number, pieces: Pieces, drawn: Map<number, Drawn> }} properties
+ */
+function Matrix({ sides, place, pieces, drawn }) {
+  const { shape, all, row_axis, column_axis } = pieces;
+  const [rows, columns] = shape;
+  const axes = say("compare.vary.cells_of", { rows: say(`axis.${row_axis}`), columns: say(`axis.${column_axis}`) });
+  const isCut = rows < all[0] || columns < all[1];
+  const cut = isCut ? say("ui.cut", { rows, columns, all: `${all[0]} × ${all[1]}` }) : "";
+  const key = [pieces, isDark()];
+  return h(
+    "figure.lp-vary-matrix",
+    null,
+    h("figcaption", null, h(Named, { sides, place })),
+    hosted({
+      make: (root) => {
+        const stage = cellStage({ role: "img" });
+        root.append(stage.element);
+        return { stage, key: /** @type {unknown[]} */ ([]) };
+      },
+      update: (made) => {
+        if (key.some((one, i) => one !== made.key[i])) drawn.set(place, { place, ...drawCells(made.stage, pieces) });
+        made.key = key;
+        made.stage.canvas.setAttribute("aria-label", `${labelOf(sides, place)}. ${cellsWords(pieces)}`);
+      },
+    }),
+    h("p.lp-note", null, [axes, cut].filter(Boolean).join(" ")),
+  );
+}
+
+/**
+ * @param {ReturnType<typeof cellStage>} stage
+ * @param {Pieces} pieces
+ */
+function drawCells(stage, { cells, shape: [rows, columns] }) {
+  const values = bytes(cells);
+  const cell = Math.min(MOST / columns, MOST / rows, 28);
+  const [width, height] = [columns, rows].map((count) => Math.round(Math.max(cell * count, LEAST)));
+  const shades = Array.from(values, (v) => (v === SEEN ? 0.42 : v));
+  stage.draw(
+    { rows, columns, values: shades, least: 0, largest: 1, ramp: "mask", present: values },
+    { top: 0, left: 0, rows, columns },
+    { width, height, ratio: window.devicePixelRatio || 1 },
+  );
+  return { canvas: stage.canvas, width, height };
+}
+
+/** @param {Pieces} pieces */
+function cellsWords({ cells, comparisons, whole_comparisons }) {
+  const seen = bytes(cells).reduce((count, v) => count + Number(v === SEEN), 0);
+  return say("compare.vary.cells", { part: comparisons, all: whole_comparisons, seen });
+}
+
+/**
+ * @param {ComparePage} channel
+ * @param {Drawn[]} drawn
+ * @returns {import("../downloads.js").Figure | null}
+ */
+function figureOf(channel, drawn) {
+  if (!drawn.length) return null;
+  const step = Math.max(...drawn.map(({ width }) => width)) + 26;
+  const tall = Math.max(...drawn.map(({ height }) => height)) + 24;
+  const matrices = drawn.map(({ place, canvas, width, height }, i) =>
+    s(
+      "g",
+      { transform: `translate(${i * step} 0)` },
+      s("text", { x: 0, y: 13, "font-size": 13, fill: "var(--lp-ink)" }, letterOf(place)),
+      s("image", { x: 0, y: 20, width, height, href: canvas.toDataURL() }),
+    ),
+  );
+  const { way, size } = channel.store.state;
+  const title = `${say("compare.vary.mechanics")}: ${say(`compare.vary.way.${way}`)}, ${size}`;
+  const note = CELLS.map((one) => say(`compare.vary.cell.${one}.shown`)).join(" ");
+  return { panels: [panelOf({ drawn: s("svg", {}, ...matrices), wide: drawn.length * step, tall })], title, note };
+}
+
+/**
+ * @param {ComparePage} channel
+ * @param {(Pieces | null)[]} pieces
+ * @param {Side[]} sides
+ * @returns {import("../downloads.js").Rows}
+ */
+function csvOf({ store }, pieces, sides) {
+  const { way, size } = store.state;
+  return [
+    ["loss", "way", "size", "whole", "this_way", "equal", "gradient_ratio", "gradient_cosine", "comparisons", "of"],
+    ...pieces.flatMap((one, place) => {
+      if (!one) return [];
+      const gradient = [one.gradient_ratio ?? "", one.gradient_cosine ?? ""];
+      const values = [labelOf(sides, place), way, size, one.whole, one.loss, String(one.equal)];
+      return [[...values, ...gradient, one.comparisons, one.whole_comparisons]];
+    }),
+  ];
+}

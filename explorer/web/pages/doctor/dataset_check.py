@@ -1,0 +1,247 @@
+"""The check of a dataset on the Doctor page: what is the matter with it."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from explorer.lab.doctor import USUAL_HUB_ROWS
+from explorer.lab.doctor.class_dataset_checks import ClassTable
+from explorer.lab.doctor.cleaning import ending, write_kept, write_left_out
+from explorer.lab.doctor.dataset_reader import (
+    HUB_ROWS,
+    Read,
+    Table,
+    hub_content,
+    pairs_only,
+    texts_only,
+)
+from explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED, Seen, look
+from explorer.lab.doctor.known_loss_and_batch import Known, side_for
+from explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, write_mined
+from explorer.lab.doctor.reference_values import Side
+from explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
+from explorer.locale import language_of
+from explorer.runtime import uploads
+from explorer.runtime.downloads import Parcel, new_download
+from explorer.runtime.jobs import Job, Jobs, Report, within
+from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Json
+from explorer.runtime.validation import finite, integer, misfit, of_type, one_of, optional
+from explorer.runtime.visitors import visitor
+from explorer.sources.column_roles import CHOOSE_COLUMNS
+from explorer.web.large_files import (
+    Working,
+    answer_when_done,
+    download_when_written,
+    hand_in,
+    started_for_good,
+    undecided,
+)
+from explorer.web.pages.doctor.data_source import (
+    Source,
+    read_source,
+    sets,
+    start_reading,
+)
+from explorer.web.pages.doctor.dataset_responses import (
+    EncodedData,
+    ExaminedClasses,
+    ExaminedData,
+    FetchedRows,
+    UndecidedData,
+    encoded,
+    examined,
+    examined_classes,
+)
+from explorer.web.server_functions import Nothing, served
+from losses import LOSSES
+
+FIRST_LOSS, FIRST_BATCH = "info_nce", 16
+BATCHES = (2, 65_536)
+TOKENS = (0, 1_000_000)
+USUAL_TOKENS = 256  # that the embedded encoder reads of a text
+Examination = ExaminedData | ExaminedClasses | DoctoredSimilarities
+_packed = Jobs(most=4)
+_seen = Jobs(most=4)
+
+
+def losses_offered() -> tuple[str, ...]:
+    return tuple(name for name, spec in LOSSES.items() if spec.group != "own")
+
+
+# ---- Answers -------------------------------------------------------------------------------------
+
+
+def _examine(request: Json) -> Examination | UndecidedData | Working:
+    """{source, loss, batch, tokens: 0 where not known, margin: null for the default, language} →
+    what is the matter, which losses can learn from it, and how the file was read; of texts with
+    classes what is the matter with these; or what there is to choose from."""
+    source, side, batch, language = _common_in(request)
+    tokens = _within(TOKENS, request.get("tokens", USUAL_TOKENS), "tokens")
+    margin = optional(finite)(request.get("margin"), "margin")
+
+    def answer(read: Table) -> Examination:
+        if isinstance(read, Similarities):
+            return read.answered(language)
+        if isinstance(read, ClassTable):
+            return examined_classes(read, source, batch, language)
+        more = {"tokens": tokens or None, "margin": margin, "language": language}
+        return examined(read, source=source, side=side, batch=batch, **more)
+
+    try:
+        return answer_when_done(start_reading(source), answer)
+    except Problem as problem:
+        if source.kind == "example" or problem.about not in (*CHOOSE_COLUMNS, "encoding"):
+            raise
+        how = (dict(source.columns), source.header, source.encoding)
+        return UndecidedData(**vars(undecided(source.content, source.name, *how)), problem=problem)
+
+
+def _common_in(request: Json) -> tuple[Source, Side, int, str]:
+    """Read the common part of requests on a data set: it, the loss, the batch size, the
+    language."""
+    source = read_source(request.get("source", {}))
+    side = side_for(Known(loss=of_type(str)(request.get("loss", FIRST_LOSS), "loss")))
+    batch = _within(BATCHES, request.get("batch", FIRST_BATCH), "batch")
+    return source, side, batch, language_of(request.get("language"))
+
+
+def _encode(request: Json) -> EncodedData | Working:
+    """{source, loss, batch, encoder, most: pairs that it reads, language} → what only an encoder
+    can tell of the data set."""
+    source, side, batch, language = _common_in(request)
+    encoder = of_type(str)(request.get("encoder"), "encoder").strip()
+    most = _within(ENCODED, request.get("most", USUAL_ENCODED), "most")
+
+    def answer(found: tuple[Read, Seen]) -> EncodedData:
+        read, seen = found
+        return encoded(read, seen, side, batch, language)
+
+    return answer_when_done(_start_looking(source, encoder, most), answer)
+
+
+def _start_looking(source: Source, encoder: str, most: int) -> Job:
+    """Start encoding the pairs, whatever the loss."""
+
+    def work(report: Report) -> tuple[Read, Seen]:
+        read = pairs_only(within(lambda: start_reading(source), report))
+        return read, look(read.profile, encoder, most, report)
+
+    return _seen.start((source, visitor(), encoder, most), work)
+
+
+def _within(ends: tuple[int, int], sent: object, name: str) -> int:
+    value = integer(sent, name)
+    if not ends[0] <= value <= ends[1]:
+        raise misfit(name, sent)
+    return value
+
+
+# ---- What can be taken away ----------------------------------------------------------------------
+
+FILES = {
+    "kept": ("-clean", write_kept),
+    "left_out": ("-left-out", write_left_out),
+}
+
+
+def _take(request: Json) -> Parcel | Working:
+    """{source, what: kept or left_out, loss: for which labels conflict; without it any that differ}
+    → the name of a file, and where it is served from."""
+    source = read_source(request.get("source", {}))
+    what = one_of(tuple(FILES))(request.get("what"), "what")
+    called, write = FILES[what]
+    loss = request.get("loss")
+    named = of_type(str)(loss, "loss") if loss is not None else ""
+    by_threshold = bool(named) and side_for(Known(loss=named)).spec.by_threshold
+
+    def work(report: Report) -> Path:
+        read = texts_only(within(lambda: start_reading(source), report))
+        path = new_download(f"{source.stem}{called}{ending(read)}")
+        tell = functools.partial(report, "writing")
+        return write(read, path, tell, by_threshold=by_threshold)
+
+    return download_when_written(_packed, (source, visitor(), what, by_threshold), work)
+
+
+_mined = Jobs(most=4)
+
+
+def _mine(request: Json) -> Parcel | Working:
+    """{source, encoder, most, negatives: of each pair, margin: a share of its own cosine} → a file
+    of triplets, and where it is served from; or how far that is."""
+    source = read_source(request.get("source", {}))
+    encoder = of_type(str)(request.get("encoder"), "encoder").strip()
+    most = _within(ENCODED, request.get("most", USUAL_ENCODED), "most")
+    each = _within(EACH, request.get("negatives", USUAL_EACH), "negatives")
+    margin = finite(request.get("margin", USUAL_MARGIN), "margin")
+
+    def work(report: Report) -> Path:
+        read = pairs_only(within(lambda: start_reading(source), report))
+        found = mine(read.profile, encoder, most, each, margin, report)
+        return write_mined(found, new_download(f"{source.stem}-hard-negatives.tsv"))
+
+    return download_when_written(_mined, (source, visitor(), encoder, most, each, margin), work)
+
+
+def _stop(request: Json) -> Nothing:
+    """{source, encoder?, most?, negatives?, margin?, hub?, split?, rows?} → nothing: fetching,
+    reading, encoding or mining it is no longer waited for."""
+    if request.get("hub"):
+        _fetched.cancel((*_hub_in(request), visitor()))
+    source = read_source(request.get("source", {}))
+    sets.cancel(source)
+    if request.get("encoder"):
+        key = str(request["encoder"]).strip(), request.get("most", USUAL_ENCODED)
+        _seen.cancel((source, visitor(), *map(_plain, key)))
+        mined = (request.get("negatives", USUAL_EACH), request.get("margin", USUAL_MARGIN))
+        _mined.cancel((source, visitor(), *map(_plain, (*key, *mined))))
+    return Nothing()
+
+
+def _plain(value: object) -> object:
+    """Return a value that can be a key, or None."""
+    return value if isinstance(value, str | int | float) else None
+
+
+# ---- A data set of the hub -----------------------------------------------------------------------
+
+_fetched = Jobs(most=4)
+
+
+def _fetch(request: Json) -> FetchedRows | Working:
+    """{hub: its id, split, rows: how many of the first} → the file that these rows are from then
+    on, as if somebody had handed it in; or how far that is."""
+    key = _hub_in(request)
+    hub, split, most = key
+
+    def work(report: Report) -> tuple[str, str]:
+        content, name = hub_content(hub, split, most, report)
+        return uploads.put(content, name), name
+
+    def is_there(kept: tuple[str, str]) -> bool:
+        return uploads.find(kept[0]) is not None
+
+    job = started_for_good(_fetched, (*key, visitor()), work, is_there)
+    return answer_when_done(job, lambda kept: FetchedRows(*kept))
+
+
+def _hub_in(request: Json) -> tuple[str, str, int]:
+    hub, split = (of_type(str)(request.get(name, ""), name) for name in ("hub", "split"))
+    return (
+        hub.strip(),
+        split.strip(),
+        _within(HUB_ROWS, request.get("rows", USUAL_HUB_ROWS), "rows"),
+    )
+
+
+SERVED = [
+    served("examine", _examine),
+    served("fetch", _fetch, keeps=True),
+    served("encode", _encode),
+    served("mine", _mine),
+    served("hand_in", hand_in, keeps=True),
+    served("take", _take),
+    served("stop", _stop),
+]

@@ -1,0 +1,141 @@
+// What the number may be: the likeliest in one sentence, with where to see it; the others folded.
+import { Fold, Section, StackedTable } from "../../../kit/components.js";
+import { show } from "../../../kit/number_format.js";
+import { pageData } from "../../../kit/page_data.js";
+import { h } from "../../../kit/preact_view.js";
+import { numbered } from "../../../kit/state_link.js";
+import { parameterName, say, titleOf } from "../../../kit/words.js";
+import { Card } from "../finding.js";
+
+/** @typedef {import("../../../wire").NumberFinding} Finding */
+/** @typedef {import("../../../wire").ExplainedLoss} Fitting */
+
+const MOST_COMPARED = 6;
+
+/** @param {{ channel: import("../state.js").DoctorPage }} properties */
+export function Answer({ channel }) {
+  const { found, explained } = channel;
+  if (!found || !explained) return null;
+  const answers = answersOf(found);
+  const [first, ...others] = answers;
+  return h(
+    "div",
+    null,
+    h("p.lp-about", { "aria-live": "polite" }, aboutOf(channel, answers.length)),
+    h("ol.lp-findings", { class: found.fits ? "lp-answer" : undefined }, first),
+    others.length
+      ? h(
+          Fold,
+          { title: say(found.fits ? "doctor.other_answers" : "doctor.nearest", { count: others.length }) },
+          h("ol.lp-findings", null, others),
+        )
+      : null,
+    h(channel.isExample ? Section : Fold, { title: say("doctor.examples") }, h(Examples, { channel })),
+  );
+}
+
+/**
+ * @param {import("../state.js").DoctorPage} channel
+ * @param {number} count of the answers, the folded ones too
+ */
+function aboutOf({ found, isExample, explained }, count) {
+  if (!found || !explained) return "";
+  const { value, loss } = explained;
+  if (isExample) return say("doctor.example_shown", { value, loss: titleOf(loss) });
+  return found.fits ? say("doctor.may_be", { count }) : found.none;
+}
+
+/**
+ * The cards of all answers, the likeliest first: where the number stands at counts that are known, what it
+ * fits, what it says by itself.
+ * @param {import("../../../wire").NumberExplained} found
+ */
+function answersOf({ fits, findings, standing, signs }) {
+  const texts = [...new Set([...(standing ? [standing.said] : []), ...(fits ? [] : signs)])];
+  const rest = fits ? signs.filter((sign) => !texts.includes(sign)) : [];
+  return [
+    ...texts.map((text) => h(Card, { text })),
+    ...findings.map((finding) => h(FindingCard, { finding })),
+    ...rest.map((text) => h(Card, { text })),
+  ];
+}
+
+/** @param {{ finding: Finding }} properties */
+function FindingCard({ finding: { kinds, value, said, beside, losses, more, exact, gap } }) {
+  const [first, ...others] = losses;
+  const head = [
+    ...kinds.map((kind) => h(`span.lp-kind.lp-kind-${kind}`, null, say(`doctor.kind.${kind}`))),
+    h("strong", null, show(value, 6)),
+    exact ? null : h("small", null, say("doctor.gap", { gap: show(Math.abs(gap), 2) })),
+  ];
+  return h(
+    Card,
+    { text: said, more: beside, head },
+    h("div.lp-row.lp-wrap", null, h(SceneLink, { fit: first }), h(CompareLink, { losses })),
+    others.length
+      ? h(
+          Fold,
+          { title: say("doctor.other_losses", { count: others.length + more }) },
+          h(LossTable, { losses }),
+          more ? h("p.lp-note", null, say("doctor.more", { count: more })) : null,
+        )
+      : null,
+  );
+}
+
+/** @param {{ fit: Fitting }} properties */
+const SceneLink = ({ fit: { scene, shows } }) =>
+  scene === null ? null : h("a.lp-button", { href: `./#${scene}` }, say(`doctor.open.${shows}`));
+
+/**
+ * Leads to the losses that have the number, beside each other, on the batch of the first.
+ * @param {{ losses: Fitting[] }} properties
+ */
+function CompareLink({ losses }) {
+  const [{ scene }] = losses;
+  const distinct = losses.filter(({ loss }, i) => losses.findIndex((one) => one.loss === loss) === i);
+  if (scene === null || distinct.length < 2) return null;
+  const shown = { picture: "numbers", scene };
+  const query = new URLSearchParams([...numbered(distinct.slice(0, MOST_COMPARED)), ...Object.entries(shown)]);
+  return h("a.lp-button", { href: `compare#${query}` }, say("doctor.compare"));
+}
+
+/** @param {{ losses: Fitting[] }} properties */
+const LossTable = ({ losses }) =>
+  h(StackedTable, {
+    label: say("doctor.other_losses", { count: losses.length }),
+    columns: ["loss", "counts", "kind", "doubled"].map((name) => ({ title: say(`doctor.column.${name}`) })),
+    rows: losses.map(({ loss, convention, parameters, counted, kind, doubled }) => [
+      [titleOf(loss), convention, ...settingsOf(parameters)].filter(Boolean).join(" · "),
+      counted,
+      say(`doctor.kind.${kind}`),
+      show(doubled, 5),
+    ]),
+  });
+
+/** @param {Record<string, unknown>} parameters */
+const settingsOf = (parameters) =>
+  Object.entries(parameters).map(
+    ([name, value]) => `${parameterName(name)} ${typeof value === "number" ? show(value, 3) : value}`,
+  );
+
+/**
+ * Numbers that others were stuck with, with what is known beside each; the one that is shown left out.
+ * @param {{ channel: import("../state.js").DoctorPage }} properties
+ */
+const Examples = ({ channel }) =>
+  h(
+    "div.lp-row.lp-wrap.lp-doctor-tries",
+    null,
+    pageData.doctor.examples.slice(channel.isExample ? 1 : 0).map((example) => {
+      const { value, ...beside } = /** @type {Record<string, string>} */ (example);
+      const more = Object.entries(beside).map(([name, one]) =>
+        name === "loss" ? one : `${say(`doctor.known.${name}`)} ${one}`,
+      );
+      return h(
+        "button.lp-button",
+        { type: "button", onClick: () => channel.begin(example) },
+        [value, ...more].join(" · "),
+      );
+    }),
+  );

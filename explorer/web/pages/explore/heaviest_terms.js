@@ -1,0 +1,149 @@
+// The heaviest terms of the sum, and where label and encoder disagree.
+import { nameOf } from "../../kit/cell_card.js";
+import { h, reword, worded } from "../../kit/dom.js";
+import { percent, read, show } from "../../kit/number_format.js";
+import { sortableTable } from "../../kit/sortable_table.js";
+import { language, say } from "../../kit/words.js";
+import { suspectsPart } from "./suspicious_labels.js";
+
+/** @typedef {import("../../wire").Term} Term */
+/** @typedef {import("../../wire").Item} Item */
+
+/** @typedef {import("./state.js").Scene} Scene */
+
+/** @param {Term} term */
+const rowOf = (term) => term.items.at(-2);
+/** @param {Term} term */
+const columnOf = (term) => term.items.at(-1);
+/** @param {Term} term */
+const pairsOf = (term) => [...new Set(term.items.map((item) => item.pair).filter((pair) => pair >= 0))];
+
+/**
+ * What a row or column of the matrix is called.
+ * @param {Scene} channel
+ * @param {Item} item
+ */
+const called = (channel, item) => nameOf((pair) => channel.numberOf(pair), item.axis, item.item, item.pair);
+
+/**
+ * What a term's row or column stands for, in lines: its number, then its words.
+ * @param {Scene} channel
+ * @param {Item | undefined} item
+ */
+function linesOf(channel, item) {
+  if (!item || !channel.batch) return [""];
+  const { first, second, sentences } = channel.batch;
+  const number = called(channel, item);
+  if (item.axis === "pair") return [`${number} · ${first[item.pair] ?? ""}`, second[item.pair] ?? ""];
+  if (item.axis === "candidate" && item.pair >= 0)
+    return [`${channel.numberOf(item.pair)} · ${second[item.pair] ?? ""}`];
+  if (item.sentence >= 0) return [`${number} · ${sentences[item.sentence]}`];
+  return [`${say(`axis.one.${item.axis}`)} ${item.item + 1}`];
+}
+
+/**
+ * @param {Scene} channel
+ * @returns {import("../../kit/sortable_table.js").Column<Term>[]}
+ */
+function columnsOf(channel) {
+  /** @type {(key: string, itemOf: (term: Term) => Item | undefined) => import("../../kit/sortable_table.js").Column<Term>} */
+  const words = (key, itemOf) => ({
+    key,
+    wide: true,
+    cell: (term) => linesOf(channel, itemOf(term)),
+    by: (term) => {
+      const item = itemOf(term);
+      return item ? called(channel, item) : -1;
+    },
+  });
+  return [
+    words("ui.row", rowOf),
+    words("ui.column", columnOf),
+    { key: "ui.value", cell: (term) => show(term.value, 4), by: (term) => read(term.value) ?? NaN },
+    { key: "ui.share", cell: (term) => percent(term.share), by: (term) => term.share },
+  ];
+}
+
+/**
+ * How the weight is spread, and of which line of the definition it is the gradient.
+ * @param {Scene["spec"]} spec
+ * @param {import("../../wire").Figures} figures
+ */
+function spreadOfWeight(spec, { active, terms, carried, beside }) {
+  const blank = language() === "zh" ? "" : " ";
+  const [before, after] = say("ui.weight_note", { step: "<>" }).split("<>");
+  return [
+    say("ui.heaviest_note", { count: active, terms, share: percent(carried ?? 0) }),
+    blank,
+    before,
+    h("code", {}, spec.terms),
+    after,
+    beside ? blank + say("ui.weight_beside") : "",
+  ];
+}
+
+/** @param {Scene} channel */
+function reasonOfNone({ picture }) {
+  if (picture?.parts) return "ui.terms_of_parts";
+  return picture?.figures.terms === null ? "ui.terms_unnamed" : "ui.no_terms";
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
+ */
+export default function terms(root, channel, server) {
+  const headline = h("p.lp-note");
+
+  const list = h("div");
+  const terms = sortableTable(
+    list,
+    {
+      key: "ui.heaviest",
+      columns: columnsOf(channel),
+      sorted: { column: 3, down: true },
+    },
+    (...told) => {
+      if (told[0] !== "reach") {
+        channel.point();
+        return;
+      }
+      const [, term] = told;
+      const [row, column] = term.items.map((item) => item.item);
+      channel.point(pairsOf(term), term.items.length === 2 ? [row, column] : null);
+    },
+  );
+  const suspects = suspectsPart(channel, server);
+  root.append(worded("h2", "ui.heaviest"), headline, list, suspects.element);
+
+  function draw() {
+    const { picture, batch } = channel;
+    if (!picture || !batch) return;
+    const { heaviest, figures } = picture;
+    terms.update({ data: heaviest });
+    // The terms of some losses are one pair each: those have no row and column.
+    const single = heaviest[0]?.items.length === 1;
+    list.classList.toggle("lp-single", single);
+    list.querySelectorAll("th [data-say]")[1].setAttribute("data-say", single ? "ui.pair" : "ui.column");
+    reword(list);
+    headline.replaceChildren(
+      ...(heaviest.length
+        ? spreadOfWeight(channel.spec, figures)
+        : [say(reasonOfNone(channel), { step: channel.spec.terms })]),
+    );
+    suspects.draw();
+  }
+
+  function mark() {
+    const { pairs } = channel.pointed;
+    /** @param {number[]} listed */
+    const all = (listed) => pairs.length > 0 && pairs.every((pair) => listed.includes(pair));
+    terms.update({ state: { lit: (term) => all(pairsOf(term)) } });
+    suspects.light(all);
+  }
+
+  channel.on("picture", draw);
+  channel.on("pointed", mark);
+  channel.on("language", draw);
+}

@@ -1,0 +1,231 @@
+// A sum of losses, part by part: what each weighs, how far they agree, and on which pairs they do not.
+import { Fold } from "../../kit/components.js";
+import { tex } from "../../kit/formula.js";
+import { counted, percent, read, show as written } from "../../kit/number_format.js";
+import { group, h, hosted, show } from "../../kit/preact_view.js";
+import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
+import { said, say } from "../../kit/words.js";
+import { agreementWords, opposedWords } from "./verdict_sentences.js";
+
+/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {import("../../wire").PartSeen} PartSeen */
+/** @typedef {import("../../wire").Parts} Parts */
+/** @typedef {{ channel: Scene, found: Parts }} Properties */
+
+/** @param {{ channel: Scene, block: HTMLElement }} properties */
+function PartsOfSum({ channel, block }) {
+  channel.observe("picture");
+  const found = channel.picture?.parts ?? null;
+  useLayoutEffect(() => {
+    block.style.display = found ? "" : "none";
+  });
+  if (!found) return null;
+  return group(
+    h("h2", null, say("ui.parts")),
+    h("p.lp-note", null, say("ui.parts.about")),
+    h(
+      "div.lp-scroll",
+      { role: "region", tabIndex: 0, "aria-label": say("ui.parts") },
+      h(
+        "table.lp-part-table",
+        null,
+        h(Heads, { names: ["part", "value", "share", "equal", "effective"] }),
+        h(
+          "tbody",
+          null,
+          found.parts.map((part) => h(PartRow, { key: part.weight, channel, part })),
+        ),
+      ),
+    ),
+    h(Agreement, { channel, found }),
+    found.energies.length ? h(Energies, { channel, found }) : null,
+  );
+}
+
+/** @param {{ names: string[] }} properties of columns */
+const Heads = ({ names }) =>
+  h(
+    "thead",
+    null,
+    h(
+      "tr",
+      null,
+      names.map((name) => h("th", { scope: "col" }, say(`ui.parts.${name}`))),
+    ),
+  );
+
+/** @param {{ channel: Scene, part: PartSeen }} properties */
+function PartRow({ channel, part }) {
+  const { formula, share, terms } = part;
+  const landmarks = [
+    part.collapse === null ? "" : say("ui.parts.collapse", { value: written(part.collapse, 3) }),
+    part.floor === null ? "" : say("ui.parts.floor", { value: written(part.floor, 3) }),
+  ].filter(Boolean);
+  const effective =
+    part.effective === null ? "—" : say("ui.parts.of", { count: counted(part.effective, 3), all: terms ?? 0 });
+  return h(
+    "tr",
+    null,
+    h(
+      "th",
+      { scope: "row" },
+      h("strong", null, said(part.name)),
+      hosted({ kind: "div.lp-formula", make: (root) => root, update: (root) => tex(root, formula) }),
+    ),
+    h("td", null, written(part.value, 4), h("small", null, landmarks.join(" · "))),
+    h("td", null, share === null ? "—" : percent(share), h(ShareBar, { share: share ?? 0 })),
+    h("td", null, h(EqualWeight, { channel, part })),
+    h("td", null, effective),
+  );
+}
+
+/** @param {{ share: number }} properties */
+const ShareBar = ({ share }) => h("div.lp-part-bar", { style: { "--lp-part": percent(share) } }, h("i", null));
+
+/**
+ * The weight at which a part has as large a gradient as the first, as a button where the slider reaches it.
+ * @param {{ channel: Scene, part: PartSeen }} properties
+ */
+function EqualWeight({ channel, part: { weight, equal } }) {
+  if (equal === null) return "—";
+  const { minimum = 0, maximum = Infinity } = channel.form.parameters.find(({ name }) => name === weight) ?? {};
+  if (equal < minimum || equal > maximum) {
+    const beyond = say("ui.parts.equal.beyond", { low: written(minimum), high: written(maximum) });
+    return group(written(equal, 3), h("small", null, beyond));
+  }
+  const title = say("ui.parts.equal.set");
+  const rounded = Math.min(maximum, Math.max(minimum, Number(equal.toPrecision(3))));
+  const set = () => channel.set({ parameters: { ...channel.scenario.parameters, [weight]: rounded } });
+  return h("button.lp-button", { type: "button", title, "aria-label": title, onClick: set }, written(equal, 3));
+}
+
+/** @param {Properties} properties */
+function Agreement({ channel, found }) {
+  const { parts, cosines, opposed, opposed_count: count, undone } = found;
+  return group(
+    h("p.lp-note", null, agreementWords(parts, cosines)),
+    parts.length > 2 ? h(Cosines, { parts, cosines }) : null,
+    h("p.lp-note", null, opposedWords(count, channel.batch?.labels.length ?? 0, undone)),
+    count
+      ? h(
+          Fold,
+          { title: say("ui.parts.pairs") },
+          h(
+            "ol.lp-opposed",
+            null,
+            opposed.map((one) => h(OpposedPair, { key: one.pair, channel, parts, ...one })),
+          ),
+        )
+      : null,
+  );
+}
+
+/** @param {Pick<Parts, "parts" | "cosines">} properties */
+const Cosines = ({ parts, cosines }) =>
+  h(
+    "div.lp-scroll",
+    null,
+    h(
+      "table.lp-part-table",
+      null,
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          h("td", null),
+          parts.slice(0, -1).map(({ name }) => h("th", { scope: "col" }, said(name))),
+          h("td", null),
+        ),
+      ),
+      h(
+        "tbody",
+        null,
+        parts.slice(1).map(({ name }, above) =>
+          h(
+            "tr",
+            null,
+            h("th", { scope: "row" }, said(name)),
+            parts.map((_part, column) => h("td", null, column <= above ? written(cosines[above + 1][column], 3) : "")),
+          ),
+        ),
+      ),
+    ),
+  );
+
+/**
+ * A pair that the parts pull in opposite directions.
+ * @param {{ channel: Scene, parts: PartSeen[] } & Parts["opposed"][number]} properties
+ */
+function OpposedPair({ channel, parts, pair, pulls }) {
+  const { first = [], second = [] } = channel.batch ?? {};
+  const point = () => channel.point([pair]);
+  const leave = () => channel.point();
+  return h(
+    "li",
+    { tabIndex: 0, onMouseEnter: point, onFocus: point, onMouseLeave: leave, onBlur: leave },
+    h(
+      "div.lp-two",
+      null,
+      h("span", null, `${channel.numberOf(pair)} · ${first[pair] ?? ""}`),
+      h("span", null, second[pair] ?? ""),
+    ),
+    h(
+      "div.lp-row.lp-wrap",
+      null,
+      pulls.map((pull, k) =>
+        h(
+          (read(pull) ?? 0) > 0 ? "span.lp-pull.lp-apart" : "span.lp-pull.lp-together",
+          null,
+          `${said(parts[k].name)} ${written(pull, 3)}`,
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * What each prefix of the vectors does alone, and its share of the gradient.
+ * @param {Properties} properties
+ */
+const Energies = ({ found: { energies } }) =>
+  group(
+    h("p.lp-note", null, say("ui.parts.energy.about")),
+    h(
+      "div.lp-scroll",
+      null,
+      h(
+        "table.lp-part-table",
+        null,
+        h(Heads, { names: ["dimensions", "alone", "energy"] }),
+        h(
+          "tbody",
+          null,
+          energies.map(({ dimensions, share, alone }) =>
+            h(
+              "tr",
+              { key: dimensions },
+              h("th", { scope: "row" }, String(dimensions)),
+              h(ShareCell, { share: alone }),
+              h(ShareCell, { share }),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+
+/** @param {{ share: import("../../wire").Real }} properties */
+function ShareCell({ share }) {
+  const value = read(share) ?? NaN;
+  const isKnown = !Number.isNaN(value);
+  return h("td", null, isKnown ? percent(value) : "—", h(ShareBar, { share: isKnown ? value : 0 }));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {Scene} channel
+ */
+export default (root, channel) =>
+  show(root, PartsOfSum, { channel, block: /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root) });

@@ -1,0 +1,73 @@
+// What stands in the place of a run while none is chosen: one button that shows a training, and what the plan on
+// the left would learn from.
+import { show } from "../../kit/number_format.js";
+import { pageData } from "../../kit/page_data.js";
+import { h } from "../../kit/preact_view.js";
+import { say } from "../../kit/words.js";
+import { Button, Note } from "./fields.js";
+
+/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+
+/** @param {Page} properties */
+export const Invitation = ({ channel }) =>
+  h(
+    "section.lp-invitation",
+    null,
+    h("h1", null, say("finetune.title")),
+    h("p.lp-about", null, say("finetune.invitation")),
+    h(
+      "div.lp-row.lp-wrap",
+      null,
+      h(Button, {
+        id: "lp-finetune-quick",
+        kind: "lp-start",
+        name: say("finetune.quick"),
+        act: () => channel.startQuick(),
+      }),
+      h(Button, { id: "lp-finetune-own", name: say("finetune.own"), act: () => channel.publish("own") }),
+    ),
+    h(Note, { text: say("finetune.quick_about") }),
+    h(Sample, { channel }),
+    h(Note, { text: pageData.hosted ? say("finetune.shared_machine") : "" }),
+  );
+
+/**
+ * A pair of the highest label, of the middle and of the lowest.
+ * @param {Page} properties
+ */
+function Sample({ channel }) {
+  channel.observe("checked");
+  const rows = channel.checked?.sample ?? [];
+  if (!rows.length) return null;
+  return h(
+    "div",
+    null,
+    h("h2", null, say("finetune.sample")),
+    h(
+      "table.lp-sample",
+      null,
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          ["ui.label", "ui.pair"].map((key) => h("th", { scope: "col" }, say(key))),
+        ),
+      ),
+      h(
+        "tbody",
+        { "data-batch-text": "" },
+        rows.map(([one, other, label]) =>
+          h(
+            "tr",
+            null,
+            h("th", { scope: "row" }, show(label, 3)),
+            h("td", null, h("div", null, one), h("div", null, other)),
+          ),
+        ),
+      ),
+    ),
+    h(Note, { text: say("finetune.sample_about") }),
+  );
+}

@@ -1,0 +1,33 @@
+// What an address of another page brings: a loss, and the data for it.
+
+import { withoutBlanks } from "../../kit/loss_sums.js";
+import { pageData } from "../../kit/page_data.js";
+import { wholeLink } from "../../kit/scenario_links.js";
+
+/** @param {string} text */
+export const lossIn = (text) => withoutBlanks(new URLSearchParams(text).get("loss") ?? "");
+
+/**
+ * A loss and a dataset in an address: an example by its name, a file that the server has, or the link of a scene.
+ * @param {string} text
+ * @returns {import("./state.js").PlanChange | null}
+ */
+export function planIn(text) {
+  const entries = new URLSearchParams(text);
+  const loss = lossIn(text);
+  if (!loss || !Object.hasOwn(pageData.losses, loss)) return null;
+  const form = { loss, convention: "", parameters: {} };
+  const [example, file, scene] = ["example", "file", "link"].map((name) => entries.get(name));
+  if (example) {
+    const isPractice = pageData.finetune.practice.includes(example);
+    return { ...form, data: isPractice ? { source: "practice", practice: example } : { source: "example", example } };
+  }
+  if (file) {
+    const columns = Object.fromEntries(
+      [...entries].filter(([key]) => key.startsWith("c.")).map(([key, column]) => [key.slice(2), column]),
+    );
+    const [name, encoding] = ["name", "encoding"].map((entry) => entries.get(entry) ?? "");
+    return { ...form, data: { source: "file", file, name, encoding, columns, alternatives: [] } };
+  }
+  return scene ? { ...form, data: { source: "link", link: wholeLink(scene) } } : null;
+}

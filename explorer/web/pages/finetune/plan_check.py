@@ -1,0 +1,258 @@
+"""Check of a plan of the Fine-tune page: its data, its losses, its steps, its time."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, cast
+
+from explorer.lab.large.page_contents import LabelRules
+from explorer.lab.training import data, published_experiment, quota, starting_model, teacher_scores
+from explorer.lab.training.parameter_trials import Offer, duplicate_rule, offers
+from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.run_difference_verdict import LEVEL, by_chance
+from explorer.lab.training.runs import default_runs as runs
+from explorer.lab.training.runs import estimate
+from explorer.lab.training.trainer_inputs import Pair, examples, form_of
+from explorer.runtime import jobs
+from explorer.runtime.cache import Cache
+from explorer.runtime.deployment_policy import deployment_policy
+from explorer.runtime.limits import CORPORA, PACES, QUOTED_LETTERS
+from explorer.runtime.number_format import whole_percent
+from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Setting, Sparse
+from explorer.sources.reading_notes import ReadingNote
+from explorer.web.pages.finetune.plans import read_plan, scene_of
+from losses import LOSSES
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Reason why a plan cannot be trained, or its steps and its examples, of a `form`; `pace` names
+    the time of a step."""
+
+    refused: Problem | None
+    examples: int
+    form: Literal["pairs", "classes", "triplets", "lists"]
+    steps: int
+    pace: str
+
+
+@dataclass(frozen=True)
+class Repetition(Outlook):
+    """The source's experiment on the same data: so many runs."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class ChosenThere(Sparse):
+    """Settings of a link's scenario beside its data: `twins` where it leaves them out, and the
+    names of its models."""
+
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+    threshold: float | None
+    label_range: tuple[float, float] | None
+    extra_negatives: bool
+    twins: Literal["apart", "leave_out", "keep"] = "apart"
+    guide: str = ""
+    teacher_model: str = ""
+
+
+@dataclass(frozen=True)
+class Checked(Outlook):
+    """The check of a plan: contents of the data, losses that can learn from it, length of the run;
+    the Spearman, above and below 0, that so many held-out pairs reach `by_chance`, at this `level`.
+
+    `taught`: a teacher's scores came with the data; `asked`: approximate number of pairs for a
+    model to score; `guide_unread`: a guide's vectors came, which no trainer reads;
+    `encoder_prompts`: those of the encoder's own configuration. `notes` are those on the columns of
+    a dataset of the hub; those of a file stand below it.
+    """
+
+    repetition: Repetition
+    of_scene: ChosenThere | None
+    sample: list[Pair]
+    losses: dict[str, Problem | None]
+    train: int
+    held_out: int
+    by_chance: float | None
+    level: str
+    labels: tuple[float, float, int]
+    labelled: bool
+    taught: bool
+    asked: int
+    guide_unread: bool
+    rules: LabelRules
+    skipped: int
+    notes: list[ReadingNote]
+    shared: int
+    rate: float
+    encoder_prompts: dict[str, str]
+    trials: list[Offer]
+    minutes: float | None
+
+
+@dataclass(frozen=True)
+class Pace(Sparse):
+    """Seconds, measured here; nothing of it while a run trains."""
+
+    seconds_to_load: float = 0.0
+    seconds_per_step: float = 0.0
+    seconds_per_evaluation: float = 0.0
+
+
+@functools.lru_cache(maxsize=CORPORA)
+def _corpus(known: TrainingData) -> data.Corpus:
+    return data.read(TrainingPlan(data=known))
+
+
+def check(request: dict) -> Checked:
+    """{plan} → what the data holds, which losses can learn from it, how long the run will be."""
+    chosen: Any = request.get("plan")
+    plan = read_plan(chosen)
+    starting_model.check(plan)
+    corpus = data.under_teacher(plan, _corpus(plan.data))
+    return Checked(
+        **vars(_outlook(plan, corpus)),
+        repetition=_repetition(plan, corpus),
+        of_scene=_chosen_in(chosen["data"]),
+        sample=_sample(corpus.train),
+        losses=dict(data.losses_for(plan, corpus)),
+        train=len(corpus.train),
+        held_out=len(corpus.held_out),
+        by_chance=by_chance([pair[:2] for pair in corpus.held_out]) if corpus.labelled else None,
+        level=whole_percent(LEVEL),
+        labels=(min(corpus.labels), max(corpus.labels), len(set(corpus.labels))),
+        labelled=corpus.labelled,
+        taught=corpus.teacher is not None,
+        asked=teacher_scores.taught_pairs(plan, corpus.material),
+        guide_unread=corpus.brings_guide or _has_vectors(chosen["data"]),
+        rules=_rules(plan, corpus),
+        skipped=corpus.skipped,
+        notes=list(corpus.notes) if plan.data.source == "hub" else [],
+        shared=corpus.shared,
+        rate=plan.rate,
+        encoder_prompts=starting_model.own_prompts(plan.encoder) if plan.kind == "bi" else {},
+        trials=list(offers(plan, runs().room())),
+        minutes=quota.time_limit() / 60 if deployment_policy().bounded else None,
+    )
+
+
+def _rules(plan: TrainingPlan, corpus: data.Corpus) -> LabelRules:
+    """Return the rules of the labels, and the number of positive training pairs."""
+    rules = data.rules_for(plan, corpus)
+    positives = sum(label >= rules.threshold for *_, label in corpus.train)
+    return LabelRules(**rules._asdict(), positives=positives)
+
+
+def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Outlook:
+    """Return the reason why the plan cannot be trained, or its examples, its steps and their
+    pace."""
+    count = examples(plan, corpus.material)
+    return Outlook(
+        refused=data.why_not(plan, corpus) or quota.why_not(plan, corpus),
+        examples=count,
+        form=cast("Any", form_of(plan, corpus.material)),
+        steps=plan.steps_for(count),
+        pace=_pace_key(plan),
+    )
+
+
+def _repetition(plan: TrainingPlan, corpus: data.Corpus) -> Repetition:
+    """Return the number of runs of the source's experiment on this data, and the outlook for
+    each."""
+    plans = published_experiment.experiment(plan)
+    losses = {one.loss: _outlook(one, corpus) for one in plans}.values()
+    worst = next((outlook for outlook in losses if outlook.refused), next(iter(losses)))
+    return Repetition(**vars(worst), count=len(plans))
+
+
+def _chosen_in(given: dict) -> ChosenThere | None:
+    """Return the settings of a link's scenario beside the data: its loss, and its rules."""
+    if given["source"] != "link":
+        return None
+    scene = scene_of(given)
+    if scene.loss not in LOSSES:
+        return None
+    return ChosenThere(
+        loss=scene.loss,
+        convention=scene.convention,
+        parameters=cast("Any", dict(scene.parameters)),
+        threshold=scene.rules.threshold,
+        label_range=scene.rules.label_range,
+        extra_negatives=scene.rules.extra_negatives,
+        twins=cast("Any", duplicate_rule(scene.rules)),
+        guide=scene.data.guide,
+        teacher_model=scene.data.teacher_model,
+    )
+
+
+def _has_vectors(given: dict) -> bool:
+    """True if the scenario of a link has a guide's vectors."""
+    return given["source"] == "link" and bool(scene_of(given).data.guided)
+
+
+def _sample(pairs: Sequence[Pair]) -> list[Pair]:
+    """A pair of the highest label, one from the middle, and one of the lowest."""
+    ordered = sorted(pairs, key=lambda pair: -pair[2])
+    places = sorted({0, len(ordered) // 2, len(ordered) - 1})
+    return [
+        (a[:QUOTED_LETTERS], b[:QUOTED_LETTERS], label)
+        for a, b, label in map(ordered.__getitem__, places)
+    ]
+
+
+# Two trial steps are the same for all who ask, so the times of the last ones are kept; one trial
+# at a time, and none beside a run.
+_trial = threading.Lock()
+_paces: Cache[Pace] = Cache(PACES)
+PACE = tuple(one.name for one in fields(Pace))
+
+
+def estimate_pace(request: dict) -> Pace:
+    """{plan, repetition?} → seconds to load, and for each step and evaluation, of the plan or of
+    one run of the source's experiment on its data, here; {} while a run trains."""
+    plan = read_plan(request.get("plan"))
+    if request.get("repetition"):
+        plan = published_experiment.experiment(plan)[0]
+    key = _pace_key(plan)
+    if known := _paces.get(key):
+        return known
+    if runs().busy() or not _trial.acquire(blocking=False):
+        return Pace()
+    try:
+        found = estimate(plan, runs().device, is_needed=_nobody_trains)
+        if found is None:
+            return Pace()
+        return _paces.put(key, Pace(**{name: found[name] for name in PACE}))
+    finally:
+        _trial.release()
+
+
+def _nobody_trains() -> bool:
+    jobs.step("trial")  # ends here once the page no longer waits
+    return not runs().busy()
+
+
+def _pace_key(plan: TrainingPlan) -> str:
+    """Digest of a plan without the settings that make no step slower: numbers of steps, and mere
+    numbers."""
+    usual = TrainingPlan()
+    same = {name: getattr(usual, name) for name in NOT_SLOWER}
+    choices = tuple((n, v) for n, v in plan.parameters if isinstance(v, bool | str | tuple))
+    slow = dataclasses.replace(plan, **same, parameters=choices)
+    return hashlib.sha256(json.dumps(slow.to_json()).encode()).hexdigest()
+
+
+NOT_SLOWER = (
+    *("steps", "epochs", "evaluations", "seed", "threshold", "label_range"),
+    *("learning_rate", "schedule", "warmup", "weight_decay", "clipping"),
+)

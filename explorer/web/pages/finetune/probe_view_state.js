@@ -1,0 +1,109 @@
+// What is looked at of the probe batch of a run: which recorded step, under which view.
+import { pageData } from "../../kit/page_data.js";
+import { RETRY_MS, Requests } from "../../kit/request.js";
+import { GONE } from "../../kit/server.js";
+import { Store } from "../../kit/state_store.js";
+
+/** @typedef {import("../../kit/types").Answer<import("../../wire").FinetuneServer, "probe">} Answer */
+
+export class ProbeScene {
+  /**
+   * `ask` puts a request to the server; `told()` hears of every change.
+   * @param {(request: object) => Promise<Answer | null>} ask
+   * @param {() => void} told
+   */
+  constructor(ask, told) {
+    this.ask = ask;
+    this.told = told;
+    this.store = new Store(pageData.scenario);
+    /** @type {string | null} */
+    this.run = null;
+    /** @type {number | null} */
+    this.step = null;
+    /** @type {import("../../wire").ProbeBatch | null} */
+    this.batch = null;
+    /** @type {import("../../wire").Picture | null} */
+    this.picture = null;
+    /** @type {import("../../wire").Problem | null} */
+    this.problem = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.retrying = undefined;
+    this.drawn = 0;
+    /** @type {import("../../kit/types").Pointed} */
+    this.pointed = { pairs: [], cell: null, part: null };
+    /** @type {Requests<Answer | null>} */
+    this.requests = new Requests({
+      most: 2,
+      between: true,
+      ask: () => this.question(),
+      take: (answer) => this.take(answer),
+    });
+  }
+
+  /**
+   * What the server is asked for: the loss of the run, and what is looked at.
+   * @returns {import("../../wire").Scenario}
+   */
+  get scenario() {
+    return this.store.state;
+  }
+
+  /**
+   * Formulas of the landmarks, by their names.
+   * @returns {{ collapse?: string, floor?: string }}
+   */
+  get landmarks() {
+    const { loss, convention } = this.scenario;
+    return pageData.losses[loss]?.conventions[convention] ?? {};
+  }
+
+  /**
+   * Look at a recorded step of a run with this plan.
+   * @param {string} run
+   * @param {number} step
+   * @param {import("../../wire").TrainingPlan} plan
+   */
+  look(run, step, { loss, convention, parameters }) {
+    if (run !== this.run) {
+      this.batch = null;
+      this.store.reset({ ...pageData.defaults, loss, convention, parameters });
+    }
+    Object.assign(this, { run, step });
+    this.requests.ask();
+  }
+
+  /** @param {Partial<import("../../wire").View>} view */
+  choose(view) {
+    const { affects } = this.store.update({ view });
+    if (affects === "nothing") this.told();
+    else this.requests.ask();
+  }
+
+  /**
+   * @param {number[]} pairs
+   * @param {[number, number] | null} cell
+   * @param {import("../../kit/types").PointedPart | null} part
+   */
+  point(pairs = [], cell = null, part = null) {
+    this.pointed = { pairs, cell, part };
+    this.told();
+  }
+
+  question() {
+    clearTimeout(this.retrying);
+    const { run, step, scenario } = this;
+    return this.ask({ run, step, scenario, known: this.problem ? "" : (this.batch?.key ?? "") });
+  }
+
+  /** @param {Answer | null} answer */
+  take(answer) {
+    this.problem = answer ? (answer.error ?? null) : GONE;
+    if (!answer) this.retrying = setTimeout(() => this.requests.ask(), RETRY_MS);
+    if (answer?.picture) {
+      this.batch = answer.batch ?? this.batch;
+      this.picture = answer.picture;
+      this.drawn += 1;
+    }
+    this.told();
+  }
+}

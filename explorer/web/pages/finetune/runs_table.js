@@ -1,0 +1,103 @@
+// All runs of the folder, as a table from which one or several are chosen.
+import { Section } from "../../kit/components.js";
+import { fixed } from "../../kit/number_format.js";
+import { h } from "../../kit/preact_view.js";
+import { language, say, titleOf } from "../../kit/words.js";
+import { Note } from "./fields.js";
+import { encoderNamed, leadingOf, lossOf, PLACES, queued, settingsOf } from "./plan_names.js";
+import { table } from "./sortable_table.js";
+
+/** @typedef {import("../../wire").RunStatus} RunStatus */
+
+/** @type {(when: "before" | "after") => (run: RunStatus) => number} */
+const measured =
+  (when) =>
+  ({ summary }) =>
+    summary?.[when][leadingOf(summary.after)] ?? NaN;
+const [before, after] = [measured("before"), measured("after")];
+/**
+ * The loss, and under it the parameters that were chosen.
+ * @param {import("../../wire").TrainingPlan} plan
+ */
+function linesOf(plan) {
+  const [title, settings] = [titleOf(plan.loss), settingsOf(plan)];
+  return settings ? [title, settings] : title;
+}
+/**
+ * The figure, and under it what it is called.
+ * @param {RunStatus} run
+ * @param {number} value
+ */
+const shownAs = ({ summary }, value) =>
+  summary && !Number.isNaN(value) ? [fixed(value, PLACES), say(`finetune.${leadingOf(summary.after)}`)] : "—";
+
+/**
+ * @param {import("./state.js").FinetunePage} channel
+ * @returns {import("../../kit/sortable_table.js").Column<RunStatus>[]}
+ */
+const columnsOf = (channel) => [
+  {
+    key: "finetune.column.show",
+    by: (run) => Number(channel.shown.includes(run.id)),
+    box: {
+      label: (run) => say("finetune.compare_run", { name: `${titleOf(run.loss)}, ${run.plan.seed}` }),
+      checked: (run) => channel.shown.includes(run.id),
+    },
+  },
+  { key: "ui.loss", wide: true, cell: (run) => linesOf(run.plan), by: (run) => lossOf(run.plan) },
+  {
+    key: "finetune.column.before",
+    cell: (run) => shownAs(run, before(run)),
+    by: before,
+  },
+  {
+    key: "finetune.column.after",
+    cell: (run) => shownAs(run, after(run)),
+    by: after,
+  },
+  {
+    key: "finetune.column.state",
+    cell: (run) => (run.queue_position ? queued(run) : say(`finetune.state.${run.state}`)),
+    by: (run) => run.state,
+  },
+  { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
+  {
+    key: "ui.encoder",
+    wide: true,
+    cell: (run) => [encoderNamed(run.plan), say(`finetune.kind.${run.kind}`)],
+    by: (run) => run.encoder,
+  },
+  { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
+  {
+    key: "finetune.column.started",
+    cell: (run) =>
+      new Date(1000 * run.created).toLocaleString(language(), {
+        month: "short",
+        day: "numeric",
+        hour: "2-digit",
+        minute: "2-digit",
+      }),
+    by: (run) => run.created,
+  },
+];
+
+/** @param {{ channel: import("./state.js").FinetunePage }} properties */
+export function RunsTable({ channel }) {
+  channel.observe("runs", "shown");
+  if (!channel.runs.length) return null;
+  return h(
+    Section,
+    { title: say("finetune.runs") },
+    h(Note, { text: say("finetune.runs_about") }),
+    table({
+      options: { key: "finetune.runs", most: 8, picks: true, columns: columnsOf(channel) },
+      rows: channel.runs,
+      lit: (run) => run?.id === channel.shown[0],
+      look: { "--lp-least": "700px" }, // a telephone moves what it would squeeze with the finger
+      emit: (...event) => {
+        if (event[0] === "pick") channel.show([event[1].id]);
+        else if (event[0] === "tick") channel.toggle(event[1].id);
+      },
+    }),
+  );
+}

@@ -1,0 +1,64 @@
+// The button that begins: which encoder, how many losses and seeds, how long it takes.
+import { show } from "../../kit/number_format.js";
+import { h } from "../../kit/preact_view.js";
+import { say } from "../../kit/words.js";
+import { Button, Note, Wrong } from "./fields.js";
+import { encoderOf, lossOf } from "./plan_names.js";
+
+/** @typedef {import("./state.js").FinetunePage} FinetunePage */
+
+/** @param {{ channel: FinetunePage, trial: ReturnType<typeof import("./time_estimate.js").timeTrial> }} properties */
+export function StartBox({ channel, trial }) {
+  channel.observe("problem", "starting", "pace", "runs", "run", "shown");
+  const { checked, isStarting } = channel;
+  const about = channel.trace()?.about;
+  const forms = channel.distinctForms();
+  const count = forms.length * channel.beside.seeds;
+  const { steps, minutes } = checked ?? {};
+  const time = steps
+    ? [trial.sentence(count), minutes ? say("finetune.shared_time", { minutes }) : ""].filter(Boolean).join(" ")
+    : "";
+  const name = isStarting ? "finetune.starting" : count > 1 ? "finetune.start_many" : "finetune.start";
+  return h(
+    "div.lp-start-box",
+    null,
+    h(Button, {
+      id: "lp-finetune-start",
+      kind: "lp-start",
+      name: say(name, { count }),
+      disabled: isStarting,
+      act: () => channel.startChosen(),
+    }),
+    h("p.lp-note.lp-summary", null, summaryOf(channel, forms, count)),
+    h(Wrong, { problem: channel.notice ?? checked?.error ?? checked?.refused ?? trial.failure() }),
+    h(Note, { id: "lp-finetune-time", role: "status", text: time }),
+    about
+      ? h(Button, { id: "lp-finetune-reuse", name: say("finetune.reuse"), act: () => channel.reuse(about.plan) })
+      : null,
+  );
+}
+
+/**
+ * What the button will do.
+ * @param {FinetunePage} channel
+ * @param {import("./state.js").Form[]} forms
+ * @param {number} count of the runs
+ */
+function summaryOf({ plan, beside, checked }, forms, count) {
+  const { steps, examples = 1 } = checked ?? {};
+  const { seeds } = beside;
+  const isProduct = forms.length > 1 && seeds > 1;
+  return [
+    encoderOf(plan),
+    isProduct ? say("finetune.product", { losses: forms.length, seeds, count }) : forms.map(lossOf).join(", "),
+    steps
+      ? say("finetune.steps_of", {
+          steps,
+          batch: plan.batch_size,
+          epochs: show((steps * plan.batch_size) / examples, 2),
+        })
+      : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}

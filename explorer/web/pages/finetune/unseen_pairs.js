@@ -1,0 +1,86 @@
+// A file of pairs that no run has seen: every run that is shown is measured on it, until the reader goes back to the
+// held-out pairs.
+import { ColumnFields, EncodingField } from "../../kit/column_fields.js";
+import { FilePicker } from "../../kit/components.js";
+import { h } from "../../kit/preact_view.js";
+import { Progress } from "../../kit/progress.js";
+import { say } from "../../kit/words.js";
+import { Button, Note, Wrong } from "./fields.js";
+
+/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+
+/** @param {Page} properties */
+export function UnseenPairs({ channel: { comparison } }) {
+  const { file, problem, chosen, answer, jobs } = comparison;
+  const isReadable = file && !file.problem;
+  const read = !file ? "" : file.problem ? file.name : say("ui.file_read", file);
+  return h(
+    "div",
+    null,
+    h(
+      "details.lp-fold.lp-unseen",
+      null,
+      h("summary", null, say("finetune.unseen")),
+      h(Note, { text: say("finetune.unseen_about") }),
+      h(
+        "div.lp-panel",
+        null,
+        h(FilePicker, {
+          id: "lp-finetune-unseen",
+          title: "finetune.unseen_drop",
+          take: (one) => comparison.handIn(one),
+        }),
+        h(Note, { role: "status", text: read }),
+        file ? h(Columns, { comparison, file }) : null,
+        h(Wrong, { problem }),
+        isReadable && !chosen
+          ? h(Button, {
+              id: "lp-finetune-unseen-go",
+              name: say("finetune.unseen_go"),
+              act: () => comparison.measure(),
+            })
+          : null,
+      ),
+      h(Progress, { channel: jobs }),
+    ),
+    answer?.unseen
+      ? h(
+          "div.lp-row.lp-wrap",
+          null,
+          h("p.lp-unseen-told", { role: "status" }, measuredWords(answer, answer.unseen)),
+          h(Button, {
+            id: "lp-finetune-unseen-back",
+            name: say("finetune.unseen_back"),
+            act: () => comparison.choose(null),
+          }),
+        )
+      : null,
+  );
+}
+
+/** @param {{ comparison: import("./comparison.js").Comparison, file: import("./plan_files.js").ReadFile }} properties */
+function Columns({ comparison, file }) {
+  const { teacher, ...roles } = file.chosen; // a teacher measures nothing
+  return h(
+    "div.lp-columns",
+    null,
+    h(EncodingField, { ...file, change: (encoding) => comparison.reread({ encoding }) }),
+    h(ColumnFields, { columns: file.columns, roles, change: (role, column) => comparison.assign(role, column) }),
+  );
+}
+
+/**
+ * What everything is measured on now, and how far the file is unseen.
+ * @param {import("../../wire").Compared} answer
+ * @param {import("../../wire").OnFile} file
+ */
+function measuredWords({ pairs, groups, verdict }, { shared, count, skipped, sampled }) {
+  const words = [
+    say("finetune.unseen_now", { pairs }),
+    ...(groups.length === 1 ? verdict.map(({ key, values }) => say(`remark.${key}`, values)) : []),
+    shared ? say("finetune.unseen_shared", { count: shared, all: count }) : say("finetune.unseen_shared_none"),
+    skipped ? say("finetune.unseen_skipped", { count: skipped }) : "",
+    sampled ? say("finetune.unseen_sampled") : "",
+  ];
+  return words.filter(Boolean).join(" ");
+}

@@ -1,0 +1,117 @@
+// What a block of the map is, or a single cell, in words: its bands or pairs, and what it holds.
+import { h } from "../../kit/dom.js";
+import { grouped, percent, show } from "../../kit/number_format.js";
+import { say } from "../../kit/words.js";
+import { textsOf } from "./map_sentences.js";
+
+/**
+ * An answer with its arrays unpacked; `single`: each block is one cell.
+ * @typedef {Omit<import("../../wire").DrawnBlocks, Facet> & Record<Facet, Float32Array>
+ *   & { height: number, width: number, single: boolean }} Shown
+ */
+/** @typedef {"total" | "share" | "largest" | "masked"} Facet */
+/** @typedef {import("../../kit/cell_frame.js").Cell} Cell */
+/** @typedef {"rows" | "columns"} Side */
+
+/**
+ * @param {Shown} shown
+ * @param {Cell} cell
+ */
+export const placeIn = (shown, [row, column]) => row * shown.width + column;
+
+/**
+ * @param {Shown} shown
+ * @param {Cell} cell
+ */
+export const isEmpty = (shown, cell) => shown.masked[placeIn(shown, cell)] === 1;
+
+/**
+ * A band as a reader counts it: 1 to 3,907.
+ * @param {Shown} shown
+ * @param {Side} side
+ * @param {number} index
+ */
+export function bandOf(shown, side, index) {
+  const { edges } = shown[side];
+  const [from, to] = [edges[index] + 1, edges[index + 1]];
+  return from === to ? grouped(from) : `${grouped(from)}–${grouped(to)}`;
+}
+
+/**
+ * @param {[number[], number[]]} ends
+ * @param {number} index
+ */
+const interval = ([lows, highs], index) =>
+  lows[index] === highs[index]
+    ? show(lows[index], 3)
+    : say("large.from_to", { low: show(lows[index], 3), high: show(highs[index], 3) });
+
+/**
+ * What it holds.
+ * @param {Shown} shown
+ * @param {Cell} cell
+ */
+export function factsOf(shown, cell) {
+  const { single } = shown;
+  if (isEmpty(shown, cell)) return [say(single ? "ui.takes_no_part" : "large.all_masked")];
+  const i = placeIn(shown, cell);
+  const told = [
+    say(single ? "large.term_is" : "large.total_is", { value: show(shown.total[i]) }),
+    say("large.share_is", { share: percent(shown.share[i]) }),
+  ];
+  if (single) return told;
+  return [
+    ...told,
+    say(shown.bounded ? "large.none_above" : "large.largest_is", { value: show(shown.largest[i]) }),
+    shown.masked[i] > 0 ? say("large.masked_is", { share: percent(shown.masked[i]) }) : say("large.none_masked"),
+  ];
+}
+
+/**
+ * The pair of a row or column, or the band of many.
+ * @param {import("./state.js").LargePage} channel
+ * @param {Shown} shown
+ * @param {Side} side
+ * @param {number} index
+ */
+function sideOf(channel, shown, side, index) {
+  const { name, items, edges, labels, scores } = shown[side];
+  if (items.length) {
+    const { entry, label, score } = items[index];
+    const one = say(side === "rows" ? "ui.row" : "ui.column");
+    return h(
+      "div.lp-side",
+      {},
+      h("b", {}, `${one} ${grouped(edges[index] + 1)}: ${say(`axis.one.${name}`)} #${grouped(entry + 1)}`),
+      textsOf(channel, items[index]).map((line) => h("p", {}, line)),
+      h("small", {}, say("ui.pair_facts", { label: show(label), score: show(score) })),
+    );
+  }
+  const count = grouped(edges[index + 1] - edges[index]);
+  return h(
+    "div.lp-side",
+    {},
+    h("b", {}, `${say(side === "rows" ? "large.rows" : "large.columns")} ${bandOf(shown, side, index)}`),
+    h("p", {}, say("large.band_labels", { range: interval(labels, index), count })),
+    h("small", {}, say("large.band_scores", { range: interval(scores, index) })),
+  );
+}
+
+/**
+ * Its card, or what to do to see one.
+ * @param {HTMLElement} card
+ * @param {import("./state.js").LargePage} channel
+ * @param {Shown | null} shown
+ * @param {Cell | null} cell
+ */
+export function fillCard(card, channel, shown, cell) {
+  if (!shown || !cell) {
+    card.replaceChildren(h("p.lp-hint", {}, say("large.hint")));
+    return;
+  }
+  const facts = factsOf(shown, cell).map((fact) => h("span", {}, fact));
+  card.replaceChildren(
+    h("div.lp-sides", {}, sideOf(channel, shown, "rows", cell[0]), sideOf(channel, shown, "columns", cell[1])),
+    h("div.lp-facts", {}, facts),
+  );
+}

@@ -1,0 +1,76 @@
+// The heaviest of all terms, whether there are a thousand or 10¹².
+import { h, worded } from "../../kit/dom.js";
+import { grouped, percent, read, show } from "../../kit/number_format.js";
+import { sortableTable } from "../../kit/sortable_table.js";
+import { say } from "../../kit/words.js";
+import { linesOf } from "./map_sentences.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").LargePage} channel
+ */
+export default function terms(root, channel) {
+  /** @param {import("../../wire").LargeTerm} term */
+  const label = (term) => `${show(term.row.label)} · ${show(term.column.label)}`;
+  const list = h("div.lp-whole-words");
+  const table = sortableTable(
+    list,
+    {
+      key: "ui.heaviest",
+      most: 10,
+      picks: true,
+      columns: [
+        {
+          key: "ui.row",
+          cell: (/** @type {import("../../wire").LargeTerm} */ t) => linesOf(channel, t.row),
+          by: (t) => t.row.entry,
+          wide: true,
+        },
+        { key: "ui.column", cell: (t) => linesOf(channel, t.column), by: (t) => t.column.entry, wide: true },
+        { key: "large.labels", cell: label, by: (t) => t.column.label - t.row.label },
+        { key: "ui.value", cell: (t) => show(t.value), by: (t) => read(t.value) },
+        { key: "ui.share", cell: (t) => percent(t.share), by: (t) => t.share },
+      ],
+    },
+    (...told) => {
+      if (told[0] === "pick") reveal(told[1]);
+    },
+  );
+  const note = h("p.lp-note");
+  root.append(worded("h2", "ui.heaviest"), note, list);
+
+  // A click shows the term in the map, with its neighbours.
+  /** @param {import("../../wire").LargeTerm} term */
+  function reveal({ cell }) {
+    const [rows, columns] = channel.answer?.shape ?? [0, 0];
+    /** @type {(middle: number, all: number) => [number, number]} */
+    const around = (middle, all) => [Math.max(0, middle - 20), Math.min(all, middle + 21)];
+    channel.zoom([...around(cell[0], rows), ...around(cell[1], columns)]);
+    channel.mark(cell);
+    document.querySelector(".lp-large_map .lp-stage")?.scrollIntoView({ block: "nearest" });
+  }
+  const light = () => table.update({ state: { lit: ({ cell }) => String(cell) === String(channel.cell) } });
+
+  function draw() {
+    if (!channel.answer || !channel.details) return;
+    const { heaviest } = channel.details;
+    const { terms: all } = channel.answer.figures;
+    table.update({ data: heaviest });
+    light();
+    const carried = heaviest.reduce((sum, term) => sum + term.share, 0);
+    note.textContent = heaviest.length
+      ? say("large.heaviest_note", {
+          count: heaviest.length,
+          terms: grouped(all),
+          share: percent(carried),
+        })
+      : say("ui.no_terms");
+  }
+
+  channel.on("learning", () => {
+    note.textContent = say("large.doing.heaviest");
+  });
+  channel.on("details", draw);
+  channel.on("cell", light);
+  channel.on("language", draw);
+}

@@ -1,0 +1,90 @@
+// What is said around the map: which part of the matrix it is, what its sides are, what its colours say.
+import { grouped, percent } from "../../kit/number_format.js";
+import { say } from "../../kit/words.js";
+
+/** @typedef {import("./block_card.js").Shown} Shown */
+/** @typedef {[number, number, number, number]} Part top, bottom, left, right */
+
+/**
+ * The texts of a pair, or the one of them that a row or column stands for; none of a pair that was drawn at random,
+ * which has only its number.
+ * @param {import("./state.js").LargePage} channel
+ * @param {Pick<import("../../wire").Pair, "first" | "second"> & { side?: "" | "first" | "second" }} pair
+ */
+export function textsOf({ of }, { side = "", first, second }) {
+  if (of?.source.kind === "random") return [];
+  return side ? [{ first, second }[side]] : [first, second];
+}
+
+/**
+ * A pair in lines: its number, then its texts.
+ * @param {import("./state.js").LargePage} channel
+ * @param {import("../../wire").Pair} pair
+ */
+export function linesOf(channel, pair) {
+  const number = `#${grouped(pair.entry + 1)}`;
+  const [text, ...others] = textsOf(channel, pair);
+  return text === undefined ? [number] : [`${number} · ${text}`, ...others];
+}
+
+/** @param {Part | null} part */
+export const partName = (part) =>
+  part
+    ? say("large.part", {
+        rows: `${grouped(part[0] + 1)}–${grouped(part[1])}`,
+        columns: `${grouped(part[2] + 1)}–${grouped(part[3])}`,
+      })
+    : say("large.all");
+
+/**
+ * @param {Shown} shown
+ * @param {import("./block_card.js").Side} side
+ */
+export function sideName(shown, side) {
+  const { name, edges } = shown[side];
+  const count = grouped(edges[edges.length - 1] - edges[0]);
+  const role = name === "pair" ? ` · ${say(side === "rows" ? "large.lower" : "large.higher")}` : "";
+  return say("ui.axis", { what: say(`axis.${name}`), count }) + role;
+}
+
+/**
+ * What a cell compares.
+ * @param {Shown} shown
+ */
+export function comparison({ of_weights: ofWeights, rows }) {
+  // A sum over queries and keys judges each by itself, the query's own key too.
+  const compares = ofWeights && rows.name === "query" ? "match" : rows.name;
+  return say(`large.map_note.${compares}`);
+}
+
+/**
+ * Where the weight is, as far as blocks tell.
+ * @param {Shown} shown
+ * @param {boolean} isPart
+ */
+export function concentration({ single, concentrated }, isPart) {
+  if (single || !concentrated?.share) return "";
+  const [share, part] = [percent(concentrated.share), percent(concentrated.part)];
+  return say(isPart ? "large.concentrated" : "large.concentrated_all", { share, part });
+}
+
+/**
+ * What a block is, and what its colour says; `both`: whether the loss looks from either side.
+ * @param {Shown} shown
+ * @param {import("./block_card.js").Facet} facet
+ * @param {boolean} both
+ */
+export function explanation({ single, exact, rows, columns, of_weights: ofWeights }, facet, both) {
+  const [tall, wide] = [rows, columns].map(({ edges }) => edges[1] - edges[0]);
+  const each = { rows: grouped(tall), columns: grouped(wide), cells: grouped(tall * wide) };
+  const isTerm = single && facet !== "share" && facet !== "masked";
+  const told = [
+    single ? say("large.cells_note") : say(exact ? "large.blocks_note" : "large.blocks_note_near", each),
+    single ? "" : say("large.enter"),
+    say(isTerm ? "large.colour.term" : `large.colour.${facet}`),
+    ofWeights ? say("large.of_weights") : "",
+    both ? say("large.both_directions") : "",
+    say("large.places_note"),
+  ];
+  return told.filter(Boolean).join(" ");
+}

@@ -1,0 +1,52 @@
+// The head of the Large batch page: the loss with its formula, its value, and one sentence.
+import { formulaOf } from "../../kit/convention_formula.js";
+import { tex } from "../../kit/formula.js";
+import { grouped } from "../../kit/number_format.js";
+import { pageData } from "../../kit/page_data.js";
+import { group, h, hosted, show } from "../../kit/preact_view.js";
+import { entitle } from "../../kit/title.js";
+import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
+import { say, titleOf } from "../../kit/words.js";
+import { FigureBox, lossOf, remarksOf } from "./metrics.js";
+
+/** @typedef {import("./state.js").LargePage} LargePage */
+
+/** @param {{ channel: LargePage }} properties */
+function Head({ channel }) {
+  channel.observe("state", "answer");
+  const { loss, parameters, twins } = channel.asked;
+  const spec = pageData.losses[loss];
+  const count = channel.answer?.figures.pairs;
+  useLayoutEffect(() => {
+    if (spec)
+      entitle([titleOf(loss), count ? say("large.pairs", { count: grouped(count) }) : ""].filter(Boolean).join(", "));
+  });
+  if (!spec) return null;
+  const formula = formulaOf(spec.conventions[""], parameters, twins);
+  return h(
+    "div.lp-head",
+    null,
+    h("div", null, h("h1", null, titleOf(loss)), h("p.lp-about", null, say(`loss.${loss}.about`))),
+    hosted({ kind: "div.lp-headline", make: (root) => root, update: (root) => tex(root, formula, true) }),
+  );
+}
+
+/** @param {{ channel: LargePage }} properties */
+function AtAGlance({ channel }) {
+  channel.observe("answer", "learning", "details", "judging", "judged");
+  return h(
+    "div.lp-glance",
+    null,
+    channel.answer ? h(FigureBox, { kind: "lp-loss", ...lossOf(channel, channel.answer) }) : null,
+    h("p.lp-verdict", null, remarksOf(channel)[0]),
+  );
+}
+
+/** @param {{ channel: LargePage }} properties */
+const PageHead = ({ channel }) => group(h(Head, { channel }), h(AtAGlance, { channel }));
+
+/**
+ * @param {HTMLElement} root
+ * @param {LargePage} channel
+ */
+export default (root, channel) => show(root, PageHead, { channel });

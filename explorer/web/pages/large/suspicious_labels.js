@@ -1,0 +1,82 @@
+// Where label and encoder disagree, over all pairs: both sentences whole, and what the reader makes of it.
+
+import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/corrections.js";
+import { h, reword, worded } from "../../kit/dom.js";
+import { grouped, percent, show } from "../../kit/number_format.js";
+import { sortableTable } from "../../kit/sortable_table.js";
+import { say } from "../../kit/words.js";
+import { linesOf } from "./map_sentences.js";
+
+/** @typedef {import("../../wire").LargeSuspect} LargeSuspect */
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").LargePage} channel
+ */
+export default function suspects(root, channel) {
+  const none = h("p.lp-note", { hidden: true });
+  const doubtful = worded("p.lp-doubtful", "ui.suspects_doubtful", { hidden: true });
+  const note = worded("p.lp-note", "ui.suspects_note");
+  const expected = h("p.lp-note", { "aria-live": "polite" });
+  const cut = h("p.lp-note", { hidden: true });
+
+  const list = h("div.lp-whole-words");
+  const table = sortableTable(list, {
+    key: "ui.suspects",
+    most: 10,
+    columns: [
+      {
+        key: "ui.pair",
+        wide: true,
+        cell: (/** @type {LargeSuspect} */ { pair }) => linesOf(channel, pair),
+        by: ({ pair }) => pair.entry,
+        acts: (row) =>
+          verdictOf({
+            pair: () => [row().pair.first, row().pair.second],
+            label: () => row().pair.label,
+            fitting: () => row().fitting,
+            editable: () => Boolean(channel.judged?.editable),
+            correct: (first, second, label) => channel.correct(first, second, label),
+          }),
+      },
+      { key: "ui.label", cell: ({ pair }) => show(pair.label), by: ({ pair }) => pair.label },
+      { key: "ui.similarity", cell: ({ pair }) => show(pair.score), by: ({ pair }) => pair.score },
+      { key: "ui.would_fit", cell: ({ fitting }) => show(fitting), by: ({ fitting }) => fitting },
+      { key: "ui.contradicts", cell: ({ rate }) => percent(rate), by: ({ rate }) => rate },
+    ],
+    sorted: null,
+  });
+
+  const corrections = correctionsList({
+    note: "large.corrections_note",
+    undo: (first, second) => channel.correct(first, second, null),
+    take: (what) => channel.taking.take(what),
+  });
+  root.append(worded("h2", "ui.suspects"), doubtful, note, expected, none, list, cut, corrections.element);
+  reword(root);
+
+  function draw() {
+    corrections.fill(channel.corrections);
+    const { judged } = channel;
+    if (!judged) return;
+    const { suspects: listed, count, disagreement: usual } = judged;
+    doubtful.hidden = !judged.doubtful;
+    none.hidden = count > 0;
+    none.textContent = say(whyNone(judged, "large.no_suspects"));
+    note.hidden = count === 0;
+    list.hidden = count === 0;
+    expected.hidden = !usual && count > 0;
+    expected.textContent = usual ? expectedWords(count, usual) : "";
+    cut.hidden = count <= listed.length;
+    cut.textContent = say("large.suspects_cut", { count: listed.length, all: grouped(count) });
+    table.update({ data: listed });
+  }
+
+  channel.on("judging", () => {
+    expected.hidden = false;
+    expected.textContent = say("large.doing.judging");
+  });
+  channel.on("judged", draw);
+  channel.on("state", () => corrections.fill(channel.corrections));
+  channel.on("language", draw);
+}

@@ -1,0 +1,189 @@
+"""Findings of the Large batch page about all pairs together, and its downloads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from explorer.export.caption import random_words
+from explorer.export.figure.appearance import look_in
+from explorer.export.figure.files import figure_text
+from explorer.export.figure.svg_elements import clipped
+from explorer.lab.large import takeaway
+from explorer.lab.large.figure import FACETS, histogram_figure, legend_of, map_figure
+from explorer.lab.large.page_contents import Judgement, judgement
+from explorer.lab.large.remarks import Judged, judged, remarks_of
+from explorer.lab.large.session import LargeSession
+from explorer.locale import language_of, say
+from explorer.runtime.downloads import Parcel, Text, new_download
+from explorer.runtime.jobs import Job, Jobs, Report, within
+from explorer.runtime.number_format import json_number
+from explorer.runtime.response_types import Json
+from explorer.runtime.validation import one_of
+from explorer.web.large_files import Working, answer_when_done, download_when_written
+from explorer.web.pages.large.requests import (
+    Asked,
+    answer_of,
+    read_asked,
+    read_window,
+    start_batch,
+    start_opening,
+)
+from explorer.web.server_functions import served
+
+_judged = Jobs(most=2)
+_remarked = Jobs(most=2)
+_packed = Jobs(most=4)
+
+
+# ---- What is said of all pairs -------------------------------------------------------------------
+
+
+def _start_judging(asked: Asked) -> Job:
+    """Start judging the pairs, whatever the loss, once for all losses."""
+
+    def work(report: Report) -> Judged:
+        batch = within(lambda: start_batch(asked), report)
+        return judged(batch, lambda done, total: report("judging", done, total))
+
+    return _judged.start((asked.source, asked.wanted), work)
+
+
+def _start_remarks(asked: Asked) -> Job:
+    def work(report: Report) -> tuple[Judged, list]:
+        opened = within(lambda: start_opening(asked), report)
+        by = within(lambda: _start_judging(asked), report)
+        report("judging", 0, 0)
+        return by, remarks_of(opened, asked.loss, dict(asked.parameters), by)
+
+    return _remarked.start(asked, work)
+
+
+def _judge(request: Json) -> Judgement | Working:
+    """{source, loss, parameters} → where labels and encoder disagree, and what is striking."""
+    asked = read_asked(request)
+
+    def make(found: tuple[Judged, list]) -> Judgement:
+        by, remarks = found
+        opened = start_opening(asked).result()
+        editable = asked.source.kind == "file" and asked.source.has_words(opened.batch)
+        return judgement(opened, by, remarks, editable)
+
+    return answer_when_done(_start_remarks(asked), make)
+
+
+# ---- What can be taken away ----------------------------------------------------------------------
+
+
+def _take(request: Json) -> Text | Parcel | Working:
+    """{…, what, language, dark, window, facet} → a file's name with its type and text, or with the
+    path that it is served from. A figure also takes {palette, size, picture_only, format}."""
+    asked = read_asked(request)
+    what = one_of((*FILES, *FIGURES, *TABLES, *OTHERS))(request.get("what"), "what")
+    name = f"lossprism-{asked.loss}"
+    if what in FILES:
+        ending, write = FILES[what]
+        return _parcel(asked, what, f"{name}{ending}", write)
+    if what in FIGURES:
+        return answer_of(request, lambda opened: _figure(asked, opened, what, request, name))
+    if what in TABLES:
+        ending, table = TABLES[what]
+
+        def made(opened: LargeSession) -> Text:
+            return Text(f"{name}{ending}", "text/csv", table(opened))
+
+        return answer_of(request, made)
+    if what == "changes_csv":
+        plain = asked.uncorrected
+        return answer_when_done(
+            start_batch(plain),
+            lambda batch: Text(
+                f"{name}-changes.csv",
+                "text/csv",
+                takeaway.changes_csv(batch, asked.source.corrections),
+            ),
+        )
+    return answer_when_done(
+        _start_judging(asked), lambda by: _numbers(asked, request, what, by, name)
+    )
+
+
+def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> Text | Working:
+    def make(opened: LargeSession) -> Text:
+        found = {"loss_name": asked.loss, **dict(asked.parameters)}
+        found["data"] = _origin(asked, opened, "en")
+        found |= takeaway.figures_of(opened, by)
+        if what == "figures_csv":
+            return Text(f"{name}-figures.csv", "text/csv", takeaway.figures_csv(found))
+        plain = {
+            key: json_number(value) if isinstance(value, float) else value
+            for key, value in found.items()
+        }
+        text = json.dumps(plain, ensure_ascii=False, indent=1)
+        return Text(f"{name}-figures.json", "application/json", text)
+
+    return answer_of(request, make)
+
+
+def _figure(asked: Asked, opened: LargeSession, what: str, request: Json, name: str) -> Text:
+    look, parameters = look_in(request), dict(asked.parameters)
+    language = language_of(request.get("language"))
+    about = legend_of(opened, asked.loss, parameters, language, _origin(asked, opened, language))
+    if what == "histogram_svg":
+        drawn = histogram_figure(opened, about, **look)
+    else:
+        facet = one_of(tuple(FACETS))(request.get("facet", "total"), "facet")
+        window = read_window(request.get("window"), opened.shape)
+        drawn = map_figure(opened, about, window, facet, **look)
+    return figure_text(f"{name}{FIGURES[what]}", drawn, request)
+
+
+def _origin(asked: Asked, opened: LargeSession, language: str) -> str:
+    """Describe the source of the pairs and their similarities."""
+    source, batch = asked.source, opened.batch
+    count = len(batch)
+    if source.kind == "random":
+        return random_words(source.random, count, language)
+    if source.kind == "file":
+        name = clipped(source.name, 400, 12.5)
+        whence = say(language, "figure_text.data_file", count=count, name=name)
+    else:
+        whence = say(language, "figure_text.data_explore", count=count)
+    encoder = clipped(batch.encoder, 300, 12.5)
+    by = say(language, "ui.encoder_now", name=encoder) if encoder else ""
+    changed = len(source.corrections)
+    more = say(language, "figure_text.corrected", count=changed) if changed else ""
+    by_file = say(language, "figure_text.scores_given") if source.kind == "file" else ""
+    return " · ".join(filter(None, (whence, by or by_file, more)))
+
+
+Write = Callable[[LargeSession, Path, Callable[[int, int], None]], Path]
+
+
+def _parcel(asked: Asked, what: str, name: str, write: Write) -> Parcel | Working:
+    """A table of all pairs: written once, and again where it has left meanwhile."""
+
+    def work(report: Report) -> Path:
+        opened = within(lambda: start_opening(asked), report)
+        return write(opened, new_download(name), lambda done, all_: report("writing", done, all_))
+
+    return download_when_written(_packed, (asked, what), work)
+
+
+FILES: dict[str, tuple[str, Write]] = {
+    "pairs_csv": ("-pairs.csv", takeaway.pairs_file),
+    "suspects_csv": ("-suspects.csv", takeaway.suspects_file),
+    "corrected_csv": (
+        "-corrected.csv",
+        lambda opened, path, progress: takeaway.corrected_file(opened.batch, path, progress),
+    ),
+}
+TABLES: dict[str, tuple[str, Callable[[LargeSession], str]]] = {
+    "terms_csv": ("-terms.csv", takeaway.terms_csv),
+    "histogram_csv": ("-histogram.csv", takeaway.histogram_csv),
+}
+OTHERS = ("changes_csv", "figures_csv", "figures_json")
+FIGURES = {"map_svg": "-map", "histogram_svg": "-histogram"}
+
+SERVED = [served("judge", _judge), served("take", _take)]

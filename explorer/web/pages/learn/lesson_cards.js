@@ -1,0 +1,56 @@
+// All lessons as cards: a question, a picture of what it is about, how long it takes.
+import { Fold, TextField } from "../../kit/components.js";
+import { pageData } from "../../kit/page_data.js";
+import { h } from "../../kit/preact_view.js";
+import { say } from "../../kit/words.js";
+import { learned } from "./state.js";
+import { Thumbnail } from "./thumbnail.js";
+
+/** @param {{ channel: import("./state.js").LearnPage }} properties */
+export function Landing({ channel }) {
+  const { lessons } = pageData.learn;
+  const done = learned();
+  return h(
+    "div.lp-landing",
+    null,
+    h("h1", null, say("learn.heading")),
+    h("p.lp-lesson-question", null, say("learn.about")),
+    h(
+      "ol.lp-cards",
+      null,
+      channel.lecture.map((name) => {
+        const minutes = lessons.find((one) => one.name === name)?.minutes ?? 0;
+        const picture = channel.cards.find((one) => one.name === name)?.pictures.at(-1);
+        return h(
+          "li",
+          { key: name },
+          h(
+            "a",
+            { href: channel.addressOf(name) },
+            h("span.lp-thumb", null, picture ? h(Thumbnail, { picture }) : null),
+            h("b", null, say(`learn.${name}.title`)),
+            h("small", null, `${say("learn.minutes", { minutes })}${done.includes(name) ? " ✓" : ""}`),
+          ),
+        );
+      }),
+    ),
+    h(Teach, { channel }),
+  );
+}
+
+/** @param {{ channel: import("./state.js").LearnPage }} properties */
+function Teach({ channel }) {
+  const { list } = channel.store.state;
+  return h(
+    Fold,
+    { title: say("learn.teach"), open: channel.isLecture },
+    h("p", null, say("learn.teach_about")),
+    h(TextField, {
+      name: say("learn.list"),
+      id: "lp-list",
+      value: list,
+      example: channel.lecture.join(","),
+      change: (value) => channel.set({ list: value }),
+    }),
+  );
+}

@@ -1,0 +1,167 @@
+"""Common parts of all pages' server functions."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import brotli
+from starlette.responses import Response
+
+from explorer.runtime import jobs
+from explorer.runtime.deployment_policy import deployment_policy
+from explorer.runtime.json_encoding import encoded
+from explorer.runtime.owner_permissions import read_leave, with_leave
+from explorer.runtime.problem import Problem
+from explorer.runtime.response_memory import UNSENT, check_answer
+from explorer.runtime.validation import misfit
+from explorer.runtime.visitors import has_key
+from explorer.web.hosting import accepted_encodings, as_current_visitor, forget_mine, problem_of
+
+WORTH_COMPRESSING = 1024  # bytes
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The answer to a refused request."""
+
+    error: Problem
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Done, without a result."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The requested job, null if none runs."""
+
+    job: jobs.Progress | None
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """Result of a cancellation: was there a job?"""
+
+    cancelled: bool
+
+
+def served(
+    name: str,
+    function: Callable[[Any], object],
+    answers: object = None,
+    takes: type = dict,
+    keeps: bool = False,
+) -> Callable[[object], object]:
+    """Return a server function that turns a `Problem` into an answer the page can show.
+
+    Its annotated return type is the type of its answers; `Refused` is one everywhere. A request of
+    another type than it `takes` is refused. If it `keeps` data of a visitor, a hosted page requires
+    their key: a browser that takes no cookies would find nothing of it again. The owner's consent
+    is in "leave" (`explorer.runtime.owner_permissions`). A request may name itself in "job"; it can
+    then be followed and cancelled (`JOBS`). Any other error is a defect of ours: it is written to
+    the terminal, and the page says so instead of falling silent.
+    """
+
+    def answer(request: object) -> object:
+        try:
+            if not isinstance(request, takes):
+                raise misfit("request", request)
+            with as_current_visitor(), _leave_in(request), _job_of(request):
+                jobs.check()  # who has left while they waited for a thread is answered nothing
+                if keeps and not has_key():
+                    raise Problem("no_cookie")
+                return function(_without_leave(request))
+        except Problem as problem:
+            return Refused(problem)
+        except jobs.Cancelled:
+            return Refused(Problem("cancelled", about="cancelled"))
+        except Exception as error:
+            return Refused(problem_of(error))
+
+    answer.__name__ = name  # what the page calls it by
+    if answers is None:
+        answers = typing.get_type_hints(function, include_extras=True).get("return", object)
+    answer.__annotations__ = {"request": object, "return": answers}
+    return answer
+
+
+def sent(function: Callable[[object], object]) -> Callable[[object], Response]:
+    """Return the server function with its answer serialised: in a fifth of FastAPI's time, and
+    compressed on a hosted page. Its bytes are counted until they are sent (`UNSENT`)."""
+
+    @functools.wraps(function)
+    def answer(request: object) -> Response:
+        found = function(request)
+        try:
+            UNSENT.take(size := check_answer(found))
+            return _counted(found, size)
+        except Problem as problem:
+            return Response(encoded(Refused(problem)), media_type="application/json")
+
+    return answer
+
+
+def _counted(found: object, estimated: int) -> Response:
+    """Return the answer as a response, whose bytes replace the estimate in the count."""
+    try:
+        body, headers = _written(found)
+    except BaseException:
+        UNSENT.let_go(estimated)
+        raise
+    UNSENT.take(len(body), in_place_of=estimated)
+    response = Response(body, media_type="application/json", headers=headers)
+    UNSENT.let_go_with(response, len(body))
+    return response
+
+
+def _written(found: object) -> tuple[bytes, dict[str, str]]:
+    body = encoded(found)
+    worth_it = deployment_policy().packs_answers and len(body) > WORTH_COMPRESSING
+    if worth_it and "br" in accepted_encodings():
+        return brotli.compress(body, quality=1), {"content-encoding": "br"}
+    return body, {}
+
+
+def _leave_in(request: object) -> contextlib.AbstractContextManager:
+    """Read the owner's consent given on the page; its scenario may be somebody else's."""
+    consent = request.get("leave", {}) if isinstance(request, dict) else {}
+    return with_leave(read_leave(consent))
+
+
+def _without_leave(request: object) -> Any:
+    """Return the request without the consent, which a scenario must not have."""
+    if not isinstance(request, dict):
+        return request
+    return {name: value for name, value in request.items() if name != "leave"}
+
+
+def _job_of(request: object) -> contextlib.AbstractContextManager:
+    name = request.get("job") if isinstance(request, dict) else None
+    return jobs.job(name if isinstance(name, str) else None)
+
+
+def _look(name: object) -> Look:
+    """Return the progress of the job of this name."""
+    return Look(jobs.look(str(name)))
+
+
+def _cancel(name: object) -> Cancelled:
+    return Cancelled(jobs.cancel(str(name)))
+
+
+def _forget(_request: object) -> Nothing:
+    """Delete all data that a hosted page keeps of this visitor."""
+    forget_mine()
+    return Nothing()
+
+
+# For every page.
+FORGET = served("forget", _forget)
+# For every page that asks for long work (`Bus.work` of kit/bus.js).
+JOBS = [served("look", _look, takes=object), served("cancel", _cancel, takes=object)]

@@ -1,0 +1,133 @@
+"""A page is where whoever runs it says, whatever a request says of proxies."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi import FastAPI, Request
+from fastapi.middleware import Middleware
+from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.testclient import TestClient
+from gradio.route_utils import get_root_url
+
+from explorer.gateway.public_address import KnowsAddress, read_address
+from explorer.runtime.deployment_policy import HOSTED
+from explorer.web.hosting import KnowsVisitor
+
+PUBLIC = "https://example.org/losses"
+CLAIMS = {
+    "X-Forwarded-Host": "evil.example",
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-For": "1.2.3.4",
+    "X-Gradio-Server": "http://evil.example",
+    "Forwarded": "host=evil.example",
+}
+
+
+def client_of(address: str) -> TestClient:
+    kept = [Middleware(KnowsAddress, address), Middleware(KnowsVisitor)]
+    app = FastAPI(middleware=kept)
+    app.root_path = address  # as Gradio does it
+
+    @app.get("/where")
+    def where(request: Request) -> JSONResponse:
+        said = [name for name in CLAIMS if name.lower() in request.headers]
+        root = get_root_url(request, "/where", address)
+        return JSONResponse({"root": root, "url": str(request.url), "said": said})
+
+    @app.get("/moved")
+    def moved(to: str) -> RedirectResponse:
+        return RedirectResponse(to)
+
+    return TestClient(app, base_url="http://inside:7860", follow_redirects=False)
+
+
+@pytest.fixture
+def hosted(monkeypatch):
+    monkeypatch.delenv("SPACE_ID", raising=False)
+    monkeypatch.setenv(HOSTED, "1")
+    return monkeypatch
+
+
+def test_a_hosted_page_takes_nobodys_word_for_where_it_is(hosted):
+    told = client_of("").get("/where", headers=CLAIMS).json()
+    assert told == {"root": "http://inside:7860", "url": "http://inside:7860/where", "said": []}
+    told = client_of(PUBLIC).get("/where", headers=CLAIMS).json()
+    assert told["root"] == PUBLIC
+    assert told["said"] == []
+
+
+def test_the_proxy_of_the_hub_is_believed_and_at_home_ones_own(hosted):
+    hosted.setenv("SPACE_ID", "somebody/lossprism")
+    told = client_of("").get("/where", headers=CLAIMS).json()
+    assert told["root"] == "https://evil.example"
+    assert told["said"] == list(CLAIMS)
+    hosted.delenv("SPACE_ID")
+    hosted.delenv(HOSTED)
+    assert client_of("").get("/where", headers=CLAIMS).json()["said"] == list(CLAIMS)
+
+
+@pytest.mark.parametrize("path", ["/where", "/losses/where"])
+def test_a_proxy_may_leave_the_path_out_or_not(hosted, path):
+    told = client_of(PUBLIC).get(path).json()
+    assert told["url"] == "https://inside:7860/losses/where"
+
+
+def test_a_path_alone_is_below_the_name_that_was_asked(hosted):
+    told = client_of("/losses").get("/where", headers=CLAIMS).json()
+    assert told["root"] == "http://inside:7860/losses"
+
+
+@pytest.mark.parametrize(
+    ("to", "leads"),
+    [
+        ("/large", "/losses/large"),
+        ("/losses/large", "/losses/large"),
+        ("/lossesx", "/losses/lossesx"),
+        ("//elsewhere.example/", "//elsewhere.example/"),
+        ("https://elsewhere.example/large", "https://elsewhere.example/large"),
+    ],
+)
+def test_redirections_stay_below_the_path(hosted, to, leads):
+    assert client_of(PUBLIC).get("/moved", params={"to": to}).headers["location"] == leads
+    assert client_of("").get("/moved", params={"to": to}).headers["location"] == to
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        (PUBLIC, {"Path=/losses", "SameSite=Lax", "Secure"}),
+        ("http://example.org", {"Path=/", "SameSite=Lax"}),
+        ("/losses", {"Path=/losses", "SameSite=Lax"}),
+    ],
+)
+def test_the_key_goes_to_this_page_alone(hosted, address, said):
+    cookie = client_of(address).get("/where", headers=CLAIMS).headers["set-cookie"]
+    assert {*cookie.split("; ")[2:]} == {"HttpOnly", *said}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("", ""),
+        ("/", ""),
+        (" https://example.org/losses/ ", PUBLIC),
+        ("http://[::1]:8080/a/b", "http://[::1]:8080/a/b"),
+        ("/losses/", "/losses"),
+    ],
+)
+def test_addresses_are_read(typed, meant):
+    assert read_address(typed) == meant
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *("example.org", "losses", "ftp://example.org", "//example.org", "https://", "https://:80"),
+        *("https://example.org:port", "https://[::1", "/losses?a=b", "/losses#a", "/a b", "/a\nb"),
+        *("https://user@example.org", "/löss", "/a\\b"),
+    ],
+)
+def test_what_is_no_address_is_said(typed):
+    with pytest.raises(ValueError, match="accepted are a whole address, such as https://") as said:
+        read_address(typed)
+    assert repr(typed) in str(said.value)
