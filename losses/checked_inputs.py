@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.readable_inputs import READABLE
 
 Given = dict[str, Tensor]
@@ -55,25 +55,25 @@ def _rows(given: Given, reads: Mapping[str, str]) -> Given:
 def _vectors(given: Given, reads: Mapping[str, str]) -> Given:
     chosen = [name for name in given if READABLE[reads[name]].axes[-1].endswith("dimension")]
     tensors = {name: given[name] for name in chosen}
-    found = dict(zip(chosen, input_validation.vectors(**tensors), strict=True))
-    input_validation.must_be_paired(**_rows(found, reads))
+    found = dict(zip(chosen, inputs.vectors(**tensors), strict=True))
+    inputs.must_be_paired(**_rows(found, reads))
     return found
 
 
 def _pair_labels(given: Given, reads: Mapping[str, str]) -> Given:
     for labels in _of("labels", ("pair",), given, reads):
         for scores in _of("scores", ("pair",), given, reads):
-            pair = input_validation.pair_scores(given[scores], given[labels])
+            pair = inputs.pair_scores(given[scores], given[labels])
             return dict(zip((scores, labels), pair, strict=True))
         count = len(next(iter(_rows(given, reads).values())))
-        return {labels: input_validation.ordinal(given[labels], count)}
+        return {labels: inputs.ordinal(given[labels], count)}
     return {}
 
 
 def _classes(given: Given, reads: Mapping[str, str]) -> Given:
     most = next((len(given[one]) for one in given if reads[one] == "prototypes"), None)
     return {
-        name: input_validation.class_numbers(
+        name: inputs.class_numbers(
             given[name], len(next(iter(_rows(given, reads).values()))), most=most, name=name
         )
         for name in _of("classes", ("sentence",), given, reads)
@@ -83,9 +83,7 @@ def _classes(given: Given, reads: Mapping[str, str]) -> Given:
 def _texts(given: Given, reads: Mapping[str, str]) -> Given:
     names = {what: name for name, what in reads.items()}
     rows = {names[texts]: names[of] for texts, of in ROWS_OF_TEXTS.items() if texts in names}
-    input_validation.must_be_texts(
-        **{texts: (given.get(texts), given.get(of)) for texts, of in rows.items()}
-    )
+    inputs.must_be_texts(**{texts: (given.get(texts), given.get(of)) for texts, of in rows.items()})
     return {}
 
 
@@ -95,17 +93,15 @@ def _lists(given: Given, reads: Mapping[str, str]) -> Given:
     axes = ("list", "candidate")
     found: Given = {}
     for name in _of("scores", axes, given, reads):
-        scores = found[name] = input_validation.of_lists(name, given[name])
+        scores = found[name] = inputs.of_lists(name, given[name])
         labels, teachers = (_of(made, axes, given, reads) for made in ("labels", "teacher"))
         for other in (*labels, *teachers):
-            found[other] = input_validation.of_lists(other, given[other], like=scores)
+            found[other] = inputs.of_lists(other, given[other], like=scores)
         of_mask = _of("groups", axes, given, reads)
-        masks = {
-            name: input_validation.candidate_mask(given[name], scores, name) for name in of_mask
-        }
+        masks = {name: inputs.candidate_mask(given[name], scores, name) for name in of_mask}
         for one, tensor in found.items():
             teacher = READABLE[reads[one]].made_of == "teacher"
             finite = tensor.masked_fill(tensor == -torch.inf, 0) if teacher else tensor
-            input_validation.must_be_finite_where(next(iter(masks.values()), None), **{one: finite})
+            inputs.must_be_finite_where(next(iter(masks.values()), None), **{one: finite})
         found |= {m: mask for m, mask in masks.items() if mask is not None}
     return found

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.linalg import vector_norm
 
-from losses.input_validation import may_ask, would_be_lowered
+from losses.inputs import may_ask, would_be_lowered
 from losses.torch_internals import cdist_backward, differentiated_again, in_torch_func
 
 DISTANCES = ("euclidean", "squared_euclidean", "cosine")

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.labels import UNJUDGED
 
 # By what a loss reads as its mask: which labels belong to a candidate.
@@ -44,9 +44,9 @@ def without_unjudged(spec: Any) -> Any:
 def _masked(loss: Callable[..., Tensor], what: str) -> Callable[..., Tensor]:
     @functools.wraps(loss)
     def judged(scores: Tensor, labels: Tensor, *, mask: Tensor | None = None, **chosen: Any):
-        scores = input_validation.of_lists("scores", scores)
-        labels = input_validation.of_lists("labels", labels, like=scores)
-        mask = judged_in(labels, input_validation.candidate_mask(mask, scores), what)
+        scores = inputs.of_lists("scores", scores)
+        labels = inputs.of_lists("labels", labels, like=scores)
+        mask = judged_in(labels, inputs.candidate_mask(mask, scores), what)
         return loss(scores, labels, mask=mask, **chosen)
 
     return judged

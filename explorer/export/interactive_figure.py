@@ -70,7 +70,7 @@ def interactive_figure(
     from plotly.offline import get_plotlyjs  # takes its time, and only this file needs it
 
     plain = json.dumps(data).replace("<", "\\u003c")
-    script = (HERE / "interactive.js").read_text(encoding="utf-8")
+    script = (HERE / "interactive_figure.js").read_text(encoding="utf-8")
     body = [
         f"<main>{''.join(head)}<div id='plot'></div><div id='card' aria-live='polite'></div>",
         f"<footer>{''.join(legend)}</footer></main>",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.combined.registry import LOSSES
 from losses.geometry import cosine, unit
 from losses.readable_inputs import READABLE
@@ -65,7 +65,7 @@ def matryoshka(
             function whose vectors are not named; when it is called, a prefix longer than the
             vectors.
     """
-    input_validation.one_of(REDUCTIONS, reduce=reduce)
+    inputs.one_of(REDUCTIONS, reduce=reduce)
     lengths = _lengths(dims)
     factors = _factors(weights, lengths)
     if reduce == "mean":
@@ -106,7 +106,7 @@ def prefix_shares(gradient: Tensor, dims: Sequence[int]) -> list[float]:
 
     A gradient of nothing but zeros has none: NaN.
     """
-    input_validation.must_be_rows(gradient=gradient)
+    inputs.must_be_rows(gradient=gradient)
     lengths = _lengths(dims)
     _must_hold(lengths, {"gradient": gradient})
     energy = gradient.detach().double().square().sum(dim=0)

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import geometry, input_validation
+from losses import geometry, inputs
 from losses.kernels import mean_of
 from losses.kernels.value_with_gradient import with_gradient
 from losses.labels import UNIT
@@ -57,9 +57,9 @@ def contrastive(
         distance: "euclidean", or "cosine" for 1 − cos.
         half: with the ½ that S2 has in its formula and not in its code.
     """
-    input_validation.one_of(("euclidean", "cosine"), distance=distance)
-    first, second = input_validation.paired(first=first, second=second)
-    labels = input_validation.ordinal(labels, len(first))
+    inputs.one_of(("euclidean", "cosine"), distance=distance)
+    first, second = inputs.paired(first=first, second=second)
+    labels = inputs.ordinal(labels, len(first))
     arguments = (first, second, labels, margin, distance, half)
     if isinstance(margin, Tensor) or labels.requires_grad:
         return _dense_contrastive(*arguments)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.contrastive.in_batch_common import in_all, temperature_parameter
 from losses.contrastive.nt_xent import NT_XENT
 from losses.gather import gathered
@@ -139,14 +139,12 @@ def hard_weighted(
 
 
 def _weighted(first, second, temperature, tau_plus, beta, gather):
-    input_validation.above_zero(temperature=temperature)
-    input_validation.not_below_zero(beta=beta, tau_plus=tau_plus)
+    inputs.above_zero(temperature=temperature)
+    inputs.not_below_zero(beta=beta, tau_plus=tau_plus)
     if not tau_plus < 1:
         raise ValueError(f"tau_plus is {tau_plus}; it must be below 1, or nothing is a negative")
     first, second = gathered(gather, first, second)
-    first, second = input_validation.paired(
-        input_validation.for_products(first), first=first, second=second
-    )
+    first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
     arguments = (first, second, 1 / temperature, tau_plus, beta)
     return with_gradient(_by_tiles, _dense, *arguments)
 

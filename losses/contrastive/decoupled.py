@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.contrastive.in_batch_common import QUERY_SYMBOLS, temperature_parameter
 from losses.contrastive.nt_xent import NT_XENT
 from losses.gather import gathered
@@ -77,11 +77,11 @@ def decoupled(
         sigma: σ.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.above_zero(temperature=temperature, sigma=sigma)
-    input_validation.plain_number(sigma=sigma)
+    inputs.above_zero(temperature=temperature, sigma=sigma)
+    inputs.plain_number(sigma=sigma)
     first, second, negatives = gathered(gather, first, second, negatives)
-    first, second, negatives = input_validation.with_negatives(
-        input_validation.for_products(first), negatives, first=first, second=second
+    first, second, negatives = inputs.with_negatives(
+        inputs.for_products(first), negatives, first=first, second=second
     )
     arguments = (first, second, negatives, 1 / temperature, weighted, sigma)
     return with_gradient(_decoupled_by_tiles, _dense_decoupled, *arguments)

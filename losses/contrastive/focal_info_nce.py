@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.contrastive.in_batch_common import QUERY_SYMBOLS, in_all, temperature_parameter
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
@@ -66,11 +66,11 @@ def focal_info_nce(
         gamma: γ ≥ 0; at 0 it is InfoNCE. The weight carries a gradient, as that of focal loss.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.above_zero(temperature=temperature)
-    input_validation.not_below_zero(gamma=gamma)
+    inputs.above_zero(temperature=temperature)
+    inputs.not_below_zero(gamma=gamma)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    queries, keys, negatives = input_validation.with_negatives(
-        input_validation.for_products(queries), negatives, queries=queries, keys=keys
+    queries, keys, negatives = inputs.with_negatives(
+        inputs.for_products(queries), negatives, queries=queries, keys=keys
     )
     arguments = (queries, keys, negatives, 1 / temperature, gamma)
     return with_gradient(_focal_by_tiles, _dense_focal, *arguments)

@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.contrastive.in_batch_common import (
     ALL_TERMS,
     LOG1P_OF_ALL,
@@ -164,9 +164,9 @@ def gist(
         contrast_positives: whether keys are negatives of keys.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.above_zero(temperature=temperature)
-    input_validation.one_of(KINDS, margin_kind=margin_kind)
-    input_validation.plain_number(margin=margin)
+    inputs.above_zero(temperature=temperature)
+    inputs.one_of(KINDS, margin_kind=margin_kind)
+    inputs.plain_number(margin=margin)
     if (negatives is None) != (guide_negatives is None):
         missing, arguments = "guide_negatives", "negatives"
         if negatives is None:
@@ -175,20 +175,20 @@ def gist(
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
     queries, keys, negatives = cast(
         "tuple[Tensor, Tensor, Tensor | None]",
-        input_validation.vectors(
-            input_validation.for_products(queries), queries=queries, keys=keys, negatives=negatives
+        inputs.vectors(
+            inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
         ),
     )
     names = ("guide_queries", "guide_keys", "guide_negatives")
     guides = gathered(gather, guide_queries, guide_keys, guide_negatives)
     of_guide: dict[str, Tensor | None] = dict(zip(names, guides, strict=True))
-    guides = input_validation.vectors(**of_guide)
+    guides = inputs.vectors(**of_guide)
     for name, guide, of in zip(names, guides, (queries, keys, negatives), strict=True):
         if guide is not None and of is not None and len(guide) != len(of):
             raise ValueError(
                 f"{name} has {len(guide)} rows; one for each of the {len(of)} {name[6:]} is needed"
             )
-    input_validation.must_be_paired(queries=queries, keys=keys)
+    inputs.must_be_paired(queries=queries, keys=keys)
     still = (None if guide is None else guide.detach() for guide in guides)
     settings = (margin, margin_kind, contrast_anchors, contrast_positives)
     arguments = (queries, keys, negatives, 1 / temperature, *still, *settings)

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from losses import geometry, input_validation
+from losses import geometry, inputs
 from losses.gather import gathered
 from losses.kernels import softplus
 from losses.kernels.value_with_gradient import with_gradient
@@ -53,10 +53,10 @@ def triplet_given(
         soft_margin: log(1 + e^x) in place of max(0, x).
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    input_validation.one_of(geometry.DISTANCES, distance=distance)
+    inputs.one_of(geometry.DISTANCES, distance=distance)
     anchors, positives, negatives = gathered(gather, anchors, positives, negatives)
     learned = isinstance(margin, Tensor)
-    anchors, positives, negatives = input_validation.paired(
+    anchors, positives, negatives = inputs.paired(
         torch.float32, learned, anchors=anchors, positives=positives, negatives=negatives
     )
     arguments = (anchors, positives, negatives, margin, distance, soft_margin)
@@ -73,10 +73,10 @@ def _dense(anchors, positives, negatives, margin, distance, soft_margin):
 def _at_once(needs_grad, anchors, positives, negatives, margin, distance, soft_margin):
     arguments = (anchors, positives, negatives, distance)
     violations, pull = geometry.excess_and_pull(*arguments, of_any_size=False)
-    if input_validation.may_ask(violations) and not math.isfinite(violations.sum().item()):
-        input_validation.must_be_finite("anchors", anchors)
-        input_validation.must_be_finite("positives", positives)
-        input_validation.must_be_finite("negatives", negatives)
+    if inputs.may_ask(violations) and not math.isfinite(violations.sum().item()):
+        inputs.must_be_finite("anchors", anchors)
+        inputs.must_be_finite("positives", positives)
+        inputs.must_be_finite("negatives", negatives)
         violations, pull = geometry.excess_and_pull(*arguments)
     violations.add_(margin)
     terms = softplus(violations) if soft_margin else violations.relu_()

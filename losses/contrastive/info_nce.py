@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     TEXTS,
@@ -124,13 +124,13 @@ def info_nce(
             no negative.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.above_zero(temperature=temperature)
-    input_validation.one_of(SIMILARITIES, similarity=similarity)
-    input_validation.one_of(PARTITIONS, partition=partition)
-    input_validation.one_of(HARDENED, hardness_on=hardness_on)
-    input_validation.one_of(SEEN, negatives_seen=negatives_seen)
-    input_validation.not_below_zero(hardness=hardness)
-    input_validation.plain_number(log_weight=log_weight, mask_above=mask_above)
+    inputs.above_zero(temperature=temperature)
+    inputs.one_of(SIMILARITIES, similarity=similarity)
+    inputs.one_of(PARTITIONS, partition=partition)
+    inputs.one_of(HARDENED, hardness_on=hardness_on)
+    inputs.one_of(SEEN, negatives_seen=negatives_seen)
+    inputs.not_below_zero(hardness=hardness)
+    inputs.plain_number(log_weight=log_weight, mask_above=mask_above)
     ways = _ways(directions, symmetric)
     joint = partition == "joint" and not symmetric
     if not in_batch and ways != ("query_to_key",):
@@ -142,17 +142,17 @@ def info_nce(
         raise ValueError(
             "in_batch is False, and there are neither negatives nor own_negatives to compare with"
         )
-    input_validation.must_be_tensor("queries", queries)
-    input_validation.must_be_tensor("keys", keys)
-    input_validation.hard_negatives(queries, negatives=negatives, own_negatives=own_negatives)
+    inputs.must_be_tensor("queries", queries)
+    inputs.must_be_tensor("keys", keys)
+    inputs.hard_negatives(queries, negatives=negatives, own_negatives=own_negatives)
     flat, negative_owners = flat_negatives(negatives, negative_owners)
-    input_validation.must_be_owners(negative_owners, queries, flat)
-    input_validation.must_be_texts(
+    inputs.must_be_owners(negative_owners, queries, flat)
+    inputs.must_be_texts(
         query_texts=(query_texts, queries),
         key_texts=(key_texts, keys),
         negative_texts=(negative_texts, flat),
     )
-    input_validation.must_be_texts(same_text=(same_text, queries))
+    inputs.must_be_texts(same_text=(same_text, queries))
     owners = negative_owners if flat is None else gathered_owners(gather, negative_owners, queries)
     queries, keys, negatives, own_negatives = gathered(gather, queries, keys, flat, own_negatives)
     if same_text is not None and not gather and all_differ(same_text):
@@ -175,22 +175,15 @@ def info_nce(
         owners = None  # nothing depends on them
     plain = plan.is_plain and own_negatives is None and same_text is None
     plain = plain and (owners is None or negatives_seen == "by_all")
-    least = input_validation.for_products(queries) if own_negatives is None else torch.float32
+    least = inputs.for_products(queries) if own_negatives is None else torch.float32
     alone = plain and negatives is None and ways == ("query_to_key",)
-    if (
-        alone
-        and least in input_validation.REAL
-        and queries.ndim > 0
-        and len(queries) <= SMALL_BATCH_PAIRS
-    ):
-        queries, keys = input_validation.paired(least, False, queries=queries, keys=keys)
+    if alone and least in inputs.REAL and queries.ndim > 0 and len(queries) <= SMALL_BATCH_PAIRS:
+        queries, keys = inputs.paired(least, False, queries=queries, keys=keys)
         arguments = (queries, keys, 1 / temperature, *texts[:2])
         return with_gradient(small_batch.in_batch, _dense_small_batch, *arguments)
-    queries, keys, negatives = input_validation.with_negatives(
-        least, negatives, queries=queries, keys=keys
-    )
+    queries, keys, negatives = inputs.with_negatives(least, negatives, queries=queries, keys=keys)
     if own_negatives is not None:
-        (own_negatives,) = input_validation.real(queries.dtype, own_negatives=own_negatives)
+        (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)
     exact = _info_nce_by_tiles if plain else by_blocks
     arguments = (queries, keys, negatives, own_negatives, 1 / temperature, *texts, owners, plan)
     return with_gradient(exact, _dense_info_nce, *arguments)
@@ -293,11 +286,11 @@ def info_nce_of_swift(
             than this is left out; a key that is near the own key is not. None: nothing is left out.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.above_zero(temperature=temperature)
-    input_validation.plain_number(mask_above=mask_above)
+    inputs.above_zero(temperature=temperature)
+    inputs.plain_number(mask_above=mask_above)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    queries, keys, negatives = input_validation.with_negatives(
-        input_validation.for_products(queries), negatives, queries=queries, keys=keys
+    queries, keys, negatives = inputs.with_negatives(
+        inputs.for_products(queries), negatives, queries=queries, keys=keys
     )
     plan = Plan(
         ("query_to_key", "query_to_query", "key_to_key"),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from losses import geometry, input_validation
+from losses import geometry, inputs
 from losses.contrastive.triplet_reference_values import DIAMETER
 from losses.gather import gathered
 from losses.kernels import log_add_exp, log_sum_exp, mean_of
@@ -68,8 +68,8 @@ def _lifted(
     definition: Callable[..., Tensor],
 ) -> Tensor:
     embeddings, classes = gathered(gather, embeddings, classes)
-    (embeddings,) = input_validation.vectors(embeddings=embeddings)
-    classes = input_validation.class_numbers(classes, len(embeddings))
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
     arguments = (embeddings, classes, margin, distance)
     if isinstance(margin, Tensor):
         return definition(*arguments)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.contrastive.in_batch_common import QUERY_SYMBOLS, in_all
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
@@ -57,11 +57,9 @@ def mega_batch_margin(
         negative_margin: m⁻, the cosine up to which the hardest negative is far enough.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.plain_number(positive_margin=positive_margin, negative_margin=negative_margin)
+    inputs.plain_number(positive_margin=positive_margin, negative_margin=negative_margin)
     queries, keys = gathered(gather, queries, keys)
-    queries, keys = input_validation.paired(
-        input_validation.for_products(queries), queries=queries, keys=keys
-    )
+    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
     arguments = (queries, keys, positive_margin, negative_margin)
     return with_gradient(_by_tiles, _dense, *arguments)
 

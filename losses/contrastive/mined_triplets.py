@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from losses import geometry, input_validation
+from losses import geometry, inputs
 from losses.gather import gathered
 from losses.kernels import mean_of, small_batch, softplus
 from losses.kernels import mined_triplets as large
@@ -27,8 +27,8 @@ def from_classes(
 
     `definition` is the same loss of (anchors, classes, mining, margin, distance) in plain torch.
     """
-    (anchors,) = input_validation.vectors(anchors=anchors)
-    classes = input_validation.class_numbers(classes, len(anchors))
+    (anchors,) = inputs.vectors(anchors=anchors)
+    classes = inputs.class_numbers(classes, len(anchors))
     arguments = (anchors, classes, mining, margin, distance)
     if isinstance(margin, Tensor):
         return definition(*arguments)
@@ -75,7 +75,7 @@ def triplet_over_violating(
         distance: "euclidean", "squared_euclidean" or "cosine".
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    input_validation.one_of(geometry.DISTANCES, distance=distance)
+    inputs.one_of(geometry.DISTANCES, distance=distance)
     anchors, classes = gathered(gather, anchors, classes)
     return from_classes(anchors, classes, "violating", margin, distance, _dense_violating)
 
@@ -173,14 +173,14 @@ def triplet_semi_hard_or_itself(
     anchors, classes = gathered(gather, anchors, classes)
     mined = from_classes(anchors, classes, "semi_hard", margin, distance, _dense_semi_hard)
     one_class = (classes == classes[:1]).all()
-    if input_validation.may_ask(classes) and not one_class:
+    if inputs.may_ask(classes) and not one_class:
         return mined
     return torch.where(one_class, _against_itself(anchors, margin, distance), mined)
 
 
 def _against_itself(anchors: Tensor, margin: float, distance: str) -> Tensor:
     """Every pair of a batch of one class, its anchor the negative, at distance 0."""
-    (anchors,) = input_validation.vectors(anchors=anchors)
+    (anchors,) = inputs.vectors(anchors=anchors)
     distances = geometry.distance_matrix(anchors, anchors, distance)
     itself = torch.eye(len(anchors), dtype=torch.bool, device=anchors.device)
     return mean_of((distances + margin).relu(), ~itself)

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import class_losses as large
@@ -82,9 +82,9 @@ def multi_similarity(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    input_validation.above_zero(positive_scale=positive_scale, negative_scale=negative_scale)
-    (embeddings,) = input_validation.vectors(embeddings=embeddings)
-    classes = input_validation.class_numbers(classes, len(embeddings))
+    inputs.above_zero(positive_scale=positive_scale, negative_scale=negative_scale)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
     numbers = (positive_scale, negative_scale, threshold, margin)
     arguments = (embeddings, classes, mined, *numbers)
     if any(isinstance(number, Tensor) for number in numbers):

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from losses import geometry, input_validation
+from losses import geometry, inputs
 from losses.contrastive.in_batch_common import LOG1P_OF_ROW, mean_log1p
 from losses.gather import gathered
 from losses.kernels import log1p_sum_exp
@@ -48,10 +48,10 @@ def n_pair(
         similarity: "dot", in which lengths count, or "cosine".
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.one_of(SIMILARITIES, similarity=similarity)
+    inputs.one_of(SIMILARITIES, similarity=similarity)
     anchors, positives = gathered(gather, anchors, positives)
-    anchors, positives = input_validation.paired(
-        input_validation.for_products(anchors), anchors=anchors, positives=positives
+    anchors, positives = inputs.paired(
+        inputs.for_products(anchors), anchors=anchors, positives=positives
     )
     exact = _of_dots if similarity == "dot" else _of_cosines
     return with_gradient(exact, _dense, anchors, positives, similarity)

@@ -9,7 +9,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
@@ -143,20 +143,20 @@ def nce(
             batch apart, so that negatives are not given beside them.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.above_zero(temperature=temperature, noise_ratio=noise_ratio)
-    input_validation.plain_number(noise_ratio=noise_ratio)
-    input_validation.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
+    inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
+    inputs.plain_number(noise_ratio=noise_ratio)
+    inputs.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
     if negatives is not None and key_texts is not None:
         raise ValueError("key_texts tells keys of the batch apart; give it, or negatives, not both")
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
     texts = gathered(gather, query_texts, key_texts)
-    least = input_validation.for_products(queries) if negatives is None else torch.float32
+    least = inputs.for_products(queries) if negatives is None else torch.float32
     queries, keys, negatives = cast(
         "tuple[Tensor, Tensor, Tensor | None]",
-        input_validation.real(least, queries=queries, keys=keys, negatives=negatives),
+        inputs.real(least, queries=queries, keys=keys, negatives=negatives),
     )
-    input_validation.must_be_rows(queries=queries, keys=keys)
-    input_validation.must_be_paired(queries=queries, keys=keys)
+    inputs.must_be_rows(queries=queries, keys=keys)
+    inputs.must_be_paired(queries=queries, keys=keys)
     if negatives is not None:
         count, width = queries.shape
         if negatives.ndim != 3 or (len(negatives), negatives.shape[2]) != (count, width):
@@ -174,7 +174,7 @@ def nce(
             log_noise=log_noise,
         )
     if full:
-        input_validation.one_number(log_noise=log_noise)
+        inputs.one_number(log_noise=log_noise)
         return decisions(queries, keys, 1 / temperature, log_noise, *texts)
     arguments = (queries, keys, 1 / temperature, math.log(noise_ratio), *texts)
     return with_gradient(_nce_by_tiles, _dense_nce, *arguments)

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.contrastive.in_batch_common import (
     LOG1P_OF_ROW,
     TEXT_SYMBOLS,
@@ -86,12 +86,10 @@ def nt_xent(
             texts. A view of the text of the one that looks, or of its partner, is no negative.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.above_zero(temperature=temperature)
-    input_validation.must_be_texts(query_texts=(query_texts, first), key_texts=(key_texts, second))
+    inputs.above_zero(temperature=temperature)
+    inputs.must_be_texts(query_texts=(query_texts, first), key_texts=(key_texts, second))
     first, second, *texts = gathered(gather, first, second, query_texts, key_texts)
-    first, second = input_validation.paired(
-        input_validation.for_products(first), first=first, second=second
-    )
+    first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
     arguments = (first, second, 1 / temperature, *texts)
     return with_gradient(_nt_xent_by_tiles, _dense_nt_xent, *arguments)
 
@@ -214,9 +212,9 @@ def nt_xent_of_classes(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    input_validation.above_zero(temperature=temperature)
-    (embeddings,) = input_validation.vectors(embeddings=embeddings)
-    classes = input_validation.class_numbers(classes, len(embeddings))
+    inputs.above_zero(temperature=temperature)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
 
     exact = small_batch if is_small(len(embeddings), embeddings) else large
     arguments = (embeddings, classes, temperature)

@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import geometry, input_validation
+from losses import geometry, inputs
 from losses.gather import gathered
 from losses.kernels.value_with_gradient import with_gradient
 from losses.labels import UNIT
@@ -76,10 +76,10 @@ def online_contrastive(
         distance: "cosine" for 1 − cos, or "euclidean".
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.one_of(METRICS, distance=distance)
+    inputs.one_of(METRICS, distance=distance)
     first, second, labels = gathered(gather, first, second, labels)
-    first, second = input_validation.paired(first=first, second=second)
-    labels = input_validation.ordinal(labels, len(first))
+    first, second = inputs.paired(first=first, second=second)
+    labels = inputs.ordinal(labels, len(first))
     arguments = (first, second, labels, margin, distance)
     if isinstance(margin, Tensor):
         return _dense(*arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
@@ -123,12 +123,10 @@ def siglip(
             Where another key has the query's text, or its own key's, there is no term.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.one_number(scale=scale, bias=bias)
-    input_validation.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
+    inputs.one_number(scale=scale, bias=bias)
+    inputs.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
     queries, keys, *texts = gathered(gather, queries, keys, query_texts, key_texts)
-    queries, keys = input_validation.paired(
-        input_validation.for_products(queries), queries=queries, keys=keys
-    )
+    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
     return decisions(queries, keys, scale, -bias, *texts)
 
 

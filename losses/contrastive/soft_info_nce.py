@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.contrastive.in_batch_common import QUERY_SYMBOLS, temperature_parameter
 from losses.geometry import cosine_matrix
 from losses.kernels import small_batch
@@ -47,19 +47,19 @@ def soft_info_nce(
             its cross-entropy is that many times as large; a row of zeros costs nothing.
         temperature: τ.
     """
-    input_validation.above_zero(temperature=temperature)
-    least = input_validation.for_products(queries)
-    input_validation.must_be_tensor("targets", targets)
-    small = least in input_validation.REAL and targets.numel() <= SMALL_BATCH_CELLS
-    queries, keys = input_validation.vectors(least, not small, queries=queries, keys=keys)
+    inputs.above_zero(temperature=temperature)
+    least = inputs.for_products(queries)
+    inputs.must_be_tensor("targets", targets)
+    small = least in inputs.REAL and targets.numel() <= SMALL_BATCH_CELLS
+    queries, keys = inputs.vectors(least, not small, queries=queries, keys=keys)
     if targets.shape != (len(queries), len(keys)):
         raise ValueError(
             f"targets has shape {tuple(targets.shape)}; a row for each of the {len(queries)} "
             f"queries and a column for each of the {len(keys)} keys is needed"
         )
-    if targets.dtype not in input_validation.REAL:
+    if targets.dtype not in inputs.REAL:
         targets = targets.to(torch.promote_types(targets.dtype, torch.float32))
-    if input_validation.may_ask(targets):
+    if inputs.may_ask(targets):
         smallest, largest = torch.aminmax(targets.detach())
         if not 0 <= smallest.item() <= largest.item() < math.inf:
             _say_what_is_wrong(targets)
@@ -70,7 +70,7 @@ def soft_info_nce(
 
 
 def _say_what_is_wrong(targets: Tensor) -> None:
-    input_validation.must_be_finite("targets", targets)
+    inputs.must_be_finite("targets", targets)
     row, column = (targets < 0).nonzero()[0].tolist()
     value = float(targets[row, column])
     raise ValueError(f"targets[{row}][{column}] is {value:g}; it must be 0 or more")

@@ -8,7 +8,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.contrastive.in_batch_common import temperature_parameter
 from losses.definition_rules import Choice, Rule, composed
 from losses.gather import gathered
@@ -101,17 +101,15 @@ def supcon(
             queue is the same in all of them.
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    input_validation.above_zero(temperature=temperature)
+    inputs.above_zero(temperature=temperature)
     embeddings, queue = cast(
-        "tuple[Tensor, Tensor | None]", input_validation.vectors(embeddings=embeddings, queue=queue)
+        "tuple[Tensor, Tensor | None]", inputs.vectors(embeddings=embeddings, queue=queue)
     )
-    classes = input_validation.class_numbers(classes, len(embeddings))
+    classes = inputs.class_numbers(classes, len(embeddings))
     if (queue is None) != (queue_classes is None):
         raise ValueError("queue and queue_classes belong together: give both or neither")
     if queue is not None and queue_classes is not None:
-        queue_classes = input_validation.class_numbers(
-            queue_classes, len(queue), name="queue_classes"
-        )
+        queue_classes = inputs.class_numbers(queue_classes, len(queue), name="queue_classes")
     return _supervised(embeddings, classes, queue, queue_classes, temperature, include_self, False)
 
 
@@ -169,9 +167,9 @@ def supcon_with_zeros(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    input_validation.above_zero(temperature=temperature)
-    (embeddings,) = input_validation.vectors(embeddings=embeddings)
-    classes = input_validation.class_numbers(classes, len(embeddings))
+    inputs.above_zero(temperature=temperature)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
     mean = _supervised(embeddings, classes, None, None, temperature, False, True)
     return temperature / BASE_TEMPERATURE * mean
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import relu
 
-from losses import geometry, input_validation
+from losses import geometry, inputs
 from losses.contrastive.given_triplets import (
     triplet_given,
     triplet_given_definition,
@@ -218,7 +218,7 @@ def triplet(
         soft_margin: log(1 + e^x) in place of max(0, x): no triplet is ever done with.
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    input_validation.one_of(geometry.DISTANCES, distance=distance)
+    inputs.one_of(geometry.DISTANCES, distance=distance)
     if mining == "given":
         if positives is None or negatives is None:
             raise ValueError(
@@ -229,7 +229,7 @@ def triplet(
             raise ValueError('classes have no use while mining is "given"')
         settings = {"margin": margin, "distance": distance, "soft_margin": soft_margin}
         return triplet_given(anchors, positives, negatives, **settings, gather=gather)
-    input_validation.one_of(MININGS, mining=mining)
+    inputs.one_of(MININGS, mining=mining)
     if classes is None:
         raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
     if positives is not None or negatives is not None:

@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.kernels import mean_of
 from losses.kernels.lists import distill_kl as distill_kl_by_rows
 from losses.kernels.value_with_gradient import with_gradient
@@ -84,20 +84,18 @@ def distill_kl(
         mask: [N, K], true where there is a candidate; all, if it is left out. A row without any,
             or one of which the teacher takes none, is left out of the mean.
     """
-    input_validation.one_of(DIVERGENCES, divergence=divergence)
-    input_validation.above_zero(temperature=temperature)
+    inputs.one_of(DIVERGENCES, divergence=divergence)
+    inputs.above_zero(temperature=temperature)
     if teacher_temperature is not None and not teacher_temperature >= 0:
         raise ValueError(
             f"teacher_temperature is {teacher_temperature}; it must be greater than 0, or None"
         )
-    input_validation.plain_number(teacher_temperature=teacher_temperature or 0.0)
-    scores = input_validation.of_lists("scores", scores)
-    teacher = input_validation.of_lists("teacher", teacher, like=scores)
-    mask = input_validation.candidate_mask(mask, scores)
-    input_validation.must_be_finite_where(mask, scores=scores)
-    input_validation.must_be_finite_where(
-        mask, teacher=teacher.masked_fill(teacher == -torch.inf, 0)
-    )
+    inputs.plain_number(teacher_temperature=teacher_temperature or 0.0)
+    scores = inputs.of_lists("scores", scores)
+    teacher = inputs.of_lists("teacher", teacher, like=scores)
+    mask = inputs.candidate_mask(mask, scores)
+    inputs.must_be_finite_where(mask, scores=scores)
+    inputs.must_be_finite_where(mask, teacher=teacher.masked_fill(teacher == -torch.inf, 0))
     if isinstance(temperature, Tensor):  # it may want a gradient too, in all its places
         return distill_kl_definition(
             scores,

@@ -7,7 +7,7 @@ from functools import partial
 from torch import Tensor
 from torch.nn import functional
 
-from losses import input_validation
+from losses import inputs
 from losses.geometry import cosine, unit
 from losses.sentence_transformers_equivalents import Equivalent
 from losses.spec import Convention, LossSpec, Symbol
@@ -30,10 +30,10 @@ def embedding_mse(embeddings: Tensor, teacher_embeddings: Tensor) -> Tensor:
         embeddings: [N, D], the student's, as they are: lengths count.
         teacher_embeddings: [N, D], the teacher's of the same sentences.
     """
-    embeddings, teacher_embeddings = input_validation.paired(
+    embeddings, teacher_embeddings = inputs.paired(
         embeddings=embeddings, teacher_embeddings=teacher_embeddings
     )
-    one, other = map(input_validation.recordable, (embeddings, teacher_embeddings))
+    one, other = map(inputs.recordable, (embeddings, teacher_embeddings))
     return functional.mse_loss(one, other)
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from losses import input_validation
+from losses import inputs
 from losses.kernels import mean_of
 from losses.labels import COSINES, Ends
 from losses.library_peers import MARGIN_VECTORS, SENTENCE_TRANSFORMERS, Peer
@@ -53,18 +53,14 @@ def margin_mse(
         teacher_margins: [N, K], how far the teacher has the positive above each negative.
         mask: [N, K], true where there is a negative; all, if it is left out.
     """
-    negative_scores = input_validation.of_lists("negative_scores", negative_scores)
-    teacher_margins = input_validation.of_lists(
-        "teacher_margins", teacher_margins, like=negative_scores
-    )
-    positive_scores = input_validation.one_of_each(
-        "positive_scores", positive_scores, negative_scores
-    )
-    mask = input_validation.candidate_mask(mask, negative_scores)
-    input_validation.must_be_finite_where(
+    negative_scores = inputs.of_lists("negative_scores", negative_scores)
+    teacher_margins = inputs.of_lists("teacher_margins", teacher_margins, like=negative_scores)
+    positive_scores = inputs.one_of_each("positive_scores", positive_scores, negative_scores)
+    mask = inputs.candidate_mask(mask, negative_scores)
+    inputs.must_be_finite_where(
         mask, negative_scores=negative_scores, teacher_margins=teacher_margins
     )
-    input_validation.must_be_finite_where(
+    inputs.must_be_finite_where(
         None if mask is None else mask.any(dim=1), positive_scores=positive_scores
     )
     both = torch.promote_types(positive_scores.dtype, negative_scores.dtype)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from losses.geometry import dot_matrix, unit_and_pull
-from losses.input_validation import may_ask
+from losses.inputs import may_ask
 from losses.kernels.chunk_sizes import max_matrix_rows
 from losses.kernels.stable_functions import exp_, flush_, softplus
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from losses import geometry
-from losses.input_validation import may_ask
+from losses.inputs import may_ask
 from losses.kernels.chunk_sizes import rows_at_once
 from losses.kernels.class_losses import both_ways, parts_of
 from losses.kernels.stable_functions import softplus

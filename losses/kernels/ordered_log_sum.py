@@ -16,7 +16,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses.input_validation import may_ask
+from losses.inputs import may_ask
 from losses.kernels.stable_functions import log1p_sum_exp, softplus
 from losses.kernels.value_with_gradient import with_gradient
 

@@ -14,7 +14,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses.input_validation import may_ask
+from losses.inputs import may_ask
 from losses.kernels.cell_terms import logistic_terms, logistic_weights_
 from losses.kernels.chunk_sizes import max_matrix_rows, max_tile_cells, rows_at_once
 from losses.kernels.ordered_log_sum import accurate, levels_in_order

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from losses.duplicate_text_masks import absent_by
 from losses.geometry import unit_and_pull
-from losses.input_validation import may_ask, must_be_finite, must_be_made_of_finite
+from losses.inputs import may_ask, must_be_finite, must_be_made_of_finite
 from losses.kernels.class_losses import temperature_gradient
 from losses.kernels.mined_triplets import TERMS, Distances, Rows, number_of_terms
 from losses.kernels.stable_functions import exp_, flush_, softplus

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 import torch
 from torch import Tensor
 
-from losses.input_validation import may_ask, savable, would_be_lowered
+from losses.inputs import may_ask, savable, would_be_lowered
 from losses.torch_internals import (
     below_autograd,
     graph_is_kept,

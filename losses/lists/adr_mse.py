@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.kernels import mean_of
 from losses.kernels.list_pairs import adr_mse as adr_mse_by_lists
 from losses.kernels.value_with_gradient import with_gradient
@@ -71,7 +71,7 @@ def adr_mse(
             mean of their places.
         temperature: τ, how soft the comparisons are; 1/α.
     """
-    input_validation.above_zero(temperature=temperature)
+    inputs.above_zero(temperature=temperature)
     scores, labels, mask = scored_lists(scores, labels, mask)
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0

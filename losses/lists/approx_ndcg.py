@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.kernels import mean_of
 from losses.kernels.list_pairs import approx_ndcg as approx_ndcg_by_lists
 from losses.kernels.value_with_gradient import with_gradient
@@ -70,7 +70,7 @@ def approx_ndcg(
         scores, labels, mask: as for `list_net`.
         temperature: τ, how soft the comparisons are.
     """
-    input_validation.above_zero(temperature=temperature)
+    inputs.above_zero(temperature=temperature)
     scores, labels, mask = scored_lists(scores, labels, mask)
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.kernels import softplus
 from losses.kernels.list_pairs import lambda_loss as lambda_loss_by_lists
 from losses.kernels.value_with_gradient import with_gradient
@@ -119,10 +119,10 @@ def lambda_loss(
         mu: μ.
         reduction: "mean" over the pairs that count, or "sum".
     """
-    input_validation.one_of(SCHEMES, scheme=scheme)
-    input_validation.one_of(REDUCTIONS, reduction=reduction)
-    input_validation.above_zero(sigma=sigma)
-    input_validation.plain_number(mu=mu)
+    inputs.one_of(SCHEMES, scheme=scheme)
+    inputs.one_of(REDUCTIONS, reduction=reduction)
+    inputs.above_zero(sigma=sigma)
+    inputs.plain_number(mu=mu)
     if k is not None and (k < 0 or k != int(k)):
         raise ValueError(f"k is {k}; it must be a whole number of 1 or more, or None for all")
     scores, labels, mask = scored_lists(scores, labels, mask)

@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.kernels import log_sum_exp
 from losses.spec import Parameter, Symbol
 
@@ -36,12 +36,12 @@ def scored_lists(
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Return scores and labels [L, K], finite where the mask has a candidate, labels at least
     `least`."""
-    scores = input_validation.of_lists("scores", scores)
-    labels = input_validation.of_lists("labels", labels, like=scores)
-    mask = input_validation.candidate_mask(mask, scores)
-    input_validation.must_be_finite_where(mask, scores=scores, labels=labels)
+    scores = inputs.of_lists("scores", scores)
+    labels = inputs.of_lists("labels", labels, like=scores)
+    mask = inputs.candidate_mask(mask, scores)
+    inputs.must_be_finite_where(mask, scores=scores, labels=labels)
     if least > -math.inf:
-        input_validation.must_reach(least, mask, labels=labels)
+        inputs.must_reach(least, mask, labels=labels)
     return scores, labels, mask
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.kernels import log1p_sum_exp, mean_of
 from losses.kernels.lists import list_mle as list_mle_by_sums
 from losses.kernels.value_with_gradient import with_gradient
@@ -98,8 +98,8 @@ def list_mle(
         order: "labels", or "given": the order of the list, whatever its labels.
         temperature: τ.
     """
-    input_validation.one_of(ORDERS, order=order)
-    input_validation.above_zero(temperature=temperature)
+    inputs.one_of(ORDERS, order=order)
+    inputs.above_zero(temperature=temperature)
     scores, labels, mask = scored_lists(scores, labels, mask)
     if isinstance(temperature, Tensor):  # it may want a gradient too
         scores, temperature = scores / temperature, 1.0

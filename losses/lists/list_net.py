@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.kernels import mean_of
 from losses.kernels.lists import cross_entropy
 from losses.kernels.value_with_gradient import with_gradient
@@ -89,7 +89,7 @@ def list_net(
             they are. The last two want labels of 0 or more.
         temperature: τ, of the scores alone.
     """
-    input_validation.one_of(TARGETS, target=target)
+    inputs.one_of(TARGETS, target=target)
     return _cross_entropy(scores, labels, mask, target, temperature, list_net_definition)
 
 
@@ -149,12 +149,12 @@ def softmax_rank(
         scores, labels, mask, temperature: as for `list_net`; labels of 0 or more.
         target: "raw" labels, or "normalized" to the sum 1 in each list.
     """
-    input_validation.one_of(RANK_TARGETS, target=target)
+    inputs.one_of(RANK_TARGETS, target=target)
     return _cross_entropy(scores, labels, mask, target, temperature, softmax_rank_definition)
 
 
 def _cross_entropy(scores, labels, mask, target, temperature, definition):
-    input_validation.above_zero(temperature=temperature)
+    inputs.above_zero(temperature=temperature)
     least = -math.inf if target == "softmax" else 0.0
     scores, labels, mask = scored_lists(scores, labels, mask, least)
     if isinstance(temperature, Tensor):  # it may want a gradient too

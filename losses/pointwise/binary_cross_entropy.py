@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from losses import input_validation
+from losses import inputs
 from losses.kernels import softplus
 from losses.labels import COSINES, UNIT, Ends
 from losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
@@ -34,7 +34,7 @@ def binary_cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
         scores: [N], logits of "this pair is positive".
         labels: [N], 0/1, or a probability between.
     """
-    scores, labels = input_validation.of_one_type(*input_validation.pair_scores(scores, labels))
+    scores, labels = inputs.of_one_type(*inputs.pair_scores(scores, labels))
     return functional.binary_cross_entropy_with_logits(scores, labels)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn import functional
 
-from losses import input_validation
+from losses import inputs
 from losses.labels import COSINES, Ends
 from losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.sentence_transformers_equivalents import of_pairs
@@ -29,9 +29,7 @@ def cosine_mse(scores: Tensor, labels: Tensor) -> Tensor:
         scores: [N], cosines.
         labels: [N], on the scale of the scores.
     """
-    return functional.mse_loss(
-        *input_validation.of_one_type(*input_validation.pair_scores(scores, labels))
-    )
+    return functional.mse_loss(*inputs.of_one_type(*inputs.pair_scores(scores, labels)))
 
 
 def _collapse(tensors: dict[str, Tensor], at: float | None = 1.0) -> float | None:

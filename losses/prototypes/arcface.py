@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.geometry import cosine_matrix, sine
 from losses.kernels import log1p_sum_exp
 from losses.kernels.value_with_gradient import with_gradient
@@ -63,11 +63,9 @@ def arcface(
         scale: s.
         margin: m, in radians.
     """
-    embeddings, classes, prototypes = input_validation.at_prototypes(
-        embeddings, classes, prototypes
-    )
-    input_validation.one_number(scale=scale)
-    input_validation.plain_number(margin=margin)
+    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
+    inputs.one_number(scale=scale)
+    inputs.plain_number(margin=margin)
     return with_gradient(
         _arcface_by_tiles, _dense_arcface, embeddings, prototypes, classes, scale, margin
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp
 from losses.kernels.value_with_gradient import with_gradient
@@ -61,11 +61,9 @@ def cosface(
         scale: s.
         margin: m, a difference of cosines.
     """
-    embeddings, classes, prototypes = input_validation.at_prototypes(
-        embeddings, classes, prototypes
-    )
-    input_validation.one_number(scale=scale)
-    input_validation.plain_number(margin=margin)
+    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
+    inputs.one_number(scale=scale)
+    inputs.plain_number(margin=margin)
     return with_gradient(
         _cosface_by_tiles, _dense_cosface, embeddings, prototypes, classes, scale, margin
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp, mean_of
 from losses.kernels.tiled import Directions, against_members
@@ -60,9 +60,7 @@ def proxy_anchor(
         scale: α.
         margin: δ, a cosine.
     """
-    embeddings, classes, prototypes = input_validation.at_prototypes(
-        embeddings, classes, prototypes
-    )
+    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
     arguments = (embeddings, prototypes, classes, scale, margin)
     if isinstance(scale, Tensor) or isinstance(margin, Tensor):
         return _dense_proxy_anchor(*arguments)

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of
 from losses.kernels.tiled import against_others, directions_and_logits
@@ -61,10 +61,8 @@ def proxy_nca(
         scale: s.
         include_own: the own prototype stands in the denominator too, a softmax over −s·d.
     """
-    embeddings, classes, prototypes = input_validation.at_prototypes(
-        embeddings, classes, prototypes
-    )
-    input_validation.one_number(scale=scale)
+    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
+    inputs.one_number(scale=scale)
     arguments = (embeddings, prototypes, classes, scale, include_own)
     if len(prototypes) == 1:
         return _dense_proxy_nca(*arguments)

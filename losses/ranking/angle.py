@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.geometry import cosine_and_pull, unit
 from losses.kernels import log1p_sum_exp, ordered_sum
@@ -63,12 +63,12 @@ def angle(
         gather: as for `cosent`.
     """
     first, second, labels = gathered(gather, first, second, labels)
-    first, second = input_validation.paired(first=first, second=second)
+    first, second = inputs.paired(first=first, second=second)
     if first.shape[1] % 2:
         raise ValueError(
             f"first has {first.shape[1]} dimensions; real and imaginary halves need an even number"
         )
-    labels = input_validation.ordinal(labels, len(first))
+    labels = inputs.ordinal(labels, len(first))
     return with_gradient(_angle, _dense_angle, first, second, labels, scale)
 
 

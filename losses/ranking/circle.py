@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.kernels import (
     log1p_ordered_sum_exp,
@@ -62,7 +62,7 @@ def circle(
         negative_margin: Δ_n, the score a negative should stay below.
         gather: compare with the pairs of all processes too; see `losses.gather`.
     """
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
     shift = scale * (positive_margin - negative_margin)
     return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, shift=shift)
 

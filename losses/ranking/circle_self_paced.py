@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import class_losses as large
@@ -62,7 +62,7 @@ def circle_self_paced(
         margin: m.
         gather: as for `circle`.
     """
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
     arguments = (scores, labels, scale, margin)
     if isinstance(scale, Tensor) or isinstance(margin, Tensor):
         return _dense_self_paced(*arguments)
@@ -137,8 +137,8 @@ def circle_per_anchor(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     embeddings, classes = gathered(gather, embeddings, classes)
-    (embeddings,) = input_validation.vectors(embeddings=embeddings)
-    classes = input_validation.class_numbers(classes, len(embeddings))
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
 
     learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
     arguments = (embeddings, classes, scale, margin)

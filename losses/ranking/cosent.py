@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from losses.kernels.pairwise_sums import sum_of_gaps
@@ -61,7 +61,7 @@ def cosent(scores: Tensor, labels: Tensor, *, scale: float = 20.0, gather: bool 
     Returns:
         The loss, 0-d, 0 if no pair stands above another.
     """
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
     return log1p_ordered_sum_exp(scores, scores, labels, scale=scale)
 
 
@@ -88,7 +88,7 @@ def weighted_cosent(
         scale: λ.
         gather: as for `cosent`.
     """
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
     return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, weighted=True)
 
 

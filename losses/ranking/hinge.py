@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.kernels import hinge_sum, mean_of
 from losses.kernels.pairwise_sums import sum_of_gaps
@@ -47,7 +47,7 @@ def pairwise_hinge(
         eps: ε in the denominator. The loss of equal labels is 0, also at ε = 0.
         gather: as for `pairwise_logistic`.
     """
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
     return hinge_sum(scores, labels, margin=margin, eps=eps)
 
 
@@ -73,7 +73,7 @@ def pairwise_hinge_unweighted(
     Args:
         scores, labels, margin, gather: as for `pairwise_hinge`.
     """
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
     return hinge_sum(scores, labels, margin=margin, by_gap=False)
 
 
@@ -101,8 +101,8 @@ def pairwise_hinge_per_item(
     Args:
         scores, labels, margin, gather: as for `pairwise_hinge`.
     """
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
-    if not input_validation.may_ask(labels):  # how many are left is not to be known
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    if not inputs.may_ask(labels):  # how many are left is not to be known
         return pairwise_hinge_per_item_definition(scores, labels, margin=margin)
     graded = labels >= 0
     if not graded.any():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.kernels import largest_violation
 from losses.ranking.ordered_pair_common import PAIR_SYMBOLS
@@ -31,7 +31,7 @@ def max_violation(scores: Tensor, labels: Tensor, *, gather: bool = False) -> Te
         scores, labels: [N] each.
         gather: as for `pairwise_logistic`.
     """
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
     return largest_violation(scores, labels, max_violation_definition)
 
 

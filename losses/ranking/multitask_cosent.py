@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from losses.minimum import Bound
@@ -58,17 +58,13 @@ def multitask_cosent(
         gather: as for `cosent`.
     """
     scores, labels, logits, classes = gathered(gather, scores, labels, logits, classes)
-    scores, labels = input_validation.pair_scores(scores, labels)
-    logits, scores = map(
-        input_validation.recordable, input_validation.real(logits=logits, scores=scores)
-    )
+    scores, labels = inputs.pair_scores(scores, labels)
+    logits, scores = map(inputs.recordable, inputs.real(logits=logits, scores=scores))
     if logits.ndim != 2 or len(logits) != len(scores):
         raise ValueError(
             f"logits has shape {tuple(logits.shape)}; a row for each of the {len(scores)} pairs"
         )
-    classes = input_validation.class_numbers(
-        classes, len(logits), most=logits.shape[1], of="classes"
-    )
+    classes = inputs.class_numbers(classes, len(logits), most=logits.shape[1], of="classes")
     ranking = log1p_ordered_sum_exp(scores, scores, labels, scale=scale)
     return ranking + alpha * torch.nn.functional.cross_entropy(logits, classes)
 

@@ -6,7 +6,7 @@ import math
 
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.kernels import logistic_sum, mean_of, softplus
 from losses.kernels.pairwise_sums import ties_by_label
@@ -61,8 +61,8 @@ def pairwise_logistic(
             lower pair, column the higher, 0 where the labels say nothing.
         gather: compare with the pairs of all processes too; see `losses.gather`.
     """
-    input_validation.one_of(REDUCTIONS, reduction=reduction)
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
+    inputs.one_of(REDUCTIONS, reduction=reduction)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
     if reduction == "none":
         return pairwise_logistic_definition(scores, labels, scale=scale, reduction=reduction)
     return logistic_sum(scores, labels, scale=scale, mean=reduction == "mean")
@@ -97,10 +97,10 @@ def pairwise_logistic_judged(
         scores, labels, scale, gather: as for `pairwise_logistic`.
         reduction: "sum", or "mean" over the ordered pairs.
     """
-    input_validation.one_of(REDUCTIONS[:2], reduction=reduction)
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
+    inputs.one_of(REDUCTIONS[:2], reduction=reduction)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
     chosen = {"scale": scale, "reduction": reduction}
-    if not input_validation.may_ask(labels):  # how many are left is not to be known
+    if not inputs.may_ask(labels):  # how many are left is not to be known
         return pairwise_logistic_judged_definition(scores, labels, **chosen)
     return _of_some(labels != UNJUDGED, scores, labels, scale=scale, mean=reduction == "mean")
 
@@ -165,8 +165,8 @@ def pairwise_logistic_per_item(
     Args:
         scores, labels, scale, gather: as for `pairwise_logistic`.
     """
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
-    if not input_validation.may_ask(labels):  # how many are left is not to be known
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    if not inputs.may_ask(labels):  # how many are left is not to be known
         return pairwise_logistic_per_item_definition(scores, labels, scale=scale)
     return _of_some(labels >= 0, scores, labels, scale=scale) / len(scores)
 
@@ -197,8 +197,8 @@ def pairwise_logistic_still_at_ties(
     Args:
         scores, labels, scale, gather: as for `pairwise_logistic`.
     """
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
-    if not input_validation.may_ask(labels):  # how many are left is not to be known
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    if not inputs.may_ask(labels):  # how many are left is not to be known
         return pairwise_logistic_still_at_ties_definition(scores, labels, scale=scale)
     graded = labels >= 0
     loss, tied = _of_some(graded, scores, labels, scale=scale), scores[graded]
@@ -233,8 +233,8 @@ def pairwise_logistic_by_gap(
     Args:
         scores, labels, scale, gather: as for `pairwise_logistic`.
     """
-    scores, labels = input_validation.pair_scores(*gathered(gather, scores, labels))
-    if not input_validation.may_ask(labels):  # how many are left is not to be known
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    if not inputs.may_ask(labels):  # how many are left is not to be known
         return pairwise_logistic_by_gap_definition(scores, labels, scale=scale)
     return _of_some(labels != UNJUDGED, scores, labels, scale=scale, mean=True, by_gap=True)
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from losses.gather import gather_rows
-from losses.input_validation import may_ask, must_be_finite
+from losses.inputs import may_ask, must_be_finite
 from losses.labels import COSINES, UNIT, Ends, LabelRules, holds, label_range_of, middle
 from losses.spec import LossSpec
 

@@ -12,8 +12,7 @@ import torch.distributed as distributed
 from torch import Tensor, nn
 from torch.nn import functional
 
-from losses import LOSSES, LossSpec
-from losses import input_validation as inputs
+from losses import LOSSES, LossSpec, inputs
 from losses.gather import for_mean, gather_rows, processes
 from losses.labels import UNIT, LabelRules
 from losses.modules import Settled

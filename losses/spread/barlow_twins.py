@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.linalg import vector_norm
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.geometry import SHORTEST, centred, dot_matrix, unit, unit_and_pull
 from losses.kernels.gram import across
@@ -53,7 +53,7 @@ def barlow_twins(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     first, second = gathered(gather, first, second)
-    first, second = input_validation.paired(first=first, second=second)
+    first, second = inputs.paired(first=first, second=second)
     arguments = (first, second, off_diagonal_weight)
     if isinstance(off_diagonal_weight, Tensor):
         return _dense(*arguments)

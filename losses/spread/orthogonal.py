@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.geometry import cosine_matrix, unit_and_pull
 from losses.kernels.gram import between_columns
@@ -64,9 +64,9 @@ def orthogonal(
         aggregation: "mean" of both sides, or their "sum".
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    input_validation.one_of(AGGREGATIONS, aggregation=aggregation)
+    inputs.one_of(AGGREGATIONS, aggregation=aggregation)
     first, second = gathered(gather, first, second)
-    first, second = input_validation.paired(first=first, second=second)
+    first, second = inputs.paired(first=first, second=second)
     arguments = (first, second, mean_weight, second_moment_weight, aggregation)
     if isinstance(mean_weight, Tensor) or isinstance(second_moment_weight, Tensor):
         return _dense(*arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import input_validation
+from losses import inputs
 from losses.gather import gathered
 from losses.geometry import centred, dot_matrix
 from losses.kernels.gram import between_columns
@@ -74,7 +74,7 @@ def vicreg(
 
 def _public(first, second, numbers, gather, definition, exact):
     first, second = gathered(gather, first, second)
-    first, second = input_validation.paired(first=first, second=second)
+    first, second = inputs.paired(first=first, second=second)
     if any(isinstance(number, Tensor) for number in numbers):
         return definition(first, second, *numbers)
     return with_gradient(exact, definition, first, second, *numbers)

@@ -21,10 +21,10 @@ PATIENCE = 900  # seconds, on a machine that has other things to do
 ENCODE = """
 import sys
 import numpy as np
-from explorer.lab.large import encoding
+from explorer.lab.large import encoded_similarities
 from explorer.sources.encoders import locate
 
-encoding.PART = int(sys.argv[4])
+encoded_similarities.PART = int(sys.argv[4])
 lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
 half = len(lines) // 2
 
@@ -32,7 +32,8 @@ def heard(done, total):
     print(done, flush=True)
     sys.stdin.readline()  # it goes on when it is told to
 
-found = encoding.encoded(lines[:half], lines[half:], locate(sys.argv[2]), heard, with_vectors=False)
+halves = lines[:half], lines[half:]
+found = encoded_similarities.encoded(*halves, locate(sys.argv[2]), heard, with_vectors=False)
 np.save(sys.argv[3], np.stack([found.cosines, found.angles]))
 """
 

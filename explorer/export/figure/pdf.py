@@ -1,6 +1,6 @@
 """Figures as PDF: the SVG's own drawing, as lines, areas and text in embedded fonts.
 
-It supports only SVG written by `svg.py`.
+It supports only SVG written by `svg_elements.py`.
 """
 
 from __future__ import annotations

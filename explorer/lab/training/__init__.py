@@ -4,7 +4,7 @@ Its interface (the page, the command line and the API use nothing else):
 
     from explorer.lab.training.plan import TrainingPlan, TrainingData     # the plan of a run
     from explorer.lab.training.runs import Runs, estimate                 # running it
-    from explorer.lab.training import before_after, compare, source, takeaway    # its results
+    from explorer.lab.training import rank_changes, run_comparison, takeaway  # its results
     from explorer.lab.training import unseen_pairs                        # on a file of the user's
 
     runs = Runs()                          # the folder of all runs; Runs(path) for another
@@ -12,7 +12,7 @@ Its interface (the page, the command line and the API use nothing else):
     runs.status(name, offset=0)            # a dict, see below; poll with the returned offset
     runs.pause(name); runs.resume(name); runs.stop(name); runs.delete(name)
     runs.listed()                          # the same dict for every run, newest first, no records
-    compare.table(runs, names, unseen_pairs.read(file, name))    # on a file; else held out
+    run_comparison.table(runs, names, unseen_pairs.read(file, name))    # on a file; else held out
     estimate(plan, is_needed=…)            # seconds, from two trial steps in a process of its own
                                            # (takes as long as they and its start); None once
                                            # `is_needed()`, called all the while, is False
@@ -54,7 +54,7 @@ Records, each with `kind` and `step`:
 
 `runs.history(name)` is the list of records that count (those dropped are left out), and
 `runs.probe(name)` the probe batch {first, second, labels, bands: [[low, high], …], size of the
-live sample as live}, None before it is chosen. `before_after.exploration(runs, name, step,
+live sample as live}, None before it is chosen. `rank_changes.exploration(runs, name, step,
 scenario)` computes any loss on the probe batch as it stood at a recorded step, as `explore` does:
 its `picture` is the matrix.
 
@@ -64,7 +64,7 @@ figures of the held-out pairs), threshold, label_range, pairs (train, held_out),
 held-out pairs repeat another, see `influence.repeats`), examples (their `form` and
 `count`: pairs, classes, triplets or lists, see `rows`), kept_step.
 
-On a shared Space (`quota`): `start`, `compare.start_all` and a `resume` that
+On a shared Space (`quota`): `start`, `run_comparison.start_all` and a `resume` that
 begins again raise Problem where a run would be too large, or its visitor has too many under way;
 `quota.why_not(plan, corpus)` is the same reason beforehand. A run whose time is up ends as
 stopped, its model kept, with the problem training_time_up. Elsewhere nothing is bounded.

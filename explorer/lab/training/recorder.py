@@ -23,7 +23,7 @@ from explorer.lab.training.training_failures import OwnNotFinite
 from explorer.locale import Word, word
 from explorer.runtime.arrays import save_array
 from explorer.runtime.problem import Problem
-from losses.input_validation import NotFinite
+from losses.inputs import NotFinite
 
 if TYPE_CHECKING:
     from explorer.lab.training.starting_model import Encoder

@@ -36,7 +36,7 @@ from explorer.runtime.atomic_files import atomic_write
 from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import distinct
-from losses.input_validation import NotFinite
+from losses.inputs import NotFinite
 from losses.labels import LabelRules
 from losses.sentence_transformers import (
     TrainingLoss,

@@ -13,7 +13,7 @@ from explorer.core.own_loss import own_faults
 from explorer.locale import title_word
 from explorer.runtime.problem import Problem
 from losses import LossSpec
-from losses.input_validation import NotFinite
+from losses.inputs import NotFinite
 
 # oneDNN's whole message when it gets no memory.
 NO_ROOM = {

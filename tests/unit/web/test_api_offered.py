@@ -140,7 +140,9 @@ def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
     assert json.loads(told.text)["png"] is None
 
 
-TABLE = "query\tanswer\n" + "".join(f"q {n}\tsame\n" for n in range(8))
+TABLE = "query\tanswer\n" + "".join(
+    f"q {n}\tone answer that stands beside each of these\n" for n in range(8)
+)
 # Each tool of Doctor asked well, with what it then answers, and asked badly, with what it says.
 OF_DOCTOR = [
     ("explain_loss_value", {"value": 5.545, "loss": "siglip", "language": "zh"},
