@@ -13,7 +13,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.runtime.json_encoding import plain
 from explorer.runtime.number_format import display_number, fixed
 
 if TYPE_CHECKING:  # the command answers --help without torch
@@ -238,6 +237,8 @@ def compare(chosen: argparse.Namespace) -> int:
         with _scoring_bar() as report:
             found = comparing.table(runs, names, on, report)
         if chosen.out:
+            from explorer.runtime.json_encoding import plain  # needs orjson, which help does not
+
             Path(chosen.out).write_text(json.dumps(plain(found), indent=1), encoding="utf-8")
     except (ValueError, OSError) as problem:
         print(f"Nothing was compared: {problem}", file=sys.stderr)

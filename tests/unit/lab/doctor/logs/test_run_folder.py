@@ -15,7 +15,7 @@ from explorer.lab.doctor.logs.run_reference_values import marks_of
 from explorer.lab.doctor.logs.run_report import about
 from explorer.lab.training.teacher_scores import VECTORS
 from explorer.runtime.arrays import save_array
-from losses import LOSSES
+from losses import LOSSES, SHIPPED
 
 
 def test_negatives_that_came_as_triplets_stand_among_the_candidates(tmp_path):
@@ -63,7 +63,7 @@ GRADED = [(f"a{n}", f"b{n}", float(n % 6)) for n in range(200)]
 LISTED = [(f"query {n // 4}", f"text {n}", float(n % 4)) for n in range(200)]
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", [spec.name for spec in SHIPPED])
 def test_a_run_of_ours_knows_its_value_at_collapse(tmp_path, loss):
     """Where counts of a batch do not tell it, batches of its rows do; but for a loss that has
     none."""
