@@ -246,7 +246,7 @@ export function Slider({ entry, value, title, change, ...options }) {
 }
 
 /**
- * A large file on its way to the server (arrival.js), with a line below it.
+ * A large file on its way to the server (large_file_upload.js), with a line below it.
  * @param {{ channel: Parameters<typeof fileArrival>[0], note: string } & Omit<Parameters<typeof fileArrival>[1], "note">} properties
  */
 export const FileArrival = ({ channel, note, ...options }) =>
