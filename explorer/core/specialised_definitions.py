@@ -22,7 +22,7 @@ from typing import Any, TypeGuard
 from torch import Tensor
 
 from explorer.core.function_source import source_of
-from explorer.core.shortened_source import (
+from explorer.core.specialised_source import (
     Called,
     Joined,
     Meaning,

@@ -36,7 +36,7 @@ from explorer.runtime.problem import Problem
 from losses.combined.composed import helpers_of, identifier_of, parts_of, source_of
 from losses.combined.vector_queue import KEPT, present
 from losses.readable_inputs import READABLE
-from losses.sentence_transformers.registry import trains_as_one
+from losses.sentence_transformers.trainer_classes import trains_as_one
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
 UNMOVED = 1e-11

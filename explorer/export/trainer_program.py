@@ -17,7 +17,7 @@ from explorer.export.sentence_transformers_equivalents import inside_prefixes, i
 from explorer.export.template import render
 from explorer.sources.encoders import is_trainable
 from explorer.sources.encoders.embedded import is_embedded
-from losses.sentence_transformers.registry import trains_as_one
+from losses.sentence_transformers.trainer_classes import trains_as_one
 
 WIDE = 96
 

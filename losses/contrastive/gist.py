@@ -25,8 +25,8 @@ from losses.definition_rules import Choice, composed, foldable
 from losses.gather import gathered
 from losses.geometry import cosine_matrix, dot_matrix, unit
 from losses.kernels import log1p_sum_exp
-from losses.kernels.chunk_sizes import rows_at_once
 from losses.kernels.softmaxes import Block, over_blocks
+from losses.kernels.tile_sizes import rows_at_once
 from losses.kernels.tiled import Directions
 from losses.kernels.value_with_gradient import with_gradient
 from losses.library_peers import GUIDED, SENTENCE_TRANSFORMERS, Peer

@@ -18,8 +18,8 @@ from torch import Tensor
 
 from losses.geometry import dot_matrix, unit_and_pull
 from losses.inputs import may_ask
-from losses.kernels.chunk_sizes import max_matrix_rows
 from losses.kernels.stable_functions import exp_, flush_, softplus
+from losses.kernels.tile_sizes import max_matrix_rows
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 

@@ -22,9 +22,9 @@ from torch.nn.functional import pad
 
 from losses import geometry
 from losses.inputs import may_ask
-from losses.kernels.chunk_sizes import rows_at_once
 from losses.kernels.class_losses import both_ways, parts_of
 from losses.kernels.stable_functions import softplus
+from losses.kernels.tile_sizes import rows_at_once
 from losses.torch_internals import cdist_backward
 
 TILE = 2**20  # distances at a time where whole rows are needed

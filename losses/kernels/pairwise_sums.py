@@ -16,8 +16,8 @@ from torch import Tensor
 
 from losses.inputs import may_ask
 from losses.kernels.cell_terms import logistic_terms, logistic_weights_
-from losses.kernels.chunk_sizes import max_matrix_rows, max_tile_cells, rows_at_once
 from losses.kernels.ordered_log_sum import accurate, levels_in_order
+from losses.kernels.tile_sizes import max_matrix_rows, max_tile_cells, rows_at_once
 from losses.kernels.value_with_gradient import with_gradient
 from losses.torch_internals import in_torch_func
 

@@ -24,8 +24,8 @@ from losses.kernels.cell_terms import (
     only_others_,
     share_of_others,
 )
-from losses.kernels.chunk_sizes import rows_at_once
 from losses.kernels.stable_functions import exp_, flush_
+from losses.kernels.tile_sizes import rows_at_once
 
 # Logits up to this size need no shift before exp: neither e⁶⁵, nor the sum of 10⁹ of them, nor
 # e⁻⁶⁵ leaves the range of float32 and bfloat16.

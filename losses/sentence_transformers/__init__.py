@@ -49,11 +49,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from losses.sentence_transformers.candidate_lists import whole_lists
-from losses.sentence_transformers.epoch_check import check_epoch
 from losses.sentence_transformers.layers import layer_stack, move_only
-from losses.sentence_transformers.registry import EXPORTED, TRAINING_LOSSES, training_loss
+from losses.sentence_transformers.sampler_check import check_epoch
 from losses.sentence_transformers.sequential_batches import in_order
 from losses.sentence_transformers.trainer_batch import Examples
+from losses.sentence_transformers.trainer_classes import EXPORTED, TRAINING_LOSSES, training_loss
 from losses.sentence_transformers.training_loss import TrainingLoss
 from losses.sentence_transformers.vector_losses import with_vectors
 

@@ -24,8 +24,8 @@ from losses.geometry import effective_count, unit
 from losses.sentence_transformers.candidate_lists import rows_in, value_within_lists
 from losses.sentence_transformers.class_recognition import recognised
 from losses.sentence_transformers.matryoshka_wrappers import inner_of, on_prefixes
-from losses.sentence_transformers.registry import TRAINING_LOSSES, training_loss
 from losses.sentence_transformers.trainer_batch import Examples
+from losses.sentence_transformers.trainer_classes import TRAINING_LOSSES, training_loss
 from losses.sentence_transformers.training_loss import TrainingLoss
 
 # By how much our value may differ from the training's for both to be one loss: what float32, and

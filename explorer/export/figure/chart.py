@@ -10,7 +10,7 @@ from typing import Unpack
 
 from explorer.export.caption import Legend
 from explorer.export.figure.appearance import Look
-from explorer.export.figure.chart_request import (
+from explorer.export.figure.chart_from_page import (
     ACROSS,
     DOWN,
     AxisOf,

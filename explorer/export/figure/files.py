@@ -15,7 +15,7 @@ from explorer.core.scenario import LINK_VERSION, OPENING, Scenario
 from explorer.export.figure.appearance import Look, look_in
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.chart import chart_figure
-from explorer.export.figure.chart_request import read_chart
+from explorer.export.figure.chart_from_page import read_chart
 from explorer.export.figure.embedded_fonts import with_fonts
 from explorer.export.figure.fonts import QUOTED
 from explorer.export.figure.matrix import matrix_figure

@@ -256,7 +256,7 @@ def _print_notes(notes: Mapping[str, Iterable[ReadingNote]]) -> None:
 
 def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Return the named runs, all of which must have ended."""
-    from explorer.lab.training.held_out_scores import outcome
+    from explorer.lab.training.ended_run_scores import outcome
 
     if chosen.ended and chosen.loss:
         raise ValueError("name the runs, or the losses to train with; not both")

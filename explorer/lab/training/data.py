@@ -45,7 +45,7 @@ from explorer.sources.samplers import (
 from losses import LOSSES, LossSpec
 from losses.combined.names import RECIPES
 from losses.labels import LabelRules, label_rules
-from losses.sentence_transformers.registry import trains_as_one
+from losses.sentence_transformers.trainer_classes import trains_as_one
 
 # Fewer pairs than these leave nothing to learn from, or nothing to measure by.
 LEAST_TRAIN, LEAST_HELD_OUT = 4, 4

@@ -10,7 +10,7 @@ from explorer.core.explore import Exploration
 from explorer.core.label_disagreement import mid_ranks
 from explorer.core.scenario import Scenario
 from explorer.lab.training.data import rules_of
-from explorer.lab.training.held_out_scores import HeldOutScores, measured
+from explorer.lab.training.ended_run_scores import HeldOutScores, measured
 from explorer.lab.training.probe_batch import explored
 from explorer.lab.training.runs import Runs
 from explorer.lab.unit_vectors import directions

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.core.remarks import Remark, Value, short
-from explorer.lab.training.held_out_scores import has_ended, measured, outcome
+from explorer.lab.training.ended_run_scores import has_ended, measured, outcome
 from explorer.lab.training.rank_changes import MovedPair, rank_changes
 from explorer.lab.training.run_comparison import held_out_pairs, on_gain, on_repeats
 from explorer.lab.training.run_difference_verdict import Gain, gain

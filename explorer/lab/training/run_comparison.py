@@ -13,7 +13,7 @@ import numpy as np
 from explorer.core.remarks import Remark, Value
 from explorer.lab.training import data, quota
 from explorer.lab.training import unseen_pairs as measuring
-from explorer.lab.training.held_out_scores import HeldOutScores, has_ended, outcome
+from explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
 from explorer.lab.training.pair_influence import ALL_FIGURES, LEADING, Measured, repeats
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.run_difference_verdict import (

@@ -15,8 +15,8 @@ import torch
 
 from explorer.lab.training import quota
 from explorer.lab.training.data import LEAST_HELD_OUT
+from explorer.lab.training.ended_run_scores import HeldOutScores, measured_at
 from explorer.lab.training.held_out_metrics import HeldOut, unnoticed
-from explorer.lab.training.held_out_scores import HeldOutScores, measured_at
 from explorer.lab.training.pair_sources import DRAW
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.run_folder import RunFolder

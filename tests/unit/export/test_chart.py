@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from explorer.export.figure.chart import chart_figure
-from explorer.export.figure.chart_request import colour_of, read_chart
+from explorer.export.figure.chart_from_page import colour_of, read_chart
 from explorer.export.figure.files import chart_text
 from explorer.export.palette import DARK, LIGHT, PRINT
 from explorer.runtime.problem import Problem

@@ -15,7 +15,7 @@ from explorer.core.scenario import Data, Scenario
 from explorer.export.figure.appearance import FONTS, MATH, MONO
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.chart import chart_figure
-from explorer.export.figure.chart_request import read_chart
+from explorer.export.figure.chart_from_page import read_chart
 from explorer.export.figure.embedded_fonts import FACES, with_fonts
 from explorer.export.figure.files import write_figure
 from explorer.export.figure.fonts import font_file

@@ -13,7 +13,7 @@ from sentence_transformers.sentence_transformer import losses as bi
 import losses.sentence_transformers as adapter
 from losses import LOSSES
 from losses.sentence_transformers.batch_metrics import Caught, measured
-from losses.sentence_transformers.registry import (
+from losses.sentence_transformers.trainer_classes import (
     EXPORTED,
     NEAR_NAMES,
     library_convention,

@@ -62,7 +62,7 @@ export function pairLine(cells, { isEditable, remove, point }) {
 /**
  * Show what is marked at a pair, each below the cell that it is about.
  * @param {HTMLElement} line
- * @param {import("./pair_marks.js").Mark[]} marks
+ * @param {import("./pair_table_marks.js").Mark[]} marks
  */
 export function showMarks(line, marks) {
   for (const old of line.querySelectorAll(".lp-tag")) old.remove();

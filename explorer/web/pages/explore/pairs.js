@@ -6,7 +6,7 @@ import { pageData } from "../../kit/page_data.js";
 import { cellsOfText } from "../../kit/spreadsheet_paste.js";
 import { say } from "../../kit/words.js";
 import { cellsOf, inputsOf, pairLine, showFault, showMarks } from "./pair_line.js";
-import { marksOf, pairsOfRows } from "./pair_marks.js";
+import { marksOf, pairsOfRows } from "./pair_table_marks.js";
 
 /** @typedef {import("../../kit/types").Row} Row */
 /** @typedef {import("./state.js").Scene} Scene */

@@ -21,7 +21,7 @@ from explorer.lab.training import (
     takeaway,
     unseen_pairs,
 )
-from explorer.lab.training.held_out_scores import has_ended, outcome
+from explorer.lab.training.ended_run_scores import has_ended, outcome
 from explorer.lab.training.parameter_trials import LEAST_RUNS, tried
 from explorer.lab.training.run_difference_verdict import LEVEL, Gain
 from explorer.lab.training.run_records import FollowedRun, RunStatus

@@ -13,7 +13,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.lab.training import commands, published_experiment, rank_changes, run_comparison
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.held_out_scores import outcome
+from explorer.lab.training.ended_run_scores import outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.run_difference_verdict import Difference
 from explorer.lab.training.runs import Runs

@@ -20,8 +20,8 @@ from explorer.lab.training import (
     unseen_pairs,
 )
 from explorer.lab.training.data import Corpus
+from explorer.lab.training.ended_run_scores import outcome
 from explorer.lab.training.held_out_metrics import HeldOut, own_places, retrieval
-from explorer.lab.training.held_out_scores import outcome
 from explorer.lab.training.pair_influence import LEADING, RETRIEVAL
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.lab.training.run_difference_verdict import gain

@@ -14,8 +14,8 @@ from transformers import set_seed
 
 from explorer.lab.training import starting_model, unseen_pairs
 from explorer.lab.training.data import Corpus
+from explorer.lab.training.ended_run_scores import measured
 from explorer.lab.training.held_out_metrics import HeldOut, live_sample
-from explorer.lab.training.held_out_scores import measured
 from explorer.lab.training.plan import TrainingPlan
 from explorer.runtime.problem import Problem
 from tests.tiny import save_bert

@@ -12,7 +12,7 @@ import pytest
 
 from explorer.lab.training import commands, run_comparison, unseen_pairs
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.held_out_scores import HeldOutScores, outcome
+from explorer.lab.training.ended_run_scores import HeldOutScores, outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.run_folder import RunFolder
 from explorer.lab.training.unseen_pairs import Unseen
