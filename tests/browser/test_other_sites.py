@@ -12,13 +12,14 @@ from pathlib import Path
 import httpx
 import pytest
 from gradio_client import Client
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Response, expect
 
 from explorer.core.scenario import Data, Scenario
 from explorer.notebook import EmbeddedPage
 from tests.browser.serving import Server
 
 # What a page can try without being asked first, and what a browser would ask for it.
+EXPLORES = "/requests/explore/explore"
 TRIES = """async address => {
     const tried = {};
     const told = async (name, options, path) => {
@@ -125,19 +126,16 @@ def test_the_page_in_the_cell_of_a_notebook_asks_before_a_model_is_fetched(
     shown = EmbeddedPage(f"{server.address}/#{scene.to_link()}")
     page = browser.new_page()
     page.goto(stranger.replace("127.0.0.1", "localhost"))
-    answers: list[dict] = []
-    page.on(
-        "response",
-        lambda one: answers.append(one.json()) if one.url.endswith("/explore/explore") else None,
-    )
-    page.evaluate("html => { document.body.innerHTML = html; }", shown._repr_html_())
+    answers: list[Response] = []
+    page.on("response", lambda one: answers.append(one) if EXPLORES in one.url else None)
+    with page.expect_response(lambda one: EXPLORES in one.url):
+        page.evaluate("html => { document.body.innerHTML = html; }", shown._repr_html_())
     question = page.frame_locator("iframe").get_by_role("dialog")
     expect(question).to_contain_text("stranger/model")
-    assert [one["error"]["about"] for one in answers] == ["leave"]
     question.get_by_role("button").first.click()  # declines
     expect(question).to_have_count(0)
     expect(page.frame_locator("iframe").locator("body")).to_contain_text("not on this computer")
-    assert {one["error"]["about"] for one in answers} == {"leave"}
+    assert {one.json()["error"]["about"] for one in answers} == {"leave"}
     page.close()
 
 

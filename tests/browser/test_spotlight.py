@@ -53,7 +53,8 @@ PIXELS = f"""() => {{
 }}"""
 
 
-def test_the_heaviest_cell_is_marked_and_told_with_its_sentences(page: Page) -> None:
+def test_the_heaviest_cell_is_marked_and_told_with_its_sentences(untouched: Page) -> None:
+    page = untouched
     expect(page.locator("#main-matrix [role=tab][aria-selected=true]")).to_have_text("Weight")
     row, column, weight = page.evaluate(HEAVIEST)
     shown = page.evaluate(f"{CHANNEL}.picture.shown")
