@@ -127,11 +127,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A title of the catalogue, how long it takes, and its steps."""
+    """A title of the catalogue, how long it takes, and its steps. Its card shows the first step at
+    the stop `pictured`, None for the lever's goal."""
 
     name: str
     minutes: int
     steps: tuple[Step, ...]
+    pictured: int | None = None
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ LESSONS = (
                 {"negatives": "count", "cells": "count", "all": "count"},
             ),
         ),
+        pictured=1,  # at the goal no cell is left
     ),
     Lesson(
         "spotlight",
