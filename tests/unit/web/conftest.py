@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import logging
 import sys
@@ -45,6 +46,9 @@ def hosted(tmp_path_factory):
         running, address = site.open_page(Scenario(), "127.0.0.1", free_port())
         yield running, address
         running.close()
+        # Answers that nobody fetched count as long as they are there.
+        running.app.get_blocks()._queue.pending_messages_per_session.clear()
+        gc.collect()
     for worker in worker_process.WORKERS:
         worker.end()
     logging.setLogRecordFactory(factory)
