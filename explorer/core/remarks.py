@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from explorer.core import scale_above_collapse as collapse
+from explorer.core import scale_above_collapse
 from explorer.core.batch import Batch
 from explorer.core.duplicate_negatives import SameText
 from explorer.core.explore import Exploration
@@ -151,7 +151,7 @@ def _seen(e: Exploration) -> Seen:
         spread=_spread(e, among_all=e.places is not None),
         together=_spread(e, among_all=True) <= COLLAPSED and e.batch.vectors is not None,
         gradient_norm=e.gradient_norm,
-        edge=lambda: collapse.edge(e),
+        edge=lambda: scale_above_collapse.edge(e),
         looks_for=e.places.kind if e.places else "",
         anchors=e.places.anchors if e.places else 0,
         found=e.places.first if e.places else 0,
@@ -272,7 +272,7 @@ def _on_collapse(seen: Seen) -> list[Remark]:
         at_it = level is not None and math.isclose(seen.loss, level, rel_tol=0.05)
         key = "collapsed" if at_it and seen.together else "alike"
         return [Remark(key, {"spread": short(seen.spread)})]
-    if level is None or not collapse.is_above(seen.loss, level):
+    if level is None or not scale_above_collapse.is_above(seen.loss, level):
         return []
     return [_above_collapse(seen, level)]
 
@@ -281,7 +281,7 @@ def _above_collapse(seen: Seen, level: float) -> Remark:
     """Remark on the loss with these parameters; another scale may change the result."""
     values: dict[str, Value] = {"name": title_word(seen.spec), "loss": short(seen.loss)}
     values["collapse"] = short(level)
-    one = collapse.scale_of(seen.spec)
+    one = scale_above_collapse.scale_of(seen.spec)
     if one is None:
         return Remark("above_collapse", values)
     values["parameter"] = parameter_word(one.name)

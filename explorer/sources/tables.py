@@ -57,14 +57,13 @@ class Table(ColumnsRead):
     none); or anchor, positive, negative, whose rows give a pair (anchor, positive, 1) and for each
     negative a pair (anchor, negative, 0). Both have teacher where there is one: for a triplet a
     number or a list of them, one for each candidate, the positive first, or, for one positive, the
-    teacher's margins over each negative. Where they are read, the roles of `columns.GUIDES` have a
-    guide's vectors of the texts. `brings_guide`: there are columns of such, read or not; `vectors`
-    are those `unread` ones that may hold some. `total` counts the rows that are not empty;
-    `limited`: there were more pairs than requested; `encoding` is that of the bytes (one of
+    teacher's margins over each negative. Where they are read, the roles of `guide_columns.GUIDES`
+    have a guide's vectors of the texts. `brings_guide`: there are columns of such, read or not;
+    `vectors` are those `unread` ones that may hold some. `total` counts the rows that are not
+    empty; `limited`: there were more pairs than requested; `encoding` is that of the bytes (one of
     `encodings.ENCODINGS`, "Parquet", "Arrow", or "" for a typed table). `left_out` counts the
     unusable rows; the first of them, up to SKIPPED_ROWS, are in `skipped`. `inference`: the labels
-    are kinds of natural language inference.
-    """
+    are kinds of natural language inference."""
 
     pairs: Pairs
     skipped: tuple[SkippedRow, ...]
@@ -145,7 +144,7 @@ def read_table(
 ) -> Table:
     """Read the same from the bytes of a file. With `guided`, a guide's vectors of the first pairs,
     and of no random sample, are read; `columns` may then name their columns too, by the roles of
-    `columns.GUIDES`."""
+    `guide_columns.GUIDES`."""
     name = whole_letters(name)
     if len(data) > FILE_BYTES:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)

@@ -4,8 +4,8 @@ Similarities are symmetric: one block is formed for each pair of row blocks, and
 sides. Every loss passes over the blocks once or twice for its row sums, and once more for the
 gradient. Sums over positives only are sums over each class.
 
-The losses are those of `gradient.with_gradient`: given which inputs need a gradient, they return
-their value and a gradient for each input.
+The losses are those of `value_with_gradient.with_gradient`: given which inputs need a gradient,
+they return their value and a gradient for each input.
 """
 
 from __future__ import annotations

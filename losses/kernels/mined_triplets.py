@@ -5,9 +5,9 @@ distances; only these pairs have a gradient. semi_hard, all: some rows of distan
 positives are compared with all negatives of their row. For many, the negatives are sorted once, and
 all that a positive needs is a place in that order, a count, a prefix sum.
 
-The losses are those of `gradient.with_gradient`: given which inputs need a gradient, they return
-their value and a gradient for each input. The distances are those of `geometry`, or "chord", the
-Euclidean distance of unit vectors.
+The losses are those of `value_with_gradient.with_gradient`: given which inputs need a gradient,
+they return their value and a gradient for each input. The distances are those of `geometry`, or
+"chord", the Euclidean distance of unit vectors.
 """
 
 from __future__ import annotations

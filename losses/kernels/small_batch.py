@@ -3,8 +3,8 @@
 Losses that `tiled`, `classes` and `mining` compute in blocks are one matrix here, in as few steps
 as possible: the definition under autograd takes about twice as many.
 
-The losses are those of `gradient.with_gradient`: given which inputs need a gradient, they return
-their value and a gradient for each input.
+The losses are those of `value_with_gradient.with_gradient`: given which inputs need a gradient,
+they return their value and a gradient for each input.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ def mined(
     margin: float,
     distance: str,
 ) -> Exact:
-    """Compute the same as `mining.mined`, from the matrix of all distances."""
+    """Compute the same as `mined_triplets.mined`, from the matrix of all distances."""
     alike = classes[:, None] == classes
     sizes = alike.sum(dim=1)
     most = len(anchors)

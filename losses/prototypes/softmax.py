@@ -22,7 +22,8 @@ from losses.spec import Convention, LossSpec, Symbol
 # where their matrix is no more than the gradient that would be kept in its place.
 SMALL_BATCH_CELLS, MAX_SMALL_BATCH_CELLS = 2**16, 2**20
 # Of few logits whose shares are this near to 1 in their logarithms torch's own cross-entropy is the
-# fastest: none is subnormal then (`plain.exp_`). It keeps the digits of a loss that is this large.
+# fastest: none is subnormal then (`stable_functions.exp_`). It keeps the digits of a loss that is
+# this large.
 NEAR, LARGE = 80.0, 0.1
 NOBODYS = -(2**63)  # torch leaves out what has this class, by default −100
 

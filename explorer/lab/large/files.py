@@ -34,7 +34,7 @@ from explorer.sources.tables import check_share
 # A first and a second sentence, the label, the teacher's score, the similarity.
 Read = tuple[str, str, float, float, float]
 
-# Compared as `columns.plain_name` makes them.
+# Compared as `column_roles.plain_name` makes them.
 SIMILARITY_NAMES = (
     "similarity",
     "cosine",

@@ -61,7 +61,7 @@ its `picture` is the matrix.
 summary.json: loss (of the last step), steps, seconds, steps_per_second, before and after (the
 figures of the held-out pairs), threshold, label_range, pairs (train, held_out), skipped, shared
 (sentences that stand in both, only with a held-out file of one's own), repeated (how many of the
-held-out pairs repeat another, see `influence.repeats`), examples (their `form` and
+held-out pairs repeat another, see `pair_influence.repeats`), examples (their `form` and
 `count`: pairs, classes, triplets or lists, see `rows`), kept_step.
 
 On a shared Space (`quota`): `start`, `run_comparison.start_all` and a `resume` that

@@ -25,7 +25,7 @@ class HeldOutScores:
     _found: dict[tuple[str, str], Measured | None] = field(default_factory=dict)
 
     def figure(self, name: str, when: str) -> Measured | None:
-        """A figure of `influence.ALL_FIGURES` "before" or "after"; None where it has no value."""
+        """A figure of `pair_influence.ALL_FIGURES` "before" or "after"; None without a value."""
         key = (name, when)
         if key not in self._found:
             self._found[key] = self._measured(name, when)
@@ -38,7 +38,7 @@ class HeldOutScores:
 
     @property
     def leading(self) -> str:
-        """Name of the figure that judges the model: one of `influence.LEADING`."""
+        """Name of the figure that judges the model: one of `pair_influence.LEADING`."""
         ranked, found = LEADING
         return found if self.places else ranked
 

@@ -154,7 +154,7 @@ class _Group:
     @property
     def leading(self) -> str:
         """Name of the figure that judges its runs, if it is one for all of them: one of
-        `influence.LEADING`."""
+        `pair_influence.LEADING`."""
         known = {one.leading for one in self.outcomes.values()}
         return known.pop() if len(known) == 1 else LEADING[0]
 
@@ -172,7 +172,7 @@ def table(
     report: Callable[..., None] = jobs.step,
 ) -> Comparison:
     """Compare finished runs by group, on their held-out pairs, or on those of a file
-    (`unseen.outcomes`, which reports to `report`).
+    (`unseen_pairs.outcomes`, which reports to `report`).
 
     The verdict names by their labels the best group and another, then the share that λ, τ or a
     margin has in it, or that no second value was tried; for a single run on a file, its gain there.

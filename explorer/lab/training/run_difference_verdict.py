@@ -5,8 +5,8 @@ mean over seeds of (b − a). Another S seeds would give another D, and so would
 variance of D is the sum of both parts, each estimated from what it varies over:
 
     seeds   variance of the S differences / S; of more than two groups, pooled where that is larger
-    pairs   from the influence of each pair on D (`influence.sampling_variance`), and by the number
-            of independent witnesses (`influence.witnesses`): for lists, queries
+    pairs   from the influence of each pair on D (`pair_influence.sampling_variance`), and by
+            the number of independent witnesses (`pair_influence.witnesses`): for lists, queries
 
 Variation with both is in either part and is taken out once. The interval is Student's; its quantile
 is the mean of those of both parts, weighted by them (Cochran 1964), which keeps the level at three

@@ -384,7 +384,7 @@ def _usual_plan() -> dict:
 
 @functools.cache
 def default_runs() -> Runs:
-    """The runs of the chosen folder (`folder.choose_root`), on the chosen device."""
+    """The runs of the chosen folder (`run_folder.choose_root`), on the chosen device."""
     return Runs(device=str(device.device()))
 
 

@@ -19,7 +19,6 @@ from explorer.core.own_loss import check_leave
 from explorer.export.template import render
 from explorer.export.trainer_program import python_name
 from explorer.lab.training import starting_model
-from explorer.lab.training import teacher_scores as teaching
 from explorer.lab.training.data import Pair, material_of, rules_of
 from explorer.lab.training.held_out_metrics import GEOMETRY, MAX_PLACES, HeldOut
 from explorer.lab.training.list_metrics import TITLES, list_figures
@@ -28,6 +27,7 @@ from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.run_folder import RunFolder
 from explorer.lab.training.run_status import NO_PLACES
 from explorer.lab.training.runs import Runs
+from explorer.lab.training.teacher_scores import teacher_scores_pairs
 from explorer.lab.training.trainer_inputs import LISTS, Material, columns_for, form_of
 from explorer.runtime.atomic_files import atomic_write
 from explorer.runtime.deployment_policy import deployment_policy
@@ -186,7 +186,7 @@ def script(runs: Runs, name: str) -> str:
         del arguments["batch_sampler"]
     is_bi = plan.kind == "bi"
     model = "SentenceTransformer" if is_bi else "CrossEncoder"
-    teacher_scores = plan.asks_teacher and teaching.teacher_scores_pairs(run, plan)
+    teacher_scores = plan.asks_teacher and teacher_scores_pairs(run, plan)
     moves_some = plan.layers >= 0 and not plan.lora
     return render(
         "train.py",

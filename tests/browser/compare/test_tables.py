@@ -10,6 +10,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.web.pages.compare.state import VARIED
 from tests.browser.compare.steering import STILL, led, unfolded
+from tests.plain_numbers import text_columns
 
 pytestmark = pytest.mark.browser
 
@@ -25,16 +26,6 @@ def table_of(button: Locator) -> pd.DataFrame:
     with button.page.expect_download() as download:
         button.click()
     return pd.read_csv(download.value.path(), encoding="utf-8-sig")
-
-
-def text_columns(table: pd.DataFrame) -> set[str]:
-    """The columns that a reader of CSV takes for text; yes and no are no text."""
-    types = pd.api.types
-    return {
-        str(name)
-        for name, column in table.items()
-        if not (types.is_numeric_dtype(column) or types.is_bool_dtype(column.dropna()))
-    }
 
 
 def test_every_file_holds_plain_numbers(compare: Page) -> None:
