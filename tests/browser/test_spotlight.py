@@ -145,6 +145,9 @@ def test_the_first_screen_is_short(untouched: Page) -> None:
     expect(page.locator("#main-figures .lp-verdict")).not_to_be_empty()
 
 
+TOPS = "elements => elements.map((one) => one.getBoundingClientRect().top)"
+
+
 @pytest.mark.parametrize(
     ("width", "height", "projected"),
     [(390, 844, False), (720, 450, False), (1024, 768, False), (1440, 900, True)],
@@ -165,6 +168,11 @@ def test_heading_picture_and_lever_share_a_screen(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     if width > 900 and not projected:
         return
+    if not projected:  # the names of the pages on one line, as are the heading and the loss
+        tops = page.locator(".lp-pages a").evaluate_all(TOPS)
+        assert max(tops) == min(tops)
+        heading, loss = page.locator("h1, #main-figures .lp-loss").evaluate_all(TOPS)
+        assert abs(heading - loss) < 20
     expect(page.locator("#main-controls")).to_be_hidden()  # in the drawer
     page.click("#lp-drawer")
     expect(page.locator("#lp-loss")).to_be_visible()
