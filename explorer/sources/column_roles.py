@@ -89,8 +89,8 @@ def may_name_class(name: str) -> bool:
 
 def _is_beside(name: str) -> bool:
     """True if a column of this name has ids, or the group of a row."""
-    counts = COUNTS_ROWS.fullmatch(name.casefold()) and not may_name_class(name)
-    return names_ids(name) or bool(counts) or plain_name(name) in BOOKKEEPING
+    counts = _counts_rows(name) and not may_name_class(name)
+    return names_ids(name) or counts or plain_name(name) in BOOKKEEPING
 
 
 def heads_classes(cells: Sequence[str]) -> bool:
@@ -171,19 +171,21 @@ def _choose(
         for position, name in enumerate(names)
         if position not in pair.values()
         and plain_name(name) not in ONLY_CLASSES
-        and not COUNTS_ROWS.fullmatch(name.casefold())
+        and not _counts_rows(name)
         and not names_ids(name)
         and not is_inner(name, names)
     ]
     if set(pair) == set(PAIR_ROLES):
         return {role: pair[role] for role in PAIR_ROLES}
-    scored = any(may_be_score(at) or _may_name_score(names[at]) for at in others)
-    if set(pair) == set(POSITIVE_ROLES) and not named:
-        # A few words that come again, beside texts and under no known name, may be their classes.
-        both = [(is_text(at, False), may_be_score(at)) for at in pair.values()]
-        scored |= sorted(both) == [(True, False), (True, True)]
-    if set(pair) == set(POSITIVE_ROLES) and (unscored or not scored):
-        return {role: pair[role] for role in POSITIVE_ROLES}
+    if set(pair) == set(POSITIVE_ROLES):
+        scored = any(may_be_score(at) or _may_name_score(names[at]) for at in others)
+        if not named:
+            # A few words that come again, beside texts and under no known name, may be their
+            # classes.
+            both = [(is_text(at, False), may_be_score(at)) for at in pair.values()]
+            scored |= sorted(both) == [(True, False), (True, True)]
+        if unscored or not scored:
+            return {role: pair[role] for role in POSITIVE_ROLES}
     raise Problem("columns_not_recognised", about="columns", columns=listed(names), none=NO_SCORE)
 
 
@@ -377,7 +379,11 @@ def _may_name_score(name: str) -> bool:
 
 def _is_no_score(name: str) -> bool:
     """True if a column of numbers is named as a counter or rank of rows."""
-    return names_rank(name) or COUNTS_ROWS.fullmatch(name.casefold()) is not None
+    return names_rank(name) or _counts_rows(name)
+
+
+def _counts_rows(name: str) -> bool:
+    return COUNTS_ROWS.fullmatch(name.casefold()) is not None
 
 
 def _texts_by_content(

@@ -182,12 +182,8 @@ def _are_letters_of_inference(labels: Sequence[object]) -> bool:
 def _check_words(labels: Sequence[object], column: str) -> None:
     """Raise Problem if an unknown word stands for a class of the pairs, where these are no degrees:
     leaving out its rows would leave out that class."""
-    words = Counter(
-        str(label).strip().casefold()
-        for label in labels
-        if isinstance(label, str) and _kind_of(label) is None
-    )
-    words = Counter({word: count for word, count in words.items() if word not in ABSENT})
+    texts = (label for label in labels if isinstance(label, str) and _kind_of(label) is None)
+    words = Counter(word for text in texts if (word := text.strip().casefold()) not in ABSENT)
     are_degrees = len({number_in(label) for label in labels} - {None}) > 1
     often = max(1, (1 - CLEAR_SHARE) * len(labels))
     is_class = not are_degrees and any(count > often for count in words.values())

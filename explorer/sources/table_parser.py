@@ -170,17 +170,17 @@ class Grid:
 
     def is_blank(self, position: int) -> bool:
         """True if no readable row has anything in the column."""
-        if self.column(position):
-            return False
-        rows = (cells for _, cells in self.records(step) if not isinstance(cells, Problem))
-        return all(is_blank(row[position]) for row in rows)
+        return self._always(is_blank, position)
 
     def has_nothing(self, position: int) -> bool:
         """True if no readable row has anything in the column, but perhaps an empty list."""
-        if any(cell not in ([], "[]") for cell in self.column(position)):
+        return self._always(lambda cell: is_blank(cell) or cell in ([], "[]"), position)
+
+    def _always(self, holds: Callable[[object], bool], position: int) -> bool:
+        if not all(map(holds, self.column(position))):
             return False
         rows = (cells for _, cells in self.records(step) if not isinstance(cells, Problem))
-        return all(is_blank(row[position]) or row[position] in ([], "[]") for row in rows)
+        return all(holds(row[position]) for row in rows)
 
     def check_texts(self) -> None:
         """Raise Problem where the table has ids in place of texts: relevance judgements (qrels) as

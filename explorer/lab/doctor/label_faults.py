@@ -11,7 +11,7 @@ from explorer.lab.doctor.pair_table_profile import Profile
 from explorer.runtime.number_format import display_number, percent
 from losses import LossSpec
 from losses.labels import COSINES
-from losses.sentence_transformers.candidate_lists import compares_within_lists
+from losses.sentence_transformers.candidate_lists import compares_lists_apart
 
 # What a loss reads of labels beside whether they reach the threshold.
 WHOLE_LABELS = {"labels", "unit_labels", "cosine_labels", "list_labels"}
@@ -68,10 +68,9 @@ def _rescaled(profile: Profile) -> str:
 
 
 def compares_in_lists(profile: Profile, spec: LossSpec) -> bool:
-    """True if a loss compares the candidates of each list alone: one on lists, and, where a row is
-    a list with a label for each candidate, one that compares pairs."""
+    """True if a loss compares the candidates of each list of the dataset alone."""
     rows_are_lists = profile.labelled and profile.in_lists and not profile.of_triplets
-    return "lists" in spec.needs or (rows_are_lists and compares_within_lists(spec))
+    return compares_lists_apart(spec, rows_are_lists)
 
 
 def on_lists(profile: Profile, spec: LossSpec) -> Iterator[Fault]:

@@ -142,11 +142,10 @@ def figures_of(session: LargeSession, by: Judged) -> dict[str, object]:
 
 def figures_csv(figures: dict[str, object]) -> str:
     """The figures, one a line; what is no number stands in a column of its own."""
-    body = []
-    for name, value in figures.items():
-        is_number = isinstance(value, int | float)
-        known = "" if value is None else csv_number(value) if is_number else value
-        body.append([name, known if is_number else "", "" if is_number else known])
+    body = [
+        [name, csv_number(value), ""] if isinstance(value, int | float) else [name, "", value]
+        for name, value in figures.items()
+    ]
     return _text(["figure", "value", "text"], body)
 
 
