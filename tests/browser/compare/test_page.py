@@ -29,6 +29,7 @@ from tests.browser.compare.steering import (
     unfolded,
     values,
 )
+from tests.browser.first_screen import words_and_controls
 from tests.browser.reading import TWO_FRAMES, choose, clear_table, number, type_pair
 from tests.browser.serving import Server
 
@@ -240,10 +241,9 @@ def test_the_page_opens_on_a_question_with_few_words(
     page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
     expect(page.locator(f"{STRIPS} path")).to_have_count(3)
     assert "q=temperature" in linked(page)
-    # Beside navigation and sentences of the batch.
-    counted = page.evaluate(SEEN_AT_ONCE)
-    assert counted["words"] <= 200
-    assert counted["controls"] <= 15
+    words, controls = words_and_controls(page)
+    assert 0 < words <= 200
+    assert 0 < controls <= 15
     # The skip link, the header, the questions, and then the picture.
     page.evaluate("document.activeElement?.blur(); window.scrollTo(0, 0)")
     reached = "document.activeElement?.closest('.lp-strips') !== null"
@@ -252,29 +252,6 @@ def test_the_page_opens_on_a_question_with_few_words(
         if page.evaluate(reached):
             break
     assert page.evaluate(reached)
-
-
-SEEN_AT_ONCE = """() => {
-  const segments = new Intl.Segmenter("en", { granularity: "word" });
-  const inSight = ({ top, bottom, left, right, width }) =>
-    width > 1 && top < innerHeight && bottom > 0 && left < innerWidth && right > 0;
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  let words = 0;
-  while (texts.nextNode()) {
-    const { parentElement: around, textContent } = texts.currentNode;
-    if (!around.checkVisibility()) continue;
-    if (around.closest("nav, .katex, [data-batch-text], option")) continue;
-    const range = document.createRange();
-    range.selectNodeContents(texts.currentNode);
-    if (!inSight(range.getBoundingClientRect())) continue;
-    words += [...segments.segment(textContent)].filter(({ isWordLike }) => isWordLike).length;
-  }
-  const all = "button, input, select, textarea, a[href], summary";
-  const controls = [...document.querySelectorAll(all)].filter(
-    (one) => !one.closest("nav") && one.checkVisibility() && inSight(one.getBoundingClientRect()),
-  );
-  return { words, controls: controls.length };
-}"""
 
 
 def test_an_old_address_keeps_its_state(compare: Page) -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.axe import script, violations
 from tests.browser.doctor.test_number import opened
+from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
@@ -23,30 +24,6 @@ SCENES = (
     "door=run",
     "door=run&log=learned_by_heart",
 )
-# Words, by the rules of the language, and controls on the screen, beside navigation, formulas and
-# the rows of the data themselves.
-COUNTED = """() => {
-  const onScreen = ({ top, bottom, width, height }) =>
-    width > 1 && height > 1 && top < innerHeight && bottom > 0;
-  const seen = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-  const { lang } = document.documentElement;
-  const segmenter = new Intl.Segmenter(lang, { granularity: "word" });
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  let words = 0;
-  while (walker.nextNode()) {
-    const { currentNode: text } = walker;
-    const owner = text.parentElement;
-    if (owner.closest("script, style, option, nav, .katex, [data-batch-text]")) continue;
-    const range = document.createRange();
-    range.selectNodeContents(text);
-    if (seen(owner) && onScreen(range.getBoundingClientRect()))
-      words += [...segmenter.segment(text.textContent)].filter((one) => one.isWordLike).length;
-  }
-  const controls = [...document.querySelectorAll(
-    "button, input, select, textarea, a[href], summary, [role=tab]")]
-    .filter((one) => !one.closest("nav") && seen(one) && onScreen(one.getBoundingClientRect()));
-  return [words, controls.length];
-}"""
 
 
 @pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
@@ -59,7 +36,7 @@ def test_each_check_opens_with_one_answer(
             opened(page, server.address, scene)
             expect(page.locator("#doctor-main .lp-finding").first).to_be_visible()
             page.wait_for_function("window.lossprism.page('doctor').flying === 0")
-            words, controls = page.evaluate(COUNTED)
+            words, controls = words_and_controls(page)
             assert words <= WORDS
             assert controls <= CONTROLS
             # One sentence, with a remedy of one sentence; the rest is behind ⓘ or folded.

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.finetune.steering import CHANNEL, TINY, UNFOLD, led, plan, settled, visitor
+from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
 from tests.tiny import save_bert
 
@@ -17,29 +18,6 @@ pytestmark = pytest.mark.browser
 MOST_WORDS, MOST_CONTROLS = 200, 15
 SOON_S = 2
 MOST_STOPS = 15  # of the tab key, to the first chart
-
-# Words and controls that can be seen, beside navigation, formulas and the sentences of the data.
-SEEN = """() => {
-  const isSeen = (element, box) => box.width > 1 && box.height > 1 && box.bottom > 0
-    && box.top < innerHeight && element.checkVisibility({ visibilityProperty: true });
-  const segments = new Intl.Segmenter(document.documentElement.lang, { granularity: "word" });
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  let words = 0;
-  while (walker.nextNode()) {
-    const { currentNode: node } = walker;
-    const element = node.parentElement;
-    const left = "nav, .katex, [data-batch-text], script, style, option";
-    if (!element || element.closest(left) || !node.textContent.trim()) continue;
-    const range = document.createRange();
-    range.selectNodeContents(node);
-    if (!isSeen(element, range.getBoundingClientRect())) continue;
-    words += [...segments.segment(node.textContent)].filter((one) => one.isWordLike).length;
-  }
-  const usable = "button, input, select, textarea, a[href], summary";
-  const controls = [...document.querySelectorAll(usable)]
-    .filter((one) => !one.closest("nav") && isSeen(one, one.getBoundingClientRect())).length;
-  return [words, controls];
-}"""
 
 
 def test_the_first_screen_holds_few_words_and_controls(browser: Browser, tmp_path: Path) -> None:
@@ -50,7 +28,7 @@ def test_the_first_screen_holds_few_words_and_controls(browser: Browser, tmp_pat
     ):
         for _ in ("en", "zh"):
             expect(page.locator(".lp-sample tbody tr")).to_have_count(3)
-            words, controls = page.evaluate(SEEN)
+            words, controls = words_and_controls(page)
             assert 0 < words <= MOST_WORDS
             assert 0 < controls <= MOST_CONTROLS
             page.click("#lp-language")
