@@ -1,9 +1,15 @@
 // Fields of a scene that pages share: finding a loss, its parameters, texts that stand twice, how labels are read.
-import { useLatest } from "./components.js";
+import { Select, useLatest } from "./components.js";
 import { labelRules } from "./label_rules.js";
 import { lossFinder } from "./loss_finder.js";
-import { hosted } from "./preact_view.js";
-import { parameterList, randomFields, twinsField } from "./sidebar.js";
+import { h, hosted } from "./preact_view.js";
+import { parameterList, randomFields } from "./sidebar.js";
+import { language, say } from "./words.js";
+
+const RANDOM = [
+  ...["pairs", "candidates", "dimension", "labels"],
+  ...["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "guide", "seed"],
+];
 
 /**
  * A box that takes any name of a loss; `offered`: whether the page has the one that it names.
@@ -16,9 +22,14 @@ export function LossFinder({ id, choose, offered }) {
     make: (root) => {
       const finder = lossFinder(id, choosing, offered);
       root.append(finder.element);
-      return finder;
+      return { finder, listedIn: language() };
     },
-    update: (finder) => finder.list(),
+    // What was found is said until another name is entered.
+    update: (made) => {
+      if (made.listedIn === language()) return;
+      made.listedIn = language();
+      made.finder.list();
+    },
   });
 }
 
@@ -43,20 +54,22 @@ export function Parameters({ of, parameters, values, lit, change }) {
 }
 
 /**
- * What becomes of a text that stands in a batch twice: "keep" or "leave_out".
- * @param {{ id: string, value: string, change: (value: string) => void }} properties
+ * What becomes of a text that stands in a batch twice; `names` are the choices that there are.
+ * @param {{ id: string, value: string, names?: string[], change: (value: string) => void }} properties
  */
-export function SameTexts({ id, value, change }) {
-  const changing = useLatest(change);
-  return hosted({
-    make: (root) => {
-      const field = twinsField(id, ["keep", "leave_out"], changing);
-      root.append(field.element);
-      return field;
-    },
-    update: (field) => field.set(value),
-  });
-}
+export const SameTexts = ({ id, value, names = ["keep", "leave_out"], change }) =>
+  h(
+    "div.lp-twins",
+    null,
+    h(Select, {
+      id,
+      name: say("ui.twins"),
+      value,
+      options: names.map((name) => [name, say(`ui.twins.${name}`)]),
+      change,
+    }),
+    h("p.lp-note", null, say(`ui.twins.${value}.about`)),
+  );
 
 /**
  * The ends of the labels' scale, and from where on a pair is positive: as chosen, and as `inForce`.
@@ -81,16 +94,17 @@ export function LabelRules({ id, chosen, inForce, change }) {
 
 /**
  * The settings of a random batch, by the entries of a page's state below `prefix`, in this order; `hidden` are those
- * that say nothing now.
+ * that say nothing now. `looks`: what more there is to know of a slider.
  * @param {{ table: Map<string, import("../wire").StateEntry>, prefix: string, labelsId: string,
- *   values: import("../wire").RandomBatch, names: string[], hidden: string[],
+ *   values: import("../wire").RandomBatch, names?: string[], hidden: string[],
+ *   looks?: Parameters<typeof randomFields>[2]["looks"],
  *   change: (name: string, value: number | string) => void }} properties
  */
-export function RandomFields({ table, prefix, labelsId, values, names, hidden, change }) {
+export function RandomFields({ table, prefix, labelsId, values, names = RANDOM, hidden, looks, change }) {
   const changing = useLatest(change);
   return hosted({
     make: (root) => {
-      const fields = randomFields(table, prefix, { labelsId, looks: { pairs: { logarithmic: true } } }, changing);
+      const fields = randomFields(table, prefix, { labelsId, looks }, changing);
       root.append(...names.map((name) => (name === "labels" ? fields.labels : fields.element(name))));
       return fields;
     },

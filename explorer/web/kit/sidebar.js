@@ -124,38 +124,6 @@ export function check(key, checked, change) {
 }
 
 /**
- * What becomes of a text that stands in a batch twice, by one name on every page; `names` are the choices
- * that a page has.
- * @template {string} Name
- * @param {string} id
- * @param {Name[]} names
- * @param {(name: Name) => void} change
- */
-export function twinsField(id, names, change) {
-  const select = h("select", { id, onchange: () => change(/** @type {Name} */ (select.value)) });
-  const about = worded("p.lp-note", "ui.twins.keep.about");
-  let offered = "";
-  return {
-    element: h("div.lp-twins", {}, labelled("ui.twins", select), about),
-    /**
-     * @param {string} chosen
-     * @param {Name[]} able
-     */
-    set(chosen, able = names) {
-      if (offered !== able.join()) {
-        offered = able.join();
-        select.replaceChildren(...able.map((name) => worded("option", `ui.twins.${name}`, { value: name })));
-        reword(select);
-      }
-      select.value = chosen;
-      const key = `ui.twins.${chosen}.about`;
-      about.dataset.say = key;
-      about.textContent = say(key);
-    },
-  };
-}
-
-/**
  * The rows that were left out: so many, and of the first ones why.
  * @param {HTMLElement} list
  * @param {number} count

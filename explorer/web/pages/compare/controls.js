@@ -1,12 +1,12 @@
 // The controls: the losses that are compared, each folded to its name, and the batch.
 import { LossSelect, Section, Select, SkippedRows, TabPanel, Tabs } from "../../kit/components.js";
-import { lossFinder } from "../../kit/loss_finder.js";
 import { pageData } from "../../kit/page_data.js";
-import { group, h, hosted, show } from "../../kit/preact_view.js";
+import { group, h, show } from "../../kit/preact_view.js";
+import { LossFinder, Parameters, RandomFields, SameTexts } from "../../kit/scenario_fields.js";
 import { guideWords, teacherWords } from "../../kit/second_models.js";
-import { groupsOf, parameterList, randomFields, twinsField } from "../../kit/sidebar.js";
+import { groupsOf } from "../../kit/sidebar.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
-import { language, say } from "../../kit/words.js";
+import { say } from "../../kit/words.js";
 import { Unfoldable } from "./folding_section.js";
 import { letterOf, Named } from "./loss_legend.js";
 
@@ -14,7 +14,6 @@ import { letterOf, Named } from "./loss_legend.js";
 /** @typedef {Page & { place: number }} Placed */
 
 const SOURCES = /** @type {const} */ (["example", "random", "table"]);
-const RANDOM_NUMBERS = ["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "guide", "seed"];
 
 /** @param {Page} properties */
 function Controls({ channel }) {
@@ -69,7 +68,10 @@ function SideFields({ channel, place }) {
       groups: groupsOf(pageData.losses),
       change: (loss) => channel.setSide(place, { loss, convention: "", parameters: {} }),
     }),
-    h(Finder, { channel, place }),
+    h(LossFinder, {
+      id: `lp-side-name-${place}`,
+      choose: (loss, convention) => channel.setSide(place, { loss, convention, parameters: {} }),
+    }),
     conventions.length
       ? h(Select, {
           id: `lp-side-convention-${place}`,
@@ -79,7 +81,14 @@ function SideFields({ channel, place }) {
           change: (convention) => channel.setSide(place, { convention, parameters: {} }),
         })
       : null,
-    form ? h(Parameters, { channel, place, form }) : null,
+    form
+      ? h(Parameters, {
+          of: `${side.loss}|${side.convention}`,
+          parameters: form.parameters,
+          values: side.parameters,
+          change: (name, value) => channel.setParameter(place, name, value),
+        })
+      : null,
     h(
       "div.lp-row",
       null,
@@ -93,39 +102,6 @@ function SideFields({ channel, place }) {
         : null,
     ),
   );
-}
-
-/** @param {Placed} properties */
-const Finder = ({ channel, place }) =>
-  hosted({
-    make: (root) => {
-      const finder = lossFinder(`lp-side-name-${place}`, (loss, convention) =>
-        channel.setSide(place, { loss, convention, parameters: {} }),
-      );
-      root.append(finder.element);
-      return { finder, language: language() };
-    },
-    update: (made) => {
-      if (made.language === language()) return;
-      made.language = language();
-      made.finder.list();
-    },
-  });
-
-/** @param {Placed & { form: import("../../wire").Form }} properties */
-function Parameters({ channel, place, form }) {
-  const side = channel.sides[place];
-  return hosted({
-    make: (root) => {
-      const list = parameterList((name, value) => channel.setParameter(place, name, value));
-      root.append(list.element);
-      return list;
-    },
-    update: (list) => {
-      const key = `${side.loss}|${side.convention}|${JSON.stringify(form.parameters)}`;
-      list.set(key, form.parameters, side.parameters);
-    },
-  });
 }
 
 /** @param {Page} properties */
@@ -175,15 +151,10 @@ function Batch({ channel }) {
     h("p.lp-note", null, secondModels(channel, forms)),
     h(SkippedRows, { count: channel.skipped.length, reasons: channel.skipped }),
     forms.some((form) => form?.counted)
-      ? hosted({
-          make: (root) => {
-            const field = twinsField("lp-compare-twins", ["keep", "leave_out"], (twins) =>
-              channel.set({ rules: { twins } }),
-            );
-            root.append(field.element);
-            return field;
-          },
-          update: (field) => field.set(rules.twins),
+      ? h(SameTexts, {
+          id: "lp-compare-twins",
+          value: rules.twins,
+          change: (twins) => channel.set({ rules: { twins } }),
         })
       : null,
   );
@@ -223,23 +194,14 @@ function Example({ channel }) {
 function RandomBatch({ channel }) {
   const { random } = channel.store.state.data;
   const needsGuide = channel.sides.some((side) => channel.formOf(side)?.asks_guide);
-  return hosted({
-    kind: "div.lp-columns",
-    make: (root) => {
-      const fields = randomFields(
-        channel.store.table,
-        "data.random.",
-        { labelsId: "lp-compare-labels" },
-        (name, value) => channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false }),
-      );
-      const numbers = ["pairs", "candidates", "dimension"].map(fields.element);
-      root.append(...numbers, fields.labels, ...RANDOM_NUMBERS.map(fields.element));
-      return fields;
-    },
-    update: (fields) => {
-      fields.set(random);
-      fields.element("guide").hidden = !needsGuide && !random.guide;
-    },
+  return h(RandomFields, {
+    table: channel.store.table,
+    prefix: "data.random.",
+    labelsId: "lp-compare-labels",
+    values: random,
+    hidden: needsGuide || random.guide ? [] : ["guide"],
+    change: (name, value) =>
+      channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false }),
   });
 }
 

@@ -15,10 +15,6 @@ import { RulesFold } from "./rules.js";
 
 /** @type {Source[]} */
 const SOURCES = ["example", "table", "file", "random"];
-const RANDOM = [
-  ...["pairs", "candidates", "dimension", "labels"],
-  ...["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "guide", "seed"],
-];
 /** @type {Record<Source, import("preact").FunctionComponent<Properties>>} */
 const PANELS = { example: ExamplePanel, table: TablePanel, file: FilePanel, random: RandomPanel };
 
@@ -135,7 +131,6 @@ function RandomPanel({ channel }) {
     prefix: "data.random.",
     labelsId: "lp-random-labels",
     values: random,
-    names: RANDOM,
     hidden: channel.form.asks_guide || random.guide ? [] : ["guide"],
     change: (name, value) =>
       channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false }),

@@ -1,12 +1,11 @@
 // The pairs of a file: which of its columns they are, and the batch of them that is shown.
 import { ColumnFields, EncodingField, HeaderField } from "../../../kit/column_fields.js";
-import { Select, Slider, useDraft } from "../../../kit/components.js";
+import { FilePicker, Select, Slider, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { readingNotes, sent, tooLarge } from "../../../kit/files.js";
 import { pageData } from "../../../kit/page_data.js";
-import { group, h, hosted } from "../../../kit/preact_view.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { newestOf } from "../../../kit/request.js";
-import { filePicker } from "../../../kit/sidebar.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 
@@ -106,9 +105,7 @@ export function FilePanel({ channel, reading }) {
   channel.observe("file", "scenario", "batch");
   const isDrawn = !reading.isUndecided && channel.heldFile() !== null;
   return group(
-    hosted({
-      make: (root) => root.append(...filePicker({ id: "lp-file" }, (file) => reading.read(file))),
-    }),
+    h(FilePicker, { id: "lp-file", take: (file) => reading.read(file) }),
     h("p.lp-note", null, noteOf(channel, reading)),
     isDrawn ? h(DrawFields, { reading: channel.scenario.data.reading, change: (draw) => reading.draw(draw) }) : null,
     reading.offered ? h(Columns, { reading, offered: reading.offered }) : null,

@@ -58,7 +58,7 @@ function RandomPanel({ channel, wanted }) {
     ...(wanted === "cosines" ? ["dimension"] : []), // no loss asks for the vectors
   ];
   return group(
-    h(RandomFields, { ...fields, names: ["pairs"], hidden: [], change }),
+    h(RandomFields, { ...fields, names: ["pairs"], hidden: [], looks: { pairs: { logarithmic: true } }, change }),
     h(
       "div.lp-sizes",
       null,
