@@ -1,4 +1,5 @@
 // Components that pages share: fields, folds, tabs, tables, and what went wrong.
+import { figureButtons } from "./figure_choices.js";
 import { fileArrival } from "./large_file_upload.js";
 import { h, hosted } from "./preact_view.js";
 import { filePicker } from "./sidebar.js";
@@ -30,7 +31,8 @@ export function useDraft(value) {
 /**
  * Return a function that calls this one as it was at the latest drawing: for an instrument that is made once.
  * @template {unknown[]} Given
- * @param {(...given: Given) => void} act
+ * @template Result
+ * @param {(...given: Given) => Result} act
  */
 export function useLatest(act) {
   const latest = useRef(act);
@@ -319,3 +321,14 @@ export function SkippedRows({ count, reasons }) {
  */
 export const FilePicker = ({ id, title, take }) =>
   hosted({ make: (root) => root.append(...filePicker({ id, title }, take)) });
+
+/** @typedef {Parameters<typeof figureButtons>[1]} SaveFigure called with the look of the file, and the ratio of a PNG */
+
+/**
+ * A button for each format of a figure; `button` is the kind of each, `kind` that of the line they stand in.
+ * @param {{ button: string, kind: string, save: SaveFigure }} properties
+ */
+export function FigureButtons({ button, kind, save }) {
+  const saving = useLatest(save);
+  return hosted({ kind, make: (root) => root.append(...figureButtons(button, saving)) });
+}

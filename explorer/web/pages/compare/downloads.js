@@ -1,8 +1,7 @@
 // A part of the page as a file: a drawing as a figure with its caption, numbers as CSV.
-import { Fold } from "../../kit/components.js";
-import { figureButtons } from "../../kit/figure_choices.js";
+import { FigureButtons, Fold } from "../../kit/components.js";
 import { saved } from "../../kit/files.js";
-import { h, hosted } from "../../kit/preact_view.js";
+import { h } from "../../kit/preact_view.js";
 import { GONE } from "../../kit/server.js";
 import { writtenOut } from "../../kit/svg_drawing.js";
 import { say } from "../../kit/words.js";
@@ -11,7 +10,7 @@ import { colourOf, labelOf } from "./loss_legend.js";
 /** @typedef {(string | number)[][]} Rows */
 /** @typedef {{ panels: object[], across?: number, title: string, note?: string, places?: number[] }} Figure */
 /** @typedef {[key: string, act: () => void]} Button */
-/** @typedef {Parameters<typeof figureButtons>[1]} SaveFigure */
+/** @typedef {import("../../kit/components.js").SaveFigure} SaveFigure */
 
 /** @param {{ buttons: Button[], figure?: SaveFigure }} properties */
 export const SaveButtons = ({ buttons, figure }) =>
@@ -21,26 +20,12 @@ export const SaveButtons = ({ buttons, figure }) =>
     h(
       "div.lp-downloads",
       null,
-      figure ? h(FigureButtons, { figure }) : null,
+      figure ? h(FigureButtons, { button: "button.lp-crumb", kind: "div.lp-downloads", save: figure }) : null,
       buttons.map(([key, act]) =>
         h("button.lp-crumb", { key, type: "button", "data-take": key, onClick: act }, say(key)),
       ),
     ),
   );
-
-/** @param {{ figure: SaveFigure }} properties */
-const FigureButtons = ({ figure }) =>
-  hosted({
-    kind: "div.lp-downloads",
-    make: (root) => {
-      const newest = { figure }; // the buttons are made once and call the newest
-      root.append(...figureButtons("button.lp-crumb", (look, ratio) => newest.figure(look, ratio)));
-      return newest;
-    },
-    update: (newest) => {
-      newest.figure = figure;
-    },
-  });
 
 /**
  * Buttons for a part of the page, called `name` in file names. `figure()` returns its present drawing, null for

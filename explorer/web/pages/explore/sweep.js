@@ -1,14 +1,13 @@
 // What if a parameter were different: the loss, its gradient and its active terms along the range, with the two
 // rules of thumb drawn in; and short trainings, which settle what rules cannot. Computed once it is opened.
-import { Select } from "../../kit/components.js";
+import { FigureButtons, Select } from "../../kit/components.js";
 import { parameterValue } from "../../kit/convention_formula.js";
-import { figureButtons } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { aboutTrials, valuesOf } from "../../kit/parameter_trials.js";
 import { Plot } from "../../kit/plot.js";
-import { group, h, hosted, show } from "../../kit/preact_view.js";
+import { group, h, show } from "../../kit/preact_view.js";
 import { GONE } from "../../kit/server.js";
 import { useEffect, useMemo, useRef, useState } from "../../kit/vendor/preact/hooks.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
@@ -137,17 +136,21 @@ function Curves({ channel, server, found, isCurrent }) {
     const rounded = Number(value.toPrecision(6));
     channel.set({ parameters: { ...channel.scenario.parameters, [parameter]: rounded } });
   }
-  /** @type {import("../../kit/plot.js").Hear} */
-  const hear = (what, value) => (what === "press" && value !== null ? take(value) : reach(value));
   return group(
     verdict ? h("p.lp-sweep-verdict", { role: "status", class: waiting }, verdict) : null,
     h(
       "div.lp-sweep-panels",
       { class: waiting },
-      panels.map((panel) => h(CurvePanel, { key: panel.name, channel, found, panel, reached, hear, charts })),
+      panels.map((panel) =>
+        h(CurvePanel, { key: panel.name, channel, found, panel, reached, reach, press: take, charts }),
+      ),
     ),
     h(Key, { found }),
-    h(SaveFigure, { save: (look, ratio) => save({ channel, server, found }, charts, verdict, look, ratio) }),
+    h(FigureButtons, {
+      button: "button.lp-crumb",
+      kind: "div.lp-row.lp-wrap",
+      save: (look, ratio) => save({ channel, server, found }, charts, verdict, look, ratio),
+    }),
     h(Trials, { channel, server, found }),
   );
 }
@@ -155,9 +158,10 @@ function Curves({ channel, server, found, isCurrent }) {
 /**
  * A curve, with its height at the setting in force or under the pointer in words.
  * @param {{ channel: Scene, found: Found, panel: Panel, reached: number | null,
- *   hear: import("../../kit/plot.js").Hear, charts: Map<string, PlotlyChart> }} properties
+ *   reach: (value: number | null) => void, press: (value: number) => void, charts: Map<string, PlotlyChart> }}
+ *   properties
  */
-function CurvePanel({ channel, found, panel, reached, hear, charts }) {
+function CurvePanel({ channel, found, panel, reached, reach, press, charts }) {
   const { name, write } = panel;
   const { values, parameter } = found;
   const heights = found.heights[name] ?? [];
@@ -186,7 +190,8 @@ function CurvePanel({ channel, found, panel, reached, hear, charts }) {
       figure,
       label: say("sweep.label", { what: say(`sweep.${name}`), name: parameterName(parameter), ...ends }),
       at,
-      hear,
+      reach,
+      press,
       keep: (chart) => charts.set(name, chart),
     }),
   );
@@ -268,25 +273,11 @@ function pairsTried(channel) {
   return say(key, { count: counted(Math.min(whole, most)) });
 }
 
-/** @param {{ save: Parameters<typeof figureButtons>[1] }} properties */
-const SaveFigure = ({ save: newest }) =>
-  hosted({
-    kind: "div.lp-row.lp-wrap",
-    make: (root) => {
-      const kept = { newest }; // the buttons are made once and call the newest
-      root.append(...figureButtons("button.lp-crumb", (look, ratio) => kept.newest(look, ratio)));
-      return kept;
-    },
-    update: (kept) => {
-      kept.newest = newest;
-    },
-  });
-
 /**
  * @param {Swept} swept
  * @param {Map<string, PlotlyChart>} charts
  * @param {string} verdict
- * @param {Parameters<Parameters<typeof figureButtons>[1]>[0]} look
+ * @param {Parameters<import("../../kit/components.js").SaveFigure>[0]} look
  * @param {number} ratio of a PNG
  */
 async function save({ channel, server, found }, charts, verdict, look, ratio) {

@@ -1,8 +1,8 @@
 // What can be taken away from a run: the model, the log, the script that repeats it, its figures.
-import { figureButtons } from "../../kit/figure_choices.js";
+import { FigureButtons } from "../../kit/components.js";
 import { download, saved } from "../../kit/files.js";
-import { h, hosted, show } from "../../kit/preact_view.js";
-import { useRef, useState } from "../../kit/vendor/preact/hooks.js";
+import { h, show } from "../../kit/preact_view.js";
+import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { Button, Note } from "./fields.js";
 import { dataOf, encoderOf, wholeLossOf } from "./plan_names.js";
@@ -85,18 +85,15 @@ function FigureLine({ channel }) {
   );
   const figure = all.find(({ key }) => key === chosen) ?? all[0];
   const title = say("finetune.take.figure");
-  const latest = useRef(figure);
-  latest.current = figure;
   /** @type {(look: import("./state.js").Look, ratio: number) => Promise<void>} */
   async function take(look, ratio) {
-    const { current } = latest;
-    if (!current) return;
-    const caption = captionOf(channel, current);
-    const name = `lossprism-${channel.shown[0]}-${current.name}`;
+    if (!figure) return;
+    const caption = captionOf(channel, figure);
+    const name = `lossprism-${channel.shown[0]}-${figure.name}`;
     const answer = await channel.heard(
-      current.chart
-        ? channel.server?.chart({ ...look, name, chart: current.chart(caption) })
-        : current.file?.(caption, look),
+      figure.chart
+        ? channel.server?.chart({ ...look, name, chart: figure.chart(caption) })
+        : figure.file?.(caption, look),
     );
     if (answer?.text !== undefined) await saved(answer, ratio);
   }
@@ -114,7 +111,7 @@ function FigureLine({ channel }) {
       },
       all.map((one) => h("option", { key: one.key, value: one.key }, one.title?.() ?? say(one.key))),
     ),
-    hosted({ kind: "div.lp-row.lp-wrap", make: (root) => root.append(...figureButtons("button.lp-button", take)) }),
+    h(FigureButtons, { button: "button.lp-button", kind: "div.lp-row.lp-wrap", save: take }),
   );
 }
 

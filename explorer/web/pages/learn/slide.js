@@ -1,31 +1,25 @@
 // The picture of a step as a file for a slide: a matrix by what drew it on the server, a chart by its own figure.
-import { Fold, useLatest } from "../../kit/components.js";
-import { reword } from "../../kit/dom.js";
-import { figureButtons } from "../../kit/figure_choices.js";
+import { FigureButtons, Fold } from "../../kit/components.js";
 import { saved } from "../../kit/files.js";
-import { h, hosted } from "../../kit/preact_view.js";
+import { h } from "../../kit/preact_view.js";
 import { GONE } from "../../kit/server.js";
 import { say } from "../../kit/words.js";
 import { figureOf } from "./pictures.js";
 
 /** @typedef {import("../../wire").Chart} Chart */
-/** @typedef {Parameters<Parameters<typeof figureButtons>[1]>} Look the look of a figure, and the ratio of a PNG */
+/** @typedef {Parameters<import("../../kit/components.js").SaveFigure>} Look the look of a figure, and the ratio of a PNG */
 
 /** @param {{ channel: import("./state.js").LearnPage }} properties */
-export function Slide({ channel }) {
-  const take = useLatest((/** @type {Look} */ ...[look, ratio]) => void save(channel, look, ratio));
-  return h(
+export const Slide = ({ channel }) =>
+  h(
     Fold,
     { title: say("learn.slide") },
-    hosted({
-      make: (root) => {
-        root.className = "lp-downloads";
-        root.append(...figureButtons("button.lp-crumb", take));
-        reword(root);
-      },
+    h(FigureButtons, {
+      button: "button.lp-crumb",
+      kind: "div.lp-downloads",
+      save: (look, ratio) => save(channel, look, ratio),
     }),
   );
-}
 
 /**
  * @param {import("./state.js").LearnPage} channel

@@ -67,7 +67,8 @@ function Found({ channel, answer, found, sides }) {
               shown: shown[place],
               at: shares[at],
               charts,
-              hear: (what, value) => (what === "press" && value !== null ? setShare(value) : reach(value)),
+              reach,
+              press: setShare,
             })
           : null,
       ),

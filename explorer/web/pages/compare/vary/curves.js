@@ -96,13 +96,14 @@ function figureOf({ curves, axis, bands = [], logarithmic, range, also = [] }) {
 }
 
 /**
- * A chart below its title. `hear` is called with the value under the pointer ("reach", or null) and the one that
- * is clicked ("press"); `at` is the marked value. The chart is drawn again where `shown` is another object.
- * `charts` has it under its title.
+ * A chart below its title. `reach` is called with the value under the pointer, null for none, and `press` with the
+ * one that is clicked; `at` is the marked value. The chart is drawn again where `shown` is another object. `charts`
+ * has it under its title.
  * @param {{ title: string, shown: Shown, at: number | null, write?: (value: number) => string,
- *   charts: Map<string, PlotlyChart>, hear: import("../../../kit/plot.js").Hear }} properties
+ *   charts: Map<string, PlotlyChart>, reach: (value: number | null) => void, press: (value: number) => void }}
+ *   properties
  */
-export function Curves({ title, shown, at, write = (v) => show(v, 3), charts, hear }) {
+export function Curves({ title, shown, at, write = (v) => show(v, 3), charts, reach, press }) {
   const parts = shown.curves.map(({ place, y }) =>
     say("compare.vary.curve", { letter: letterOf(place), first: write(y[0]), last: write(y[y.length - 1]) }),
   );
@@ -113,7 +114,7 @@ export function Curves({ title, shown, at, write = (v) => show(v, 3), charts, he
     "div.lp-curves-panel",
     null,
     h("div.lp-curves-head", null, title),
-    h(Plot, { figure, label, at, hear, keep }),
+    h(Plot, { figure, label, at, reach, press, keep }),
   );
 }
 
