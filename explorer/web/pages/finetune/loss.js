@@ -3,12 +3,11 @@
 
 import { Fold, LossSelect, Select } from "../../kit/components.js";
 import { combiner } from "../../kit/loss_combination.js";
-import { lossFinder } from "../../kit/loss_finder.js";
 import { aboutOf } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { aboutTrials, valuesOf } from "../../kit/parameter_trials.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
-import { parameterList } from "../../kit/sidebar.js";
+import { LossFinder, Parameters } from "../../kit/scenario_fields.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { language, say, titleOf } from "../../kit/words.js";
 import { agreedName } from "./encoder.js";
@@ -58,20 +57,15 @@ export const LossFields = ({ channel }) =>
 /** @param {Page} properties */
 export const LossSettings = ({ channel }) =>
   group(
-    hosted({
-      make: (root) => {
-        const finder = lossFinder("lp-finetune-loss-name", (loss, convention) =>
-          channel.setPlan({ loss, convention, parameters: {} }),
-        );
-        root.append(finder.element);
-        channel.on("language", finder.list);
-      },
+    h(LossFinder, {
+      id: "lp-finetune-loss-name",
+      choose: (loss, convention) => channel.setPlan({ loss, convention, parameters: {} }),
     }),
     h(Combination, { channel }),
     h(Convention, { channel }),
     h(SecondModel, { channel, kind: "guide" }),
     h(SecondModel, { channel, kind: "teacher" }),
-    h(Parameters, { channel }),
+    h(PlanParameters, { channel }),
     h(Trials, { channel }),
     h("h3", null, say("finetune.kept")),
     h(LossList, { channel }),
@@ -110,21 +104,17 @@ function Convention({ channel }) {
 }
 
 /** @param {Page} properties */
-const Parameters = ({ channel }) =>
-  hosted({
-    make: (root) => {
-      const list = parameterList((name, value) =>
-        channel.setPlan({ parameters: { ...channel.plan.parameters, [name]: value } }),
-      );
-      root.append(list.element);
-      return list;
-    },
-    update: (list) => {
-      const { loss, convention, parameters } = channel.plan;
-      const form = pageData.losses[loss]?.conventions[convention];
-      if (form) list.set(`${loss}|${convention}`, form.parameters, parameters);
-    },
+function PlanParameters({ channel }) {
+  const { loss, convention, parameters: values } = channel.plan;
+  const form = pageData.losses[loss]?.conventions[convention];
+  if (!form) return null;
+  return h(Parameters, {
+    of: `${loss}|${convention}`,
+    parameters: form.parameters,
+    values,
+    change: (name, value) => channel.setPlan({ parameters: { ...channel.plan.parameters, [name]: value } }),
   });
+}
 
 /**
  * A model that the loss asks beside the encoder that is trained.

@@ -1,9 +1,10 @@
 // How the training goes: its length, rate, batches and labels.
 import { Checkbox, Select, Slider } from "../../kit/components.js";
-import { labelRules, targetsOf } from "../../kit/label_rules.js";
+import { targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
-import { group, h, hosted } from "../../kit/preact_view.js";
+import { group, h } from "../../kit/preact_view.js";
+import { LabelRules, SameTexts } from "../../kit/scenario_fields.js";
 import { say } from "../../kit/words.js";
 import { Note, NumberBox } from "./fields.js";
 
@@ -72,16 +73,11 @@ const rateWords = ({ plan, checked }) =>
 /** @param {Page} properties */
 const Labels = ({ channel }) =>
   group(
-    hosted({
-      make: (root) => {
-        const rules = labelRules("lp-finetune-", (change) => channel.setPlan(change));
-        root.append(rules.element);
-        return rules;
-      },
-      update: (rules) => {
-        rules.set(channel.plan);
-        if (channel.checked?.rules) rules.tell(channel.checked.rules);
-      },
+    h(LabelRules, {
+      id: "lp-finetune-",
+      chosen: channel.plan,
+      inForce: channel.checked?.rules ?? undefined,
+      change: (change) => channel.setPlan(change),
     }),
     channel.checked?.rules ? h(Note, { text: targetsOf(channel.checked.rules.label_range) }) : null,
   );
@@ -111,18 +107,12 @@ function Twins({ channel }) {
   const able = [...(isUsual ? ["apart"] : []), ...(form?.counted ? ["leave_out"] : []), "keep"];
   if (!form?.negatives_of_batch || able.length < 2 || plan.sampler === "no_duplicates") return null;
   const chosen = able.includes(plan.twins) ? plan.twins : isUsual ? "apart" : "keep";
-  return h(
-    "div.lp-twins",
-    null,
-    h(Select, {
-      id: "lp-finetune-twins",
-      name: say("ui.twins"),
-      value: chosen,
-      options: able.map((name) => [name, say(`ui.twins.${name}`)]),
-      change: (twins) => channel.setPlan({ twins: /** @type {Plan["twins"]} */ (twins) }),
-    }),
-    h(Note, { text: say(`ui.twins.${chosen}.about`) }),
-  );
+  return h(SameTexts, {
+    id: "lp-finetune-twins",
+    value: chosen,
+    names: able,
+    change: (twins) => channel.setPlan({ twins: /** @type {Plan["twins"]} */ (twins) }),
+  });
 }
 
 /** @param {Page} properties */
