@@ -9,22 +9,20 @@ from __future__ import annotations
 import base64
 import functools
 import io
-import re
 from xml.etree import ElementTree
 
-from explorer.export.figure.fonts import font_file
+from explorer.export.figure.fonts import OWN, font_file
 from explorer.export.figure.pdf import TAG, style_of
 
-# By style of text, as in `fonts.OWN`: the file, and how the figure's lists of fonts name it.
+# By style of text: how the figure's lists of fonts name the first file of `fonts.OWN`.
 FACES = {
-    "sans": ("IBMPlexSans-Regular.woff2", "IBM Plex Sans", 400, "normal"),
-    "bold": ("IBMPlexSans-Bold.woff2", "IBM Plex Sans", 600, "normal"),
-    "mono": ("IBMPlexMono-Regular.woff2", "IBM Plex Mono", 400, "normal"),
-    "math": ("KaTeX_Main-Regular.woff2", "KaTeX_Main", 400, "normal"),
-    "italic": ("KaTeX_Math-Italic.woff2", "KaTeX_Main", 400, "italic"),
+    "sans": ("IBM Plex Sans", 400, "normal"),
+    "bold": ("IBM Plex Sans", 600, "normal"),
+    "mono": ("IBM Plex Mono", 400, "normal"),
+    "math": ("KaTeX_Main", 400, "normal"),
+    "italic": ("KaTeX_Main", 400, "italic"),
 }
 KEPT = 64  # cut fonts: those of a figure that is drawn again with other colours
-_DEFINITIONS = re.compile("<defs>")
 
 
 def with_fonts(svg: str) -> str:
@@ -36,14 +34,14 @@ def with_fonts(svg: str) -> str:
             own = "italic" if part.get("font-style") else style
             letters.setdefault(own, set()).update(part.text or "")
     rules = "".join(_face(style, "".join(sorted(letters[style]))) for style in sorted(letters))
-    return _DEFINITIONS.sub(f"<defs><style>{rules}</style>", svg, count=1)
+    return svg.replace("<defs>", f"<defs><style>{rules}</style>", 1)
 
 
 @functools.lru_cache(maxsize=KEPT)
 def _face(style: str, letters: str) -> str:
     """Return the CSS rule with these letters of a style's font."""
-    file, family, weight, slope = FACES[style]
-    content = base64.b64encode(_cut(file, letters)).decode()
+    family, weight, slope = FACES[style]
+    content = base64.b64encode(_cut(OWN[style][0], letters)).decode()
     return (
         f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{slope};'
         f'src:url(data:font/woff2;base64,{content}) format("woff2")}}'

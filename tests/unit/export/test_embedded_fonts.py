@@ -18,7 +18,7 @@ from explorer.export.figure.chart import chart_figure
 from explorer.export.figure.chart_from_page import read_chart
 from explorer.export.figure.embedded_fonts import FACES, with_fonts
 from explorer.export.figure.files import write_figure
-from explorer.export.figure.fonts import font_file
+from explorer.export.figure.fonts import OWN, font_file
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.pdf import TAG, style_of
 from tests.scenes import CHART
@@ -52,14 +52,13 @@ def test_every_letter_that_a_font_has_is_embedded(name: str) -> None:
     for text in texts:
         for part in text.iter():
             style = "italic" if part.get("font-style") else style_of(text.attrib)
-            file, *face = FACES[style]
-            has = set(TTFont(font_file(file)).getBestCmap())
-            assert set(map(ord, part.text or "")) & has <= faces[tuple(face)]
+            has = set(TTFont(font_file(OWN[style][0])).getBestCmap())
+            assert set(map(ord, part.text or "")) & has <= faces[FACES[style]]
 
 
 def test_an_embedded_font_is_the_first_of_its_list() -> None:
     first = {chosen.partition(",")[0] for chosen in (FONTS, MATH, MONO)}
-    assert {family for _, family, _, _ in FACES.values()} == first
+    assert {family for family, _, _ in FACES.values()} == first
 
 
 def test_fonts_are_all_that_is_added_and_they_are_small() -> None:
