@@ -78,12 +78,11 @@ class Moment:
 
 @dataclass(frozen=True)
 class Lever:
-    """The lever that the reader moves through `stops`, from that at `start` to that at `goal`,
-    where the question is answered. `written` is the form of a stop: a word, by
+    """The lever that the reader moves through `stops`, from the first to that at `goal`, where the
+    question is answered. `written` is the form of a stop: a word, by
     ``learn.<lesson>.<step>.stop.<number>``, or a number."""
 
     stops: tuple[float, ...]
-    start: int
     goal: int
     written: Format | Literal["word"] = "number"
 

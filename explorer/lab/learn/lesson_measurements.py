@@ -15,7 +15,6 @@ from explorer.lab.compare.what_if import Change, changed_batch
 from explorer.lab.learn import batch_measures, pictures
 from explorer.lab.learn.lesson import Chart, Curve, Moment, Role, Side, with_parameters
 from explorer.sources.textbook import EXAMPLES
-from losses import LOSSES
 
 REPEATED = 3  # the query whose pair stands twice in the batch, from 0
 LIBRARIES = (
@@ -196,5 +195,5 @@ def coverage(scenario: Scenario, place: float) -> Moment:
         "every": every,
         "sentences": count,
     }
-    formula = LOSSES[e.spec.name].symbols["scores" if e.spec.reads_scores else "similarities"].latex
+    formula = e.spec.symbols["scores" if e.spec.reads_scores else "similarities"].latex
     return Moment(numbers, (pictures.sentence_matrix(e.batch, found, formula),), e)

@@ -15,7 +15,7 @@ LESSONS = (
             Step(
                 scene("hard_negatives", "info_nce", shared=False),
                 lesson_measurements.collapse,
-                Lever(lesson_measurements.COLLAPSE_SHARES, 0, 10, "percent"),
+                Lever(lesson_measurements.COLLAPSE_SHARES, 10, "percent"),
                 Prediction("info_nce", answers=(0.0, 2.079, 8.0)),
                 ("info_nce", "triplet", "siglip"),
                 {"rows": "count"},
@@ -29,7 +29,7 @@ LESSONS = (
             Step(
                 scene("hard_negatives", "info_nce"),
                 lesson_measurements.temperature,
-                Lever((1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01), 0, 4),
+                Lever((1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01), 4),
                 Prediction("negatives", answers=(1.5, 6.0, 20.0)),
                 ("negatives", "loss"),
                 {"all": "count"},
@@ -43,7 +43,7 @@ LESSONS = (
             Step(
                 scene("hard_negatives", "info_nce", shared=False),
                 lesson_measurements.duplicate,
-                Lever((1.0, 2.0), 0, 1, "word"),
+                Lever((1.0, 2.0), 1, "word"),
                 Prediction("times", answers=(1.1, 2.0, 6.0)),
                 ("loss", "duplicate_share"),
                 {"times": "times", "duplicate_share": "percent"},
@@ -57,7 +57,7 @@ LESSONS = (
             Step(
                 scene("hard_negatives", "info_nce", shared=False),
                 lesson_measurements.accumulation,
-                Lever((8.0, 4.0, 2.0, 1.0), 0, 3, "word"),
+                Lever((8.0, 4.0, 2.0, 1.0), 3, "word"),
                 Prediction("loss", answers=(0.2284, 0.0285, 0.0)),
                 ("loss", "cells"),
                 {"negatives": "count", "cells": "count", "all": "count"},
@@ -72,7 +72,7 @@ LESSONS = (
             Step(
                 scene("graded_english", "cosent", order="label"),
                 lesson_measurements.listening,
-                Lever((1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0), 0, 4),
+                Lever((1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0), 4),
                 Prediction("wrong_share", low=0.0, high=1.0, near=0.1),
                 ("wrong_share", "active"),
                 {
@@ -92,7 +92,7 @@ LESSONS = (
             Step(
                 scene("graded_english", "cosent"),
                 lesson_measurements.order,
-                Lever((0.0, 0.05, 0.1, 0.15, 0.2), 0, 4),
+                Lever((0.0, 0.05, 0.1, 0.15, 0.2), 4),
                 Prediction("cosent", answers=(15.3, 19.12, 22.9)),
                 ("cosent", "mse"),
             ),
@@ -105,7 +105,7 @@ LESSONS = (
             Step(
                 scene("graded_english", "pairwise_logistic", scale=1.0),
                 lesson_measurements.libraries,
-                Lever((0.0, 1.0, 2.0, 3.0), 0, 3, "word"),
+                Lever((0.0, 1.0, 2.0, 3.0), 3, "word"),
                 Prediction("times", answers=(1.0, 10.0, 269.0)),
                 ("loss",),
                 {"times": "times", "terms": "count", "pairs": "count"},
@@ -125,7 +125,7 @@ LESSONS = (
                     contrast_positives=False,
                 ),
                 lesson_measurements.filtered,
-                Lever((0.0, 1.0), 0, 1, "word"),
+                Lever((0.0, 1.0), 1, "word"),
                 Prediction("false", answers=(0.0, 3.0, 5.0)),
                 ("loss", "masked"),
                 {"masked": "count", "false": "count"},
@@ -139,7 +139,7 @@ LESSONS = (
             Step(
                 scene("hard_negatives", "info_nce"),
                 lesson_measurements.coverage,
-                Lever((1.0, 2.0, 0.0), 0, 2, "word"),
+                Lever((1.0, 2.0, 0.0), 2, "word"),
                 Prediction("covered_share", low=0.0, high=1.0, near=0.1),
                 ("touched", "covered_share"),
                 {
@@ -158,7 +158,7 @@ LESSONS = (
             Step(
                 scene("nli_triplets", "triplet", lesson_measurements.TRIPLETS),
                 lesson_measurements.margin,
-                Lever((0.05, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0), 0, 6),
+                Lever((0.05, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0), 6),
                 Prediction("floor", answers=(0.0, 3.0, 5.0)),
                 ("floor", "violated"),
                 {"violated": "count", "triplets": "count"},

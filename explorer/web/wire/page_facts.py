@@ -298,7 +298,6 @@ class LearnStep(TypedDict):
     answers: list[LearnAnswer]
     axis: list[float]
     near: float
-    start: int
     goal: int
     stops: int
     worded: bool

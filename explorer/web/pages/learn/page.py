@@ -31,7 +31,6 @@ def _step(step: Step) -> Json:
         "answers": answers,
         "axis": [asked.low, asked.high],
         "near": asked.near,
-        "start": step.lever.start,
         "goal": step.lever.goal,
         "stops": len(step.lever.stops),
         "worded": step.lever.written == "word",

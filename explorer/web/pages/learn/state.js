@@ -3,6 +3,7 @@
 import { Bus } from "../../kit/bus.js";
 import { History } from "../../kit/history.js";
 import { pageData } from "../../kit/page_data.js";
+import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
 import { GONE } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
@@ -31,7 +32,7 @@ export class LearnPage extends Bus {
     this.remedies = [];
     /** @type {History | null} */
     this.history = null;
-    this.asked = 0;
+    this.newest = newestOf();
   }
 
   /** The lessons of this lecture by name, in its order; all of them where the link lists none. */
@@ -51,9 +52,7 @@ export class LearnPage extends Bus {
     return this.lesson?.steps[this.number - 1] ?? null;
   }
   get at() {
-    const { at } = this.store.state;
-    const { start = 0, stops = 1 } = this.step ?? {};
-    return at < 0 ? start : Math.min(at, stops - 1);
+    return Math.min(this.store.state.at, (this.step?.stops ?? 1) - 1);
   }
   get stop() {
     return this.measured?.stops[this.at] ?? null;
@@ -99,8 +98,7 @@ export class LearnPage extends Bus {
   }
 
   async ask() {
-    this.asked += 1;
-    const { asked, lesson, number, server } = this;
+    const { lesson, number, server } = this;
     if (!server) return;
     if (!lesson) {
       const answer = (await server.cards({})) ?? { error: GONE };
@@ -109,13 +107,13 @@ export class LearnPage extends Bus {
       return this.publish("measured");
     }
     const request = { lesson: lesson.name, step: number };
-    const answer = (await server.measured(request)) ?? { error: GONE };
-    if (asked !== this.asked) return;
+    const answer = (await this.newest(() => server.measured(request))) ?? { error: GONE };
     this.fail(answer.error ?? null);
     if (answer.error) return;
     this.measured = answer;
     this.publish("measured");
-    const scene = await server.on_my_batch({ ...request, scene: wholeLink(stored("scene") ?? "") });
+    const mine = { ...request, scene: wholeLink(stored("scene") ?? "") };
+    const scene = await this.newest(() => server.on_my_batch(mine));
     this.scene = scene && !scene.error ? await shareableLink(scene.scene) : "";
     this.publish("measured");
   }
@@ -168,7 +166,7 @@ export class LearnPage extends Bus {
   go(to) {
     if (!to) return;
     if ("lesson" in to) location.assign(this.addressOf(to.lesson));
-    else this.set({ step: to.step, at: -1, guess: "", shown: false });
+    else this.set({ step: to.step, at: 0, guess: "", shown: false });
   }
 }
 

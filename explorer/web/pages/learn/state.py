@@ -7,12 +7,11 @@ from explorer.web.state_table import Entry, table
 
 
 def learn_table() -> list[dict[str, object]]:
-    """Another step is a step of the browser's history; `at` is a stop of the lever, −1 for the one
-    it starts at."""
+    """Another step is a step of the browser's history; `at` is a stop of the lever."""
     return table(
         [
             Entry("step", 1, "whole", 1, 9, link="step", history=True),
-            Entry("at", -1, "whole", -1, 99, link="at"),
+            Entry("at", 0, "whole", 0, 99, link="at"),
             Entry("guess", "", "text", link="guess"),
             Entry("shown", False, "switch", link="shown"),
             Entry("list", "", "text", link="list"),

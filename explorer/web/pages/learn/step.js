@@ -153,7 +153,7 @@ function Lever({ channel, name, words }) {
 function Figures({ channel }) {
   const { step, stop, measured } = channel;
   if (!step || !stop || !measured) return null;
-  const first = measured.stops[step.start];
+  const first = measured.stops[0];
   return h(
     "dl.lp-lesson-figures",
     null,
@@ -174,9 +174,7 @@ function Outcome({ channel, name }) {
   const { step, measured, guess, isRight } = channel;
   if (!channel.store.state.shown || !step || !measured) return null;
   const { stops, answer } = measured;
-  const first = Object.fromEntries(
-    Object.entries(textsOf(stops[step.start])).map(([one, text]) => [`${one}_at_start`, text]),
-  );
+  const first = Object.fromEntries(Object.entries(textsOf(stops[0])).map(([one, text]) => [`${one}_at_start`, text]));
   const values = { ...first, ...textsOf(stops[step.goal]) };
   return group(
     guess === null
