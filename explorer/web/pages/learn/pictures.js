@@ -9,7 +9,7 @@ import { plotlyChart } from "../../kit/plotly.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { matrixData } from "../../kit/step_view.js";
 import { onTheme } from "../../kit/theme.js";
-import { onLanguage, say } from "../../kit/words.js";
+import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Matrix} MatrixPicture */
 /** @typedef {import("../../wire").Chart} Chart */
@@ -106,7 +106,6 @@ function chart(root) {
   let now = null;
   const made = plotlyChart(() => now && figureOf(now));
   root.append(made.box);
-  onLanguage(() => made.draw());
   return {
     /** @param {Chart} next */
     draw(next) {
@@ -138,7 +137,6 @@ export function figureOf({ curves, x, y, square }) {
     layout: {
       margin: MARGIN,
       height: 360,
-      font: { size: 14, color: themeColour("ink"), family: getComputedStyle(document.body).fontFamily },
       showlegend: curves.some(({ name }) => name),
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
       xaxis: {
