@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, cast
 
+from explorer.core.scenario import Scenario
 from explorer.lab.large.page_contents import LabelRules
 from explorer.lab.training import data, published_experiment, quota, starting_model, teacher_scores
 from explorer.lab.training.parameter_trials import Offer, duplicate_rule, offers
@@ -120,10 +121,11 @@ def check(request: dict) -> Checked:
     plan = read_plan(chosen)
     starting_model.check(plan)
     corpus = data.under_teacher(plan, _corpus(plan.data))
+    linked = scene_of(chosen["data"]) if chosen["data"]["source"] == "link" else None
     return Checked(
         **vars(_outlook(plan, corpus)),
         repetition=_repetition(plan, corpus),
-        of_scene=_chosen_in(chosen["data"]),
+        of_scene=_chosen_in(linked),
         sample=_sample(corpus.train),
         losses=dict(data.losses_for(plan, corpus)),
         train=len(corpus.train),
@@ -134,7 +136,7 @@ def check(request: dict) -> Checked:
         labelled=corpus.labelled,
         taught=corpus.teacher is not None,
         asked=teacher_scores.taught_pairs(plan, corpus.material),
-        guide_unread=corpus.brings_guide or _has_vectors(chosen["data"]),
+        guide_unread=corpus.brings_guide or bool(linked and linked.data.guided),
         rules=_rules(plan, corpus),
         skipped=corpus.skipped,
         notes=list(corpus.notes) if plan.data.source == "hub" else [],
@@ -175,12 +177,9 @@ def _repetition(plan: TrainingPlan, corpus: data.Corpus) -> Repetition:
     return Repetition(**vars(worst), count=len(plans))
 
 
-def _chosen_in(given: dict) -> ChosenThere | None:
+def _chosen_in(scene: Scenario | None) -> ChosenThere | None:
     """Return the settings of a link's scenario beside the data: its loss, and its rules."""
-    if given["source"] != "link":
-        return None
-    scene = scene_of(given)
-    if scene.loss not in LOSSES:
+    if scene is None or scene.loss not in LOSSES:
         return None
     return ChosenThere(
         loss=scene.loss,
@@ -193,11 +192,6 @@ def _chosen_in(given: dict) -> ChosenThere | None:
         guide=scene.data.guide,
         teacher_model=scene.data.teacher_model,
     )
-
-
-def _has_vectors(given: dict) -> bool:
-    """True if the scenario of a link has a guide's vectors."""
-    return given["source"] == "link" and bool(scene_of(given).data.guided)
 
 
 def _sample(pairs: Sequence[Pair]) -> list[Pair]:

@@ -97,7 +97,7 @@ def _text(rows: tuple) -> tuple[tuple[str, str, str], ...]:
 
 def scene_of(sent: dict) -> Scenario:
     """Return the scenario of a link of the Explore page."""
-    link = str(sent.get("link", "")).strip().rpartition("#")[2]
+    link = str(sent.get("link", "")).strip()
     if not link:
         raise Problem("training_no_link")
     return Scenario.from_link(link)
