@@ -26,7 +26,6 @@ from explorer.lab.training.parameter_trials import LEAST_RUNS, tried
 from explorer.lab.training.run_difference_verdict import LEVEL, Gain
 from explorer.lab.training.run_records import FollowedRun, RunStatus
 from explorer.lab.training.runs import default_runs as runs
-from explorer.locale import Word
 from explorer.runtime import downloads, jobs
 from explorer.runtime.downloads import Parcel, Text
 from explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
@@ -174,16 +173,9 @@ def _remark(request: dict) -> Remarked:
 
 
 @dataclass(frozen=True)
-class Compared(Sparse):
+class Compared(Sparse, run_comparison.Comparison):
     """Finished runs beside each other, and what the first of them moved."""
 
-    pairs: Word
-    unseen: run_comparison.OnFile | None
-    groups: list[run_comparison.Group]
-    differences: list[run_comparison.GroupDifference]
-    verdict: list[Remark]
-    level: str
-    least_seeds: int
     run: str = ""
     moved: list[rank_changes.MovedPair] | None = None
     neighbours: list[rank_changes.Neighbours] | None = None
