@@ -46,7 +46,6 @@ export default function controls(root, channel, server) {
   });
   show(root, Controls, { channel, trial });
   channel.on("plan", () => channel.cancel());
-  channel.on("checked", trial.settle);
   // A reader who has pairs is led to where they are taken.
   channel.on("own", () => {
     channel.publish("open_controls");

@@ -9,7 +9,7 @@ import { agreeToSet } from "../../kit/server.js";
 import { stored } from "../../kit/storage.js";
 import { say } from "../../kit/words.js";
 import { Button, Note, TextBox, Wrong } from "./fields.js";
-import { lossOf, wholeLossOf } from "./plan_names.js";
+import { lossOf, readyMade, wholeLossOf } from "./plan_names.js";
 
 /** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("./plan_files.js").Entry} Entry */
@@ -30,7 +30,7 @@ export function DataFields({ channel }) {
       title: (name) => say(`finetune.source.${name}`),
       choose: (tab) =>
         tab === "example"
-          ? chooseReady(channel, channel.beside.ready)
+          ? channel.setPlan({ data: readyMade(channel.beside.ready) })
           : channel.setPlan({
               data: { source: tab, ...(tab === "link" && !link ? { link: stored("scene") ?? "" } : {}) },
             }),
@@ -38,15 +38,6 @@ export function DataFields({ channel }) {
     h(TabPanel, { id: "lp-finetune-source", chosen }, h(PANELS[chosen], { channel })),
     h(Found, { channel }),
   );
-}
-
-/**
- * @param {import("./state.js").FinetunePage} channel
- * @param {string} name
- */
-function chooseReady(channel, name) {
-  const isPractice = pageData.finetune.practice.includes(name);
-  channel.setPlan({ data: isPractice ? { source: "practice", practice: name } : { source: "example", example: name } });
 }
 
 /** @param {Page} properties */
@@ -59,7 +50,7 @@ function Ready({ channel }) {
       label: say("finetune.ready"),
       value: ready,
       options: [...practice, ...examples].map((name) => [name, say(`example.${name}.title`)]),
-      change: (name) => chooseReady(channel, name),
+      change: (name) => channel.setPlan({ data: readyMade(name) }),
     }),
     h(Note, { text: say(`example.${ready}.about`) }),
   );

@@ -2,12 +2,10 @@
 import { fixed, show, signedEnds } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { leadingOf, PLACES } from "./plan_names.js";
+import { HELD_OUT_FIGURES, leadingOf, PLACES } from "./plan_names.js";
 
 /** @typedef {{ channel: import("./state.js").FinetunePage, trace: import("./run_log_data.js").Trace }} Page */
 
-/** @type {("spearman" | "pearson" | "accuracy" | "auc" | "accuracy_at_1" | "mrr_at_10")[]} */
-const FIGURES = ["spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr_at_10"];
 /** @type {("ndcg_at_10" | "mrr_at_10")[]} */
 const LIST_FIGURES = ["ndcg_at_10", "mrr_at_10"];
 
@@ -18,7 +16,7 @@ export function GainBoxes({ channel, trace }) {
   const [before, after] = summary ? [summary.before, summary.after] : [trace.evaluations[0], trace.evaluations.at(-1)];
   if (!before || !after) return h("div.lp-gains");
   const { gain, level } = channel.remarks;
-  const boxes = FIGURES.flatMap((key) => {
+  const boxes = HELD_OUT_FIGURES.flatMap((key) => {
     const now = after[key];
     if (now === null || now === undefined) return [];
     const what = say(`finetune.${key}`);

@@ -10,8 +10,8 @@ import { PLACES } from "./plan_names.js";
 
 /** @typedef {import("../../wire").Group} Group */
 /**
- * `after`: one for each seed; `low` and `high`: how sure the gain is.
- * @typedef {{ label: string, colour: string | undefined, before: number, after: number[],
+ * `after`: one for each seed, `now` their mean; `low` and `high`: how sure the gain is.
+ * @typedef {{ label: string, colour: string | undefined, before: number, after: number[], now: number,
  *   deviation: number | null | undefined, low: number, high: number }} Row
  */
 
@@ -61,9 +61,6 @@ export function GainsFigure({ channel, answer }) {
   );
 }
 
-/** @param {number[]} values */
-const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
-
 /**
  * A group's runs; null where its similarities have no order.
  * @param {Group} group
@@ -76,8 +73,8 @@ function rowOf({ label, gain, figures, leading }, colour) {
   const [low, high] = [gain.low, gain.high].map((v) =>
     Math.min(1, Math.max(leading === "spearman" ? -1 : 0, before + v)),
   );
-  const { values: after, spread: deviation } = figures[leading];
-  return { label, colour, before, after, deviation, low, high };
+  const { values: after, mean: now, spread: deviation } = figures[leading];
+  return { label, colour, before, after, now, deviation, low, high };
 }
 
 /**
@@ -127,7 +124,7 @@ function gainsDrawing(root) {
     );
     svg.setAttribute(
       "aria-label",
-      `${title}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: fixed(before, PLACES), after: fixed(mean(after), PLACES) })).join(" ")}`,
+      `${title}. ${rows.map(({ label, before, now }) => say("finetune.gain_says", { what: label, before: fixed(before, PLACES), after: fixed(now, PLACES) })).join(" ")}`,
     );
   }
 
@@ -136,9 +133,8 @@ function gainsDrawing(root) {
    * @param {number} top
    * @param {(value: number) => number} x
    */
-  function drawRow({ label, colour, before, after, deviation, low, high }, top, x) {
+  function drawRow({ label, colour, before, after, now, deviation, low, high }, top, x) {
     const ink = `var(--lp-${colour})`;
-    const now = mean(after);
     const y = top + place.line;
     const figures = place === BETWEEN ? { x: LEFT, y: y - 15 } : { x: place.wide - 6, y: y + 4, "text-anchor": "end" };
     return [

@@ -3,6 +3,7 @@
 import { withoutBlanks } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { wholeLink } from "../../kit/scenario_links.js";
+import { readyMade } from "./plan_names.js";
 
 /** @param {string} text */
 export const lossIn = (text) => withoutBlanks(new URLSearchParams(text).get("loss") ?? "");
@@ -18,10 +19,7 @@ export function planIn(text) {
   if (!loss || !Object.hasOwn(pageData.losses, loss)) return null;
   const form = { loss, convention: "", parameters: {} };
   const [example, file, scene] = ["example", "file", "link"].map((name) => entries.get(name));
-  if (example) {
-    const isPractice = pageData.finetune.practice.includes(example);
-    return { ...form, data: isPractice ? { source: "practice", practice: example } : { source: "example", example } };
-  }
+  if (example) return { ...form, data: readyMade(example) };
   if (file) {
     const columns = Object.fromEntries(
       [...entries].filter(([key]) => key.startsWith("c.")).map(([key, column]) => [key.slice(2), column]),

@@ -12,6 +12,8 @@ import { has, parameterName, say, titleOf } from "../../kit/words.js";
 
 // Digits after the point of what was measured on held-out pairs.
 export const PLACES = 3;
+/** @type {("spearman" | "pearson" | "accuracy" | "auc" | "accuracy_at_1" | "mrr_at_10")[]} */
+export const HELD_OUT_FIGURES = ["spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr_at_10"];
 
 // These tell nothing: the loss is named anyway, the seed apart, and the rest only watches.
 const SILENT = new Set(["loss", "own_loss", "seed", "evaluations", "checkpoint_seconds"]);
@@ -28,6 +30,15 @@ export function dataOf({ data }) {
   const name = data.source === "example" ? data.example : data.source === "hub" ? data.hub : data.name;
   return has(`example.${name}.title`) ? say(`example.${name}.title`) : name;
 }
+
+/**
+ * The data of a plan that names ready-made pairs.
+ * @param {string} name of a practice set or of a textbook example
+ */
+export const readyMade = (name) =>
+  pageData.finetune.practice.includes(name)
+    ? { source: "practice", practice: name }
+    : { source: "example", example: name };
 
 /** @param {Setting} value */
 function settingOf(value) {

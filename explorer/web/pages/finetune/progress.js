@@ -10,8 +10,7 @@ import { queued } from "./plan_names.js";
 /** @typedef {{ channel: import("./state.js").FinetunePage, about: RunStatus }} Run */
 
 const GLIDE_MS = 100;
-const LOADED = /** @type {const} */ (["libraries", "encoder", "held_out"]);
-const STEPS = /** @type {const} */ (["start", ...LOADED, "training"]);
+const STEPS = /** @type {const} */ (["start", "libraries", "encoder", "held_out", "training"]);
 
 /** @param {number} seconds */
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
@@ -45,7 +44,7 @@ export const RunProgress = ({ channel, about }) =>
  * What happens before the first step, one after the other.
  * @param {{ at: typeof STEPS[number] }} properties
  */
-export const Preparation = ({ at }) =>
+const Preparation = ({ at }) =>
   h(
     "ol.lp-preparation",
     { "aria-label": say("finetune.preparation") },

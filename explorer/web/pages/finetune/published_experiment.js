@@ -26,17 +26,17 @@ export function SourceExperiment({ channel }) {
   const isOpen = useRef(false);
   const [isRepeating, setRepeating] = useState(false);
   // The page says how long it takes, or why it cannot be, once somebody looks here.
-  const trial = useMemo(() => {
-    const made = timeTrial(channel, {
-      outlook: () => {
-        const outlook = channel.checked?.repetition;
-        return isOpen.current && !outlook?.refused ? outlook : null;
-      },
-      request: () => ({ plan: structuredClone(channel.plan), repetition: true }),
-    });
-    channel.on("checked", made.settle);
-    return made;
-  }, []);
+  const trial = useMemo(
+    () =>
+      timeTrial(channel, {
+        outlook: () => {
+          const outlook = channel.checked?.repetition;
+          return isOpen.current && !outlook?.refused ? outlook : null;
+        },
+        request: () => ({ plan: structuredClone(channel.plan), repetition: true }),
+      }),
+    [],
+  );
   const { refused = null, count = 0 } = channel.checked?.repetition ?? {};
   const problem = refused ?? trial.failure();
   async function repeat() {

@@ -7,6 +7,7 @@ import { say } from "../../kit/words.js";
 import { spreadOf } from "./comparison.js";
 import { Note } from "./fields.js";
 import { GainsFigure } from "./gains_figure.js";
+import { HELD_OUT_FIGURES } from "./plan_names.js";
 import { SourceExperiment } from "./published_experiment.js";
 import { RunsTable } from "./runs_table.js";
 import { table } from "./sortable_table.js";
@@ -18,9 +19,6 @@ import { UnseenPairs } from "./unseen_pairs.js";
 /** @typedef {import("../../wire").GroupDifference} GroupDifference */
 /** @typedef {import("../../wire").MovedPair} MovedPair */
 /** @typedef {import("../../wire").Neighbours} Neighbours */
-
-/** @type {("spearman" | "pearson" | "accuracy" | "auc" | "accuracy_at_1" | "mrr_at_10")[]} */
-const FIGURES = ["spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr_at_10"];
 
 /** @param {Page} properties */
 const Runs = ({ channel }) =>
@@ -91,7 +89,7 @@ const figures = (comparison) => ({
       cell: ({ label }) => comparison.titleOf(label),
       by: ({ label }) => comparison.titleOf(label),
     },
-    ...[...FIGURES, "loss"].map((figure) => ({
+    ...[...HELD_OUT_FIGURES, "loss"].map((figure) => ({
       key: figure === "loss" ? "finetune.column.last_loss" : `finetune.${figure}`,
       cell: (/** @type {Group} */ one) => spreadOf(figure, one.figures[figure]),
       by: (/** @type {Group} */ one) => one.figures[figure]?.mean ?? NaN,

@@ -76,7 +76,7 @@ export function timeTrial(channel, { outlook, request }) {
     failure = null;
     wait(null);
   });
-  channel.on("runs", settle);
+  for (const topic of ["checked", "runs"]) channel.on(topic, settle);
   document.addEventListener("visibilitychange", settle);
   return { settle, sentence, failure: () => failure };
 }
