@@ -68,10 +68,12 @@ def recognised(names: Sequence[str]) -> int:
 
 
 def name_classes(names: Sequence[str]) -> bool:
-    """True if two columns are called a text and its class, and are no known pair.
+    """True if columns are called a text and its class, beside ids perhaps, and are no known pair.
 
     >>> name_classes(("utterance", "intent")), name_classes(("source", "target"))
     (True, False)
+    >>> name_classes(("id", "text", "label", "label_text"))
+    True
     """
     said = [name for name in names if not _is_beside(name)]
     texts = [name for name in said if not may_name_class(name)]

@@ -76,7 +76,11 @@ def hard_weighted_definition(
 def estimated(
     noise: Tensor, positive: Tensor, count: int, scale: float | Tensor, tau_plus: float
 ) -> Tensor:
-    """Return log of the denominator's estimate of the negatives, less the own logit: [2N]."""
+    """Return log of the denominator's estimate of the negatives, less the own logit: [2N].
+
+    Of e^`noise`, `count`·τ⁺ e^`positive` counts as positives and the rest is divided by 1 − τ⁺; the
+    estimate is at least `count`·e^(−1/τ).
+    """
     gap = noise - positive
     taken = count * tau_plus * (-gap).clamp(max=MAX_EXPONENT).exp()
     left = taken < 1

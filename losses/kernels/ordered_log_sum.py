@@ -246,8 +246,8 @@ def accurate(like: Tensor) -> torch.dtype:
 
 
 def two_sides(labels: Tensor, dtype: torch.dtype) -> list[Tensor] | None:
-    """Return indicators of the lower and of the higher of two label values, as 1 and 0; None for
-    other labels, or if a first sample has one value only."""
+    """Return indicators [N] of the lower and of the higher of two label values, as 1 and 0; None
+    for other labels, or if a first sample has one value only."""
     seen = set(labels[:: len(labels) // GLANCE + 1].tolist())
     if len(seen) != 2:
         return None

@@ -1,4 +1,8 @@
-"""Shared parts of the losses over ordered pairs of pairs: symbols, λ, and |P|."""
+"""Shared parts of the losses over ordered pairs of pairs: symbols, λ, and |P|.
+
+In every matrix the row is the pair j that should score lower and the column the pair i that should
+score higher, so a cell is λ(s_j − s_i), row minus column.
+"""
 
 from __future__ import annotations
 

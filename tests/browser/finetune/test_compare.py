@@ -92,6 +92,9 @@ def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]
     legend = page.locator(".lp-chart-legend").first
     for said in ("CoSENT · mean of 2 seeds", "Cosine regression (MSE) · mean of 2 seeds"):
         expect(legend).to_contain_text(said)
+    page.wait_for_function(
+        "[...document.querySelectorAll('.lp-large-charts .lp-plot')].at(-1)?.data?.length === 6"
+    )
     drawn = page.locator(".lp-large-charts .lp-plot").last.evaluate(
         "plot => plot.data.map(({ line }) => [line.color, line.width])"
     )

@@ -145,7 +145,7 @@ def grid_of(name: str, content: bytes) -> Grid:
     Raises Problem for one without anything."""
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise Problem("run_empty", name=name)
-    grid = _opened(read_grid(content, name, True, rows=False), name)
+    grid = _with_columns_of_entries(read_grid(content, name, True, rows=False), name)
     if grid.header and not all(_reads(_REPEATED.sub("", head)) for head in grid.columns):
         return grid
     grid = read_grid(content, name, False)
@@ -155,7 +155,7 @@ def grid_of(name: str, content: bytes) -> Grid:
     return replace(grid, columns=(*POINT, *grid.columns[2:])) if are_steps(rows) else grid
 
 
-def _opened(grid: Grid, name: str) -> Grid:
+def _with_columns_of_entries(grid: Grid, name: str) -> Grid:
     """The table with a column for each entry of its objects: {"train": {"loss": 2.1}} has the
     column train/loss."""
     cells = (cell for place in range(len(grid.columns)) for cell in grid.column(place))
