@@ -145,9 +145,9 @@ def _scene(address: str) -> Scenario | str:
     """The batch and the first loss that Compare opens with, of its bare address; any other address
     is left as it is."""
     from explorer.core.scenario import OPENING, Data, Rules, Scenario
-    from explorer.export.figure.files import page_at
+    from explorer.export.figure.files import path_pieces
 
-    if "#" in address or page_at(address) != "compare":
+    if "#" in address or (path_pieces(address) or [""])[-1] != "compare":
         return address
     from explorer.web.pages.compare import questions
 

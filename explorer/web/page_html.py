@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Iterable
 from html import escape
 from string import Template
 
 import brotli
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -27,33 +26,27 @@ QUALITY = 5  # of the compression, done once
 _PART = re.compile(r'data-part="([^"]+)"')
 
 
-def routes(
-    path: str, folder: str, functions: Collection[str], below: Collection[str] = ()
-) -> list[Route]:
-    """Return the routes of a page: `path`, and below it these names; with the names of the
+def routes(paths: Iterable[str], folder: str, functions: Iterable[str]) -> list[Route]:
+    """Return the routes of a page at each of its paths ("learn/collapse"), with the names of the
     functions that it may call."""
     names = tuple(functions)
+    return [route for path in paths for route in _routes(path, folder, names)]
+
+
+def _routes(path: str, folder: str, functions: tuple[str, ...]) -> list[Route]:
 
     async def answer(request: Request) -> Response:
         root, link = request.scope.get("root_path", ""), request.query_params.get("scene", "")
         # All addresses of the page are relative to it.
-        up = f"{root}/" if root else "../" if "name" in request.path_params else "./"
-        html = document(folder, names, up, link, str(request.base_url))
+        up = f"{root}/" if root else "../" * path.count("/") or "./"
+        html = document(folder, functions, up, link, str(request.base_url))
         return _response(html, request)
-
-    async def one_below(request: Request) -> Response:
-        if request.path_params["name"] not in below:
-            raise HTTPException(404)
-        return await answer(request)
 
     async def without_slash(_: Request) -> Response:
         return RedirectResponse(f"/{path}", status_code=301)
 
     page = Route(f"/{path}", answer, methods=["GET"])
-    if not path:
-        return [page]
-    found = [page, Route(f"/{path}/", without_slash, methods=["GET"])]
-    return [*found, Route(f"/{path}/{{name}}", one_below, methods=["GET"])] if below else found
+    return [page, Route(f"/{path}/", without_slash, methods=["GET"])] if path else [page]
 
 
 def _response(html: bytes, request: Request) -> Response:

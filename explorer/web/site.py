@@ -73,7 +73,8 @@ from explorer.web.server_functions import FORGET
 HEALTH = APIRoute("/healthz", watched, include_in_schema=False)
 # Sessions that Gradio knows of; none of ours keeps anything.
 SESSIONS = 32
-# Where each page is served, its folder, and the module of it.
+# Where each page is served, its folder, and the module of it. The navigation shows those whose path
+# has one piece; the others are reached from the page whose path theirs begins with.
 PAGES = (
     ("", "explore", explore_page),
     ("compare", "compare", compare_page),
@@ -138,6 +139,14 @@ def served_functions() -> dict[str, list[Callable]]:
     return {folder: [FORGET, *page.SERVED] for _, folder, page in PAGES}
 
 
+def paths_of_pages() -> dict[str, list[str]]:
+    """Return the paths that each page is served at, by its folder."""
+    return {
+        folder: [path, *(f"{path}/{name}" for name in BELOW.get(folder, ()))]
+        for path, folder, _ in PAGES
+    }
+
+
 def build(first: Scenario, address: str = "") -> gr.Server:
     """Return the app, not yet launched: pages, their requests and files, and endpoints."""
     downloads.FOLDER.mkdir(parents=True, exist_ok=True)
@@ -145,10 +154,8 @@ def build(first: Scenario, address: str = "") -> gr.Server:
     functions = served_functions()
     pages = [
         route
-        for path, folder, _ in PAGES
-        for route in page_html.routes(
-            path, folder, [one.__name__ for one in functions[folder]], BELOW.get(folder, ())
-        )
+        for folder, paths in paths_of_pages().items()
+        for route in page_html.routes(paths, folder, [one.__name__ for one in functions[folder]])
     ]
     app = gr.Server(
         title="LossPrism",
@@ -245,8 +252,7 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
         """Put the guard outside of Gradio's own middleware."""
         app.get_blocks().title = app.title
         prepare(app.get_blocks())
-        pages = [f"/{path}" for path, *_ in PAGES]
-        pages += [f"/{path}/{name}" for path, below in BELOW.items() for name in below]
+        pages = [f"/{path}" for paths in paths_of_pages().values() for path in paths]
         app.middleware_stack = Guard(app.middleware_stack, names, pages, urlsplit(address).path)
         yield
 

@@ -79,22 +79,23 @@ def read_scenario(source: Scenario | str | Path) -> Scenario:
     address, _, link = text.partition("#")
     if not link and address.lower().endswith(".json"):
         return _scenario_in(local_path(address))
-    page = page_at(address)
-    if page in OTHER_PAGES and not link.startswith(f"{LINK_VERSION}."):
+    pieces = path_pieces(address)
+    is_other = not {*(pieces or ())[-2:]}.isdisjoint(OTHER_PAGES)  # "learn/collapse" has two
+    if is_other and not link.startswith(f"{LINK_VERSION}."):
         raise Problem("figure_page", name=text[:QUOTED_LETTERS])
-    is_bare = page is not None and not link and "scene=" not in urlsplit(address).query
+    is_bare = pieces is not None and not link and "scene=" not in urlsplit(address).query
     return OPENING if is_bare else Scenario.from_link(text)
 
 
-def page_at(address: str) -> str | None:
-    """Return the last piece of the path of an address, None for what is no address of a page.
+def path_pieces(address: str) -> list[str] | None:
+    """Return the pieces of the path of an address, None for what is no address of a page.
 
     Explore may stand at any path of a server (`https://huggingface.co/spaces/somebody/losses`).
     """
     found = urlsplit(address)
     if found.scheme not in ("http", "https") and not re.fullmatch(r"/\w*", found.path):
         return None
-    return found.path.rstrip("/").rpartition("/")[2]
+    return found.path.strip("/").split("/")
 
 
 def _scenario_in(path: Path) -> Scenario:

@@ -2,7 +2,7 @@
 
 import { confirmed } from "./confirmation.js";
 import { find, h, reword, worded } from "./dom.js";
-import { readerAddress } from "./history.js";
+import { isEmbedded, readerAddress } from "./history.js";
 import { pageData } from "./page_data.js";
 import { presenting } from "./presentation_mode.js";
 import { GONE } from "./server.js";
@@ -38,15 +38,17 @@ export default function header(root, channel, server) {
     },
     "◐",
   );
-  // Every page is served below the same address.
+  // Every page is served below the same address; one below another is reached from that one.
   const here = pages.find(({ key }) => key === `page.${document.body.dataset.folder}`) ?? pages[0];
+  const top = pages.filter(({ path }) => !path.includes("/"));
   const up = new URL(document.baseURI).pathname;
-  const links = pages.map(({ path, key }) =>
+  const links = top.map(({ path, key }) =>
     worded("a", key, {
       href: up + path + location.search,
-      "aria-current": path === here.path ? "page" : null,
+      "aria-current": path === here.path.split("/")[0] ? "page" : null,
     }),
   );
+  document.body.classList.toggle("lp-embedded", isEmbedded());
 
   /** @param {string} scene */
   const linkOf = (scene) =>
@@ -65,7 +67,7 @@ export default function header(root, channel, server) {
     const keep = () => store("scene", location.hash.slice(1));
     for (const link of links) link.addEventListener("click", keep);
     // Compare begins with the batch that is here.
-    const compare = links[pages.findIndex(({ path }) => path === "compare")];
+    const compare = links[top.findIndex(({ path }) => path === "compare")];
     compare?.addEventListener("click", () => {
       const scene = channel.comparedScene();
       compare.href = `${up}compare${location.search}${scene && `#${scene}`}`;
@@ -87,7 +89,7 @@ export default function header(root, channel, server) {
         themeButton,
         languageButton,
       ),
-      h("div.lp-pages", { hidden: pages.length < 2 }, links),
+      h("div.lp-pages", { hidden: top.length < 2 }, links),
     ),
     ...(kept ? [kept] : []),
   );

@@ -30,6 +30,9 @@ export function readerAddress(scene, { href, space = "", isFirst, isFramed, isPu
   return scene ? `${address}#${scene}` : address;
 }
 
+/** Whether the page stands in another site's page, without its header. */
+export const isEmbedded = () => new URLSearchParams(location.search).has("embed");
+
 /**
  * What stands in the address, and what this browser keeps beside it.
  * @typedef {{ text: string, kept?: object | null }} Said

@@ -21,8 +21,7 @@ FOLDERS = [folder for _, folder, _ in site.PAGES]
 
 def client(root: str = "") -> TestClient:
     listed = (
-        page_html.routes(path, folder, NAMES, site.BELOW.get(folder, ()))
-        for path, folder, _ in site.PAGES
+        page_html.routes(paths, folder, NAMES) for folder, paths in site.paths_of_pages().items()
     )
     routes = [*itertools.chain.from_iterable(listed)]
     return TestClient(FastAPI(routes=routes, middleware=[Middleware(KnowsAddress, root)]))
@@ -83,8 +82,11 @@ def test_a_page_is_the_same_whatever_stands_behind_its_path(path, method):
 def test_addresses_count_from_the_first_page(root, base):
     for path in ("/", "/compare", ""):  # the last is led to the first
         assert f'<base href="{base}">' in client(root).get(root + path).text
-    below = client(root).get(f"{root}/learn/collapse").text
-    assert f'<base href="{base if root else "../"}">' in below
+    for path in [one for paths in site.paths_of_pages().values() for one in paths if "/" in one]:
+        below = client(root).get(f"{root}/{path}").text
+        assert f'<base href="{base if root else "../"}">' in below
+        led = client(root).get(f"{root}/{path}/", follow_redirects=False)
+        assert (led.status_code, led.headers["location"]) == (301, f"{root}/{path}")
     assert client(root).get(f"{root}/learn/nothing").status_code == 404
     led = client(root).get(f"{root}/compare/", follow_redirects=False)
     assert (led.status_code, led.headers["location"]) == (301, f"{root}/compare")

@@ -32,7 +32,8 @@ NOT_SHARED = [
 
 @pytest.fixture(scope="module")
 def client():
-    routes = [*page_html.routes("", "explore", ()), *page_html.routes("compare", "compare", ())]
+    listed = [([""], "explore"), (["compare"], "compare")]
+    routes = [one for paths, page in listed for one in page_html.routes(paths, page, ())]
     return TestClient(FastAPI(routes=[*routes, previews.ROUTE]))
 
 

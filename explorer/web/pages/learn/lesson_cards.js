@@ -34,7 +34,19 @@ export function Landing({ channel }) {
         );
       }),
     ),
+    h(PagesBelow, null),
     h(Teach, { channel }),
+  );
+}
+
+/** Links to the pages that are served below this one. */
+function PagesBelow() {
+  const below = pageData.pages.filter(({ path }) => path.startsWith("learn/"));
+  if (!below.length) return null;
+  return h(
+    "p.lp-below",
+    null,
+    below.map(({ path, key }) => h("a.lp-link", { key, href: `${path}${location.search}` }, say(key))),
   );
 }
 

@@ -27,7 +27,6 @@ function Main({ channel }) {
  * @param {import("../../kit/types").Asking<import("../../wire").LearnServer>} server
  */
 export default function main(root, channel, server) {
-  document.body.classList.toggle("lp-embedded", channel.isEmbedded);
   show(root, Main, { channel });
   teach(channel);
   channel.connect(server);

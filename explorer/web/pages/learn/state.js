@@ -20,7 +20,6 @@ export class LearnPage extends Bus {
     this.store = new Store(pageData.learn.table);
     const last = location.pathname.split("/").pop();
     this.lesson = pageData.learn.lessons.find(({ name }) => name === last) ?? null;
-    this.isEmbedded = new URLSearchParams(location.search).has("embed");
     /** @type {import("../../wire").MeasuredStep | null} */
     this.measured = null;
     /** @type {import("../../wire").Card[]} */

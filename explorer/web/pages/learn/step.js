@@ -1,6 +1,7 @@
 // A step of a lesson: the question, a prediction, the lever, the picture, and what came of it.
 
 import { h as element } from "../../kit/dom.js";
+import { isEmbedded } from "../../kit/history.js";
 import { percent } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
@@ -203,7 +204,7 @@ function Onward({ channel }) {
     "p.lp-onward",
     null,
     channel.scene ? h("a.lp-link", { href: explore }, say("learn.mine")) : null,
-    channel.isEmbedded ? null : h(EmbedButton, { channel }),
+    isEmbedded() ? null : h(EmbedButton, { channel }),
     next
       ? h(
           "button.lp-button.lp-next",
