@@ -8,8 +8,11 @@ own: pairs of an example or random ones, by the bundled encoder.
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -23,80 +26,148 @@ from explorer.export.caption import parameter_words
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.png import rasterised
 from explorer.export.palette import LIGHT
+from explorer.lab.compare.compared_losses import MAX_LOSSES
 from explorer.locale import say, spelled, title_word
 from explorer.runtime import jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders.embedded import is_embedded
 from losses import SHIPPED
+from losses.symbols import ParameterValue
 
 SIZE = (1200, 630)  # pixels, as sites show it
 BORDER = 24
+BESIDE = 2  # losses that a picture has room for
 LINK_LETTERS = 2000  # of a scene that has a picture of its own
+PICTURED = ("explore", "compare")  # pages whose links have a picture of their own
+NUMBER = re.compile(r"[-+]?[0-9.]{1,16}(e[-+]?[0-9]{1,3})?", re.IGNORECASE)
 PATH = "preview.png"
 NAMES = {spec.name for spec in SHIPPED}
 _pictures: Cache[bytes] = Cache(8 * 2**20, len)
 
 
-def shared_scenario(link: str) -> Scenario | None:
-    """Return the scenario of a link that describes it completely; None for any other."""
+def shared_scenarios(folder: str, link: str) -> list[Scenario]:
+    """Return the scenarios of a page's link, one of each loss, if it describes them completely;
+    none for any other."""
     if not link or len(link) > LINK_LETTERS:
-        return None
+        return []
     try:
-        scene = Scenario.from_link(link)
-    except Problem:
-        return None
+        scenes = _compared(link) if folder == "compare" else [Scenario.from_link(link)]
+    except (Problem, ValueError):
+        return []
+    return scenes if all(map(_is_complete, scenes)) else []
+
+
+def _is_complete(scene: Scenario) -> bool:
     data = scene.data
     others = data.cross_encoder or data.guide or data.teacher_model or data.guided
     alone = data.source in ("example", "random") and is_embedded(data.encoder) and not others
-    return scene if alone and scene.loss in NAMES else None
+    return bool(alone) and scene.loss in NAMES
+
+
+def _compared(link: str) -> list[Scenario]:
+    """Return the scenarios of Compare's link, `1=cosent&2=info_nce&2.temperature=0.1&scene=…`
+    (`kit/state_link.js`)."""
+    entries = dict(parse_qsl(link))
+    scene = Scenario.from_link(entries["scene"]) if "scene" in entries else OPENING
+    numbers = [str(place) for place in range(1, MAX_LOSSES + 1) if str(place) in entries]
+    return [
+        replace(
+            scene.with_loss(entries[number]),
+            convention=entries.get(f"{number}@", ""),
+            parameters=tuple(
+                (name.removeprefix(f"{number}."), _setting(text))
+                for name, text in entries.items()
+                if name.startswith(f"{number}.")
+            ),
+        )
+        for number in numbers
+    ]
+
+
+def _setting(text: str) -> ParameterValue:
+    """Return the value of a parameter that a link has as text."""
+    words: dict[str, ParameterValue] = {"true": True, "false": False, "off": None}
+    if text in words:
+        return words[text]
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def tags(folder: str, link: str, base: str) -> dict[str, str]:
     """Return title, sentence and address of the picture, as text of attributes."""
-    scene = shared_scenario(link)
     title, about = say("en", f"page.{folder}"), say("en", f"page.about.{folder}")
-    if scene is not None:
-        resolved, named = resolve(scene), dict(scene.parameters)
-        title = spelled("en", "loss", title_word(resolved.spec))
-        said = [
-            parameter_words("en", one, value)
-            for one in resolved.spec.parameters
-            if one.name in named and (value := resolved.parameters[one.name]) is not None
-        ]
-        about = " · ".join([scene.convention, *said, about]).removeprefix(" · ")
-    query = f"?{urlencode({'scene': link})}" if scene else ""
+    scenes = shared_scenarios(folder, link) if folder in PICTURED else []
+    try:
+        named = [_named(scene) for scene in scenes]
+    except Problem:  # a parameter that the loss has not
+        scenes, named = [], []
+    if len(named) == 1:
+        [(title, said)] = named
+        about = " · ".join([*said, about])
+    elif named:
+        title = say("en", "ui.versus").join(" · ".join([name, *said]) for name, said in named)
+    elif folder == "doctor" and (value := _doctors_number(link)):
+        title = say("en", "doctor.document", what=value)
+    query = f"?{urlencode({'page': folder, 'scene': link})}" if scenes else ""
     found = {"title": f"{title} · LossPrism", "about": about, "image": f"{base}{PATH}{query}"}
     return {name: escape(text) for name, text in found.items()}
 
 
+def _named(scene: Scenario) -> tuple[str, list[str]]:
+    """Return the title of a scenario's loss, and its convention and parameters in words.
+
+    Raises Problem for a parameter that the loss has not.
+    """
+    resolved, chosen = resolve(scene), dict(scene.parameters)
+    said = [
+        parameter_words("en", one, value)
+        for one in resolved.spec.parameters
+        if one.name in chosen and (value := resolved.parameters[one.name]) is not None
+    ]
+    title = spelled("en", "loss", title_word(resolved.spec))
+    return title, [scene.convention, *said] if scene.convention else said
+
+
+def _doctors_number(link: str) -> str:
+    """Return the number of Doctor's link, `value=5.545&loss=siglip`; "" where that is no number."""
+    value = dict(parse_qsl(link[:LINK_LETTERS])).get("value", "")
+    return value if NUMBER.fullmatch(value) else ""
+
+
 async def _preview(request: Request) -> Response:
-    link = request.query_params.get("scene", "")
-    scene = shared_scenario(link) if link else OPENING
-    if scene is None:
+    asked = request.query_params
+    link = asked.get("scene", "")
+    scenes = shared_scenarios(asked.get("page", "explore"), link) if link else [OPENING]
+    if not scenes:
         return Response(status_code=404)
     try:
-        content = await run_in_threadpool(_picture, scene)
+        content = await run_in_threadpool(_picture, scenes[:BESIDE])
     except Problem:  # a loss that cannot read these pairs
         return Response(status_code=404)
     return Response(content, media_type="image/png", headers={"Cache-Control": "max-age=86400"})
 
 
-def _picture(scene: Scenario) -> bytes:
-    """Return the scenario's figure in the middle of a sheet of `SIZE`."""
-    key = scene.to_link()
+def _picture(scenes: Sequence[Scenario]) -> bytes:
+    """Return the scenarios' figures beside each other on a sheet of `SIZE`."""
+    key = " ".join(scene.to_link() for scene in scenes)
     if (known := _pictures.get(key)) is not None:
         return known
     from PIL import Image  # takes its time, and only a preview needs it here
 
+    sheet = Image.new("RGB", SIZE, LIGHT.sheet)
+    width = SIZE[0] // len(scenes)
     with jobs.in_turn():
-        figure = rasterised(matrix_figure(explore(scene))).content
-        drawn = Image.open(io.BytesIO(figure)).convert("RGB")
-        drawn.thumbnail((SIZE[0] - 2 * BORDER, SIZE[1] - 2 * BORDER))
-        sheet = Image.new("RGB", SIZE, LIGHT.sheet)
-        sheet.paste(drawn, ((SIZE[0] - drawn.width) // 2, (SIZE[1] - drawn.height) // 2))
-        content = io.BytesIO()
-        sheet.save(content, "PNG")
+        for place, scene in enumerate(scenes):
+            figure = rasterised(matrix_figure(explore(scene))).content
+            drawn = Image.open(io.BytesIO(figure)).convert("RGB")
+            drawn.thumbnail((width - 2 * BORDER, SIZE[1] - 2 * BORDER))
+            left = place * width + (width - drawn.width) // 2
+            sheet.paste(drawn, (left, (SIZE[1] - drawn.height) // 2))
+    content = io.BytesIO()
+    sheet.save(content, "PNG")
     return _pictures.put(key, content.getvalue())
 
 

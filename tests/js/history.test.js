@@ -42,5 +42,8 @@ test("a scene without a reader's own pairs is shared where a site can show a pic
   assert.equal(readerAddress("1.abc", { ...here, isPublic: false }), "https://example.org/losses/?lang=zh#1.abc");
   const long = `1.${"a".repeat(2000)}`;
   assert.equal(readerAddress(long, here), `https://example.org/losses/?lang=zh#${long}`);
-  assert.equal(readerAddress("1.abc", { ...here, isFirst: false }), "https://example.org/losses/?lang=zh#1.abc");
+  const compare = { ...here, href: "https://example.org/losses/compare", isFirst: false };
+  assert.equal(readerAddress("1=cosent&scene=1.abc", compare), `${compare.href}?scene=1%3Dcosent%26scene%3D1.abc`);
+  assert.equal(readerAddress("1=cosent", { ...compare, isFramed: true }), `${compare.href}?scene=1%3Dcosent`);
+  assert.equal(readerAddress("1.abc", { ...here, isFramed: true }), "https://example.org/losses/?lang=zh#1.abc");
 });

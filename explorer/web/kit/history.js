@@ -13,8 +13,8 @@ export const addressOf = (scene) => location.pathname + location.search + (scene
  * Where a reader finds a page with such a scene. On the hub the first page of a Space stands in a
  * frame of the hub's own page, which hands what follows the "#" on to it at load; any other page is
  * found where it is. Whoever is shown a private Space has a signature of theirs in the address, which
- * is nobody else's. A scene of an example or of random pairs (`isPublic`) stands in the query, from which sites
- * where it is shared show a picture of it; a reader's own pairs stay after the "#", which no server is sent.
+ * is nobody else's. What holds no text of the reader's (`isPublic`) stands in the query, from which sites
+ * where it is shared show a title and a picture; a reader's own pairs stay after the "#", which no server is sent.
  * @param {string} scene
  * @param {{ href: string, space?: string, isFirst: boolean, isFramed: boolean, isPublic?: boolean }} here
  */
@@ -22,7 +22,7 @@ export function readerAddress(scene, { href, space = "", isFirst, isFramed, isPu
   const own = new URL(href);
   own.hash = "";
   own.searchParams.delete("__sign");
-  if (isPublic && isFirst && !isFramed && scene && scene.length <= PREVIEWED) {
+  if (isPublic && !(isFirst && isFramed) && scene && scene.length <= PREVIEWED) {
     own.searchParams.set("scene", scene);
     return own.href;
   }

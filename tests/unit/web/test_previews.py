@@ -32,7 +32,7 @@ NOT_SHARED = [
 
 @pytest.fixture(scope="module")
 def client():
-    listed = [([""], "explore"), (["compare"], "compare")]
+    listed = [([""], "explore"), (["compare"], "compare"), (["doctor"], "doctor")]
     routes = [one for paths, page in listed for one in page_html.routes(paths, page, ())]
     return TestClient(FastAPI(routes=[*routes, previews.ROUTE]))
 
@@ -74,6 +74,43 @@ def test_a_scene_that_its_link_describes_has_a_picture_of_its_own(client):
     own = picture(client, found["image"].replace("&amp;", "&"))
     assert own.size == (1200, 630)
     assert own.tobytes() != picture(client, "/preview.png").tobytes()
+
+
+def test_a_comparison_is_titled_by_its_losses_and_pictured_by_the_first_two(client):
+    link = f"q=temperature&1=info_nce&1.temperature=0.1&2=siglip&3=cosent&scene={OTHER.to_link()}"
+    found = said(client.get("/compare", params={"scene": link}).text)
+    assert found["title"] == "InfoNCE · temperature = 0.1 vs SigLIP vs CoSENT · LossPrism"
+    both = picture(client, found["image"].replace("&amp;", "&"))
+    assert both.size == (1200, 630)
+    left, right = (both.crop((x, 0, x + 600, 630)) for x in (0, 600))
+    assert min(len(half.getcolors(10**6)) for half in (left, right)) > 50
+    assert left.tobytes() != right.tobytes()
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        f"1=cosent&2=siglip&scene={replace(OPENING, data=OWN).to_link()}",
+        "1=somebody_s_own&2=cosent",
+        "1=info_nce&1.temprature=0.1&2=cosent",
+        "1=info_nce&1@=<script>&2=cosent",
+        "q=<script>alert(1)</script>",
+        "scene=1.abc",
+    ],
+)
+def test_any_other_comparison_has_the_title_of_the_page(client, link):
+    assert said(client.get("/compare", params={"scene": link}).text) == said(
+        client.get("/compare").text
+    )
+
+
+def test_doctor_is_titled_by_its_number_and_by_nothing_else(client):
+    link = "value=5.545&loss=siglip"
+    found = said(client.get("/doctor", params={"scene": link}).text)
+    assert found["title"] == "Doctor: 5.545 · LossPrism"
+    for value in ("<script>", "my secret", "1e5555", "5 5", ""):
+        html = client.get("/doctor", params={"scene": f"value={value}"}).text
+        assert html == client.get("/doctor").text
 
 
 def test_a_picture_is_made_once(client, monkeypatch):

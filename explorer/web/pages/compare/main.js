@@ -57,8 +57,8 @@ function Questions({ channel }) {
   const names = Object.keys(pageData.compare.questions);
   const { question } = channel.store.state;
   useLayoutEffect(() => {
-    const nearest = /** @type {const} */ ({ block: "nearest", inline: "nearest" });
-    document.getElementById(`lp-questions-${question}`)?.scrollIntoView(nearest);
+    const centred = /** @type {const} */ ({ block: "nearest", inline: "center" });
+    document.getElementById(`lp-questions-${question}`)?.scrollIntoView(centred);
   }, [question]);
   return h(
     "div.lp-questions",

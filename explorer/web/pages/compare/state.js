@@ -401,6 +401,10 @@ export class ComparePage extends BatchPage {
     if (this.steps.size > CACHED_STEPS) this.steps.delete(oldest);
   }
 
+  isPublic() {
+    return this.store.state.data.source !== "table";
+  }
+
   // The address follows the state.
   remember() {
     this.history?.remember();

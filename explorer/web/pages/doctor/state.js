@@ -118,6 +118,11 @@ export class DoctorPage extends Bus {
     return true;
   }
 
+  // A number is nobody's secret; a log line or a table may be.
+  isPublic() {
+    return this.check === "number" && Number.isFinite(Number(this.store.state.value));
+  }
+
   // A table that is too long for an address does not travel with it.
   async readableScene() {
     const isShort = this.check !== "data" || !this.data.tooLong;
