@@ -26,9 +26,11 @@ from explorer.lab.doctor.explore_scenarios import (
 )
 from explorer.lab.doctor.suitable_losses import suited_to_classes
 from explorer.lab.training.trainer_inputs import classes_of
+from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources import tables
 from losses import LOSSES
+from tests.sentences import sentence
 from tests.unit.lab.doctor.test_commands import typed_doctor
 from tests.unit.sources.test_positives import as_file
 
@@ -98,8 +100,9 @@ def test_columns_are_recognised():
     assert table(("a b", "x"), ("c d", "y"), head="utterance,intent").columns == {
         "text": "utterance", "class": "intent"
     }  # fmt: skip
-    with pytest.raises(Problem, match="No column of texts beside one of classes"):
+    with pytest.raises(Problem) as refused:
         read_classes(b"a,b,c\nx y,u v,w z\n", "t.csv", quiet)
+    assert refused.value.key == "problem.class_columns"
 
 
 THREE = b"id,utterance,intent,source\n1,a b,x,web\n2,c d,x,mail\n3,e f,y,web\n"
@@ -199,8 +202,8 @@ def test_the_cleaned_table_has_each_text_once_in_one_class(tmp_path, capsys):
     told = doctor(typed_doctor(str(path), "--clean", str(kept)))
     said = capsys.readouterr().out
     assert told == 1  # texts in several classes
-    assert "without texts of several classes, and texts again in their class: 3 of 6" in said
-    assert f"Wrote {kept}" in said
+    assert say("en", "doctor.class.cleaned", kept=3, total=6) in said
+    assert sentence("doctor.wrote", name=kept).search(said)
     assert kept.read_text() == "text\tclass\na cat\tx\na bird\ty\na fish\ty\n"
     left = kept.with_suffix(".left-out.tsv").read_text().splitlines()
     assert left == [
@@ -248,14 +251,21 @@ def test_a_table_of_classes_is_told_from_pairs_by_its_head(head, named):
     assert names_classes(f"{head}\nx,y\n".encode()) == named
 
 
+def read(texts, classes, column):
+    """How the report of a table of classes begins, in batches of 64."""
+    whole = {"count": texts, "classes": classes, "batch": 64}
+    of_column = say("en", "reading.text", columns=f"“{column}”")
+    return [say("en", "doctor.class.examined", **whole), of_column]
+
+
 def test_the_command_reads_it(tmp_path, capsys):
     path = tmp_path / "intents.csv"
     rows = "".join(f"{text},{name}\n" for text, name in clean())
     path.write_text(f"text,intent\n{rows}")
     assert doctor(typed_doctor(str(path), "--batch", "64")) == 0
     said = capsys.readouterr().out
-    assert said.startswith("100 texts of 4 classes in batches of 64:\nTexts: “text”.\n")
-    assert "\nLargest: c0 (25)" in said
+    assert said.splitlines()[:2] == read(texts=100, classes=4, column="text")
+    assert sentence("doctor.class.largest").search(said)["classes"].startswith("c0 (25)")
     assert doctor(typed_doctor(str(path), "--batch", "2", "--json")) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["alone"] == pytest.approx(1 - 24 / 99)
@@ -263,10 +273,10 @@ def test_the_command_reads_it(tmp_path, capsys):
     path.write_bytes(THREE)
     assert doctor(typed_doctor(str(path), *chosen, "--losses")) == 0
     said = capsys.readouterr().out
-    assert said.startswith("3 texts of 2 classes in batches of 64:\nTexts: “utterance”.\n")
+    assert said.splitlines()[:2] == read(texts=3, classes=2, column="utterance")
     assert "ArcFace (arcface)" in said
     assert doctor(typed_doctor(str(path), "--column", "text")) == 2
-    assert "--column text does not say" in capsys.readouterr().err
+    assert say("en", "problem.doctor_column", value="text") in capsys.readouterr().err
     path.write_text(f"text,intent\n{rows}")
     assert doctor(typed_doctor(str(path), "--batch", "2", "--json")) == 1
     answer = json.loads(capsys.readouterr().out)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 
 import pytest
 
 from explorer.lab.doctor.command_options import add_to
 from explorer.lab.doctor.commands import doctor, explain_value
+from explorer.locale import LANGUAGES, say
+from tests.sentences import sentence
 
 
 def typed(*words):
@@ -20,9 +23,11 @@ def typed(*words):
 def test_a_number_is_explained(capsys):
     assert explain_value(typed("5.545", "--loss", "siglip")) == 0
     said = capsys.readouterr().out
-    begins = "SigLIP is 5.54518 when all vectors are alike (batch 8, all of positive pairs): "
-    assert said.startswith(begins)
-    assert "At its start, any two vectors at right angles, it would be 10.0004." in said
+    counted = say("en", "doctor.count.batch_of_positives", count=8)
+    alike = {"loss": say("en", "loss.siglip.title"), "value": "5.54518"}
+    where = say("en", "doctor.where", what=counted)
+    assert sentence("doctor.collapse", **alike, where=where).match(said)
+    assert say("en", "doctor.starts", value="10.0004") in said
 
 
 def test_as_json(capsys):
@@ -34,12 +39,21 @@ def test_as_json(capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
-    [(["much"], "The value is much; a finite number"), (["5", "--loss", "nowhere"], "nowhere")],
+    ("words", "key", "values"),
+    [
+        (["much"], "explain_value", {"value": "much"}),
+        (["5", "--loss", "nowhere"], "unknown_loss", {"name": "nowhere"}),
+    ],
 )
-def test_what_is_no_number_or_loss_is_refused(words, said, capsys):
+def test_what_is_no_number_or_loss_is_refused(words, key, values, capsys):
     assert explain_value(typed(*words)) == 2
-    assert said in capsys.readouterr().err
+    assert sentence(f"problem.{key}", **values).search(capsys.readouterr().err)
+
+
+def row_lines(*shown):
+    """Rows of a table as the terminal shows them: the number and the cells of each."""
+    lines = (say("en", "doctor.row", row=row, cells=" · ".join(cells)) for row, *cells in shown)
+    return "".join(f"   {line}\n" for line in lines)
 
 
 @pytest.fixture
@@ -66,9 +80,9 @@ def test_a_class_that_reads_no_labels_is_told_as_one(loss, scores, unread, tmp_p
     path.write_text(f"first\tsecond\tscore\n{rows}", encoding="utf-8")
     doctor(typed_doctor(str(path), "--loss", loss, "--batch", "2"))
     said = capsys.readouterr().out
-    assert (f"{loss} reads no labels" in said) == unread
-    if unread:
-        assert "2 of these pairs (40%) count as positive although their label is below 0.5" in said
+    told = {"loss": loss, "count": 2, "share": "40%", "threshold": "0.5"}
+    assert (say("en", "doctor.labels_unread", **told) in said) == unread
+    assert bool(sentence("doctor.labels_unread").search(said)) == unread
     doctor(typed_doctor(str(path), "--loss", loss, "--batch", "2", "--json"))
     assert bool(json.loads(capsys.readouterr().out)["labels_unread"]) == unread
 
@@ -81,13 +95,14 @@ def test_header_and_encoding_of_a_table_can_be_said(tmp_path, capsys):
         doctor(typed_doctor(str(path), "--batch", "2", "--json", *words))
         assert json.loads(capsys.readouterr().out)["pairs"] == pairs
     assert doctor(typed_doctor(str(path), "--encoding", "nonsense")) == 2
-    assert "no encoding that is read here" in capsys.readouterr().err
+    refused = sentence("problem.encoding_unknown", encoding="nonsense")
+    assert refused.search(capsys.readouterr().err)
 
 
 def test_of_an_empty_file_nobody_can_tell_which_door_is_meant(tmp_path, capsys):
     (tmp_path / "nothing.csv").write_bytes(b"")
     assert doctor(typed_doctor(str(tmp_path / "nothing.csv"))) == 2
-    assert "neither a table of pairs in it nor the log of a run" in capsys.readouterr().err
+    assert say("en", "problem.doctor_empty", name="nothing.csv") in capsys.readouterr().err
 
 
 def test_rows_are_those_of_the_file_and_print_nothing_but_letters(tmp_path, capsys):
@@ -96,19 +111,26 @@ def test_rows_are_those_of_the_file_and_print_nothing_but_letters(tmp_path, caps
     path.write_text(f"anchor\tpositive\n\tx\na\x1b[31m\t{'long ' * 40}\nA\x1b[31m\tb\nc\td\n")
     assert doctor(typed_doctor(str(path), "--batch", "2")) == 1
     said = capsys.readouterr().out
-    assert f"   row 2: a [31m · {'long ' * 11}long…\n   row 3: A [31m · b\n" in said
+    assert row_lines([2, "a [31m", "long " * 11 + "long…"], [3, "A [31m", "b"]) in said
     assert "\x1b" not in said
     path.write_text("text,class\n,x\none,a\none,b\ntwo,a\n".replace(",", "\t"))
     assert doctor(typed_doctor(str(path), "--batch", "2")) == 1
-    assert "   row 2: one · a\n   row 3: one · b\n" in capsys.readouterr().out
+    assert row_lines([2, "one", "a"], [3, "one", "b"]) in capsys.readouterr().out
 
 
 def test_severe_findings_end_with_1(table, capsys):
     assert doctor(typed_doctor(table, "--loss", "cosent")) == 1
     said = capsys.readouterr().out
-    read = "First text: “sentence1”.\nSecond text: “sentence2”.\nLabel: “score”.\n"
-    assert said.startswith(f"5 pairs for CoSENT in batches of 64:\n{read}\nsevere · conflicting")
-    assert "   row 1: a cat · a dog · 0.5\n   row 2: a cat · a dog · 1\n" in said
+    title = say("en", "loss.cosent.title")
+    columns = {"first": "sentence1", "second": "sentence2", "score": "score"}
+    read = [
+        say("en", "doctor.examined", count=5, loss=title, batch=64),
+        *(say("en", f"reading.{role}", columns=f"“{name}”") for role, name in columns.items()),
+        "",
+        f"{say('en', 'doctor.severity.severe')} · conflicting_labels",
+    ]
+    assert said.splitlines()[: len(read)] == read
+    assert row_lines([1, "a cat", "a dog", "0.5"], [2, "a cat", "a dog", "1"]) in said
     assert doctor(typed_doctor(table, "--loss", "cosent", "--json")) == 1
     answer = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in answer["findings"]] == ["conflicting_labels", "copies"]
@@ -122,7 +144,7 @@ def test_the_clean_table_examines_clean(table, tmp_path, capsys):
     left = (tmp_path / "clean.left-out.tsv").read_text().splitlines()
     assert left[3] == "4\tcopies\tOne\ttwo\t0"
     assert doctor(typed_doctor(str(clean), "--loss", "cosent")) == 0
-    assert "None of what was looked for in texts and labels is there." in capsys.readouterr().out
+    assert say("en", "doctor.none_found") in capsys.readouterr().out
 
 
 def test_columns_are_named_where_no_header_was_known(tmp_path, capsys):
@@ -130,21 +152,20 @@ def test_columns_are_named_where_no_header_was_known(tmp_path, capsys):
     path.write_text("how?;that!\nhow tall;deep\nhow old;ten\n", encoding="utf-8")
     words = ("--column", "first=that!", "--column", "second=how?", "--loss", "info_nce")
     assert doctor(typed_doctor(str(path), *words)) == 0
-    assert capsys.readouterr().out.startswith("2 pairs for InfoNCE")
+    examined = sentence("doctor.examined", count=2, loss=say("en", "loss.info_nce.title"))
+    assert examined.match(capsys.readouterr().out)
 
 
 def test_where_columns_are_not_recognised_it_is_said_how_to_choose_them(tmp_path, capsys):
     path = tmp_path / "odd.tsv"
     path.write_text("uno\tdue\ttre\nhow tall\tdeep\tx\nhow old\tten\ty\n", encoding="utf-8")
-    assert doctor(typed_doctor(str(path))) == 2
-    said = capsys.readouterr().err
-    assert "not clear which columns" in said
-    assert "--column first=NAME --column second=NAME" in said
-    assert "--column text=NAME --column class=NAME" in said
-    assert doctor(typed_doctor(str(path), "--language", "zh")) == 2
-    said = capsys.readouterr().err
-    assert "--column first=列名 --column second=列名" in said
-    assert "Here" not in said
+    for language in LANGUAGES:
+        assert doctor(typed_doctor(str(path), "--language", language)) == 2
+        said = capsys.readouterr().err
+        assert sentence("problem.columns_not_recognised", language).search(said)
+        assert said.rstrip().endswith(say(language, "doctor.how_to_choose"))
+        for roles in (("first", "second", "score"), ("text", "class")):
+            assert re.search(" ".join(f"--column {role}=[A-Z名列]+" for role in roles), said)
 
 
 def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
@@ -153,15 +174,16 @@ def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     doctor(typed_doctor(table, "--loss", "cosent", "--language", "zh"))
     told = capsys.readouterr().err
-    assert "正在比较文本" in told
+    assert sentence("progress.numbering", "zh").search(told)
     assert told.endswith("\033[K")
 
 
 def test_what_cannot_be_examined_is_said(table, tmp_path, capsys):
     assert doctor(typed_doctor(table, "--tokens", "-4")) == 2
-    assert "tokens is -4; a whole number" in capsys.readouterr().err
+    count = sentence("problem.explain_count", name="tokens", value=-4)
+    assert count.search(capsys.readouterr().err)
     assert doctor(typed_doctor(str(tmp_path / "nowhere.tsv"))) == 2
-    assert "cannot be opened" in capsys.readouterr().err
+    assert sentence("problem.file_unreadable").search(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
@@ -183,8 +205,7 @@ def test_what_holds_nothing_to_examine_is_no_severe_finding(name, content, tmp_p
     assert doctor(typed_doctor(str(tmp_path / name))) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.startswith("Nothing was examined: ")
-    assert said.err.count("\n") == 1
+    assert sentence("doctor.not_examined").fullmatch(said.err.removesuffix("\n"))
 
 
 @pytest.mark.parametrize(
@@ -192,7 +213,7 @@ def test_what_holds_nothing_to_examine_is_no_severe_finding(name, content, tmp_p
 )
 def test_what_cannot_be_asked_is_no_severe_finding(words, capsys):
     assert doctor(typed_doctor(*words)) == 2
-    assert capsys.readouterr().err.startswith("Nothing was examined: ")
+    assert sentence("doctor.not_examined").match(capsys.readouterr().err)
 
 
 def typed_doctor(*words):

@@ -10,6 +10,8 @@ import pytest
 from explorer.lab.doctor.command_options import add_to
 from explorer.lab.doctor.commands import doctor
 from explorer.lab.doctor.logs.run_reader import is_run
+from explorer.locale import say
+from tests.sentences import sentence
 
 STUCK, FALLING = [2.0794] * 40, [2 * 0.95**step for step in range(60)]
 
@@ -31,10 +33,10 @@ def test_a_run_that_is_stuck_fails(tmp_path, capsys):
     words = ("doctor", state(tmp_path, STUCK), "--loss", "MultipleNegativesRankingLoss")
     assert doctor(typed(*words)) == 1
     said = capsys.readouterr().out
-    assert "40 values of “loss” from step 1 to 40." in said
-    assert "batch 8" in said
-    assert "severe · at_collapse" in said
-    assert "its value at collapse (2.079)" in said
+    assert say("en", "doctor.run.read", points=40, curve="loss", first=1, last=40) in said
+    assert "batch 8" in sentence("doctor.run.known").search(said)["what"]
+    assert f"{say('en', 'doctor.severity.severe')} · at_collapse" in said
+    assert say("en", "doctor.run.at_collapse", level="2.079", collapse="2.079") in said
     assert doctor(typed(*words, "--batch", "64")) == 0
     assert "severe" not in capsys.readouterr().out
 
@@ -57,8 +59,8 @@ def test_two_runs_beside_each_other(tmp_path, capsys):
     words = ("doctor", one, "--loss", "info_nce", "--beside", str(other))
     assert doctor(typed(*words)) == 0
     said = capsys.readouterr().out
-    assert f"Beside {other}, which ended at" in said
-    assert "The loss of one of the runs is unknown." in said
+    assert sentence("doctor.run.two", name=other).search(said)
+    assert say("en", "doctor.run.untold") in said
     # What is known of the other may be told.
     named = (*words, "--scale", "20", "--beside-loss", "info_nce", "--beside-batch", "8")
     for scale, name in (("20", "comparable"), ("10", "other_scale")):
@@ -72,7 +74,8 @@ def test_two_runs_beside_each_other(tmp_path, capsys):
 
 def test_what_cannot_be_read_is_said(tmp_path, capsys):
     assert doctor(typed("doctor", str(tmp_path))) == 2
-    assert "holds no log of a training" in capsys.readouterr().err
+    refused = sentence("problem.run_folder").search(capsys.readouterr().err)
+    assert str(tmp_path).startswith(refused["name"].removesuffix("…"))
     words = ("doctor", state(tmp_path, FALLING), "--loss", "noloss")
     assert doctor(typed(*words)) == 2
     assert "noloss" in capsys.readouterr().err

@@ -13,7 +13,9 @@ from explorer.lab.doctor.logs.findings import examine_run, too_short_for
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.doctor.logs.run_comparison import compare_runs
 from explorer.lab.doctor.logs.run_report import lines
+from explorer.locale import say
 from explorer.runtime.problem import Problem
+from tests.sentences import sentence
 
 
 def log(values, name="loss", known=None, **others):
@@ -42,7 +44,6 @@ def test_where_a_curve_stands():
     assert float(by_name["effective_candidates"].values["count"]) == pytest.approx(
         math.exp(found.level), rel=0.01
     )
-    assert "scale" not in by_name["between"].said()
     assert not found.severe
 
 
@@ -92,9 +93,9 @@ def test_what_a_short_log_cannot_tell_is_said(points, evaluations, short):
         log([2.0, 2.5] * 20, **held) if points == 40 else log([2.0] * points, **held)
     )
     assert too_short_for(found) == short
-    said = [line for line in lines(found) if line.startswith("Too few values")]
-    assert len(said) == bool(short)
-    assert not short or ("a plateau" in said[0] and ("turns" in said[0]) == ("held_out" in short))
+    said = [*filter(sentence("doctor.run.too_short").fullmatch, lines(found))]
+    what = say("en", "ui.between").join(say("en", f"doctor.run.of.{name}") for name in short)
+    assert said == ([say("en", "doctor.run.too_short", what=what)] if short else [])
 
 
 def test_what_the_run_logged_counts_before_its_counts():
@@ -134,8 +135,7 @@ def test_of_a_loss_that_became_no_number_the_end_is_not_told():
     broke = log(FALLING[:40] + [math.nan] * 40, known=MNRL, eval_loss=rising[:40] + [math.nan] * 40)
     found = examine_run(broke)
     assert names(found) == ["not_finite"]
-    said = found.faults[0].said()
-    assert "became NaN at step 41: 40 values are no numbers, the last at step 80" in said
+    assert found.faults[0].values == {"count": 40, "kind": "NaN", "step": 41, "last": 80}
     assert found.level is None
     again = examine_run(log([*FALLING[:40], math.nan, *FALLING[41:]], known=MNRL))
     assert {"not_finite", "between"} <= {*names(again)}
@@ -164,10 +164,8 @@ def test_values_that_are_none():
     assert by_name["not_finite"].values == {"count": 2, "kind": "NaN", "step": 3, "last": 4}
     assert by_name["not_finite"].rows == (3, 4)
     assert by_name["zero"].values == {"count": 6, "step": 5}
-    assert (
-        "became NaN at step 3: 2 values are no numbers, the last at step 4"
-        in by_name["not_finite"].said()
-    )
+    told = say("en", "doctor.run.not_finite", **by_name["not_finite"].values)
+    assert by_name["not_finite"].said() == told
     assert "zero" not in names(examine_run(log([1.0, 0.0, 0.0, 1.0] * 5)))
 
 
@@ -177,7 +175,7 @@ def test_a_jump_and_its_step():
     (jump,) = [one for one in examine_run(log(values.tolist())).faults if one.name == "jump"]
     assert jump.values["step"] == 101
     assert jump.values["count"] == 1
-    assert jump.said().startswith("At 1 step the loss rose at once")
+    assert sentence("doctor.run.jump", count=1, step=101).fullmatch(jump.said())
 
 
 def test_the_step_of_a_plateau():
@@ -200,7 +198,7 @@ def test_what_two_runs_can_say():
     scaled = said(run(), run(scale=50.0))
     assert scaled.name == "other_scale"
     assert scaled.values["names"] == "temperature"
-    assert "cannot be compared" in scaled.said()
+    assert sentence("doctor.run.other_scale", names="temperature").match(scaled.said())
     assert said(run(), run(batch=64)).name == "other_batch"
     # At scale 1 the loss cannot be as small as it was: it went to no end of its own.
     for pair in ((run(), run(scale=1.0)), (run(scale=1.0), run())):
@@ -294,16 +292,20 @@ def test_ends_that_batches_scatter_are_no_other_ends():
     assert same.name == "comparable"
     (other,) = compare_runs(run(6.93), run(6.0))
     assert other.name == "other_batch"
-    assert "The first went 92% of its way from collapse to its least value" in other.said()
+    assert sentence("doctor.run.ways", one_share="92%").fullmatch(other.said())
 
 
 def test_curves_are_chosen():
     others = {"eval_loss": FALLING, "other": [1.0, 2.0]}
     found = examine_run(log(FALLING, **others), curve="other")
     assert (found.curve, found.held_out) == ("other", "eval_loss")
-    with pytest.raises(Problem, match="has no curve “nothing”"):
-        examine_run(log(FALLING), curve="nothing")
-    with pytest.raises(Problem, match="No curve of the log is called a training loss"):
-        examine_run(log([1.0], name="lr"))
-    with pytest.raises(Problem, match="batch"):
-        examine_run(log(FALLING), Known(batch=0))
+    refused = [
+        (log(FALLING), None, "nothing", "run_no_curve", {"name": "nothing"}),
+        (log([1.0], name="lr"), None, "", "run_no_loss", {"known": "lr"}),
+        (log(FALLING), Known(batch=0), "", "explain_count", {"name": "batch", "value": "0"}),
+    ]
+    for made, known, curve, key, values in refused:
+        with pytest.raises(Problem) as problem:
+            examine_run(made, known, curve=curve)
+        assert problem.value.key == f"problem.{key}"
+        assert values.items() <= problem.value.values.items()

@@ -13,7 +13,10 @@ from explorer.lab.doctor.known_loss_and_batch import Known
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.run_reader import is_run, read_content
 from explorer.lab.doctor.logs.run_report import about
+from explorer.locale import say
+from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
+from tests.sentences import sentence
 from tests.unit.lab.doctor.logs.test_findings import FALLING, MNRL, log, names
 
 NAN, WORD, NULL = "NaN", '"NaN"', "null"
@@ -73,24 +76,28 @@ def test_nan_of_json_in_a_row_of_another_curve_is_none_of_this_one():
 
 @pytest.mark.parametrize("content", [b"", b" \n", "\ufeff".encode()])
 def test_an_empty_log_gets_a_sentence_of_its_own(content):
-    with pytest.raises(Problem, match="nothing of a training was logged in it yet"):
+    with pytest.raises(Problem) as refused:
         read_content("log.csv", content)
+    assert (refused.value.key, refused.value.values) == ("problem.run_empty", {"name": "log.csv"})
 
 
 def test_so_does_one_without_a_row(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("step,train/loss,eval/loss\n")
     assert is_run(str(path))
-    with pytest.raises(Problem, match=r"the columns of a log \(step, train/loss, eval/loss\)"):
+    with pytest.raises(Problem) as refused:
         read_content("log.csv", path.read_bytes())
+    assert refused.value.key == "problem.run_only_header"
+    assert refused.value.values["columns"] == "step, train/loss, eval/loss"
     path.write_text("first,second\n")
     assert not is_run(str(path))
 
 
 def test_a_card_without_a_curve_is_told_as_that():
     card = b"# Model\n\n* Loss: [<code>CoSENTLoss</code>](x) with these parameters:\n"
-    with pytest.raises(Problem, match="and has no curve of the loss"):
+    with pytest.raises(Problem) as refused:
         examine_run(read_content("README.md", card))
+    assert refused.value.key == "problem.run_no_curves"
 
 
 def test_a_gradient_that_is_none_beside_a_loss_that_is_one():
@@ -104,9 +111,6 @@ def test_a_gradient_that_is_none_beside_a_loss_that_is_one():
         "zero",
     )
     assert gradient.values == {"name": "grad_norm", "kind": "NaN", "count": 10, "step": 31}
-    assert "“grad_norm” is no number in the last 10 entries of the log, from step 31" in (
-        gradient.said()
-    )
     for norm in (
         steady,
         [math.inf] * 6 + steady[6:],
@@ -132,7 +136,7 @@ def test_a_loss_that_is_not_logged_any_more():
     whole = log(FALLING[:80], learning_rate=rate)
     (fault,) = [one for one in examine_run(cut(whole, "loss", 60)).faults if one.name == "stops"]
     assert (fault.severity, fault.rows) == ("warning", (60,))
-    assert fault.said() == "The loss has no value after step 60, and the log goes on to step 80."
+    assert fault.values == {"step": 60, "end": 80}
     quiet = [whole, cut(whole, "loss", 75), cut(whole, "learning_rate", 60)]
     # Another run went on, or the last evaluations came after the training.
     both = {f"{run} · {name}": cut(whole, "loss", count).curves[name]
@@ -158,13 +162,18 @@ def test_where_it_ended_is_told_of_what_stands_between():
     """Of a short log that scatters the level is said, and that nobody can tell where it stands."""
     draw = np.random.default_rng(1)
     loud = (2.0 + 0.8 * draw.normal(size=12)).tolist()
-    told = " ".join(about(examine_run(log(loud, known=MNRL))))
-    assert "The mean of its last tenth is 2." in told or "The mean of its last tenth is 1." in told
-    assert "Its values scatter too much" in told
-    assert "mean of its last tenth" not in " ".join(about(examine_run(log(FALLING, known=MNRL))))
-    unknown = " ".join(about(examine_run(log(FALLING))))
-    assert "mean of its last tenth" in unknown
-    assert "scatter" not in unknown
+
+    def ends(found, key):
+        sentences = (sentence(f"doctor.run.{key}").fullmatch(one) for one in about(found))
+        return [one[1] for one in sentences if one]
+
+    short, unknown = examine_run(log(loud, known=MNRL)), examine_run(log(FALLING))
+    level = say("en", "doctor.run.ended", level=display_number(short.level, 4))
+    assert 1 <= short.level < 3
+    assert ends(short, "vague") == [level]
+    assert ends(examine_run(log(FALLING, known=MNRL)), "ended") == []
+    assert ends(unknown, "ended") == [display_number(unknown.level, 4)]
+    assert ends(unknown, "vague") == []
 
 
 def test_a_collapse_that_the_run_logged_is_told_as_one():
@@ -172,11 +181,11 @@ def test_a_collapse_that_the_run_logged_is_told_as_one():
     (fault,) = [
         one for one in examine_run(log(stuck, known=MNRL)).faults if one.name == "at_collapse"
     ]
-    assert "negatives" not in fault.said()
+    assert fault.more == ""
     alike = log(stuck, known=MNRL, prism_negative_cosine=[0.999] * 40)
     (fault,) = [one for one in examine_run(alike).faults if one.name == "at_collapse"]
-    assert fault.said().endswith("the mean cosine of their negatives is 1, so that the vectors are "
-                                 "nearly alike.")  # fmt: skip
+    assert (fault.more, fault.values["negative"]) == ("alike", "1")
+    assert sentence("doctor.run.alike", negative="1").fullmatch(fault.said())
 
 
 @pytest.mark.parametrize("name", ["MatryoshkaLoss", "SoftmaxLoss", "cosent + info_nce"])
@@ -186,6 +195,7 @@ def test_a_run_of_a_loss_without_ends_here_is_read_all_the_same(name):
     for told, called in ((Known(loss=name), ""), (None, name)):
         found = examine_run(replace(log(broken), called=called), told)
         assert names(found) == ["not_finite"]
-        assert f"Of {name} Doctor cannot tell from counts" in " ".join(about(found))
-    with pytest.raises(Problem, match="There is no loss called"):
+        assert say("en", "doctor.run.not_decoded", loss=name) in [*about(found)]
+    with pytest.raises(Problem) as refused:
         examine_run(log(broken), Known(loss="nosuchloss"))
+    assert refused.value.key == "problem.unknown_loss"

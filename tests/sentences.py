@@ -1,0 +1,38 @@
+"""Sentences of the catalogues as patterns, by key and values: such a test outlives other words."""
+
+from __future__ import annotations
+
+import re
+
+from explorer.locale import sentence_of, spelled
+
+PLACEHOLDER = re.compile(r"\{(\w+)(?::([^|}]*)\|([^}]*))?\}")
+
+
+def sentence(key: str, language: str = "en", **values: object) -> re.Pattern[str]:
+    """Return the pattern of the sentence `key` with these values.
+
+    A value that is not given may be any text on one line: the group of its name has what was
+    written. A longer word or number that begins or ends like the sentence is another one.
+    """
+    text = sentence_of(language, key)
+    names = [name for name, *_ in PLACEHOLDER.findall(text)]
+    if unknown := values.keys() - set(names):
+        raise ValueError(f"{key} has no place for {', '.join(sorted(unknown))}")
+    pattern, end, seen = "", 0, set()
+    for found in PLACEHOLDER.finditer(text):
+        pattern += re.escape(text[end : found.start()])
+        end = found.end()
+        name, one, several = found.groups()
+        if one is not None:
+            singular = str(values.get(name)) == "1"
+            words = (one if singular else several,) if name in values else (one, several)
+            pattern += f"(?:{'|'.join(map(re.escape, words))})"
+        elif name in values:
+            pattern += re.escape(spelled(language, name, values[name]))
+        else:
+            any_text = ".*?" if text[end:] else ".*"
+            pattern += f"(?P={name})" if name in seen else f"(?P<{name}>{any_text})"
+            seen.add(name)
+    before = "(?<![A-Za-z0-9.−-])" if text[0].isascii() else ""
+    return re.compile(f"{before}{pattern}{re.escape(text[end:])}(?![A-Za-z0-9])")
