@@ -67,8 +67,14 @@ def trials(
     Raises:
         Problem: if the loss has no such parameter, or the scenario no sentences to encode.
     """
+    return tried(short_plan(scenario, whole), parameter, room)
+
+
+def short_plan(scenario: Scenario, whole: Pairs | None = None) -> TrainingPlan:
+    """Return the plan of a short training of a scenario's loss on its pairs, or on the `whole` file
+    that they are a batch of. Raises Problem if it has no sentences to encode."""
     data = scenario.data
-    plan = TrainingPlan(
+    return TrainingPlan(
         data=data_of_scenario(data, whole and _sample(whole)),
         encoder=data.cross_encoder or data.encoder,
         kind="cross" if data.cross_encoder else "bi",
@@ -84,7 +90,6 @@ def trials(
         steps=STEPS,
         batch_size=BATCH,
     )
-    return tried(plan, parameter, room)
 
 
 def tried(plan: TrainingPlan, parameter: str = "", room: int | None = None) -> list[TrainingPlan]:

@@ -1,0 +1,113 @@
+"""Batches that claims are executed on: the sources' own, random ones, and the batch at hand."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+
+import torch
+from torch import Tensor
+
+from explorer.core.batch import Batch
+from explorer.lab.claims.claim import ClaimBatch
+
+RANDOM_BATCHES = 24
+SCALES = (0.5, 5.0, 20.0, 100.0)
+
+
+def of_scores(
+    scores: list[float] | Tensor,
+    labels: list[float] | Tensor,
+    scale: float = 20.0,
+    printed: dict[str, list[float]] | None = None,
+) -> ClaimBatch:
+    """Return a batch of scored pairs [N] without vectors, each of two sentences of its own."""
+    scores, labels = (torch.as_tensor(one, dtype=torch.float64) for one in (scores, labels))
+    places = torch.arange(len(scores))
+    return ClaimBatch(
+        scores,
+        labels,
+        is_positive(labels),
+        2 * places,
+        2 * places + 1,
+        scale=scale,
+        printed=printed or {},
+    )
+
+
+def of_vectors(
+    vectors: Tensor, pairs: list[tuple[int, int]], labels: list[float] | Tensor, **rest: object
+) -> ClaimBatch:
+    """Return a batch of pairs of sentences with these vectors [S, D], scored by their cosines."""
+    vectors = vectors.double()
+    labels = torch.as_tensor(labels, dtype=torch.float64)
+    first, second = torch.tensor(pairs).T
+    scores = torch.nn.functional.cosine_similarity(vectors[first], vectors[second])
+    return ClaimBatch(
+        scores,
+        labels,
+        is_positive(labels),
+        first,
+        second,
+        vectors,
+        **rest,  # type: ignore[arg-type]
+    )
+
+
+def of_batch(batch: Batch, scale: float) -> ClaimBatch:
+    """Return the batch at hand, off the device and in float64."""
+    vectors = None if batch.vectors is None else batch.vectors.detach().cpu().double()
+    return ClaimBatch(
+        scores=torch.from_numpy(batch.plain_scores),
+        labels=torch.from_numpy(batch.plain_labels),
+        positive=batch.positive.cpu(),
+        first=batch.first.cpu(),
+        second=batch.second.cpu(),
+        vectors=vectors,
+        scale=scale,
+    )
+
+
+def is_positive(labels: Tensor) -> Tensor:
+    """Mark the labels in the upper half of their range, all of them where they are equal."""
+    return labels >= (labels.min() + labels.max()) / 2
+
+
+# S0: four scores with 0/1 labels, and what it prints of them at λ = 20.
+S0_EXAMPLE = of_scores(
+    [0.1, 0.2, 0.8, 0.9],
+    [0, 0, 1, 1],
+    printed={
+        "scaled": [2, 4, 16, 18],
+        "differences": [0, -2, -14, -16, 2, 0, -12, -14, 14, 12, 0, -2, 16, 14, 2, 0],
+        "terms": [-14, -16, -12, -14],
+    },
+)
+# S1 eq. 46: four sentences in three dimensions, rounded as printed; four labelled pairs. The
+# source prints the cosines of eq. 47 in the order of the pairs, and the loss of eq. 48.
+S1_EXAMPLE = of_vectors(
+    torch.tensor([[0.577, 0.577, 0.577], [0.707, 0.707, 0], [0, 0, 1], [0.5, 0.5, 0.707]]).double(),
+    [(0, 1), (0, 2), (1, 2), (0, 3)],
+    [0.9, 0.2, 0.1, 0.5],
+    printed={"cosines": [0.816, 0.577, 0, 0.816], "loss": [0.698]},
+)
+
+
+def random_batch(seed: int) -> ClaimBatch:
+    """Return a small random batch: 2 to 11 pairs of sentences in 2 to 8 dimensions, with 0/1 labels
+    for even seeds and five grades for odd ones."""
+    generator = torch.Generator().manual_seed(seed)
+    count, width = (
+        int(torch.randint(low, high, (), generator=generator)) for low, high in ((2, 12), (2, 9))
+    )
+    vectors = torch.randn(2 * count, width, generator=generator, dtype=torch.float64)
+    pairs = list(itertools.pairwise(range(2 * count)))[::2]
+    grades = 2 if seed % 2 == 0 else 5
+    labels = torch.randint(grades, (count,), generator=generator).double() / (grades - 1)
+    return of_vectors(vectors, pairs, labels, scale=SCALES[seed % len(SCALES)])
+
+
+@functools.cache
+def random_batches() -> tuple[ClaimBatch, ...]:
+    """Return the random batches that every claim about a batch is tried on."""
+    return tuple(map(random_batch, range(RANDOM_BATCHES)))

@@ -1,0 +1,319 @@
+"""Claims about gradients: by scores, by vectors, and on the sphere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE
+from explorer.lab.claims.claim import (
+    CORRECTED,
+    Chart,
+    Check,
+    Claim,
+    ClaimBatch,
+    Comparison,
+    Curve,
+    Side,
+    Tolerance,
+)
+from explorer.lab.claims.ordered_pairs import exponents, ordered, weights
+from losses import cosent
+
+# The ε of S1 eq. 44.
+EPSILON = 1e-8
+# The band of S1 eq. 45, and the λ at which the norm is measured.
+BAND = (0.1, 10.0)
+SWEPT = torch.logspace(-1, 2.5, 36, dtype=torch.float64)
+# Of gradients by autograd.
+EXACT = Tolerance(1e-7, 1e-9)
+NORM = Tolerance(1e-9, 1e-7)
+
+
+def score_gradient(batch: ClaimBatch) -> Tensor:
+    """Return ∂L/∂s of CoSENT by autograd, [N]."""
+    scores = batch.scores.clone().requires_grad_()
+    (found,) = torch.autograd.grad(cosent(scores, batch.labels, scale=batch.scale), scores)
+    return found
+
+
+def _largest(values: Tensor) -> float:
+    return float(values.abs().max()) if values.numel() else 0.0
+
+
+def by_scores(batch: ClaimBatch) -> Check:
+    """Compare the gradient by each score with S1 eq. 12 (its normaliser over all terms), with the
+    normaliser of eq. 14, and with both parts."""
+    real, share = score_gradient(batch), batch.scale * weights(batch)
+    by_12 = -share.sum(1)
+    lower = ordered(batch).any(0)
+    comparisons = [
+        _agree(real, by_12, mask, is_lower=is_lower)
+        for is_lower, mask in ((False, ~lower), (True, lower))
+        if bool(mask.any())
+    ]
+    total = float(weights(batch).sum())
+    if len(exponents(batch)):
+        # Eq. 14 divides by the sum of all terms without the 1.
+        comparisons.append(
+            Comparison(
+                Side(r"\sum w_{ij,kl}", total),
+                "=",
+                Side(r"\sum p_{ij,kl}\ (14)", 1.0),
+                part="normaliser",
+                tolerance=EXACT,
+            )
+        )
+    comparisons.append(_agree(real, share.sum(0) - share.sum(1), torch.ones_like(lower), CORRECTED))
+    return Check(tuple(comparisons))
+
+
+def _agree(
+    real: Tensor, printed: Tensor, mask: Tensor, part: str = "claim", is_lower: bool = False
+) -> Comparison:
+    """Compare the gradient of the pair where both differ most, of those in the mask."""
+    places = mask.nonzero().flatten()
+    place = int(places[(real - printed).abs()[places].argmax()])
+    return Comparison(
+        Side(rf"\partial\mathcal L / \partial s_{{{place + 1}}}", float(real[place])),
+        "=",
+        Side(
+            r"(12)" if part == "claim" else r"\lambda\,(\textstyle\sum_{above} w - \sum_{below} w)",
+            float(printed[place]),
+        ),
+        part=part,
+        within=not is_lower,
+        tolerance=EXACT,
+    )
+
+
+def cosine_gradient(batch: ClaimBatch) -> Check:
+    """Compare ∂cos/∂u by autograd with v − cos·u, for the unit vectors of each pair."""
+    assert batch.vectors is not None
+    unit = normalize(batch.vectors, dim=1)
+    first, second = unit[batch.first].clone().requires_grad_(), unit[batch.second]
+    cosines = torch.nn.functional.cosine_similarity(first, second)
+    (real,) = torch.autograd.grad(cosines.sum(), first)
+    printed = second - cosines.detach()[:, None] * first.detach()
+    # A zero vector has no direction, and stays zero when it is normalised.
+    some = (first.norm(dim=1) > 0) & (second.norm(dim=1) > 0)
+    gap = _largest((real - printed)[some])
+    return Check((Comparison(_norm(r"\partial\cos/\partial u - (v - \cos u)", gap), "=", ZERO),))
+
+
+ZERO = Side("0", 0.0)
+
+
+def _norm(latex: str, value: float) -> Side:
+    return Side(rf"\max\,\lvert {latex}\rvert", value)
+
+
+def by_vectors(batch: ClaimBatch) -> Check:
+    """Compare ∂L/∂u of each sentence with S1 eq. 17, and with both parts of ∂L/∂s."""
+    assert batch.vectors is not None
+    unit = normalize(batch.vectors, dim=1)
+    real = _vector_gradient(unit, batch)
+    share = batch.scale * weights(batch)
+    printed = _chained(unit, batch, -share.sum(1))
+    corrected = _chained(unit, batch, share.sum(0) - share.sum(1))
+    lower = ordered(batch).any(0)
+    touched = torch.zeros(len(unit), dtype=torch.bool)
+    touched[batch.first[lower]] = touched[batch.second[lower]] = True
+    used = torch.zeros(len(unit), dtype=torch.bool)
+    used[batch.first] = used[batch.second] = True
+    comparisons = []
+    for within, mask in ((True, used & ~touched), (False, touched)):
+        if bool(mask.any()):
+            gap = _largest((real - printed)[mask])
+            left = _norm(r"\partial\mathcal L/\partial u_i - (17)", gap)
+            comparisons.append(Comparison(left, "=", ZERO, within=within, tolerance=NORM))
+    left = _norm(
+        r"\partial\mathcal L/\partial u_i - \sum_j \tfrac{\partial\mathcal L}{\partial s_{ij}}"
+        r"(u_j - s_{ij} u_i)",
+        _largest(real - corrected),
+    )
+    comparisons.append(Comparison(left, "=", ZERO, part=CORRECTED, tolerance=NORM))
+    return Check(tuple(comparisons))
+
+
+def _vector_gradient(vectors: Tensor, batch: ClaimBatch) -> Tensor:
+    """The gradient of CoSENT of the cosines of these vectors, [S, D]."""
+    vectors = vectors.clone().requires_grad_()
+    scores = torch.nn.functional.cosine_similarity(vectors[batch.first], vectors[batch.second])
+    (real,) = torch.autograd.grad(cosent(scores, batch.labels, scale=batch.scale), vectors)
+    return real
+
+
+def _chained(unit: Tensor, batch: ClaimBatch, by_score: Tensor) -> Tensor:
+    """The gradient by unit vectors from that by scores: Σ_j g_ij (u_j − s_ij u_i)."""
+    first, second = unit[batch.first], unit[batch.second]
+    cosines = (first * second).sum(1, keepdim=True)
+    pull = by_score[:, None]
+    found = torch.zeros_like(unit)
+    found.index_add_(0, batch.first, pull * (second - cosines * first))
+    return found.index_add_(0, batch.second, pull * (first - cosines * second))
+
+
+def on_sphere(batch: ClaimBatch) -> Check:
+    """Compare the gradient of dot products projected on the sphere with that of cosines."""
+    assert batch.vectors is not None
+    unit = normalize(batch.vectors, dim=1)
+    free = unit.clone().requires_grad_()
+    dots = (free[batch.first] * free[batch.second]).sum(1)
+    (plain,) = torch.autograd.grad(cosent(dots, batch.labels, scale=batch.scale), free)
+    projected = plain - (plain * unit).sum(1, keepdim=True) * unit
+    gap = _largest(projected - _vector_gradient(unit, batch))
+    left = _norm(r"\nabla\mathcal L - \langle\nabla\mathcal L, u\rangle u - \nabla_{\cos}", gap)
+    return Check((Comparison(left, "=", ZERO, tolerance=NORM),))
+
+
+def metric(batch: ClaimBatch) -> Check:
+    """Compute the eigenvalues of δ − u uᵀ for the first vector, and its square."""
+    assert batch.vectors is not None
+    unit = normalize(batch.vectors[batch.first[0]], dim=0)
+    printed = torch.eye(len(unit), dtype=unit.dtype) - torch.outer(unit, unit)
+    values = torch.linalg.eigvalsh(printed)
+    along = float((printed @ unit).norm())
+    return Check(
+        (
+            # A metric is positive definite.
+            Comparison(
+                Side(r"\lambda_{\min}(g)", float(values[0].round(decimals=12))),
+                ">",
+                ZERO,
+            ),
+            Comparison(
+                _norm(r"g^2 - g", _largest(printed @ printed - printed)), "=", ZERO, CORRECTED
+            ),
+            Comparison(Side(r"\lVert g\,u\rVert", along), "=", ZERO, CORRECTED),
+        ),
+        (Side(r"\lambda_{\max}(g)", float(values[-1])),),
+    )
+
+
+def cosine_with_epsilon(batch: ClaimBatch) -> Check:
+    """Compute cosines of the batch with a zero vector in it, with ε and without."""
+    assert batch.vectors is not None
+    first, second = batch.vectors[batch.first], batch.vectors[batch.second]
+    zero = torch.zeros_like(first[:1])
+    first, second = torch.cat([first, zero]), torch.cat([second, second[:1]])
+    dots, lengths = (first * second).sum(1), first.norm(dim=1) * second.norm(dim=1)
+    with_it, without = dots / lengths.clamp_min(EPSILON), dots / lengths
+    some = lengths > EPSILON
+    return Check(
+        (
+            Comparison(Side(r"\cos(0, v)\ (\epsilon = 10^{-8})", float(with_it[-1])), "=", ZERO),
+            Comparison(
+                _norm(r"\cos_\epsilon - \cos", _largest((with_it - without)[some])), "=", ZERO
+            ),
+        ),
+        (Side(r"\cos(0, v)\ (\epsilon = 0)", float(without[-1])),),
+    )
+
+
+def gradient_norm(batch: ClaimBatch) -> Check:
+    """Measure the norm of the gradient by all vectors at λ, and over λ."""
+    assert batch.vectors is not None
+    if not len(exponents(batch)):
+        return Check(())
+    unit = normalize(batch.vectors, dim=1)
+
+    def norm(scale: float) -> float:
+        return float(_vector_gradient(unit, replace(batch, scale=scale)).norm())
+
+    here = Side(r"\sqrt{\sum_i \lVert\nabla_{u_i}\mathcal L\rVert^2}", norm(batch.scale))
+    scales = SWEPT.tolist()
+    norms = [norm(scale) for scale in scales]
+    inside = [
+        scale for scale, value in zip(scales, norms, strict=True) if BAND[0] <= value <= BAND[1]
+    ]
+    facts = [Side(r"\lambda", batch.scale)]
+    if inside:
+        facts += [Side(r"\lambda_{\min}", min(inside)), Side(r"\lambda_{\max}", max(inside))]
+    return Check(
+        (
+            Comparison(Side(f"{BAND[0]:g}", BAND[0]), "≤", here),
+            Comparison(here, "≤", Side(f"{BAND[1]:g}", BAND[1])),
+        ),
+        tuple(facts),
+        Chart(
+            "λ",
+            "‖∇L‖",
+            (Curve("norm", tuple(scales), tuple(norms)),),
+            logarithmic_y=True,
+            band=BAND,
+        ),
+    )
+
+
+CLAIMS = (
+    Claim(
+        name="S1-12",
+        source="S1 eq. 12–14",
+        formula=r"\frac{\partial\mathcal L}{\partial s_{ij}} = -\lambda"
+        r"\sum_{kl:\,\operatorname{sim}(i,j) > \operatorname{sim}(k,l)} p_{ij,kl}",
+        check=by_scores,
+        examples=(S1_EXAMPLE, S0_EXAMPLE),
+        losses=("cosent",),
+    ),
+    Claim(
+        name="S1-16",
+        source="S1 eq. 16",
+        formula=r"\frac{\partial \cos(u, v)}{\partial u} = v - \cos(u, v)\,u,"
+        r"\quad \lVert u\rVert = \lVert v\rVert = 1",
+        check=cosine_gradient,
+        examples=(S1_EXAMPLE,),
+        needs="vectors",
+        losses=("cosent", "cosine_mse"),
+    ),
+    Claim(
+        name="S1-17",
+        source="S1 eq. 17",
+        formula=r"\frac{\partial\mathcal L}{\partial u_i} = -\lambda \sum_j p_{ij}"
+        r"\,(u_j - s_{ij} u_i)",
+        check=by_vectors,
+        examples=(S1_EXAMPLE,),
+        needs="vectors",
+        losses=("cosent",),
+    ),
+    Claim(
+        name="S1-31",
+        source="S1 eq. 31",
+        formula=r"\operatorname{grad}\mathcal L = \nabla\mathcal L"
+        r" - \langle\nabla\mathcal L, u\rangle\,u",
+        check=on_sphere,
+        examples=(S1_EXAMPLE,),
+        needs="vectors",
+        losses=("cosent",),
+    ),
+    Claim(
+        name="S1-32",
+        source="S1 eq. 32",
+        formula=r"g_{ij} = \delta_{ij} - u_i u_j",
+        check=metric,
+        examples=(S1_EXAMPLE,),
+        needs="vectors",
+    ),
+    Claim(
+        name="S1-44",
+        source="S1 eq. 44",
+        formula=r"\cos(u, v) = \frac{\langle u, v\rangle}"
+        r"{\max(\lVert u\rVert\,\lVert v\rVert,\ \epsilon)},\quad \epsilon = 10^{-8}",
+        check=cosine_with_epsilon,
+        examples=(S1_EXAMPLE,),
+        needs="vectors",
+    ),
+    Claim(
+        name="S1-45",
+        source="S1 eq. 45",
+        formula=r"0.1 \le \sqrt{\textstyle\sum_i \lVert\nabla_{u_i}\mathcal L\rVert^2} \le 10",
+        check=gradient_norm,
+        examples=(S1_EXAMPLE,),
+        needs="vectors",
+        losses=("cosent",),
+        advice=True,
+    ),
+)

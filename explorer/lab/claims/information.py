@@ -1,0 +1,304 @@
+"""Claims about information: bounds by a loss, on distributions whose information is known."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, of_scores
+from explorer.lab.claims.claim import (
+    CORRECTED,
+    Chart,
+    Check,
+    Claim,
+    ClaimBatch,
+    Comparison,
+    Curve,
+    Side,
+    Tolerance,
+)
+from explorer.lab.claims.interval import Estimate, estimate_of
+from explorer.lab.claims.ordered_pairs import exponents, loss_of, ordered
+from losses import info_nce
+
+# Gaussian pairs: numbers of a vector, information in nats, keys K, seeds and draws of each.
+WIDTH = 8
+INFORMATION = (2.0, 6.0)
+KEYS = tuple(2**power for power in range(1, 13))
+SEEDS, DRAWS, QUERIES = 10, 4096, 512
+# A batch whose log K is above the information by this reaches it within this share.
+ENOUGH, SHARE = 2.0, 0.1
+
+
+def correlation_for(information: float) -> float:
+    """Return the correlation of each of WIDTH coordinates at which the pair has so many nats."""
+    return math.sqrt(1 - math.exp(-2 * information / WIDTH))
+
+
+@functools.cache
+def info_nce_bound(information: float, keys: int) -> Estimate:
+    """Estimate log K − L of Gaussian pairs with the best critic, the logarithm of their density
+    ratio, over SEEDS seeds."""
+    rho = correlation_for(information)
+    spread = 1 - rho**2
+    found = []
+    for seed in range(SEEDS):
+        generator = torch.Generator().manual_seed(seed)
+        first, noise = torch.randn(2, DRAWS, WIDTH, generator=generator)
+        second = rho * first + math.sqrt(spread) * noise
+        groups, asked = DRAWS // keys, min(keys, QUERIES)
+        x, y = (one.reshape(groups, keys, WIDTH) for one in (first, second))
+        # What depends on x alone cancels in the softmax.
+        critic = rho / spread * x[:, :asked] @ y.mT
+        critic -= rho**2 / (2 * spread) * (y**2).sum(-1)[:, None, :]
+        own = critic.diagonal(dim1=1, dim2=2)
+        found.append(math.log(keys) - float((critic.logsumexp(2) - own).double().mean()))
+    return estimate_of(found)
+
+
+def gaussian_pairs(_: ClaimBatch) -> Check:
+    """Compare log K − L with the information of Gaussian pairs, for K from 2 to 4,096."""
+    comparisons = []
+    for information in INFORMATION:
+        truth = Side("I", information)
+        for keys in KEYS:
+            found = info_nce_bound(information, keys)
+            reached = Side(rf"\log K - \mathcal L\ (K = {keys})", found.mean)
+            room = max(found.high - found.mean, SHARE * information)
+            comparisons.append(
+                Comparison(
+                    reached,
+                    "=",
+                    truth,
+                    within=math.log(keys) >= information + ENOUGH,
+                    tolerance=Tolerance(0.0, room),
+                )
+            )
+    for keys in KEYS:
+        less, more = (info_nce_bound(one, keys) for one in INFORMATION)
+        # A larger estimate is a smaller loss.
+        comparisons.append(
+            Comparison(
+                Side(rf"\log K - \mathcal L\ (I = {INFORMATION[0]:g},\ K = {keys})", less.high),
+                "<",
+                Side(rf"\log K - \mathcal L\ (I = {INFORMATION[1]:g})", more.low),
+                part="order",
+            )
+        )
+    return Check(tuple(comparisons), chart=_bound_chart())
+
+
+def _bound_chart() -> Chart:
+    keys = tuple(map(float, KEYS))
+    estimates = [
+        Curve(
+            f"estimate_{information:g}",
+            keys,
+            tuple(info_nce_bound(information, one).mean for one in KEYS),
+        )
+        for information in INFORMATION
+    ]
+    truths = [Curve(f"information_{one:g}", keys, (one,) * len(keys)) for one in INFORMATION]
+    ceiling = Curve("ceiling", keys, tuple(math.log(one) for one in KEYS))
+    return Chart("K", "nat", (*estimates, *truths, ceiling))
+
+
+def lower_bound(batch: ClaimBatch) -> Check:
+    """Compare log K − L with the information of Gaussian pairs, and with log K on the batch."""
+    assert batch.vectors is not None
+    bounds = [
+        Comparison(
+            Side(rf"\log K - \mathcal L\ (K = {keys})", info_nce_bound(one, keys).low),
+            "≤",
+            Side("I", one),
+        )
+        for one in INFORMATION
+        for keys in KEYS
+    ]
+    first, second = batch.vectors[batch.first], batch.vectors[batch.second]
+    ceiling = math.log(len(batch))
+    loss = float(info_nce(first, second, temperature=1 / batch.scale))
+    here = Comparison(
+        Side(r"\log K - \mathcal L", ceiling - loss),
+        "≤",
+        Side(rf"\log K\ (K = {len(batch)})", ceiling),
+        part="ceiling",
+    )
+    return Check((*bounds, here), chart=_bound_chart())
+
+
+# Of the counterexample: how far the second vector is turned, and the noise of the first pair.
+TURNED, NOISE, STRENGTH = math.pi / 2, 0.1, 0.9
+COUNTED_DRAWS = 2048
+
+
+def cosine_and_information(_: ClaimBatch) -> Check:
+    """Compare two Gaussian pairs: one around a common mean, independent; one turned by 90°,
+    dependent."""
+    alike, turned = [], []
+    rotation = _rotation(TURNED)
+    for seed in range(SEEDS):
+        generator = torch.Generator().manual_seed(seed)
+        draws = torch.randn(4, COUNTED_DRAWS, WIDTH, generator=generator, dtype=torch.float64)
+        mean = torch.ones(WIDTH, dtype=torch.float64) / math.sqrt(WIDTH)
+        alike.append(_cosine(mean + NOISE * draws[0], mean + NOISE * draws[1]))
+        second = STRENGTH * draws[2] @ rotation.T + math.sqrt(1 - STRENGTH**2) * draws[3]
+        turned.append(_cosine(draws[2], second))
+    near, far = estimate_of(alike), estimate_of(turned)
+    independent = _information(torch.zeros(WIDTH, WIDTH).double())
+    dependent = _information(STRENGTH * rotation)
+    straight = _information(STRENGTH * _rotation(0.0))
+    return Check(
+        (
+            Comparison(
+                Side("I(u_i; u_j)", independent),
+                ">",
+                Side("I(u_k; u_l)", dependent),
+                asserted=near.low > far.high,
+            ),
+            Comparison(Side(r"I(u; R\,v)", dependent), "=", Side("I(u; v)", straight), CORRECTED),
+        ),
+        (
+            Side(r"\overline{\cos}(u_i, u_j)", near.mean),
+            Side(r"\overline{\cos}(u_k, u_l)", far.mean),
+        ),
+    )
+
+
+def _rotation(angle: float) -> Tensor:
+    """A turn by the angle in each of WIDTH/2 planes, [WIDTH, WIDTH]."""
+    plane = torch.tensor(
+        [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
+    ).double()
+    return torch.block_diag(*[plane] * (WIDTH // 2))
+
+
+def _cosine(first: Tensor, second: Tensor) -> float:
+    return float(torch.nn.functional.cosine_similarity(first, second).mean())
+
+
+def _information(cross: Tensor) -> float:
+    """The information in nats of two standard Gaussian vectors with this cross-covariance."""
+    one = torch.eye(len(cross), dtype=cross.dtype)
+    return -float(torch.logdet(one - cross @ cross.T)) / 2
+
+
+def divergence(batch: ClaimBatch) -> Check:
+    """Compare KL(p‖q) of S1 eq. 20–22 with CoSENT, and CoSENT with a cross-entropy."""
+    above = ordered(batch)
+    if not bool(above.any()):
+        return Check(())
+    log_q = (batch.scale * batch.scores).log_softmax(0)
+    counts = above.sum(1)[above.any(1)]
+    lower = above[above.any(1)].double()
+    total = float((lower / counts[:, None] * (-counts.double().log()[:, None] - log_q)).sum())
+    terms = torch.cat([torch.zeros(1).double(), exponents(batch)])
+    loss = Side(r"\mathcal L", loss_of(batch))
+    return Check(
+        (
+            Comparison(Side(r"\operatorname{KL}(p\,\|\,q)", total), "≤", loss),
+            Comparison(
+                Side(
+                    r"-\log \operatorname{softmax}_0\,[0, \lambda(s_{kl} - s_{ij})]",
+                    -float(terms.log_softmax(0)[0]),
+                ),
+                "=",
+                loss,
+                part=CORRECTED,
+            ),
+        )
+    )
+
+
+# A score with a known relation to a label ±1: its distance from 0 in standard deviations.
+DISTANCE = 1.0
+GRID = torch.linspace(-14, 14, 8001, dtype=torch.float64)
+
+
+def label_information(batch: ClaimBatch) -> Check:
+    """Compute S1 eq. 23 when all scores are equal, without information about the labels, and the
+    bound by a classifier's cross-entropy on a score of known information."""
+    blind = replace(batch, scores=torch.zeros_like(batch.scores))
+    if not len(exponents(blind)):
+        return Check(())
+    shares = batch.labels.unique(return_counts=True)[1].double() / len(batch)
+    entropy = -float((shares * shares.log()).sum())
+    bound = entropy - loss_of(blind) / batch.scale
+    density = torch.exp(-((GRID - DISTANCE) ** 2) / 2) / math.sqrt(2 * math.pi)
+    step = float(GRID[1] - GRID[0])
+    known, classified = (
+        math.log(2) + float((density * torch.nn.functional.logsigmoid(slope * GRID)).sum()) * step
+        for slope in (2 * DISTANCE, batch.scale)
+    )
+    return Check(
+        (
+            Comparison(Side(r"H(y) - \mathcal L/\lambda", bound), "≤", Side(r"I\ (s = c)", 0.0)),
+            Comparison(
+                Side(r"H(y) - \mathbb E[-\log q_\lambda(y \mid s)]", classified),
+                "≤",
+                Side("I(y; s)", known),
+                part=CORRECTED,
+                tolerance=Tolerance(1e-9, 1e-9 + 1e-12 * batch.scale),
+            ),
+        ),
+        (Side("H(y)", entropy), Side(r"\mathcal L/\lambda", loss_of(blind) / batch.scale)),
+    )
+
+
+# Sixteen pairs with 0/1 labels, as many of each.
+SIXTEEN_LABELS = of_scores([0.0] * 16, [0.0, 1.0] * 8)
+
+CLAIMS = (
+    Claim(
+        name="S1-9",
+        source="S1 eq. 9",
+        formula=r"I(u; x) \ge \log K - \mathcal L_{\text{InfoNCE}}",
+        check=lower_bound,
+        examples=(S1_EXAMPLE,),
+        needs="vectors",
+        losses=("info_nce",),
+        statistical=True,
+    ),
+    Claim(
+        name="S1-10",
+        source="S1 eq. 10",
+        formula=r"\cos(u_i, u_j) > \cos(u_k, u_l) \;\Rightarrow\; I(u_i; u_j) > I(u_k; u_l)",
+        check=cosine_and_information,
+        examples=(S1_EXAMPLE,),
+        needs="nothing",
+        losses=("cosent",),
+        statistical=True,
+    ),
+    Claim(
+        name="S1-22",
+        source="S1 eq. 20–22",
+        formula=r"\operatorname{KL}(p\,\|\,q) = \sum_{ij,kl} p_{ij,kl}"
+        r" \log\frac{p_{ij,kl}}{q_{ij,kl}} \le \mathcal L_{\text{CoSENT}}",
+        check=divergence,
+        examples=(S1_EXAMPLE, S0_EXAMPLE),
+        losses=("cosent",),
+    ),
+    Claim(
+        name="S1-23",
+        source="S1 eq. 23",
+        formula=r"I(u; \operatorname{sim}) \ge H(\operatorname{sim})"
+        r" - \mathcal L_{\text{CoSENT}}/\lambda",
+        check=label_information,
+        examples=(SIXTEEN_LABELS, S1_EXAMPLE, S0_EXAMPLE),
+        losses=("cosent",),
+    ),
+    Claim(
+        name="S2-mi",
+        source="S2",
+        formula=r"\min \mathcal L_{\text{InfoNCE}} \;\Leftrightarrow\; \max I(q; k_{pos})",
+        check=gaussian_pairs,
+        examples=(S1_EXAMPLE,),
+        needs="nothing",
+        losses=("info_nce",),
+        statistical=True,
+    ),
+)

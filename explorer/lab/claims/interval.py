@@ -1,0 +1,30 @@
+"""Means of independent values with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from scipy.special import stdtrit
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds with the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def estimate_of(values: Sequence[float]) -> Estimate:
+    """Return the mean of two or more independent values with Student's interval at LEVEL."""
+    found = torch.tensor(values, dtype=torch.float64)
+    mean, freedom = float(found.mean()), len(values) - 1
+    quantile = float(stdtrit(freedom, (1 + LEVEL) / 2))
+    half = quantile * float(found.std()) / math.sqrt(len(values))
+    return Estimate(mean, mean - half, mean + half)

@@ -1,0 +1,336 @@
+"""Claims that only a training shows: their plans on a batch's pairs, and what is compared after."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from explorer.core.scenario import Scenario
+from explorer.lab.claims.batches import S1_EXAMPLE
+from explorer.lab.claims.claim import (
+    CORRECTED,
+    Chart,
+    Check,
+    Claim,
+    ClaimBatch,
+    Comparison,
+    Curve,
+    Side,
+)
+from explorer.lab.claims.interval import Estimate, estimate_of
+from explorer.lab.training import published_experiment, run_comparison
+from explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
+from explorer.lab.training.parameter_trials import short_plan
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.run_difference_verdict import by_chance
+from explorer.lab.training.runs import Runs
+
+SEEDS = (0, 1, 2)
+# Two figures that differ by less, in percent, are called about equal.
+ABOUT_EQUAL = 0.5
+# λ of the advice: too small, S1's own, and large enough for gradients to explode.
+SMALL, USUAL, LARGE = 1.0, 20.0, 100.0
+CLIPPED = 1.0
+# Batch sizes of few and of more negatives.
+FEW_NEGATIVES, MORE_NEGATIVES = 4, 16
+
+
+@dataclass(frozen=True)
+class Training:
+    """The runs that measure a claim on the pairs of a scenario, and what they show once all have
+    ended. `plans` takes the number of runs that may be queued, None for any."""
+
+    plans: Callable[[Scenario, int | None], list[TrainingPlan]]
+    judge: Callable[[Runs, Sequence[str]], Check]
+
+
+def _unmeasured(_: ClaimBatch) -> Check:
+    """Compare nothing before a training."""
+    return Check(())
+
+
+def _seeds(groups: int, room: int | None) -> tuple[int, ...]:
+    """Return as many of the seeds as fit into the room for so many groups, at least two."""
+    return SEEDS if room is None else SEEDS[: max(room // groups, 2)]
+
+
+def _plan(scenario: Scenario, loss: str, **changes: Any) -> TrainingPlan:
+    """Return a short training of a bi-encoder on the scenario's pairs."""
+    plan = short_plan(scenario.with_loss(loss))
+    encoder = {"kind": "bi", "encoder": scenario.data.encoder}
+    return dataclasses.replace(plan, **{**encoder, **changes})
+
+
+def _within(name: str, gap: Estimate, part: str) -> list[Comparison]:
+    """Compare both ends of an interval with what is called about equal."""
+    bound = Side(f"{ABOUT_EQUAL:g}", ABOUT_EQUAL)
+    # An interval that reaches beyond both sides of a bound decides nothing.
+    text = f"{gap.mean:+.2f} ({gap.low:+.2f} … {gap.high:+.2f})"
+    return [
+        Comparison(
+            Side(rf"-\Delta_{{\text{{{name}}}}}", -gap.low, text),
+            "≤",
+            bound,
+            decided=gap.high < -ABOUT_EQUAL,
+            part=part,
+        ),
+        Comparison(
+            Side(rf"\Delta_{{\text{{{name}}}}}", gap.high, text),
+            "≤",
+            bound,
+            decided=gap.low > ABOUT_EQUAL,
+            part=part,
+        ),
+    ]
+
+
+def printed_table(_: ClaimBatch) -> Check:
+    """Compare the mean difference of CoSENT to cross-entropy over the printed models and data
+    sets with what is called about equal."""
+    comparisons = []
+    for figure, table in published_experiment.FIGURES.items():
+        models = dict.fromkeys(model for model, _loss in table)
+        gaps = [
+            with_cosent - with_entropy
+            for model in models
+            for with_cosent, with_entropy in zip(
+                table[model, "CoSENT"], table[model, "CE"], strict=True
+            )
+        ]
+        comparisons += _within(figure, estimate_of(gaps), "claim")
+    return Check(tuple(comparisons))
+
+
+def _both_losses(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
+    plan = short_plan(scenario.with_loss("cosent"))
+    return published_experiment.experiment(plan, _seeds(2, room))
+
+
+def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
+    """Compare CoSENT less cross-entropy on the held-out pairs, in percent, with what is called
+    about equal; the interval is over seeds and pairs."""
+    found = run_comparison.table(runs, names)
+    comparisons = []
+    for one in found.differences:
+        if one.figure in published_experiment.FIGURES:
+            sign = 100 if one.b.startswith("cosent") else -100
+            ends = sorted((sign * one.between.low, sign * one.between.high))
+            gap = Estimate(sign * one.between.difference, *ends)
+            comparisons += _within(one.figure, gap, "trained")
+    return Check(tuple(comparisons))
+
+
+def _rises(latex: str, gap: Estimate, part: str) -> Comparison:
+    """State that a difference is above 0; undecided if its interval contains 0."""
+    text = f"{gap.mean:+.3g} ({gap.low:+.3g} … {gap.high:+.3g})"
+    return Comparison(
+        Side("0", 0.0), "<", Side(latex, gap.low, text), part=part, decided=gap.high < 0
+    )
+
+
+def _one_run(scenario: Scenario, _room: int | None) -> list[TrainingPlan]:
+    return [_plan(scenario, "cosent", parameters=(("scale", USUAL),))]
+
+
+def _judge_angles(runs: Runs, names: Sequence[str]) -> Check:
+    scores = outcome(runs.folder(names[0]))
+    return angles_by_rank(scores, USUAL)
+
+
+def angles_by_rank(scores: HeldOutScores, scale: float) -> Check:
+    """Compare the share of pairs at small angles by the rank of their label with e^{−λ rank}, and
+    the order of angles with that of labels.
+
+    An angle is small if it is below the median of those of the highest label.
+    """
+    angles = np.degrees(np.arccos(np.clip(scores.scores["after"].astype(np.float64), -1, 1)))
+    levels = np.unique(scores.labels)[::-1]
+    small = float(np.median(angles[scores.labels == levels[0]]))
+    shares, comparisons, facts = [], [], []
+    for rank, label in enumerate(levels):
+        own = angles[scores.labels == label]
+        share = float((own <= small).mean())
+        shares.append(share)
+        facts.append(Side(rf"\bar\theta_{{{rank + 1}}}", float(own.mean())))
+        if rank:
+            low, high = _wilson(int((own <= small).sum()), len(own))
+            predicted = shares[0] * math.exp(-scale * rank)
+            comparisons.append(
+                Comparison(
+                    Side(rf"p(\theta \le {small:.1f}^\circ \mid {rank + 1})", low,
+                         f"{share:.3f} ({low:.3f} … {high:.3f})"),
+                    "≤",
+                    Side(rf"e^{{-{scale:g} \cdot {rank}}}\,p(\theta \le {small:.1f}^\circ \mid 1)",
+                         predicted),
+                    part="trained",
+                )
+            )  # fmt: skip
+    found, bound = scores.figure("spearman", "after"), by_chance(scores.pairs)
+    if found is not None and bound is not None:
+        chance = Side(r"\rho_0", bound)
+        rho = Side(r"-\rho(y, \theta)", found.value)
+        comparisons.append(
+            Comparison(chance, "<", rho, part=CORRECTED, decided=found.value < -bound)
+        )
+    ranks = tuple(float(place + 1) for place in range(len(levels)))
+    predicted = tuple(shares[0] * math.exp(-scale * place) for place in range(len(levels)))
+    curves = (Curve("measured", ranks, tuple(shares)), Curve("printed", ranks, predicted))
+    return Check(tuple(comparisons), tuple(facts), Chart("r", "p", curves, logarithmic_x=False))
+
+
+def _wilson(count: int, total: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share (Wilson 1927)."""
+    quantile = 1.96
+    middle = (count + quantile**2 / 2) / (total + quantile**2)
+    half = (
+        quantile
+        / (total + quantile**2)
+        * math.sqrt(count * (total - count) / total + quantile**2 / 4)
+    )
+    # Rounding would leave a little above 0 of a share of 0.
+    return max(middle - half, 0.0) if count else 0.0, min(middle + half, 1.0)
+
+
+def _scales(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
+    return [
+        _plan(scenario, "cosent", parameters=(("scale", scale),), seed=seed)
+        for scale in (SMALL, USUAL)
+        for seed in _seeds(2, room)
+    ]
+
+
+def _judge_scales(runs: Runs, names: Sequence[str]) -> Check:
+    gap = _ranked_gap(runs, names)
+    latex = rf"\rho_{{\lambda={USUAL:g}}} - \rho_{{\lambda={SMALL:g}}}"
+    return Check((_rises(latex, gap, "trained"),) if gap else ())
+
+
+def _ranked_gap(runs: Runs, names: Sequence[str]) -> Estimate | None:
+    """The difference of the second half of the runs to the first in Spearman, with its interval;
+    None where there is none."""
+    half = len(names) // 2
+    found = run_comparison.table(runs, names)
+    second = {one.label for one in found.groups if one.runs[0] in names[half:]}
+    for one in found.differences:
+        if one.figure == "spearman":
+            sign = 1 if one.b in second else -1
+            ends = sorted((sign * one.between.low, sign * one.between.high))
+            return Estimate(sign * one.between.difference, *ends)
+    return None
+
+
+def _gradients(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
+    chosen = ((LARGE, 0.0), (USUAL, 0.0), (LARGE, CLIPPED))
+    return [
+        _plan(scenario, "cosent", parameters=(("scale", scale),), clipping=clipping, seed=seed)
+        for scale, clipping in chosen
+        for seed in _seeds(len(chosen), room)
+    ]
+
+
+def _judge_gradients(runs: Runs, names: Sequence[str]) -> Check:
+    """Compare the largest gradient of a step at a large λ with that at S1's own, and the order of
+    held-out pairs with clipping and without."""
+    count = len(names) // 3
+    free, usual, clipped = (names[at : at + count] for at in (0, count, 2 * count))
+    norms = [[_largest_norm(runs, name) for name in some] for some in (free, usual)]
+    ratio = estimate_of([math.log10(a / b) for a, b in zip(*norms, strict=True)])
+    latex = (
+        rf"\log_{{10}} \lVert\nabla\rVert_{{\lambda={LARGE:g}}}"
+        rf" / \lVert\nabla\rVert_{{\lambda={USUAL:g}}}"
+    )
+    comparisons = [_rises(latex, ratio, "trained")]
+    gap = _ranked_gap(runs, [*free, *clipped])
+    if gap:
+        comparisons.append(_rises(r"\rho_{\text{clip}} - \rho_{\infty}", gap, "clipping"))
+    return Check(
+        tuple(comparisons),
+        tuple(
+            Side(rf"\max\lVert\nabla\rVert_{{{place + 1}}}", value)
+            for place, value in enumerate(norms[0])
+        ),
+    )
+
+
+def _largest_norm(runs: Runs, name: str) -> float:
+    return max(one["gradient_norm"] for one in runs.history(name) if one["kind"] == "step")
+
+
+def _negatives(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
+    return [
+        _plan(scenario, "info_nce", batch_size=size, seed=seed)
+        for size in (FEW_NEGATIVES, MORE_NEGATIVES)
+        for seed in _seeds(2, room)
+    ]
+
+
+def _judge_negatives(runs: Runs, names: Sequence[str]) -> Check:
+    """Compare the effective rank of the held-out vectors with more negatives and with few."""
+    half = len(names) // 2
+    ranks = [runs.status(name)["summary"]["after"]["effective_rank"] for name in names]
+    gap = estimate_of([b - a for a, b in zip(ranks[:half], ranks[half:], strict=True)])
+    latex = rf"r_{{\text{{eff}}}}(B={MORE_NEGATIVES}) - r_{{\text{{eff}}}}(B={FEW_NEGATIVES})"
+    return Check((_rises(latex, gap, "trained"),))
+
+
+TRAININGS: Mapping[str, Training] = {
+    "S1-table": Training(_both_losses, _judge_both),
+    "S1-33": Training(_one_run, _judge_angles),
+    "S1-advice-loss": Training(_scales, _judge_scales),
+    "S1-advice-gradient": Training(_gradients, _judge_gradients),
+    "S1-advice-collapse": Training(_negatives, _judge_negatives),
+}
+
+
+def ended(runs: Runs, names: Sequence[str]) -> bool:
+    """Return whether all runs have ended with a model."""
+    return all(has_ended(runs.folder(name)) for name in names)
+
+
+_trained = functools.partial(Claim, examples=(S1_EXAMPLE,), needs="nothing", statistical=True)
+
+CLAIMS = (
+    _trained(
+        name="S1-table",
+        source="spaces.ac.cn/archives/9341",
+        formula=r"\lvert\rho_{\text{CoSENT}} - \rho_{\text{CE}}\rvert \approx 0",
+        check=printed_table,
+        losses=("cosent", "binary_cross_entropy"),
+    ),
+    _trained(
+        name="S1-33",
+        source="S1 eq. 33",
+        formula=r"p(\theta_{ij}) \propto"
+        r" e^{-\lambda\,\operatorname{rank}(\operatorname{sim}_{ij})}",
+        check=_unmeasured,
+        losses=("cosent",),
+    ),
+    _trained(
+        name="S1-advice-loss",
+        source="S1",
+        formula=r"\mathcal L \not\downarrow \;\Rightarrow\; \lambda \uparrow",
+        check=_unmeasured,
+        losses=("cosent",),
+    ),
+    _trained(
+        name="S1-advice-gradient",
+        source="S1",
+        formula=r"\lVert\nabla\mathcal L\rVert \uparrow\uparrow \;\Rightarrow\;"
+        r" \lambda \downarrow,\ \text{clip}",
+        check=_unmeasured,
+        losses=("cosent",),
+    ),
+    _trained(
+        name="S1-advice-collapse",
+        source="S1",
+        formula=r"u_i \to u \;\Rightarrow\; \#\text{neg} \uparrow",
+        check=_unmeasured,
+        losses=("info_nce",),
+    ),
+)

@@ -1,0 +1,89 @@
+"""What the trainings of claims queue, and what is read off their results."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from explorer.core.scenario import Data, Scenario
+from explorer.lab.claims.interval import estimate_of
+from explorer.lab.claims.registry import claims
+from explorer.lab.claims.trainings import TRAININGS, angles_by_rank
+from explorer.lab.claims.verdict import Verdict, verdict_of
+from explorer.lab.training.ended_run_scores import HeldOutScores
+from explorer.runtime.problem import Problem
+from explorer.sources.encoders import EMBEDDED
+
+EXAMPLE = Scenario(data=Data(example="graded_english"), loss="triplet")
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.parametrize("room", [None, 6])
+def test_the_runs_fit_into_a_shared_queue_and_differ_by_what_is_compared(
+    name: str, room: int | None
+) -> None:
+    plans = TRAININGS[name].plans(EXAMPLE, room)
+    seeds = {plan.seed for plan in plans}
+    assert name in claims()
+    assert len(plans) <= (room or 9)
+    assert len(set(plans)) == len(plans)
+    assert name == "S1-33" or len(seeds) >= 2
+    assert {plan.encoder for plan in plans} == {EMBEDDED}
+    assert all(plan.data.rows for plan in plans)
+    kinds = {plan.kind for plan in plans}
+    assert kinds == ({"cross"} if name == "S1-table" else {"bi"})
+
+
+def test_numbers_without_sentences_are_not_trained_on() -> None:
+    with pytest.raises(Problem):
+        TRAININGS["S1-33"].plans(Scenario(data=Data(source="random")), None)
+
+
+def held_out(angles: list[list[float]]) -> HeldOutScores:
+    """Pairs at these angles in degrees, from the highest label down."""
+    flat = np.concatenate([np.array(one) for one in angles])
+    labels = np.concatenate([np.full(len(one), -float(r)) for r, one in enumerate(angles)])
+    pairs = tuple((f"a{place}", f"b{place}") for place in range(len(flat)))
+    return HeldOutScores(pairs, labels, {"after": np.cos(np.radians(flat))})
+
+
+@pytest.mark.parametrize(
+    ("angles", "scale", "trained", "ordered"),
+    [
+        # Half of the second label's pairs at small angles is far more than e^(−20).
+        ([[20.0] * 10 + [30.0] * 10, [22.0] * 10 + [60.0] * 10], 20.0, "fails", "holds"),
+        # As many as e^(−λ) says, for a λ at which they can be counted.
+        (
+            [list(np.linspace(10, 30, 40)), [15.0] * 10 + [70.0] * 30],
+            math.log(2),
+            "holds",
+            "holds",
+        ),
+        (
+            [list(np.linspace(10, 30, 20)), list(np.linspace(10, 30, 20))],
+            20.0,
+            "fails",
+            "undecided",
+        ),
+        ([list(np.linspace(60, 80, 20)), list(np.linspace(10, 30, 20))], 20.0, "fails", "fails"),
+    ],
+)
+def test_angles_are_judged_by_their_intervals(
+    angles: list[list[float]], scale: float, trained: Verdict, ordered: Verdict
+) -> None:
+    check = angles_by_rank(held_out(angles), scale)
+    parts = {one.part for one in check.comparisons}
+    found = {
+        part: verdict_of([one for one in check.comparisons if one.part == part]) for part in parts
+    }
+    assert found == {"trained": trained, "corrected": ordered}
+    assert check.chart is not None
+    assert check.chart.curves[0].y[0] == pytest.approx(0.5, abs=0.1)
+
+
+def test_the_interval_covers_the_mean_as_often_as_it_says() -> None:
+    draws = np.random.default_rng(0).normal(size=(2000, 6))
+    covered = sum(one.low <= 0 <= one.high for one in map(estimate_of, draws.tolist()))
+    assert covered / 2000 == pytest.approx(0.95, abs=0.015)
