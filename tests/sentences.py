@@ -9,7 +9,7 @@ from explorer.locale import sentence_of, spelled
 PLACEHOLDER = re.compile(r"\{(\w+)(?::([^|}]*)\|([^}]*))?\}")
 
 
-def sentence(key: str, language: str = "en", **values: object) -> re.Pattern[str]:
+def pattern_of(key: str, language: str = "en", **values: object) -> re.Pattern[str]:
     """Return the pattern of the sentence `key` with these values.
 
     A value that is not given may be any text on one line: the group of its name has what was

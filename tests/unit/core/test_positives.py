@@ -58,10 +58,8 @@ def test_a_loss_is_computed_or_says_what_would_make_it_possible(loss):
 
 
 def test_the_sentence_of_cosent():
-    assert str(refused(LOSSES["cosent"])) == (
-        "CoSENT compares pairs with different scores; these pairs have none. Use a loss over "
-        "positives such as InfoNCE, or add a score column."
-    )
+    titles = {"loss": LOSSES["cosent"].title, "known": LOSSES["info_nce"].title}
+    assert str(refused(LOSSES["cosent"])) == say("en", "problem.needs_scores", **titles)
 
 
 def test_it_follows_from_what_a_loss_reads():

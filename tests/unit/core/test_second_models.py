@@ -15,6 +15,7 @@ from explorer.export.caption import caption
 from explorer.export.code import alone, with_package
 from explorer.export.exploration_arrays import describe_batch
 from explorer.lab.compare.compared_losses import Side, compare
+from explorer.locale import say
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
@@ -102,9 +103,9 @@ def test_a_guide_is_told_in_the_caption():
     own = " ".join(caption(seen(Data(example="twins"))))
     named = " ".join(caption(seen(dataclasses.replace(TWINS, guide=EMBEDDED))))
     drawn = " ".join(caption(seen(Data(source="random", random=RandomBatch(guide=0.8)))))
-    assert "Guide: the batch's own vectors, without gradient" in own
-    assert f"Guide: {EMBEDDED}" in named
-    assert "Guide: drawn, cosine follows the right label by 0.8" in drawn
+    assert say("en", "ui.guide_own") in own
+    assert say("en", "ui.guide_now", name=EMBEDDED) in named
+    assert say("en", "ui.guide_drawn", agreement=0.8) in drawn
     assert "Guide" not in " ".join(caption(seen(TWINS, "info_nce")))
     assert f"教师：{EMBEDDED}" in " ".join(
         caption(seen(dataclasses.replace(LISTS, teacher_model=EMBEDDED), "distill_kl"), "zh")

@@ -1254,7 +1254,7 @@ def test_no_labels_of_lists_give_nan(name, convention, dtype):
         except ValueError as error:
             refusal = str(error)
         if refusal:
-            assert re.match(r"labels\[0\]\[\d\] is -1; it must be at least 0", refusal)
+            assert re.fullmatch(r"labels\[0\]\[\d\] is -1; [^-\d]* 0", refusal)
             continue
         (gradient,) = torch.autograd.grad(found, scores)
         assert math.isfinite(found)

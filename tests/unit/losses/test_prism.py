@@ -172,7 +172,8 @@ def test_of_a_loss_that_nobody_knows_only_similarities_are_logged(tmp_path):
     loss = bi.MatryoshkaLoss(model, bi.MultipleNegativesRankingLoss(model), [6, 4], [1, 0.5], 1)
     trainer, said = trained(loss, rows("positives"), tmp_path, PrismCallback(every=1), steps=3)
     assert len(said) == 1
-    assert "MatryoshkaLoss is none that is known" in said[0]
+    assert "MatryoshkaLoss" in said[0]
+    assert "layers" not in said[0]
     for figures in logged(trainer).values():
         assert {name for name in figures if name.startswith("prism")} == COSINES | {"prism_loss"}
 
@@ -201,10 +202,9 @@ def test_a_loss_on_layers_is_said_to_be_one(bert, tmp_path):
     inner = bi.MultipleNegativesRankingLoss(model)
     for loss in (bi.AdaptiveLayerLoss(model, inner), bi.Matryoshka2dLoss(model, inner, [8, 4])):
         _, said = trained(loss, rows("positives"), tmp_path, PrismCallback(every=1), steps=2)
-        assert [one.partition(":")[2] for one in said] == [
-            f" {type(loss).__name__} learns on layers of the model, whose vectors no batch shows: "
-            "of its batches only similarities are logged"
-        ]
+        (line,) = said
+        assert type(loss).__name__ in line
+        assert "layers" in line
 
 
 @pytest.mark.trains
@@ -285,7 +285,7 @@ def test_a_full_disk_is_said_once_and_ends_nothing(tmp_path, monkeypatch):
     trainer, said = trained(bi.CoSENTLoss(static_model()), rows("scored"), tmp_path, callback)
     assert trainer.state.global_step == 4
     assert len(said) == 1
-    assert "the training goes on: [Errno 28] No space left on device" in said[0]
+    assert "[Errno 28]" in said[0]
     assert [*logged(trainer)] == [1, 2, 3, 4]
     assert not [*(tmp_path / "kept").iterdir()]
 

@@ -93,7 +93,9 @@ def test_a_list_that_does_not_fit_is_said_of_its_row():
     table = read_table(as_file(rows, ("query", "docs", "labels"), "jsonl"), "x.jsonl")
     assert pairs_of(table) == PAIRS
     assert [one.row for one in table.skipped] == [3, 4]
-    assert "lists 2 texts and “labels” 1 value" in str(table.skipped[0].problem)
+    counted = {"column": "docs", "count": 2, "other": "labels", "values": 1}
+    assert table.skipped[0].problem.key == "problem.candidates_values"
+    assert table.skipped[0].problem.values == counted
     content = as_file([*ROWS, ("a", [{"b": 1}], [1])], ("query", "docs", "labels"), "json")
     (skipped,) = read_table(content, "x.json").skipped
-    assert "a sentence as text" in str(skipped.problem)
+    assert skipped.problem.key == "problem.sentence_not_text"

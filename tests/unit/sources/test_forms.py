@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources.reading_notes import reading_notes
 from explorer.sources.table_parser import read_grid
 from explorer.sources.tables import Table, read_file, read_table
+from tests.sentences import pattern_of
 from tests.unit.sources.test_positives import as_file
 
 INPUTS = Path(__file__).resolve().parents[4] / "shared" / "inputs"
@@ -146,8 +148,8 @@ def test_negatives_that_are_empty_in_every_row_are_said_and_the_pairs_are_read(n
     table = read_table(as_file(rows, names, kind), f"x.{kind}")
     assert (table.pairs.labelled, len(table.pairs), table.left_out) == (False, 6, 0)
     said = [note.written() for note in reading_notes(table)]
-    assert f"“{names[2]}”: empty in every row. No row has a negative of its own." in said
-    assert not any(line.startswith("Not read") for line in said)
+    assert say("en", "reading.without_texts", columns=f"“{names[2]}”") in said
+    assert not any(map(pattern_of("reading.unread").fullmatch, said))
 
 
 def test_lists_of_negatives_that_are_empty_in_every_row_are_said():

@@ -20,6 +20,7 @@ from explorer.lab.doctor.dataset_reader import read_content
 from explorer.lab.large.files import read_pairs
 from explorer.lab.training import data as training_data
 from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders
 from explorer.sources.guide_columns import GUIDE_ROLES
@@ -267,7 +268,7 @@ def test_the_vectors_of_an_encoder_guide_as_the_encoder_named_does(name):
     assert found.loss != own.loss
     np.testing.assert_array_equal(found.pair_gradient, expected.pair_gradient)
     assert describe_batch(found.batch)["guided"]
-    assert "Guide: the vectors that came with the data" in " ".join(caption(found))
+    assert say("en", "ui.guide_given") in " ".join(caption(found))
     assert explore(Scenario.from_link(brought.to_link())).loss == found.loss
 
 

@@ -25,6 +25,7 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.api import endpoints as api
 from losses import LOSSES
+from tests.sentences import pattern_of
 from tests.unit.web.programs import (
     FIRST,
     LABELS,
@@ -251,7 +252,8 @@ def test_compared_losses_are_those_of_explore(client):
         assert told["effective_terms"] == found.weights.effective
         assert (told["looks_for"] == "key") == (found.places is not None)
     refused = answer["losses"][2]
-    assert refused["problem"].startswith("margin is wide; accepted are numbers")
+    beyond = pattern_of("problem.parameter_range", name="margin", value="wide")
+    assert beyond.fullmatch(refused["problem"])
     assert (refused["loss"], refused["score_gradient"], refused["of"]["parameters"]) == (
         None,
         None,

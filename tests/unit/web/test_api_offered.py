@@ -131,9 +131,8 @@ def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
     assert answer["loss"] == pytest.approx(S0_LOSS, rel=1e-6)
     assert [loss["name"] for loss in json.loads(listed.content[0].text)] == [*LOSSES, *RECIPES]
     assert refused.isError
-    assert refused.content[0].text.startswith(
-        "There is no loss called cosnet. Did you mean cosent?"
-    )
+    close = say("en", "problem.unknown_loss_close", name="cosnet", close="cosent")
+    assert refused.content[0].text.startswith(close)
     told, image = drawn.content  # a model looks at an image, and reads no base64
     assert (image.type, image.mimeType) == ("image", "image/png")
     assert base64.b64decode(image.data)[:8] == b"\x89PNG\r\n\x1a\n"

@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from explorer.core.scenario import OPENING, Data, Scenario
+from explorer.locale import say
 from explorer.sources.random_batch import RandomBatch
 from explorer.web import page_html, previews, site
 
@@ -79,7 +80,11 @@ def test_a_scene_that_its_link_describes_has_a_picture_of_its_own(client):
 def test_a_comparison_is_titled_by_its_losses_and_pictured_by_the_first_two(client):
     link = f"q=temperature&1=info_nce&1.temperature=0.1&2=siglip&3=cosent&scene={OTHER.to_link()}"
     found = said(client.get("/compare", params={"scene": link}).text)
-    assert found["title"] == "InfoNCE · temperature = 0.1 vs SigLIP vs CoSENT · LossPrism"
+    info_nce, *others = (
+        say("en", f"loss.{name}.title") for name in ("info_nce", "siglip", "cosent")
+    )
+    info_nce = f"{info_nce} · {say('en', 'parameter.temperature')} = 0.1"
+    assert found["title"] == f"{say('en', 'ui.versus').join([info_nce, *others])} · LossPrism"
     both = picture(client, found["image"].replace("&amp;", "&"))
     assert both.size == (1200, 630)
     left, right = (both.crop((x, 0, x + 600, 630)) for x in (0, 600))

@@ -20,6 +20,7 @@ from gradio import queueing
 from explorer.gateway.visitor_key import HEADER
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
+from explorer.locale import say
 from explorer.runtime import uploads
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
@@ -181,7 +182,7 @@ def test_answers_that_nobody_fetches_count_and_are_refused_when_full(hosted, mon
         monkeypatch.setenv("LOSSPRISM_ANSWERS_MIB", str((before + 3.5 * one) / MIB))
         unfetched = events(8)
         assert UNSENT.held == before + 3 * one
-        assert "hardly any memory left" in client.get(f"/{unfetched[-1]}").text
+        assert say("en", "problem.low_memory") in client.get(f"/{unfetched[-1]}").text
         events(gradio_private.UNFETCHED + 1)  # nobody fetches those before them any more
         assert UNSENT.held <= before + 3 * one
     blocks._queue.pending_messages_per_session.clear()

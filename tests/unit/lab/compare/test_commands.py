@@ -17,6 +17,7 @@ from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
+from tests.sentences import pattern_of
 
 CLIP = "CLIP (initial temperature), open_clip 3.3.0 ClipLoss"
 
@@ -96,7 +97,7 @@ def test_the_table_has_the_numbers_of_explore(scene, capsys):
     ):
         assert rows[name] == [display_number(value(one)) for one in found]
     assert any(line.startswith("1 and 2: Kendall's τ") for line in lines)
-    assert "   Do not compare these values:" in lines
+    assert f"   {say('en', 'compare.not_comparable')}" in lines
 
 
 def test_the_columns_stand_below_each_other_in_chinese(scene, capsys):
@@ -117,22 +118,25 @@ def test_the_columns_stand_below_each_other_in_chinese(scene, capsys):
 def test_a_side_that_cannot_be_computed_is_told_and_the_status_says_so(scene, capsys):
     assert compare_losses(typed("cosent", "nowhere", "circle", "--scenario", scene[0])) == 1
     out = capsys.readouterr().out
-    assert "2  nowhere: There is no loss called nowhere. Known:" in out
+    (line,) = (line for line in out.splitlines() if line.startswith("2  nowhere: "))
+    assert pattern_of("problem.unknown_loss", name="nowhere").search(line)
     assert "1 and 3:" in out
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "key", "values"),
     [
-        (("cosent",), "Nothing was compared: 1 loss was named"),
-        (("cosent", ":"), "names no loss to compare"),
-        (("cosent", "circle", "--scenario", "1.x"), "Nothing was compared: This link"),
-        (("cosent", "circle", "--scenario", "nowhere.json"), "“nowhere.json” cannot be opened"),
+        (("cosent",), "compare_sides", {"count": 1}),
+        (("cosent", ":"), "side_form", {"text": ":"}),
+        (("cosent", "circle", "--scenario", "1.x"), "link_damaged", {}),
+        (("cosent", "circle", "--scenario", "nowhere.json"), "file_unreadable",
+         {"name": "nowhere.json"}),
     ],
     ids=str,
-)
-def test_what_cannot_be_read_is_told_in_a_sentence(words, said, capsys):
+)  # fmt: skip
+def test_what_cannot_be_read_is_told_in_a_sentence(words, key, values, capsys):
     assert compare_losses(typed(*words)) == 1
     told = capsys.readouterr()
-    assert said in told.err
+    problem = told.err.strip().partition(": ")[2]
+    assert pattern_of(f"problem.{key}", **values).fullmatch(problem)
     assert told.out == ""

@@ -31,6 +31,7 @@ from losses import LOSSES
 from losses.library_peers import SCORES, SENTENCE_TRANSFORMERS
 from losses.spec import Convention
 from tests.hostile import TEXTS
+from tests.sentences import pattern_of
 
 BATCH = seeded_batch()
 
@@ -111,8 +112,8 @@ def test_what_is_explained_says_by_what(rows):
     row = of(rows, "info_nce", both)
     assert row.status == "explained"
     assert row.ours == of(rows, "info_nce").value != row.value
-    said = row.because[0].said()
-    assert said.startswith("Here InfoNCE is 2.557 at its defaults; the convention “sentence-")
+    ours = {"loss": say("en", "loss.info_nce.title"), "ours": "2.557", "convention": both}
+    assert pattern_of(row.because[0].key, **ours).match(row.because[0].said())
     note = of(rows, "triplet", "sentence-transformers 6.2 TripletLoss").because[-1].said("zh")
     assert note == say("zh", "loss.triplet.note.sentence-transformers 6.2 TripletLoss")
     as_they_are = of(rows, "cosine_mse", "sentence-transformers 6.2 CosineSimilarityLoss")
@@ -257,7 +258,7 @@ def test_what_is_not_there_and_what_nobody_can_call_is_not_left_out(monkeypatch)
         ("not_called", False),
     ]
     said = [one.said() for one in found[0].because]
-    assert said == ["Install it beside LossPrism: pip install no-such-library"]
+    assert said == [say("en", "parity.because.not_installed", library="no-such-library")]
     assert found[1].because == ()
 
 
@@ -277,7 +278,7 @@ def test_a_loss_that_cannot_run_on_a_batch_says_why():
     batch, losses = batch_of_scores(pairs, Rules()), ("triplet", "siglip")
     for row in parity(batch, {name: LOSSES[name] for name in losses}):
         assert (row.status, row.value) == ("failed", None)
-        assert row.because[0].said().startswith("This loss reads sentence vectors")
+        assert row.because[0].key == "problem.no_vectors"
 
 
 # ---- The page

@@ -15,12 +15,13 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.compare.compared_losses import MAX_LOSSES, compare, kendall
 from explorer.lab.compare.comparison_results import Side
-from explorer.locale import LANGUAGES, catalogue
+from explorer.locale import LANGUAGES, catalogue, say
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
 from losses.readable_inputs import READABLE
+from tests.sentences import pattern_of
 
 RANDOM = Scenario(data=Data(source="random", random=RandomBatch(pairs=12, dimension=6, seed=5)))
 EVERY = [
@@ -232,6 +233,9 @@ def test_a_temperature_is_told_as_the_factor_that_it_is():
 # ---- Where two disagree most
 
 
+COSENT = say("en", "loss.cosent.title")
+
+
 def given(labels, scores):
     names = [f"{place}" for place in range(len(labels))]
     pairs = Pairs(
@@ -241,12 +245,12 @@ def given(labels, scores):
 
 
 def told(labels, scores, *sides):
-    """The pair, the keys of what is said, and the whole in English."""
+    """The pair, the keys of what is said, and its lines in English."""
     (between,) = compare(RANDOM, [Side(one) for one in sides], given(labels, scores)).between
     keys = [one.key.partition(".")[2] for one in between.apart.told]
     for language, one in itertools.product(LANGUAGES, between.apart.told):
         assert "{" not in one.said(language)
-    return between.apart, keys, " ".join(one.said() for one in between.apart.told)
+    return between.apart, keys, "\n".join(one.said() for one in between.apart.told)
 
 
 def test_the_pair_is_the_one_whose_shares_differ_most():
@@ -258,7 +262,8 @@ def test_the_pair_is_the_one_whose_shares_differ_most():
     assert apart.shares == tuple(float(one[expected]) for one in shares)
     sizes = [one.abs().sort(descending=True).values.tolist() for one in shares]
     assert [sizes[i].index(abs(apart.shares[i])) + 1 for i in (0, 1)] == list(apart.ranks)
-    assert f"Pair {expected + 1}:" in apart.told[0].said()
+    key = apart.told[0].key
+    assert int(pattern_of(key).fullmatch(apart.told[0].said())["pair"]) == expected + 1
 
 
 def test_what_the_lowest_label_cannot_do_is_told():
@@ -266,14 +271,14 @@ def test_what_the_lowest_label_cannot_do_is_told():
     apart, keys, said = told((0.4, 0.6, 0.8), (-0.5, 0.6, 0.8), "cosine_mse", "cosent")
     assert (apart.pair, keys[1:]) == (0, ["because.none_lower"])
     assert apart.shares[0] == -1
-    assert "CoSENT draws a pair together only above one of a lower label" in said
+    assert pattern_of("compare.because.none_lower", light=COSENT).search(said)
 
 
 def test_what_the_highest_label_cannot_do_is_told():
     apart, keys, said = told((0.1, 0.2, 0.4), (0.1, 0.2, 1.0), "cosent", "cosine_mse")
     assert (apart.pair, keys[1:]) == (2, ["because.none_higher"])
     assert apart.shares[1] == 1
-    assert "no pair has a higher label" in said
+    assert pattern_of("compare.because.none_higher", light=COSENT).search(said)
 
 
 def test_the_claim_is_not_made_where_there_is_a_lower_label():
@@ -287,14 +292,15 @@ def test_terms_without_weight_are_counted():
     apart, keys, said = told(*batch, "cosine_mse", "pairwise_hinge")
     assert (apart.pair, apart.shares[1]) == (1, 0)
     assert keys == ["apart.pushes.nothing", "because.no_weight"]
-    assert "stands in 3 terms, and none of them carries any weight" in said
+    hinge = say("en", "loss.pairwise_hinge.title")
+    assert pattern_of("compare.because.no_weight", light=hinge, count=3).search(said)
 
 
 def test_a_pair_that_is_no_positive():
     apart, keys, said = told((0.0, 1.0, 1.0), (0.9, 0.8, 0.9), "cosine_mse", "info_nce")
     assert (apart.pair, apart.shares[1]) == (0, 0)
     assert keys == ["apart.pushes.nothing", "because.not_positive"]
-    assert "its label, 0, is below 0.5" in said
+    assert pattern_of("compare.because.not_positive", label=0, threshold=0.5).search(said)
 
 
 def test_a_loss_without_gradient_disagrees_with_nobody():
@@ -332,8 +338,10 @@ def test_a_side_that_cannot_be_computed_says_why_and_the_others_stand():
 
 @pytest.mark.parametrize("count", [0, 1, MAX_LOSSES + 1, 50])
 def test_too_few_and_too_many_are_refused(count):
-    with pytest.raises(Problem, match="from 2 to 6"):
+    with pytest.raises(Problem) as refused:
         compare(RANDOM, [Side("cosent")] * count)
+    assert refused.value.key == "problem.compare_sides"
+    assert refused.value.values == {"count": count, "least": 2, "most": MAX_LOSSES}
 
 
 def test_nothing_is_encoded_for_sides_none_of_which_can_be_computed():
@@ -351,18 +359,13 @@ def test_nothing_is_encoded_for_sides_none_of_which_can_be_computed():
 
 
 def test_each_side_leads_back_to_explore():
-    side = Side(
-        "info_nce", "CLIP (initial temperature), open_clip 3.3.0 ClipLoss", (("temperature", 0.2),)
-    )
+    convention = "CLIP (initial temperature), open_clip 3.3.0 ClipLoss"
+    side = Side("info_nce", convention, (("temperature", 0.2),))
     scene = side.scene(RANDOM)
     assert (scene.data, scene.rules) == (RANDOM.data, RANDOM.rules)
     assert Scenario.from_link(scene.to_link()) == scene
-    assert (
-        compare(RANDOM, [side, side])
-        .sides[0]
-        .named()
-        .endswith(" · CLIP (initial temperature), open_clip 3.3.0 ClipLoss · temperature=0.2")
-    )
+    named = compare(RANDOM, [side, side]).sides[0].named()
+    assert named.endswith(f" · {convention} · temperature=0.2")
 
 
 def test_everything_that_a_loss_reads_has_a_word():

@@ -30,7 +30,7 @@ from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources import tables
 from losses import LOSSES
-from tests.sentences import sentence
+from tests.sentences import pattern_of
 from tests.unit.lab.doctor.test_commands import typed_doctor
 from tests.unit.sources.test_positives import as_file
 
@@ -203,7 +203,7 @@ def test_the_cleaned_table_has_each_text_once_in_one_class(tmp_path, capsys):
     said = capsys.readouterr().out
     assert told == 1  # texts in several classes
     assert say("en", "doctor.class.cleaned", kept=3, total=6) in said
-    assert sentence("doctor.wrote", name=kept).search(said)
+    assert pattern_of("doctor.wrote", name=kept).search(said)
     assert kept.read_text() == "text\tclass\na cat\tx\na bird\ty\na fish\ty\n"
     left = kept.with_suffix(".left-out.tsv").read_text().splitlines()
     assert left == [
@@ -265,7 +265,7 @@ def test_the_command_reads_it(tmp_path, capsys):
     assert doctor(typed_doctor(str(path), "--batch", "64")) == 0
     said = capsys.readouterr().out
     assert said.splitlines()[:2] == read(texts=100, classes=4, column="text")
-    assert sentence("doctor.class.largest").search(said)["classes"].startswith("c0 (25)")
+    assert pattern_of("doctor.class.largest").search(said)["classes"].startswith("c0 (25)")
     assert doctor(typed_doctor(str(path), "--batch", "2", "--json")) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["alone"] == pytest.approx(1 - 24 / 99)

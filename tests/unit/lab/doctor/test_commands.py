@@ -11,7 +11,7 @@ import pytest
 from explorer.lab.doctor.command_options import add_to
 from explorer.lab.doctor.commands import doctor, explain_value
 from explorer.locale import LANGUAGES, say
-from tests.sentences import sentence
+from tests.sentences import pattern_of
 
 
 def typed(*words):
@@ -26,7 +26,7 @@ def test_a_number_is_explained(capsys):
     counted = say("en", "doctor.count.batch_of_positives", count=8)
     alike = {"loss": say("en", "loss.siglip.title"), "value": "5.54518"}
     where = say("en", "doctor.where", what=counted)
-    assert sentence("doctor.collapse", **alike, where=where).match(said)
+    assert pattern_of("doctor.collapse", **alike, where=where).match(said)
     assert say("en", "doctor.starts", value="10.0004") in said
 
 
@@ -47,7 +47,7 @@ def test_as_json(capsys):
 )
 def test_what_is_no_number_or_loss_is_refused(words, key, values, capsys):
     assert explain_value(typed(*words)) == 2
-    assert sentence(f"problem.{key}", **values).search(capsys.readouterr().err)
+    assert pattern_of(f"problem.{key}", **values).search(capsys.readouterr().err)
 
 
 def row_lines(*shown):
@@ -82,7 +82,7 @@ def test_a_class_that_reads_no_labels_is_told_as_one(loss, scores, unread, tmp_p
     said = capsys.readouterr().out
     told = {"loss": loss, "count": 2, "share": "40%", "threshold": "0.5"}
     assert (say("en", "doctor.labels_unread", **told) in said) == unread
-    assert bool(sentence("doctor.labels_unread").search(said)) == unread
+    assert bool(pattern_of("doctor.labels_unread").search(said)) == unread
     doctor(typed_doctor(str(path), "--loss", loss, "--batch", "2", "--json"))
     assert bool(json.loads(capsys.readouterr().out)["labels_unread"]) == unread
 
@@ -95,7 +95,7 @@ def test_header_and_encoding_of_a_table_can_be_said(tmp_path, capsys):
         doctor(typed_doctor(str(path), "--batch", "2", "--json", *words))
         assert json.loads(capsys.readouterr().out)["pairs"] == pairs
     assert doctor(typed_doctor(str(path), "--encoding", "nonsense")) == 2
-    refused = sentence("problem.encoding_unknown", encoding="nonsense")
+    refused = pattern_of("problem.encoding_unknown", encoding="nonsense")
     assert refused.search(capsys.readouterr().err)
 
 
@@ -152,7 +152,7 @@ def test_columns_are_named_where_no_header_was_known(tmp_path, capsys):
     path.write_text("how?;that!\nhow tall;deep\nhow old;ten\n", encoding="utf-8")
     words = ("--column", "first=that!", "--column", "second=how?", "--loss", "info_nce")
     assert doctor(typed_doctor(str(path), *words)) == 0
-    examined = sentence("doctor.examined", count=2, loss=say("en", "loss.info_nce.title"))
+    examined = pattern_of("doctor.examined", count=2, loss=say("en", "loss.info_nce.title"))
     assert examined.match(capsys.readouterr().out)
 
 
@@ -162,7 +162,7 @@ def test_where_columns_are_not_recognised_it_is_said_how_to_choose_them(tmp_path
     for language in LANGUAGES:
         assert doctor(typed_doctor(str(path), "--language", language)) == 2
         said = capsys.readouterr().err
-        assert sentence("problem.columns_not_recognised", language).search(said)
+        assert pattern_of("problem.columns_not_recognised", language).search(said)
         assert said.rstrip().endswith(say(language, "doctor.how_to_choose"))
         for roles in (("first", "second", "score"), ("text", "class")):
             assert re.search(" ".join(f"--column {role}=[A-Z名列]+" for role in roles), said)
@@ -174,16 +174,16 @@ def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     doctor(typed_doctor(table, "--loss", "cosent", "--language", "zh"))
     told = capsys.readouterr().err
-    assert sentence("progress.numbering", "zh").search(told)
+    assert pattern_of("progress.numbering", "zh").search(told)
     assert told.endswith("\033[K")
 
 
 def test_what_cannot_be_examined_is_said(table, tmp_path, capsys):
     assert doctor(typed_doctor(table, "--tokens", "-4")) == 2
-    count = sentence("problem.explain_count", name="tokens", value=-4)
+    count = pattern_of("problem.explain_count", name="tokens", value=-4)
     assert count.search(capsys.readouterr().err)
     assert doctor(typed_doctor(str(tmp_path / "nowhere.tsv"))) == 2
-    assert sentence("problem.file_unreadable").search(capsys.readouterr().err)
+    assert pattern_of("problem.file_unreadable").search(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_what_holds_nothing_to_examine_is_no_severe_finding(name, content, tmp_p
     assert doctor(typed_doctor(str(tmp_path / name))) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert sentence("doctor.not_examined").fullmatch(said.err.removesuffix("\n"))
+    assert pattern_of("doctor.not_examined").fullmatch(said.err.removesuffix("\n"))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_what_holds_nothing_to_examine_is_no_severe_finding(name, content, tmp_p
 )
 def test_what_cannot_be_asked_is_no_severe_finding(words, capsys):
     assert doctor(typed_doctor(*words)) == 2
-    assert sentence("doctor.not_examined").match(capsys.readouterr().err)
+    assert pattern_of("doctor.not_examined").match(capsys.readouterr().err)
 
 
 def typed_doctor(*words):

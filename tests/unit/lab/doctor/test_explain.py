@@ -31,7 +31,7 @@ from explorer.locale import LANGUAGES, say
 from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem
 from losses import LOSSES
-from tests.sentences import sentence
+from tests.sentences import pattern_of
 
 FIRST = 3
 
@@ -110,9 +110,9 @@ def test_a_margin_names_the_library_that_has_it(written, convention):
 def test_of_a_start_nothing_is_said_of_margins():
     """0.25 is what ContrastiveLoss starts at with its own margin, which is another number."""
     first = next(lines(asked("0.25", loss="ContrastiveLoss")))
-    assert sentence("doctor.start", value="0.25").match(first)
+    assert pattern_of("doctor.start", value="0.25").match(first)
     for default in ("doctor.default_of", "doctor.default_of_none"):
-        assert not sentence(default).search(first)
+        assert not pattern_of(default).search(first)
 
 
 @pytest.mark.parametrize("loss", ["MNRL", "MultipleNegativesRankingLoss"])
@@ -120,7 +120,7 @@ def test_a_batch_of_one_has_not_collapsed(loss):
     """Its loss is 0 because there is nothing to compare, and at collapse as well."""
     found = asked("0", loss=loss, batch=1)
     assert found.standing is None
-    assert sentence("doctor.nothing.one_pair").fullmatch(next(lines(found)))
+    assert pattern_of("doctor.nothing.one_pair").fullmatch(next(lines(found)))
     assert not any("collapse" in one.kinds for one in found.findings)
 
 
@@ -146,7 +146,7 @@ def test_what_is_printed_of_a_margin_is_whose_default_it_is(written, library):
     assert "Triplet" in first or written == ".5"
     key, value = "doctor.default_of" if library else "doctor.default_of_none", f"{float(written):g}"
     for said in (first, number_answer(asked(written)).findings[0].said):
-        default = sentence(key, value=value).search(said)
+        default = pattern_of(key, value=value).search(said)
         assert default
         assert not library or default["losses"].split("; ")[0] == library
 
@@ -157,9 +157,9 @@ def test_what_is_printed_first_of_ln_2_is_what_people_train_with():
         say("en", f"loss.{name}.title")
         for name in ("binary_cross_entropy", "pairwise_logistic", "info_nce")
     )
-    assert sentence("doctor.start", loss=cross_entropy, value="0.693147").match(first)
+    assert pattern_of("doctor.start", loss=cross_entropy, value="0.693147").match(first)
     # Whose each is, and its counts, stand beside it.
-    others = sentence("doctor.also").fullmatch(second.strip())["losses"].split("; ")
+    others = pattern_of("doctor.also").fullmatch(second.strip())["losses"].split("; ")
     assert others[0].startswith(f"{ranknet} (rax 0.4.0")
     assert second.index(ranknet) < second.index("BatchHardSoftMargin")
     counts = say("en", "doctor.count.batch_of_positives", count=2)
@@ -169,7 +169,7 @@ def test_what_is_printed_first_of_ln_2_is_what_people_train_with():
 
 def test_a_positive_that_stands_three_times_among_its_candidates():
     assert asked("1.0986").findings[0].copies == 3
-    assert sentence("doctor.copies", count=3).search("\n".join(lines(asked("1.0986"))))
+    assert pattern_of("doctor.copies", count=3).search("\n".join(lines(asked("1.0986"))))
 
 
 @pytest.mark.parametrize("written", ["5", "1e-9", "0", "0.0067", "5.00672", "1.5"])
@@ -183,8 +183,8 @@ def test_no_other_number_is_the_least_of_copies(written, loss):
         if finding.copies:
             assert finding.value == pytest.approx(math.log(finding.copies))
     said = " ".join(lines(answer))
-    assert not sentence("doctor.copied").search(said)
-    assert not sentence("doctor.copies").search(said) or written == "1.5"
+    assert not pattern_of("doctor.copied").search(said)
+    assert not pattern_of("doctor.copies").search(said) or written == "1.5"
 
 
 @pytest.mark.parametrize(("written", "count"), [("0.6931", 2), ("1.0986", 3), ("1.386", 4)])
@@ -194,11 +194,11 @@ def test_copies_are_told_of_a_loss_that_is_named(written, count, known):
     answer = asked(written, **known)
     if any(finding.copies for finding in answer.findings):
         assert answer.copied is None
-        assert sentence("doctor.copies", count=count).search("\n".join(lines(answer)))
+        assert pattern_of("doctor.copies", count=count).search("\n".join(lines(answer)))
     else:
         assert answer.copied[1] == count
         sign = number_answer(answer).signs[0]
-        assert sentence("doctor.copied", value=written, count=count).fullmatch(sign)
+        assert pattern_of("doctor.copied", value=written, count=count).fullmatch(sign)
     assert asked("1.2", **known).copied is None
     assert asked(written, loss="siglip").copied is None
 
@@ -224,11 +224,11 @@ def test_copies_are_told_of_a_loss_that_is_named(written, count, known):
 def test_losses_without_a_definition_here_are_known(written, known, key, values):
     answer = asked(written, **known)
     told = list(lines(answer))
-    said = sentence(f"doctor.relative.{key}", **values)
+    said = pattern_of(f"doctor.relative.{key}", **values)
     assert len([*filter(said.fullmatch, told)]) == 1
     assert (len(told) == 1) == bool(known)
     assert any(map(said.fullmatch, number_answer(answer).signs))
-    chinese = sentence(f"doctor.relative.{key}", "zh", **values)
+    chinese = pattern_of(f"doctor.relative.{key}", "zh", **values)
     assert any(map(chinese.fullmatch, number_answer(answer, "zh").signs))
 
 
@@ -244,7 +244,7 @@ def test_what_is_nothing_but_rounding_is_printed_as_0():
     assert f"{say('en', 'loss.proxy_anchor.title')} is 0 " in said
     assert "e−1" not in said
     between = next(lines(asked("1", loss="info_nce", batch=8, temperature=0.01)))
-    assert sentence("doctor.standing.between", value="1", floor="0").search(between)
+    assert pattern_of("doctor.standing.between", value="1", floor="0").search(between)
 
 
 def test_a_short_row_of_counts_is_looked_at_whole():
@@ -263,17 +263,17 @@ def test_below_zero():
     assert fault.standing.place == "negative"
     assert "info_nce" not in fault.below_zero
     title = say("en", "loss.info_nce.title")
-    assert sentence("doctor.below_zero_fault", loss=title).search("\n".join(lines(fault)))
+    assert pattern_of("doctor.below_zero_fault", loss=title).search("\n".join(lines(fault)))
 
 
 def test_below_zero_by_labels_outside():
     """A logistic loss falls below 0 where a label is no probability, in whatever convention."""
     said = "\n".join(lines(asked("-0.8", loss="BCE")))
     outside = {"loss": say("en", "loss.binary_cross_entropy.title"), "low": 0, "high": 1}
-    assert sentence("doctor.below_zero_labels", **outside).search(said)
-    assert not sentence("doctor.below_zero_fault").search(said)
+    assert pattern_of("doctor.below_zero_labels", **outside).search(said)
+    assert not pattern_of("doctor.below_zero_fault").search(said)
     cosent = "\n".join(lines(asked("-0.8", loss="cosent")))
-    assert not sentence("doctor.below_zero_labels").search(cosent)
+    assert not pattern_of("doctor.below_zero_labels").search(cosent)
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def assumed(said):
     return {
         name
         for name in ("classes", "halves", "one_right", "positives")
-        if any(sentence(f"doctor.if.{name}{end}").fullmatch(said) for end in ends)
+        if any(pattern_of(f"doctor.if.{name}{end}").fullmatch(said) for end in ends)
     }
 
 
@@ -326,7 +326,7 @@ def test_where_a_number_of_a_loss_on_labels_stands_is_said_of_labels_that_nobody
     assert dict(answer.standing.counts)["positives"] == 32
     graded = np.linspace(0, 1, 64) ** 3
     said = next(lines(answer))
-    assert sentence("doctor.if.halves_of", most=63).fullmatch(said)
+    assert pattern_of("doctor.if.halves_of", most=63).fullmatch(said)
     rows = torch.from_numpy(graded)
     spec = LOSSES[loss]
     of_graded = spec.collapse(dict.fromkeys(spec.reads, rows), **spec.defaults)
@@ -379,7 +379,7 @@ def test_with_other_labels_it_collapses_between_the_ends_that_are_said(loss, bat
 def test_other_labels_that_change_nothing_are_no_range():
     """SupCon's own value at collapse knows the number of sentences alone; its floor does not."""
     said = next(lines(asked("3.3", loss="supcon", batch=16)))
-    assert sentence("doctor.if.classes_of", most=16, range="3.43399").fullmatch(said)
+    assert pattern_of("doctor.if.classes_of", most=16, range="3.43399").fullmatch(said)
     for known in ({"loss": "siglip", "batch": 1}, {"loss": "info_nce", "batch": 1}):
         assert asked("49.5", **known).standing.assumed == ""
     for known in ({"loss": "contrastive", "batch": 2}, {"loss": "softmax_rank", "negatives": 1}):
@@ -423,7 +423,7 @@ def test_nothing_fits_and_the_nearest():
     assert answer.findings == ()
     near = [fit for one in answer.nearest for fit in one.fits if fit.loss == "info_nce"]
     assert dict(near[0].counts) == {"batch": 68}
-    assert sentence("doctor.none", value="4.2137").fullmatch(next(lines(answer)))
+    assert pattern_of("doctor.none", value="4.2137").fullmatch(next(lines(answer)))
     between = asked("2", loss="MultipleNegativesRankingLoss", batch=64)
     assert between.findings == ()
     assert between.standing.share == pytest.approx(0.519, abs=1e-3)
@@ -461,9 +461,9 @@ TEACHERS, AT_ZERO = {"margin_mse", "embedding_mse"}, {"max_violation", "online_c
 def test_a_floor_that_a_margin_leaves_is_told_as_that():
     answer = asked("3", loss="triplet")
     beyond = {"margin": "5", "reach": "2", "value": "3"}
-    assert sentence("doctor.margin_beyond", **beyond).search("\n".join(lines(answer)))
+    assert pattern_of("doctor.margin_beyond", **beyond).search("\n".join(lines(answer)))
     other = "\n".join(lines(asked("0", loss="contrastive")))
-    assert not sentence("doctor.margin_beyond").search(other)
+    assert not pattern_of("doctor.margin_beyond").search(other)
 
 
 @pytest.mark.thorough
@@ -502,8 +502,10 @@ def test_a_loss_on_a_teacher_is_told_by_the_scale_of_both():
     """Its value is the mean square of what two differences are apart."""
     said = list(lines(asked("200", loss="MarginMSE")))
     assert len(said) == 1
-    assert sentence("doctor.none.taught", losses=say("en", "loss.margin_mse.title")).match(said[0])
-    assert sentence("doctor.none.margin", value="200", root="14.14").search(said[0])
+    assert pattern_of("doctor.none.taught", losses=say("en", "loss.margin_mse.title")).match(
+        said[0]
+    )
+    assert pattern_of("doctor.none.margin", value="200", root="14.14").search(said[0])
     assert asked("200", loss="MarginMSE").findings == ()
 
 
@@ -579,7 +581,7 @@ def test_losses_on_matrices_are_told_at_every_count(count):
 def test_of_a_batch_too_large_the_size_is_the_reason(loss):
     (said,) = lines(asked("8.0294", loss=loss, batch=9000))
     title = say("en", f"loss.{loss}.title")
-    assert sentence("doctor.none.large", losses=title).fullmatch(said)
+    assert pattern_of("doctor.none.large", losses=title).fullmatch(said)
 
 
 def test_a_batch_too_large_for_the_page_has_no_scene():
@@ -602,7 +604,7 @@ def test_a_batch_too_large_for_the_page_has_no_scene():
 def test_what_cannot_be_is_refused(value, known, key, values):
     with pytest.raises(Problem) as refused:
         explain(value, Known(**known))
-    assert sentence(f"problem.{key}", **values).fullmatch(str(refused.value))
+    assert pattern_of(f"problem.{key}", **values).fullmatch(str(refused.value))
 
 
 def test_tolerance_follows_the_digits():
@@ -651,7 +653,7 @@ def test_answers_are_json_in_both_languages():
     for language in LANGUAGES:
         answered = plain(number_answer(answer, language))
         title = say(language, "loss.siglip.title")
-        collapse = sentence("doctor.collapse", language, loss=title, value="5.54518")
+        collapse = pattern_of("doctor.collapse", language, loss=title, value="5.54518")
         assert collapse.match(answered["findings"][0]["said"])
         assert answered["findings"][0]["losses"][0]["scene"].startswith("1.")
 

@@ -11,6 +11,8 @@ from explorer.lab.doctor.known_loss_and_batch import Known
 from explorer.lab.doctor.metric_chance_levels import chance_levels
 from explorer.lab.doctor.number_explanation import COLLAPSE, LOG_NOISE, explain, explain_values
 from explorer.lab.doctor.number_report import lines
+from explorer.locale import say
+from tests.sentences import pattern_of
 
 # Of each a value at collapse: the loss, what is known of its batch, and the value.
 COLLAPSED = [
@@ -45,7 +47,7 @@ def test_near_collapse_is_log_noise(written, known, value):
     assert not found.findings[0].exact
     if found.standing is not None:
         assert (found.standing.place, found.standing.near) == ("collapse", True)
-        assert "log noise" in next(lines(found))
+        assert pattern_of("doctor.standing.collapse_near").search(next(lines(found)))
 
 
 @pytest.mark.parametrize(("loss", "known", "value"), COLLAPSED)
@@ -61,7 +63,7 @@ def test_several_values_count_by_their_mean():
     found = explain_values(["2.10", "2.06", "2.08"], Known(negatives=7))
     assert (found.value, found.count) == (2.08, 3)
     assert COLLAPSE in found.findings[0].kinds
-    assert next(lines(found)) == "The mean of the 3 values is 2.08."
+    assert next(lines(found)) == say("en", "doctor.mean_of", count=3, value="2.08")
     one = explain_values(["2.09"], Known(negatives=7))
     assert one == explain(2.09, Known(negatives=7), "2.09")
 

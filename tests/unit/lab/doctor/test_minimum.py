@@ -19,6 +19,7 @@ from explorer.runtime.problem import Problem
 from losses import LOSSES
 from losses.aliases import conventions_called
 from losses.score_kinds import SCORE_KINDS
+from tests.sentences import pattern_of
 
 CLASSES = sorted({name for name, loss, _ in other_names() if not LOSSES[loss].parts})
 
@@ -93,7 +94,8 @@ def test_of_labels_that_are_no_probabilities_a_loss_below_0_tells():
         found = run(0.7, -0.5, loss=loss)
         (fault,) = [one for one in found.faults if one.severity == "severe"]
         assert fault.name == "labels_outside"
-        assert "labels between 0 and 1 it cannot be below 0" in fault.said()
+        ends = {"low": "0", "high": "1", "floor": "0"}
+        assert pattern_of("doctor.run.labels_outside", **ends).match(fault.said())
     assert "below_floor" in names(run(0.7, -0.5, loss="RankNet"))
 
 

@@ -16,7 +16,7 @@ from explorer.lab.doctor.dataset_reader import read_table
 from explorer.lab.doctor.pair_dataset_checks import examine
 from explorer.lab.doctor.pair_table_profile import profiled
 from explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, SharedTexts
-from explorer.locale import LANGUAGES, catalogue
+from explorer.locale import LANGUAGES, catalogue, say
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
 
@@ -188,7 +188,8 @@ def test_bringing_classes_together_has_been_tried(sizes, batch):
     table = classes_table(sizes)
     found = {one.name: one for one in examine_classes(table, batch).faults}
     fault = found["rows_alone"]
-    assert (fault.advice == ()) == fault.advised()[0].startswith("No sampler and no larger batch")
+    none_helps = say("en", "doctor.none_helps.rows_alone")
+    assert (fault.advice == ()) == (fault.advised()[0] == none_helps)
     for paste, trial in fault.tried.items():
         columns = {"text": list(table.texts), "label": table.of.tolist()}
         batches = loader(len(table), columns, paste, batch)

@@ -11,7 +11,7 @@ from explorer.lab.doctor.command_options import add_to
 from explorer.lab.doctor.commands import doctor
 from explorer.lab.doctor.logs.run_reader import is_run
 from explorer.locale import say
-from tests.sentences import sentence
+from tests.sentences import pattern_of
 
 STUCK, FALLING = [2.0794] * 40, [2 * 0.95**step for step in range(60)]
 
@@ -34,7 +34,7 @@ def test_a_run_that_is_stuck_fails(tmp_path, capsys):
     assert doctor(typed(*words)) == 1
     said = capsys.readouterr().out
     assert say("en", "doctor.run.read", points=40, curve="loss", first=1, last=40) in said
-    assert "batch 8" in sentence("doctor.run.known").search(said)["what"]
+    assert "batch 8" in pattern_of("doctor.run.known").search(said)["what"]
     assert f"{say('en', 'doctor.severity.severe')} · at_collapse" in said
     assert say("en", "doctor.run.at_collapse", level="2.079", collapse="2.079") in said
     assert doctor(typed(*words, "--batch", "64")) == 0
@@ -59,7 +59,7 @@ def test_two_runs_beside_each_other(tmp_path, capsys):
     words = ("doctor", one, "--loss", "info_nce", "--beside", str(other))
     assert doctor(typed(*words)) == 0
     said = capsys.readouterr().out
-    assert sentence("doctor.run.two", name=other).search(said)
+    assert pattern_of("doctor.run.two", name=other).search(said)
     assert say("en", "doctor.run.untold") in said
     # What is known of the other may be told.
     named = (*words, "--scale", "20", "--beside-loss", "info_nce", "--beside-batch", "8")
@@ -74,7 +74,7 @@ def test_two_runs_beside_each_other(tmp_path, capsys):
 
 def test_what_cannot_be_read_is_said(tmp_path, capsys):
     assert doctor(typed("doctor", str(tmp_path))) == 2
-    refused = sentence("problem.run_folder").search(capsys.readouterr().err)
+    refused = pattern_of("problem.run_folder").search(capsys.readouterr().err)
     assert str(tmp_path).startswith(refused["name"].removesuffix("…"))
     words = ("doctor", state(tmp_path, FALLING), "--loss", "noloss")
     assert doctor(typed(*words)) == 2

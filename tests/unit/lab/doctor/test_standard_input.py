@@ -9,6 +9,7 @@ import sqlite3
 import pytest
 
 from explorer.lab.doctor.commands import doctor
+from explorer.locale import say
 from losses.sentence_transformers.saved_batch import write
 from tests.unit.lab.doctor.test_commands import typed_doctor
 from tests.unit.web.pages.test_doctor_run import batch
@@ -77,7 +78,8 @@ def project(path, name="train/global_step"):
 def test_a_trackio_folder_is_its_project_at_the_global_step(name, tmp_path, capsys):
     project(tmp_path / "one.db", name)
     assert doctor(typed_doctor(str(tmp_path))) == 0
-    assert "29 values of “train/loss” from step 10 to 290" in capsys.readouterr().out
+    read = {"points": 29, "curve": "train/loss", "first": 10, "last": 290}
+    assert say("en", "doctor.run.read", **read) in capsys.readouterr().out
     project(tmp_path / "two.db", name)
     assert doctor(typed_doctor(str(tmp_path))) == 2
     assert "one.db, two.db" in capsys.readouterr().err

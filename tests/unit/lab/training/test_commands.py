@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 
 import pytest
 
@@ -28,6 +29,7 @@ from explorer.lab.training.run_comparison import (
     held_out_pairs,
 )
 from explorer.lab.training.run_difference_verdict import Difference
+from explorer.locale import say, spelled
 from losses import LOSSES
 
 
@@ -36,7 +38,7 @@ from losses import LOSSES
 )
 def test_a_time_is_said_in_a_fitting_unit(seconds, said):
     status = {"seconds": 1.0, "seconds_left": seconds - 1.0, "steps": 60}
-    assert f"60 steps will take about {said}," in _time_estimate(status)
+    assert re.fullmatch(rf"60 steps .* {re.escape(said)}, .*", _time_estimate(status))
 
 
 def test_a_figure_of_the_way_says_of_how_many_pairs_it_is():
@@ -44,7 +46,7 @@ def test_a_figure_of_the_way_says_of_how_many_pairs_it_is():
     records = [{"kind": "step", "loss": 2.5}, live]
     told = {"queue_position": 0, "queue_seconds": None, "loading": None}
     status = {"state": "training", "records": records, **told}
-    assert _postfix(status) == "training, loss 2.5, spearman 0.850 on 128 pairs"
+    assert _postfix(status).split(", ") == ["training", "loss 2.5", "spearman 0.850 on 128 pairs"]
 
 
 def test_the_loss_of_a_training_batch_is_not_said_of_held_out_pairs():
@@ -56,7 +58,7 @@ def test_the_loss_of_a_training_batch_is_not_said_of_held_out_pairs():
     group = Group("cosent", "cosent", {}, ["a", "b"], [0, 1], figures, "spearman", None)
     found = Comparison(held_out_pairs(175), None, [group], [], [], "98%", 3)
     assert _table(found).splitlines() == [
-        "On the 175 held-out pairs:",
+        f"On {spelled('en', 'pairs', held_out_pairs(175))}:",
         "cosent (2 seeds): spearman 0.865; loss of the last training batch 5.964 ± 2.327",
     ]
 
@@ -206,6 +208,7 @@ def test_it_is_said_which_columns_are_learned_from(command, tmp_path, capsys):
     chosen.device = "cpu"
     assert {"train": train, "compare": compare}[command](chosen) == 1
     said = capsys.readouterr().err
-    assert "First text: “question”." in said
-    assert "Not read: “id”." in said
-    assert "keep “question”, “answer” in this order" in said
+    assert say("en", "reading.first", columns="“question”") in said
+    assert say("en", "reading.unread", columns="“id”") in said
+    order = {"first": "answer", "second": "question", "columns": "“question”, “answer”"}
+    assert say("en", "reading.by_position", **order) in said

@@ -15,6 +15,7 @@ from explorer.lab.training.trainer_inputs import classes_of, sentences_of
 from explorer.locale import title_word
 from explorer.runtime.problem import Problem
 from losses import LOSSES
+from tests.sentences import pattern_of
 from tests.unit.lab.training.conftest import corpus
 
 
@@ -198,7 +199,8 @@ def test_labels_beyond_the_scale_that_was_chosen_are_said_where_they_matter():
     whys = data.losses_for(plan, corpus_of(1, 2, 3, 4, 5, 1, 2))
     said = {name for name, why in whys.items() if why and why.key == whys["cosine_mse"].key}
     assert said == {"cosine_mse"}
-    assert "A label is 5, outside the scale from 1 to 4" in str(whys["cosine_mse"])
+    beyond = {"label": 5, "low": 1, "high": 4}
+    assert pattern_of("problem.labels_beyond", **beyond).fullmatch(str(whys["cosine_mse"]))
 
 
 @pytest.mark.parametrize("labels", [(1, 2, 3, 4, 5), (0, 1), (-2, 0, 3)])

@@ -15,10 +15,11 @@ from explorer.lab.training import takeaway
 from explorer.lab.training.data import Corpus, why_not
 from explorer.lab.training.held_out_metrics import live_sample
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.locale import catalogue
+from explorer.locale import say
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 from losses.combined.names import RECIPES
+from tests.sentences import pattern_of
 from tests.unit.lab.training.conftest import corpus
 
 SMALL = {"encoder": SCRATCH, "dimension": 8, "steps": 6, "batch_size": 8, "evaluations": 2}
@@ -102,7 +103,7 @@ def test_parts_of_a_transformer_can_move_alone(chosen, bert, runs, trained):
     assert bool(words) == ("bf16" in chosen)
     script = takeaway.script(runs, name)
     assert ("LoraConfig(r=2" in script) == ("lora" in chosen)
-    assert ("Only the last 1 layers move" in script) == ("layers" in chosen)
+    assert ("move_only(model, 1)" in script) == ("layers" in chosen)
     if "layers" in chosen:
         assert all(".layer.1." in key or "pooler" in key for key in moved)
 
@@ -253,10 +254,12 @@ def test_a_fault_of_ones_own_loss_is_told_as_its_own(runs, trained, tmp_path):
     assert told["raises"].key == "problem.own_loss_raised"
     assert (raised["kind"], raised["reason"]) == ("KeyError", "'no such'")
     assert (raised["file"].name, raised["line"]) == ("mine.py", 4)
-    assert "The value of no number is no number at step 1" in str(told["no_number"])
-    assert "The gradient of no gradient is no number at step 1" in str(told["no_gradient"])
-    said = catalogue("en")["remark.no_gradient"]
-    assert str(told["detached"]) == said.replace("{name}", "detached")
+    for name, what in (("no_number", "loss"), ("no_gradient", "gradient")):
+        assert told[name].key == "problem.training_own_not_finite"
+        assert told[name].values["what"]["otherwise"] == what
+        named = {"name": name.replace("_", " "), "step": 1}
+        assert pattern_of(told[name].key, **named).fullmatch(str(told[name]))
+    assert str(told["detached"]) == say("en", "remark.no_gradient", name="detached")
     assert told["constant"].key == "problem.not_one_number"
 
 

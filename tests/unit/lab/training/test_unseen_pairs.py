@@ -6,6 +6,7 @@ import argparse
 import csv
 import dataclasses
 import os
+import re
 
 import numpy as np
 import pytest
@@ -16,11 +17,12 @@ from explorer.lab.training.ended_run_scores import HeldOutScores, outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.run_folder import RunFolder
 from explorer.lab.training.unseen_pairs import Unseen
-from explorer.locale import say, spelled
+from explorer.locale import LANGUAGES, say, spelled
 from explorer.runtime import jobs
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
+from tests.sentences import pattern_of
 from tests.unit.lab.training.conftest import corpus
 
 PLAN = TrainingPlan(
@@ -113,7 +115,8 @@ def test_the_table_is_of_the_file_and_says_so(runs, trained, tmp_path):
     ]
     assert group.figures["spearman"].values == values
     assert group.gain.pairs == 60
-    assert spelled("en", "pairs", found.pairs) == "the 60 pairs of mine.csv"
+    assert found.pairs["key"] == "finetune.pairs.of_file"
+    assert found.pairs["values"] == {"count": 60, "file": "mine.csv"}
     assert found.unseen == run_comparison.OnFile(
         name="mine.csv",
         count=60,
@@ -124,11 +127,13 @@ def test_the_table_is_of_the_file_and_says_so(runs, trained, tmp_path):
     )
     assert found.unseen.shared >= len(other.held_out)
     [said] = run_comparison.table(runs, names[:1], on).verdict
-    assert "the 60 pairs of mine.csv" in say("en", f"remark.{said.key}", **said.values)
-    assert "mine.csv 的 60 对句子" in say("zh", f"remark.{said.key}", **said.values)
+    for language in LANGUAGES:
+        of_file = spelled(language, "pairs", found.pairs)
+        assert {"60", "mine.csv"} <= {*re.findall(r"[\w.]+", of_file)}
+        assert of_file in say(language, f"remark.{said.key}", **said.values)
     back = run_comparison.table(runs, names)
     assert back.unseen is None
-    assert spelled("en", "pairs", back.pairs) == "the 24 held-out pairs"
+    assert back.pairs == run_comparison.held_out_pairs(24)
 
 
 def test_columns_are_recognised_or_chosen(tmp_path):
@@ -203,20 +208,24 @@ def judged(runs, models, monkeypatch):
     return run_comparison.table(runs, list(names), models.unseen).verdict
 
 
+def of_test_file(count):
+    return say("en", "finetune.pairs.of_file", count=count, file="test.csv")
+
+
 def test_the_better_model_on_unseen_pairs_is_said_to_be_ahead(runs, monkeypatch):
     said, _ = judged(runs, Models((0.5, 1.0)), monkeypatch)
     assert said.key == "verdict_ahead"
     assert (said.values["best"], said.values["other"]) == ("cosine_mse", "cosent")
-    sentence = say("en", "remark.verdict_ahead", **said.values)
-    assert sentence.startswith("On the 1\u202f500 pairs of test.csv, cosine_mse came out ahead")
+    assert spelled("en", "pairs", said.values["pairs"]) == of_test_file(1500)
+    ahead = pattern_of("remark.verdict_ahead", pairs=of_test_file(1500), best="cosine_mse")
+    assert ahead.match(say("en", "remark.verdict_ahead", **said.values))
 
 
 def test_equal_models_cannot_be_told_apart_on_unseen_pairs(runs, monkeypatch):
     said, _ = judged(runs, Models((1.0, 1.0)), monkeypatch)
     assert said.key.startswith("verdict_untold")
-    sentence = say("en", f"remark.{said.key}", **said.values)
-    assert sentence.startswith("No significant difference")
-    assert "on the 1\u202f500 pairs of test.csv" in sentence
+    untold = pattern_of(f"remark.{said.key}", pairs=of_test_file(1500))
+    assert untold.match(say("en", f"remark.{said.key}", **said.values))
 
 
 # A Space, and the command
@@ -250,12 +259,16 @@ def test_the_command_compares_ended_runs_on_a_file(runs, trained, tmp_path, caps
     given = (*names, "--on", file, "--runs", runs.root)
     assert commanded(*given, "--out", tmp_path / "found.json") == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("On the 24 pairs of mine.csv:\ncosent (1 seed)")
-    assert "on the 24 pairs of mine.csv" in printed or "ranks the 24 pairs of mine.csv" in printed
+    of_file = say("en", "finetune.pairs.of_file", count=24, file="mine.csv")
+    first, second, *verdict = printed.splitlines()
+    assert of_file in first
+    assert second.startswith("cosent (1 seed)")
+    assert any(of_file in line for line in verdict)
     assert "share" in printed.splitlines()[-1]
     assert (tmp_path / "found.json").exists()
     assert commanded(*names, "--runs", runs.root) == 0
-    assert capsys.readouterr().out.startswith("On the 24 held-out pairs:")
+    held_out = spelled("en", "pairs", run_comparison.held_out_pairs(24))
+    assert held_out in capsys.readouterr().out.splitlines()[0]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from explorer.lab.doctor.logs.run_comparison import compare_runs
 from explorer.lab.doctor.logs.run_report import lines
 from explorer.locale import say
 from explorer.runtime.problem import Problem
-from tests.sentences import sentence
+from tests.sentences import pattern_of
 
 
 def log(values, name="loss", known=None, **others):
@@ -93,7 +93,7 @@ def test_what_a_short_log_cannot_tell_is_said(points, evaluations, short):
         log([2.0, 2.5] * 20, **held) if points == 40 else log([2.0] * points, **held)
     )
     assert too_short_for(found) == short
-    said = [*filter(sentence("doctor.run.too_short").fullmatch, lines(found))]
+    said = [*filter(pattern_of("doctor.run.too_short").fullmatch, lines(found))]
     what = say("en", "ui.between").join(say("en", f"doctor.run.of.{name}") for name in short)
     assert said == ([say("en", "doctor.run.too_short", what=what)] if short else [])
 
@@ -175,7 +175,7 @@ def test_a_jump_and_its_step():
     (jump,) = [one for one in examine_run(log(values.tolist())).faults if one.name == "jump"]
     assert jump.values["step"] == 101
     assert jump.values["count"] == 1
-    assert sentence("doctor.run.jump", count=1, step=101).fullmatch(jump.said())
+    assert pattern_of("doctor.run.jump", count=1, step=101).fullmatch(jump.said())
 
 
 def test_the_step_of_a_plateau():
@@ -198,7 +198,7 @@ def test_what_two_runs_can_say():
     scaled = said(run(), run(scale=50.0))
     assert scaled.name == "other_scale"
     assert scaled.values["names"] == "temperature"
-    assert sentence("doctor.run.other_scale", names="temperature").match(scaled.said())
+    assert pattern_of("doctor.run.other_scale", names="temperature").match(scaled.said())
     assert said(run(), run(batch=64)).name == "other_batch"
     # At scale 1 the loss cannot be as small as it was: it went to no end of its own.
     for pair in ((run(), run(scale=1.0)), (run(scale=1.0), run())):
@@ -292,7 +292,7 @@ def test_ends_that_batches_scatter_are_no_other_ends():
     assert same.name == "comparable"
     (other,) = compare_runs(run(6.93), run(6.0))
     assert other.name == "other_batch"
-    assert sentence("doctor.run.ways", one_share="92%").fullmatch(other.said())
+    assert pattern_of("doctor.run.ways", one_share="92%").fullmatch(other.said())
 
 
 def test_curves_are_chosen():

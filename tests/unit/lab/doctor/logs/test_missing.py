@@ -16,7 +16,7 @@ from explorer.lab.doctor.logs.run_report import about
 from explorer.locale import say
 from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem
-from tests.sentences import sentence
+from tests.sentences import pattern_of
 from tests.unit.lab.doctor.logs.test_findings import FALLING, MNRL, log, names
 
 NAN, WORD, NULL = "NaN", '"NaN"', "null"
@@ -164,7 +164,7 @@ def test_where_it_ended_is_told_of_what_stands_between():
     loud = (2.0 + 0.8 * draw.normal(size=12)).tolist()
 
     def ends(found, key):
-        sentences = (sentence(f"doctor.run.{key}").fullmatch(one) for one in about(found))
+        sentences = (pattern_of(f"doctor.run.{key}").fullmatch(one) for one in about(found))
         return [one[1] for one in sentences if one]
 
     short, unknown = examine_run(log(loud, known=MNRL)), examine_run(log(FALLING))
@@ -185,7 +185,7 @@ def test_a_collapse_that_the_run_logged_is_told_as_one():
     alike = log(stuck, known=MNRL, prism_negative_cosine=[0.999] * 40)
     (fault,) = [one for one in examine_run(alike).faults if one.name == "at_collapse"]
     assert (fault.more, fault.values["negative"]) == ("alike", "1")
-    assert sentence("doctor.run.alike", negative="1").fullmatch(fault.said())
+    assert pattern_of("doctor.run.alike", negative="1").fullmatch(fault.said())
 
 
 @pytest.mark.parametrize("name", ["MatryoshkaLoss", "SoftmaxLoss", "cosent + info_nce"])
