@@ -51,7 +51,7 @@ def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(odd: Page
     kept = read(odd, "about.problem.values.kept")
     assert 0 < done == kept
     told = odd.locator(".lp-finetune_run .lp-problem:visible")
-    expect(told).to_contain_text(f"is no number at step {done + 1}")
+    expect(told).to_contain_text(f"is not a number at step {done + 1}")
     expect(told).to_contain_text("The batch held: “")
     expect(told).to_contain_text("and 13 more")
     expect(told).to_contain_text(f"The model kept is that of step {kept}")

@@ -118,7 +118,7 @@ def test_a_run_that_collapsed_and_failed_says_so(finetune: Page, folder: Path) -
     page = led(finetune, run.name)
     expect(page.locator(".lp-state")).to_have_text("Failed")
     told = page.locator(".lp-finetune_run .lp-problem:visible")
-    expect(told).to_contain_text("is no number at step 31")
+    expect(told).to_contain_text("is not a number at step 31")
     expect(told).to_contain_text("“<b>a</b> | b” and 15 more")
     alarmed = page.locator(".lp-alarm")
     expect(alarmed).to_contain_text("within 0.01 of each other since step 20")

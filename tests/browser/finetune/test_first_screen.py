@@ -102,7 +102,7 @@ def test_prompts_of_the_encoder_are_named_and_taken_by_a_press(
     plan(finetune, **{**TINY, "encoder": str(tmp_path / "saved")})
     finetune.evaluate(UNFOLD)
     side = finetune.locator(".lp-finetune_controls")
-    expect(side).to_contain_text("The encoder has prompts of its own: ")
+    expect(side).to_contain_text("The encoder has its own prompts: ")
     for known in ("query “query: ”", "passage “passage: ”"):
         expect(side).to_contain_text(known)
     finetune.click("#lp-finetune-own-prompts")

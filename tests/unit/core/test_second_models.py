@@ -146,7 +146,7 @@ def test_a_teacher_that_lacks_some_pairs_is_told_from_none():
     taught = tuple(row for place, row in enumerate(pairs.taught_rows) if place not in (5, 9))
     data = Data(source="table", rows=pairs.rows, teacher=taught, encoder="all apart")
     for loss in ("distill_kl", "margin_mse"):
-        with pytest.raises(Problem, match="2 of 30 pairs have none, the first of them") as refused:
+        with pytest.raises(Problem, match="2 of 30 pairs have none, the first") as refused:
             seen(data, loss)
         assert (refused.value.key, refused.value.about) == ("problem.teacher_incomplete", "teacher")
         assert shortened(pairs.first[5]) in str(refused.value)

@@ -290,7 +290,7 @@ def test_a_guide_that_lacks_a_sentence_is_told_and_guides_nobody():
     guide[pairs.positions[1][4]] = np.nan
     lacking = scene(pairs, guide, encoder="all apart")
     missing = [place for place in range(len(pairs)) if pairs.second[place] == pairs.second[4]]
-    with pytest.raises(Problem, match=f"{len(missing)} of {len(pairs)} pairs lacks a") as refused:
+    with pytest.raises(Problem, match=f"{len(missing)} of {len(pairs)} pairs lacks its") as refused:
         explore(lacking)
     assert (refused.value.key, refused.value.about) == ("problem.guide_incomplete", "guide")
     assert not describe_batch(make_batch(lacking.data, Rules()))["guided"]

@@ -162,7 +162,7 @@ def test_what_is_no_table_is_refused():
     ):
         with pytest.raises(Problem, match=said):
             api.compute_loss("info_nce", table=table)
-    with pytest.raises(Problem, match="both sent"):
+    with pytest.raises(Problem, match="lists of sentences were sent"):
         api.compute_loss("info_nce", FIRST, SECOND, table=TRIPLETS)
 
 

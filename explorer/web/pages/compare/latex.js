@@ -57,13 +57,15 @@ export function latexOf(lines, key, colours) {
     ink === "parameter" ? `{\\underline{${part}}}` : `{\\underbrace{${part}}_{\\text{${ink}}}}`;
   return [
     "\\documentclass{article}",
-    `\\usepackage{amsmath,amssymb${colours ? ",xcolor" : ""}}`,
+    `\\usepackage{amsmath,amssymb,graphicx${colours ? ",xcolor" : ""}}`,
+    // A formula that is wider than the page is made smaller.
+    "\\newcommand{\\fitted}[1]{\\[\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{$\\displaystyle #1$}\\]}",
     ...Object.entries(colours ?? {}).map(
       ([ink, rgb]) => `\\definecolor{lp${ink}}{HTML}{${rgb.slice(1).toUpperCase()}}`,
     ),
     `% ${key.replace(/[\r\n]/g, " ")}`,
     "\\begin{document}",
-    ...lines.map((line) => `\\[ ${marked(line, colours ? inked : braced)} \\]`),
+    ...lines.map((line) => `\\fitted{${marked(line, colours ? inked : braced)}}`),
     "\\end{document}",
     "",
   ].join("\n");

@@ -154,7 +154,10 @@ def test_that_more_can_learn_from_it_is_said(tmp_path, capsys):
     add_to(parser.add_subparsers())
     assert doctor(parser.parse_args(["doctor", str(path), "--losses", "--json"])) == 0
     count = len(json.loads(capsys.readouterr().out)["suited"])
-    for language, said in (("en", "{} more can learn from it; --json"), ("zh", "另有 {} 个")):
+    for language, said in (
+        ("en", "{} more losses can learn from it; --json"),
+        ("zh", "另有 {} 个"),
+    ):
         doctor(parser.parse_args(["doctor", str(path), "--losses", "--language", language]))
         assert said.format(count - 8) in capsys.readouterr().out
 
