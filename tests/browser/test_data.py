@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
+from explorer.locale import say
 from tests.browser.reading import (
     CHANNEL,
     PROBLEM,
@@ -32,6 +33,7 @@ from tests.browser.reading import (
     unfold,
     upload,
 )
+from tests.sentences import pattern_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -211,11 +213,11 @@ def test_bad_rows_of_a_file_are_named_and_it_is_there_again_when_its_tab_is(page
         upload(page, "some-bad.csv", content.encode())
     told = page.locator(SKIPPED)
     expect(told).to_have_count(3)
-    assert "2 rows were left out" in told.nth(0).inner_text()
+    assert say("en", "ui.skipped", count=2) in told.nth(0).inner_text()
     # Row 1 is the first below the header.
-    assert told.nth(1).inner_text().startswith("Row 2:")
+    for place, row in ((1, 2), (2, 3)):
+        assert pattern_of("ui.row_skipped", row=row).fullmatch(told.nth(place).inner_text())
     assert "high" in told.nth(1).inner_text()
-    assert told.nth(2).inner_text().startswith("Row 3:")
     expect(page.locator(COUNT)).to_have_text("2 pairs")
     # Still said after the picture has changed.
     with redrawn(page):
@@ -251,7 +253,7 @@ def test_a_file_that_is_not_what_it_says(page: Page, subtests: pytest.Subtests) 
             assert "went wrong" not in said
             # The scene stayed as it was, and that is said.
             assert loss_shown(page) == before
-            assert "still the scene from before" in said
+            assert say("en", "ui.still_shown") in said
             # The page works on: the next good file is taken.
             good = frame().assign(score=frame()["score"] + place)  # others each time
             with redrawn(page):

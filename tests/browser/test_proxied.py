@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
+from explorer.locale import say
 from tests.browser.compare import steering as compare
 from tests.browser.conftest import watched
 from tests.browser.doctor.test_data import PASTED
@@ -220,7 +221,7 @@ def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
     finetune.begin(page, steps=2, evaluations=1)
     finetune.wait_for(page, "finished")
     page.evaluate(finetune.UNFOLD)
-    assert finetune.taken(page, tmp_path, "Script with its data (ZIP)").stat().st_size > 1000
+    assert finetune.taken(page, tmp_path, say("en", "finetune.take.kit")).stat().st_size > 1000
     made = "lossprism.kit('history').then(({ addressOf }) => addressOf('run'))"
     assert page.evaluate(made) == "/losses/finetune#run"
     page.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Request, expect
 
+from explorer.locale import say
 from tests.browser.reading import (
     CANVAS,
     CHANNEL,
@@ -24,6 +25,7 @@ from tests.browser.reading import (
     upload,
     visit,
 )
+from tests.sentences import pattern_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -83,7 +85,7 @@ def test_no_pair_at_all_and_scores_that_are_no_numbers_are_said(page: Page) -> N
     expect(page.locator(PROBLEM)).to_be_visible()
     assert page.locator(PROBLEM).inner_text().endswith(".")
     upload(page, "only-bad.csv", table(["a,b,nan", "c,,1"]))
-    expect(page.locator(PROBLEM)).to_contain_text("no usable pair")
+    expect(page.locator(PROBLEM)).to_contain_text(say("en", "problem.no_pairs"))
     expect(page.locator(SKIPPED)).to_have_count(3)
     # Scores that are no finite numbers.
     rows = ["a one,a two,nan", "b one,b two,1", "c one,c two,inf", "d one,d two,0", "e,f,-NaN"]
@@ -91,9 +93,10 @@ def test_no_pair_at_all_and_scores_that_are_no_numbers_are_said(page: Page) -> N
         upload(page, "nan.csv", table(rows))
     expect(page.locator(COUNT)).to_have_text("2 pairs")
     told = page.locator(SKIPPED).all_inner_texts()
-    assert told[0].startswith("3 rows were left out")
-    assert [line.split(":")[0] for line in told[1:]] == ["Row 1", "Row 3", "Row 5"]
-    assert all("not a finite number" in line for line in told[1:])
+    assert told[0] == say("en", "ui.skipped", count=3)
+    for row, line in zip((1, 3, 5), told[1:], strict=True):
+        reason = pattern_of("ui.row_skipped", row=row).fullmatch(line)["reason"]
+        assert pattern_of("problem.score_not_finite").fullmatch(reason)
     sound(page)
 
 

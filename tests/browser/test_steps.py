@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from explorer.locale import say
 from tests.browser.reading import (
     CHANNEL,
     formulas,
@@ -237,6 +238,7 @@ def test_the_legend_says_what_is_measured(page: Page) -> None:
         page.locator("#main-matrix .lp-tab", has_text=facet).click()
         expect(page.locator("#main-matrix .lp-tab[aria-selected=true]")).to_have_text(facet)
         seen.append(measured.inner_text())
-    assert seen == ["value of the step", "takes part", "share of all weight", "∂L/∂(cell)"]
+    named = [say("en", f"legend.{facet}") for facet in ("value", "mask", "weight")]
+    assert seen == [*named, "∂L/∂(cell)"]
     go_to(page, "scores")
     expect(page.locator("#main-matrix .lp-swatch", has_text="masked")).to_be_hidden()

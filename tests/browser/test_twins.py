@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.core.scenario import Data, Scenario
+from explorer.locale import say
 from explorer.sources.textbook import load_example
 from tests.browser.compare.steering import opened_page as beside
 from tests.browser.compare.steering import redrawn as beside_redrawn
@@ -54,14 +55,11 @@ def show(page: Page, scene: Scenario) -> None:
 
 def test_rows_of_the_table_say_whose_text_they_hold(page: Page) -> None:
     show(page, SCENE)
-    assert tags(page) == {
-        "1": ["same text as pair 2"] * 2,
-        "2": ["same text as pair 1"] * 2,
-        "3": ["same text as pair 4"],
-        "4": ["same text as pair 3"],
-    }
+    same = {pair: say("en", "ui.mark.same_text", pair=pair) for pair in (1, 2, 3, 4)}
+    assert tags(page) == {"1": [same[2]] * 2, "2": [same[1]] * 2, "3": [same[4]], "4": [same[3]]}
     tag = page.locator("#main-pairs tbody tr").nth(2).locator("td").nth(2).locator(".lp-tag")
-    assert "Sentence 2 of pair 4" in (tag.get_attribute("title") or "")
+    second = say("en", "ui.mark.same_text.second", pair=4)
+    assert second in (tag.get_attribute("title") or "")
     page.evaluate("window.lossprism.page().correct('It is raining.', 'The weather is wet.', '')")
     expect(tag).to_have_count(0)
     assert set(tags(page)) == {"1", "2"}  # the row stands there, and is no pair any more
@@ -71,8 +69,8 @@ def test_rows_of_the_table_say_whose_text_they_hold(page: Page) -> None:
 def test_what_an_example_holds_on_purpose_stays_at_its_rows(page: Page) -> None:
     show(page, Scenario(data=Data(example="twins"), loss="info_nce"))
     before = tags(page)
-    assert before["5"] == ["hidden positive: also right for pair 4"]
-    assert before["15"] == ["mislabelled on purpose"]
+    assert before["5"] == [say("en", "ui.mark.hidden", pair=4)]
+    assert before["15"] == [say("en", "ui.mark.mislabelled")]
     pairs = load_example("twins")
     with redrawn(page):
         page.evaluate(f"([a, b]) => {CHANNEL}.correct(a, b, '')", [pairs.first[0], pairs.second[0]])
@@ -98,7 +96,7 @@ def test_they_are_left_out_by_one_name_on_all_pages(page: Page, server: Server) 
     page.wait_for_function(f"window.lossprism && {CHANNEL}?.picture")
     expect(page.locator("#lp-twins")).to_have_value("leave_out")
     name, offered = named(page, "#lp-twins")
-    assert name == "The same text twice in a batch"
+    assert name == say("en", "ui.twins")
     # A loss that tells no texts apart does not ask.
     with redrawn(page):
         page.select_option("#lp-loss", "cosent")
@@ -123,5 +121,5 @@ def test_they_are_left_out_by_one_name_on_all_pages(page: Page, server: Server) 
     page.evaluate(f"{FINETUNE}.setPlan({{ loss: 'info_nce', convention: '', parameters: {{}} }})")
     there, choices = named(page, "#lp-finetune-twins")
     assert there == name
-    assert choices == ["Keep out of the batch (no_duplicates)", *reversed(offered)]
+    assert choices == [say("en", "ui.twins.apart"), *reversed(offered)]
     expect(page.locator("#lp-finetune-twins")).to_have_value("apart")

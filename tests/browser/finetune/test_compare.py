@@ -27,6 +27,7 @@ from tests.browser.finetune.steering import (
     taken,
 )
 from tests.browser.reading import number
+from tests.sentences import pattern_of
 from tests.tiny import sentence
 
 pytestmark = pytest.mark.browser
@@ -151,19 +152,20 @@ def test_runs_are_compared_on_a_file_of_ones_own_in_either_language(
     for role, column in (("first", "one"), ("second", "two"), ("score", "score")):
         page.select_option(f".lp-unseen select[name={role}]", column)
     told = page.locator(".lp-unseen-told")
-    expect(told).to_contain_text("All below is on the 40 pairs of mine.tsv.", timeout=60_000)
+    of_file = say("en", "finetune.pairs.of_file", count=40, file="mine.tsv")
+    now = say("en", "finetune.unseen_now", pairs=of_file)
+    expect(told).to_contain_text(now, timeout=60_000)
     expect(told).to_contain_text("with the training pairs.")
-    expect(drawn.locator("h3")).to_have_text(
-        "Spearman before and after, on the 40 pairs of mine.tsv"
-    )
+    gains = say("en", "finetune.gains_on", figure="Spearman", pairs=of_file)
+    expect(drawn.locator("h3")).to_have_text(gains)
     verdict = page.locator(".lp-verdict li")
     expect(verdict.first).to_have_text(re.compile(r"^On the 40 pairs of mine\.tsv, "))
-    expect(verdict.nth(1)).to_contain_text("the 40 pairs of mine.tsv")
+    expect(verdict.nth(1)).to_contain_text(of_file)
     for about in ("mean ± standard deviation", "the mean over the shared seeds"):
         note = page.locator(".lp-finetune_runs .lp-note", has_text=about)
         expect(note).to_have_text(re.compile(r"^On the 40 pairs of mine\.tsv: "))
     page.select_option("#lp-finetune-figure", "finetune.gains")
-    assert "on the 40 pairs of mine.tsv" in taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
+    assert gains in taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
     page.click("#lp-language")
     expect(told).to_contain_text("mine.tsv 的 40 对句子")
     # What losses are called follows the language.
@@ -265,10 +267,11 @@ def test_a_repetition_joins_the_table_of_the_source(finetune: Page, folder: Path
     expect(here.nth(0)).to_contain_text("all-MiniLM-L6-v2 + CE")
     expect(here.nth(0)).to_contain_text("81.00 ± 1.41 here, on the data of this run (2 seeds)")
     expect(here.nth(1)).to_contain_text("85.00 ± 0.00")
-    assert re.fullmatch(
-        r"CoSENT − CE[+−]\d+\.\d\d here \(98%: [+−]\d+\.\d\d to [+−]\d+\.\d\d; 2 seeds\)",
-        here.nth(2).inner_text().replace("\t", ""),
-    )
+    name, told = here.nth(2).inner_text().split("\t", 1)
+    assert name.strip() == "CoSENT − CE"
+    difference = pattern_of("finetune.here_difference", level="98%", count=2)
+    numbers = difference.fullmatch(told.strip()).groups()
+    assert all(re.fullmatch(r"[+−]\d+\.\d\d", number) for number in numbers)
     # Of the source's models, too, what lies between the losses: by average 67.10 and 66.77.
     between = page.locator(".lp-finetune_runs details tr", has_text="CoSENT − CE").first
     expect(between).to_contain_text("+0.33")
