@@ -269,4 +269,4 @@ def _level_of_name(node: Node) -> int:
 def _constant(node: Node) -> str:
     if node.value is None:
         return rf"\mathrm{{{plain_text(node.says)}}}"
-    return node.says.replace("-inf", r"-\infty").replace("inf", r"\infty")
+    return node.says.replace("inf", r"\infty")

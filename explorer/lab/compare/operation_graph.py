@@ -13,6 +13,7 @@ import ast
 import builtins
 import functools
 import inspect
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -33,23 +34,15 @@ OVER: Mapping[str, str] = {
     **{name: name for name in ("sum", "mean", "max", "min", "any", "all", "norm", "logsumexp")},
     **{"amax": "max", "amin": "min", "log_sum_exp": "logsumexp", "log1p_sum_exp": "logsumexp"},
 }
+# Python's own functions of several numbers.
+BOUNDED = {"max": "clamp_min", "min": "clamp_max"}
+BUILTIN = set(dir(builtins))
 # Calls that change the storage of numbers, not their values.
 KEEPS = {"to", "float", "double", "long", "clone", "contiguous", "type_as"}
 OWN_NAMES = {
-    *(
-        INPUT,
-        PARAMETER,
-        CONSTANT,
-        SCALED,
-        MASKED,
-        SAME,
-        "negative",
-        "not",
-        "count",
-        "rows",
-        "columns",
-    ),
-    *("at", "part", "code", "transpose", "add", "subtract", "multiply", "divide", "power"),
+    *(INPUT, PARAMETER, CONSTANT, SCALED, MASKED, SAME, "negative", "not", "count", "rows"),
+    *("columns", "at", "part", "code", "transpose", "add", "subtract", "multiply", "divide"),
+    "power",
 }
 ABOUT_STORAGE = {"device", "dtype", "as_tuple"}
 _BINARY: Mapping[type[ast.operator], str] = {
@@ -223,7 +216,7 @@ class _Reader:
         names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
         inner = any(isinstance(n, ast.comprehension | ast.Lambda) for n in ast.walk(tree))
         known = {**self.globals, **self.known}
-        if inner or not names <= known.keys() | set(dir(builtins)):
+        if inner or not names <= known.keys() | BUILTIN:
             return None
         # The definition has just been run: this is a part of it, once more.
         code = compile(ast.fix_missing_locations(ast.Expression(tree)), "<step>", "eval")
@@ -269,17 +262,32 @@ class _Reader:
     def _named(self, name: str) -> Node:
         if name in self.made:
             return self.made[name]
-        if self._is_collection(name) and name not in dir(builtins):
-            return self._collected(name)
+        if self._is_collection(name) and name not in BUILTIN:
+            number = self._assigned(name)
+            return self._collected(name) if number is None else self._node(number)
         if name not in self.parameters:
             return self._constant({**self.globals, **self.known}.get(name), name)
         if name not in self.used:
             self.used[name] = Node(PARAMETER, self.place, name, value=self.parameters[name])
         return self.used[name]
 
+    def _assigned(self, name: str) -> ast.expr | None:
+        """Return what a name that is no step stands for, such as a plain number or a function; None
+        for a list or dict."""
+        found: ast.expr | None = None
+        for statement in ast.walk(self.tree):
+            if isinstance(statement, ast.Assign) and statement.lineno < self.line:
+                target, value = statement.targets[0], statement.value
+                names = target.elts if isinstance(target, ast.Tuple) else [target]
+                written = [ast.unparse(one) for one in names]
+                if name in written and self._was_run(value):
+                    place = ast.Constant(written.index(name))
+                    found = value if names == [target] else ast.Subscript(value, place, ast.Load())
+        return None if isinstance(found, ast.List | ast.Dict | ast.ListComp) else found
+
     def _is_collection(self, name: str) -> bool:
-        """True for a name of the definition that is no tensor, parameter or global: a list, a
-        dict."""
+        """True for a name of the definition that is no tensor, parameter or global: a list, a dict,
+        a plain number."""
         return not any(name in known for known in (self.made, self.known, self.globals))
 
     def _collected(self, name: str, key: object = None) -> Node:
@@ -307,9 +315,8 @@ class _Reader:
 
     def _was_run(self, value: ast.expr) -> bool:
         """True if all names of an expression exist: its branch was taken."""
-        builtin = dir(builtins)
         names = [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
-        return all(not self._is_collection(name) or name in builtin for name in names)
+        return all(not self._is_collection(name) or name in BUILTIN for name in names)
 
     def _constant(self, value: object, text: str = "") -> Node:
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -357,8 +364,16 @@ class _Reader:
         name = name.removesuffix("_")
         arguments = [*own, *_spread(tree.args)]
         named = {k.arg: k.value for k in tree.keywords if k.arg and k.arg not in ABOUT_STORAGE}
+        if isinstance(tree.func, ast.Name) and self._is_collection(name) and name not in BUILTIN:
+            function = self._assigned(name)
+            name = getattr(function and self._value(function), "__name__", name)
         if name in KEEPS and arguments:
             return self._node(arguments[0])
+        if name in BOUNDED and not own and len(arguments) > 1:
+            return self._of(BOUNDED[name], **dict(_numbered(list(map(self._node, arguments)))))
+        if name == "isneginf":
+            nothing = self._constant(-math.inf)
+            return self._of("equal", left=self._node(arguments[0]), right=nothing)
         if name == "masked_fill":
             of, where, filling = arguments
             outside = self._negated(where)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -152,6 +153,16 @@ def write(at: At) -> tuple[str, int]:
             body, where = at.operand("of"), at.operand("where")
             filled = "" if _is_left_out(at.slots["other"]) else f",\\ {at.operand('other')}"
             return rf"{body}\ \text{{where}}\ {where}{filled}", RELATION
+        case "eye":
+            return rf"\mathbf{{1}}_{{{' = '.join(at.letters[:2] or ('i', 'j'))}}}", WHOLE
+        case "expm1":
+            return rf"e^{{{at.operand('0')}}} - 1", SUM
+        case "log_add_exp":
+            return rf"\log\bigl(e^{{{at.operand('0')}}} + e^{{{at.operand('1')}}}\bigr)", WHOLE
+        case "at":
+            inner = iter(at.operand(place) for place in at.slots if place != "of")
+            index = re.sub("·", lambda _: next(inner), at.node.says)
+            return rf"{at.operand('of', WHOLE)}\bigl[{index}\bigr]", WHOLE
         case "code":
             return rf"\mathtt{{{plain_text(at.node.says)}}}", WHOLE
     operands = [at.operand(place) for place in at.slots]

@@ -11,6 +11,7 @@ import torch
 from explorer.core.explore import explore
 from explorer.core.own_loss import add_own_loss
 from explorer.core.scenario import Data, Scenario
+from explorer.core.trace import function_of
 from explorer.lab.compare.formula_difference import difference, number_of
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
@@ -75,6 +76,22 @@ def kinds_by_name(found, side, name="base"):
     steps = steps_of(side)
     places = [(part.kind, getattr(part, name)) for part in found.steps]
     return {steps[place].name: kind for kind, place in places if place is not None}
+
+
+# Signs that are set like names, and an operation of the tables of several candidates.
+NAMED = {"mean", "unit", "where", "gather"}
+
+
+def test_a_formula_calls_by_name_only_functions_of_its_definition():
+    """Plain numbers, Python's own functions and indices are written out."""
+    wrong, marks = {}, re.compile(r"\\htmlData\{[^}]*\}")
+    for loss, _ in SIDES:
+        formula = marks.sub("", " ".join(difference(explored(loss), explored("cosent")).formula))
+        called = set(re.findall(r"\\operatorname\{([^}]*)\}", formula.replace(r"\_", "_")))
+        own = function_of(explored(loss).definition).__globals__
+        if called - NAMED - {*own} or "()" in formula or r"\\infty" in formula:
+            wrong[loss] = called, formula
+    assert not wrong
 
 
 def test_angle_is_cosent_of_other_scores():
