@@ -83,7 +83,7 @@ async def trained_alone(address: str, data: Path) -> list[float]:
 def steps_in(data: Path, runs: list[str]) -> list[float]:
     """The seconds of each step of the run that was begun, as far as it has come."""
     history = RunFolder(data / "runs" / runs[0]).history()
-    ends = [record["seconds"] for record in history if record["kind"] == "step"]
+    ends = [record.seconds for record in history if record.kind == "step"]
     return list(np.diff(ends, prepend=0.0))
 
 

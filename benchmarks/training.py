@@ -222,9 +222,7 @@ def _recorded(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Tr
 
     def spearman() -> float:
         recorder.flush()
-        return [record for record in run.history() if record["kind"] == "evaluation"][-1][
-            "spearman"
-        ]
+        return [record for record in run.history() if record.kind == "evaluation"][-1].spearman
 
     return trainer, spearman
 
@@ -303,8 +301,8 @@ def whole_run(name: str, chosen: TrainingPlan, root: Path, target: str) -> list[
     started = time.perf_counter()
     status = runs.wait(runs.start(chosen))
     seconds = time.perf_counter() - started
-    summary = status["summary"]
-    before, after = (summary[when]["spearman"] for when in ("before", "after"))
+    summary = status.summary
+    before, after = (one.spearman for one in (summary.before, summary.after))
     said = (
         f"{summary['seconds']:.2f} s of training, {seconds:.1f} s with start, figures and saving; "
         f"held-out Spearman {before:.4f} → {after:.4f} on {summary['pairs']['held_out']} pairs"

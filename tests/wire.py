@@ -187,7 +187,8 @@ def declarations() -> str:
     asked = [answers_of(function) for page in pages.values() for function in page.values()]
     sent = [*asked, *page_facts.PAGES.values()]
     objects = {kind: None for one in sent for kind in _objects(one)}
-    twice = [name for name, count in Counter(map(_called, objects)).items() if count > 1]
+    names = Counter([*map(_called, objects), *NAMED.values()])
+    twice = [name for name, count in names.items() if count > 1]
     if twice:  # TypeScript would take them for one
         raise ValueError(f"two types are called {', '.join(twice)}")
     parts = [HEAD]

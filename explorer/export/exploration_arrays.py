@@ -19,10 +19,11 @@ from explorer.export import picture_types as data
 from explorer.export.matrix_layout import Layout
 from explorer.export.thumbnails import thumbnails
 from explorer.locale import part_word
+from explorer.runtime.arrays import packed
 from explorer.runtime.limits import SHOWN_ROWS
 from explorer.runtime.number_format import json_number, json_numbers
 from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Setting, as_answer, packed
+from explorer.runtime.response_types import Setting, as_answer
 from explorer.sources.cells import shortened
 from losses import Symbol
 from losses.combined.composed import chosen

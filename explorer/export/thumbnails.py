@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool2d
 
 from explorer.export.picture_types import Thumbnail
-from explorer.runtime.response_types import packed
+from explorer.runtime.arrays import packed
 
 THUMBNAIL = 56
 STACKED = 256 * 256  # cells of a matrix that is drawn together with others

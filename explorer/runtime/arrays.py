@@ -1,11 +1,14 @@
-"""Arrays in files that other processes may read or remove at any time."""
+"""Arrays in answers, and in files that other processes may read or remove at any time."""
 
 from __future__ import annotations
 
+import binascii
 import io
 from pathlib import Path
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from explorer.runtime.atomic_files import atomic_write
 
@@ -24,3 +27,9 @@ def load_array(path: Path) -> np.ndarray | None:
         return np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError, MemoryError):
         return None
+
+
+def packed(values: Tensor | np.ndarray, dtype: torch.dtype = torch.float32) -> str:
+    """Return an array as base64 of its little-endian bytes."""
+    plain = torch.as_tensor(values).detach().to("cpu", dtype).contiguous()
+    return binascii.b2a_base64(plain.numpy().data, newline=False).decode("ascii")

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import binascii
 import dataclasses
 from typing import Annotated, Any, TypeGuard, TypeVar
-
-import numpy as np
-import torch
-from torch import Tensor
 
 from explorer.runtime.number_format import json_number
 
@@ -65,9 +60,3 @@ def as_answer(kind: type[Answer], found: object, **others: object) -> Answer:
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether it is an int or a float, and no bool, which Python counts as an int."""
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def packed(values: Tensor | np.ndarray, dtype: torch.dtype = torch.float32) -> str:
-    """Return an array as base64 of its little-endian bytes."""
-    plain = torch.as_tensor(values).detach().to("cpu", dtype).contiguous()
-    return binascii.b2a_base64(plain.numpy().data, newline=False).decode("ascii")

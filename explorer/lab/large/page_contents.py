@@ -14,10 +14,11 @@ from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.pair_table import histogram, page
 from explorer.lab.large.remarks import Judged
 from explorer.lab.large.session import LargeSession
+from explorer.runtime.arrays import packed
 from explorer.runtime.device import device_name
 from explorer.runtime.memory_use import bytes_of
 from explorer.runtime.number_format import Real, json_number
-from explorer.runtime.response_types import Floats, Sparse, packed
+from explorer.runtime.response_types import Floats, Sparse
 
 MAX_LEVEL_LINES = 24
 LONGEST_SENTENCE = 400

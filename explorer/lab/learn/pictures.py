@@ -13,7 +13,7 @@ from explorer.core.explore import Exploration
 from explorer.export.exploration_arrays import describe_batch, looking_at, one_step
 from explorer.export.picture_types import Axis, BatchData, Shown
 from explorer.lab.learn.lesson import Chart, Curve, Matrix, Side
-from explorer.runtime.response_types import packed
+from explorer.runtime.arrays import packed
 from losses.geometry import unit
 
 COSINES = Side("cosine", -0.2, 1.1)

@@ -13,6 +13,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.lab.training.run_records import EvaluationRecord, StepRecord
 from explorer.runtime.number_format import display_number, fixed
 
 if TYPE_CHECKING:  # the command answers --help without torch
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.training.plan import TrainingPlan
     from explorer.lab.training.run_comparison import Comparison
     from explorer.lab.training.run_folder import RunFolder
+    from explorer.lab.training.run_records import FollowedRun, Summary
     from explorer.lab.training.runs import Runs
     from explorer.sources.reading_notes import ReadingNote
 
@@ -216,7 +218,7 @@ def train(chosen: argparse.Namespace) -> int:
         print(f"No model was trained: {problem}", file=sys.stderr)
         return 1
     print(f"The run is in {runs.folder(name).path}")
-    return 0 if status["state"] in ("finished", "stopped") else 1
+    return 0 if status.state in ("finished", "stopped") else 1
 
 
 def compare(chosen: argparse.Namespace) -> int:
@@ -299,16 +301,16 @@ def _scoring_bar() -> Iterator[Callable[..., None]]:
         yield report
 
 
-def _watch(runs: Runs, name: str) -> dict:
+def _watch(runs: Runs, name: str) -> FollowedRun:
     """Show the expected time, as soon as two steps tell, and a progress bar until it has ended."""
     from tqdm import tqdm
 
-    from explorer.lab.training.run_file_validation import LIVE
+    from explorer.lab.training.run_file_reader import LIVE
 
     is_estimated = False
     with tqdm(desc=name, unit="step", file=sys.stderr) as bar:
-        while (status := runs.status(name))["state"] in LIVE:
-            if not is_estimated and status["seconds_left"] is not None:
+        while (status := runs.status(name)).state in LIVE:
+            if not is_estimated and status.seconds_left is not None:
                 bar.write(_time_estimate(status), file=sys.stderr)
                 is_estimated = True
             try:
@@ -320,80 +322,82 @@ def _watch(runs: Runs, name: str) -> dict:
     return status
 
 
-def _time_estimate(status: dict) -> str:
-    whole = max(status["seconds"] + status["seconds_left"], 1)
+def _time_estimate(status: FollowedRun) -> str:
+    whole = max(status.seconds + (status.seconds_left or 0), 1)
     duration = f"{whole:.0f} s" if whole < 90 else f"{whole / 60:.0f} minutes"
     if whole >= 5400:
         duration = f"{whole / 3600:.1f} hours"
-    return f"{status['steps']} steps will take about {duration}, by the pace of the first ones"
+    return f"{status.steps} steps will take about {duration}, by the pace of the first ones"
 
 
-def _show(bar: tqdm, status: dict) -> None:
+def _show(bar: tqdm, status: FollowedRun) -> None:
     postfix = _postfix(status)
     # On a terminal the clock goes on; a file gets changes only.
-    if sys.stderr.isatty() or (status["step"], postfix) != (bar.n, bar.postfix):
-        bar.total = status["steps"]
-        bar.n = status["step"]
+    if sys.stderr.isatty() or (status.step, postfix) != (bar.n, bar.postfix):
+        bar.total, bar.n = status.steps, status.step
         bar.set_postfix_str(postfix, refresh=True)
 
 
-def _postfix(status: dict) -> str:
-    if (loading := status["loading"]) and loading.get("total"):
-        return f"asking the teacher, {loading['done']} of {loading['total']}"
-    if status["queue_position"]:
-        left = status["queue_seconds"]
+def _postfix(status: FollowedRun) -> str:
+    if (loading := status.loading) and loading.total:
+        return f"asking the teacher, {loading.done} of {loading.total}"
+    if status.queue_position:
+        left = status.queue_seconds
         about = "" if left is None else f", some {left:.0f} s of training before it"
-        return f"{status['state']}, place {status['queue_position']}{about}"
-    last = {record["kind"]: record for record in status["records"]}
-    parts = [status["state"]]
-    if "step" in last:
-        parts.append(f"loss {display_number(last['step']['loss'])}")
-    live = last.get("evaluation", {})
-    for figure in ("spearman", "accuracy_at_1"):
-        if live.get(figure) is not None:
-            # Fewer pairs, perhaps, than the figures at the end are of.
-            parts.append(f"{_title(figure)} {_figure(live[figure])} on {live['pairs']} pairs")
-    if (lists := live.get("lists")) and lists["count"]:
-        of = "list" if lists["count"] == 1 else "lists"
-        parts.append(f"NDCG@10 {_figure(lists['ndcg_at_10'])} on {lists['count']} {of}")
+        return f"{status.state}, place {status.queue_position}{about}"
+    last = {type(record): record for record in status.records}
+    parts: list[str] = [status.state]
+    if isinstance(step := last.get(StepRecord), StepRecord):
+        parts.append(f"loss {display_number(step.loss)}")
+    if isinstance(live := last.get(EvaluationRecord), EvaluationRecord):
+        parts += _live_figures(live)
     return ", ".join(parts)
 
 
-def _print_figures(run: RunFolder, status: dict) -> None:
+def _live_figures(live: EvaluationRecord) -> Iterator[str]:
+    for figure in ("spearman", "accuracy_at_1"):
+        if (value := getattr(live, figure)) is not None:
+            # Fewer pairs, perhaps, than the figures at the end are of.
+            yield f"{_title(figure)} {_figure(value)} on {live.pairs} pairs"
+    if (lists := live.lists) and lists.count:
+        of = "list" if lists.count == 1 else "lists"
+        yield f"NDCG@10 {_figure(lists.ndcg_at_10)} on {lists.count} {of}"
+
+
+def _print_figures(run: RunFolder, status: FollowedRun) -> None:
     from explorer.lab.training.remarks import gained
     from explorer.locale import say
 
-    if status["problem"]:
-        problem = status["problem"]
-        print(say("en", problem["key"], **problem["values"]), file=sys.stderr)
-    summary = status["summary"]
+    if status.problem:
+        print(status.problem, file=sys.stderr)
+    summary = status.summary
     if summary is None:
         return
-    print(f"{status['state']} after {summary['steps']} steps, {summary['seconds']:.1f} s")
+    print(f"{status.state} after {summary.steps} steps, {summary.seconds:.1f} s")
     for name in ("spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr_at_10"):
-        before, after = summary["before"].get(name), summary["after"].get(name)
+        before, after = getattr(summary.before, name), getattr(summary.after, name)
         if after is not None:
             print(f"held-out {_title(name)}: {_figure(before)} → {_figure(after)}")
     remark = gained(run)
     print(say("en", f"remark.{remark.key}", **remark.values))
-    if repeated := summary.get("repeated"):
+    if summary.repeated:
         from explorer.lab.training import model_card
 
-        print(model_card.on_repeats(summary["pairs"]["held_out"], repeated))
+        print(model_card.on_repeats(summary.pairs.held_out, summary.repeated))
     _print_lists(summary)
 
 
-def _print_lists(summary: dict) -> None:
+def _print_lists(summary: Summary) -> None:
     from explorer.lab.training import list_metrics
 
-    figures, earlier = (summary[when].get("lists") for when in ("after", "before"))
-    if not figures:
+    figures = summary.after.lists
+    if figures is None:
         return
     for name, title in list_metrics.TITLES.items():
-        if figures[name] is not None:
-            before = _figure(earlier[name] if earlier else None)
-            print(f"held-out {title}: {before} → {_figure(figures[name])}")
-    ends = (display_number(at) for at in (summary["threshold"], figures["floor"]))
+        if (after := summary.after.of_lists(name)) is not None:
+            before = summary.before.of_lists(name)
+            print(f"held-out {title}: {_figure(before)} → {_figure(after)}")
+    ends = (display_number(at) for at in (summary.threshold, figures.floor))
     print(list_metrics.described(figures, *ends))
 
 

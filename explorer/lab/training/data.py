@@ -209,8 +209,8 @@ def rules_for(plan: TrainingPlan, corpus: Corpus) -> LabelRules:
 def rules_of(run: RunFolder, plan: TrainingPlan) -> LabelRules:
     """The rules that a run was begun with; one of an earlier version read labels from 0 on, or
     from the least below 0, and half of the largest was its threshold."""
-    if known := run.read("config.json").get("rules"):
-        return LabelRules(known["threshold"], tuple(known["label_range"]))
+    if known := run.config.rules:
+        return LabelRules(known.threshold, known.label_range)
     sides = (run.read_pairs(f"{side}.jsonl") for side in ("train", "held_out"))
     labels = [label for side in sides for *_, label in side]
     lowest, highest = min(labels), max(labels)
@@ -382,7 +382,7 @@ def losses_for(plan: TrainingPlan, corpus: Corpus) -> dict[str, Problem | None]:
 def material_of(run: RunFolder) -> Material:
     """Read the training pairs of a run; one of an earlier version has no teacher and no
     triplets."""
-    config = run.read("config.json")
+    config = run.config
     pairs, teacher = run.read_taught("train.jsonl")
-    awaits = teacher is None and bool(config["plan"].get("teacher_model", "").strip())
-    return Material(pairs, teacher, bool(config.get("triplets")), awaits)
+    awaits = teacher is None and bool(str(config.plan.get("teacher_model", "")).strip())
+    return Material(pairs, teacher, config.triplets, awaits)

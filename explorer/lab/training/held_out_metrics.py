@@ -17,6 +17,7 @@ from explorer.core.label_disagreement import mid_ranks, rank_correlation
 from explorer.core.trace_diagnostics import TIED
 from explorer.lab.training.data import Pair
 from explorer.lab.training.pair_sources import DRAW
+from explorer.lab.training.run_records import LiveHistogram
 from explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
 
 if TYPE_CHECKING:
@@ -187,12 +188,12 @@ class HeldOut:
             "histogram": self._histogram(scores) if finite else None,
         }
 
-    def _histogram(self, scores: np.ndarray) -> dict[str, list]:
+    def _histogram(self, scores: np.ndarray) -> LiveHistogram:
         low, high = (-1.0, 1.0) if np.abs(scores).max() <= 1 else (scores.min(), scores.max())
         edges = np.linspace(low, high, BINS + 1)
         within = [(self.labels >= a) & (self.labels <= b) for a, b in self.bands]
         counts = [np.histogram(scores[band], edges)[0].tolist() for band in within]
-        return {"edges": edges.tolist(), "counts": counts}
+        return LiveHistogram(edges=edges.tolist(), counts=counts)
 
 
 def own_places(

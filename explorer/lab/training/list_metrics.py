@@ -23,11 +23,14 @@ import numpy as np
 from explorer.core.label_disagreement import TIED
 from explorer.lab.training.data import Pair
 from explorer.lab.training.held_out_metrics import MAX_PLACES, reciprocal
+from explorer.lab.training.run_records import ListFigures
 from explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
 from losses.labels import LabelRules
 
 
-def list_figures(pairs: Sequence[Pair], scores: np.ndarray, rules: LabelRules) -> dict | None:
+def list_figures(
+    pairs: Sequence[Pair], scores: np.ndarray, rules: LabelRules
+) -> ListFigures | None:
     """Return the figures of the lists among pairs with these scores [n]: means over `count` lists,
     None where that is 0.
 
@@ -50,14 +53,14 @@ def list_figures(pairs: Sequence[Pair], scores: np.ndarray, rules: LabelRules) -
         else:
             found.append((ndcg(own_scores, own - floor), mrr(own_scores, own >= rules.threshold)))
     means = np.mean(found, axis=0).tolist() if found else (None, None)
-    return {
-        "ndcg_at_10": means[0],
-        "mrr_at_10": means[1],
-        "count": len(found),
-        "alike": alike,
-        "without": without,
-        "floor": floor,
-    }
+    return ListFigures(
+        ndcg_at_10=means[0],
+        mrr_at_10=means[1],
+        count=len(found),
+        alike=alike,
+        without=without,
+        floor=floor,
+    )
 
 
 def lists_among(pairs: Sequence[Pair]) -> list[np.ndarray]:
@@ -89,14 +92,14 @@ def mrr(scores: np.ndarray, relevant: np.ndarray) -> float:
 TITLES = {"ndcg_at_10": "NDCG@10 of lists", "mrr_at_10": "MRR@10 of lists"}
 
 
-def described(figures: dict, threshold: str, floor: str) -> str:
+def described(figures: ListFigures, threshold: str, floor: str) -> str:
     """Describe which lists were measured and how, in a sentence or two of Markdown or plain
     text."""
-    count, left_out = figures["count"], []
-    if figures["alike"]:
-        left_out.append(f"{figures['alike']} with equal labels throughout")
-    if figures["without"]:
-        left_out.append(f"{figures['without']} without a label of {threshold} or more")
+    count, left_out = figures.count, []
+    if figures.alike:
+        left_out.append(f"{figures.alike} with equal labels throughout")
+    if figures.without:
+        left_out.append(f"{figures.without} without a label of {threshold} or more")
     lists = "list" if count == 1 else "lists"
     among = f"Measured on {count} held-out {lists} (pairs with the same first sentence)"
     left = f"; left out: {', '.join(left_out)}" if left_out else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from explorer.lab.training import list_metrics
 from explorer.lab.training.pair_influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.lab.training.run_comparison import held_out_pairs
+from explorer.lab.training.run_records import EvaluationRecord, RunRecord, StepRecord, Summary
 from explorer.lab.training.trainer_inputs import CLASSES, PAIRS
 from explorer.locale import catalogue, say
 from explorer.runtime.number_format import display_number, fixed
@@ -29,8 +30,8 @@ WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 220, 60, 22, 24
 def complete(
     folder: Path,
     plan: TrainingPlan,
-    summary: Mapping,
-    history: Sequence[Mapping],
+    summary: Summary,
+    history: Sequence[RunRecord],
     gained: Remark | None = None,
 ) -> None:
     """Add data, loss, parameters, curves and the `gained` remark to the README of a model
@@ -63,51 +64,49 @@ def show_examples(model: Any) -> None:
 
 def section(
     plan: TrainingPlan,
-    summary: Mapping,
-    history: Sequence[Mapping],
+    summary: Summary,
+    history: Sequence[RunRecord],
     gained: Remark | None = None,
 ) -> str:
-    before, after, rate = summary["before"], summary["after"], display_number(plan.rate)
+    before, after, pairs = summary.before, summary.after, summary.pairs
     rows = [
         ("Loss", f"{plan.loss} {json.dumps(plan.settings)}"),
         ("Convention", plan.convention or "LossPrism"),
         ("Data", _named(plan.data)),
-        ("Pairs", "{train} to learn from, {held_out} held out".format(**summary["pairs"])),
-        ("Labels", "read as {} to {}".format(*map(display_number, summary["label_range"]))),
-        ("Positive from", display_number(summary["threshold"])),
+        ("Pairs", f"{pairs.train} to learn from, {pairs.held_out} held out"),
+        ("Labels", "read as {} to {}".format(*map(display_number, summary.label_range))),
+        ("Positive from", display_number(summary.threshold)),
         ("Encoder", f"{shown(plan.encoder)} ({KINDS[plan.kind]})"),
         *_prompts(plan),
         *([("Guide", shown(plan.guide))] if plan.asks_guide else []),
         *([("Teacher", shown(plan.teacher_model))] if plan.asks_teacher else []),
         *_examples(summary),
-        ("Steps", f"{summary['steps']} of {plan.batch_size} {_form(summary)}"),
+        ("Steps", f"{summary.steps} of {plan.batch_size} {_form(summary)}"),
         *(
             [("The same text twice", DUPLICATE_TEXTS[_duplicate_rule(plan)])]
             if plan.spec.negatives_of_batch
             else []
         ),
         *([("Batches", DRAWN[plan.sampler])] if plan.sampler in DRAWN else []),
-        ("Learning rate", f"{rate}, {plan.schedule}, warm-up {display_number(plan.warmup)}"),
+        ("Learning rate", _learning_rate(plan)),
         ("Seed", f"{plan.seed}"),
     ]
     rows += [
         (
             f"Held-out {SPELLED_OUT.get(name) or name.replace('_at_', '@')}",
-            f"{fixed(before.get(name), PLACES)} → {fixed(after[name], PLACES)}",
+            f"{fixed(getattr(before, name), PLACES)} → {fixed(getattr(after, name), PLACES)}",
         )
         for name in ALL_FIGURES
-        if after.get(name) is not None
+        if getattr(after, name) is not None
     ]
-    if lists := after.get("lists"):
-        earlier = before.get("lists") or {}
-        rows += [
-            (
-                f"Held-out {title}",
-                f"{fixed(earlier.get(name), PLACES)} → {fixed(lists[name], PLACES)}",
-            )
-            for name, title in list_metrics.TITLES.items()
-            if lists[name] is not None
-        ]
+    rows += [
+        (
+            f"Held-out {title}",
+            f"{fixed(before.of_lists(name), PLACES)} → {fixed(after.of_lists(name), PLACES)}",
+        )
+        for name, title in list_metrics.TITLES.items()
+        if after.of_lists(name) is not None
+    ]
     table = "".join(f"| {name} | {value} |\n" for name, value in rows)
     leading = _leading(summary)
     measured = (
@@ -117,10 +116,10 @@ def section(
         measured = f"{measured}\n{ON_POSITIVES}\n"
     if gained is not None:
         measured = f"{measured}\n{say('en', f'remark.{gained.key}', **gained.values)}\n"
-    if repeated := summary.get("repeated"):
-        measured = f"{measured}\n{on_repeats(summary['pairs']['held_out'], repeated)}\n"
-    if lists:
-        ends = (display_number(at) for at in (summary["threshold"], lists["floor"]))
+    if summary.repeated:
+        measured = f"{measured}\n{on_repeats(pairs.held_out, summary.repeated)}\n"
+    if lists := after.lists:
+        ends = (display_number(at) for at in (summary.threshold, lists.floor))
         measured = f"{measured}\n{list_metrics.described(lists, *ends)}\n"
     curves = f"![Loss by step](loss.svg)\n\n{measured}"
     return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
@@ -132,17 +131,22 @@ def on_repeats(held_out: int, repeated: int) -> str:
     return say("en", "remark.run_repeats", **values)
 
 
-def _form(summary: Mapping) -> str:
+def _learning_rate(plan: TrainingPlan) -> str:
+    rate = display_number(plan.rate)
+    return f"{rate}, {plan.schedule}, warm-up {display_number(plan.warmup)}"
+
+
+def _form(summary: Summary) -> str:
     """Name the unit of a batch; runs of earlier versions have none."""
-    form = summary.get("examples", {}).get("form", PAIRS)
+    form = summary.examples.form if summary.examples else PAIRS
     return "sentences" if form == CLASSES else form
 
 
-def _examples(summary: Mapping) -> list[tuple[str, str]]:
+def _examples(summary: Summary) -> list[tuple[str, str]]:
     """Number of training rows, where these are no pairs."""
-    if _form(summary) == PAIRS:
+    if summary.examples is None or _form(summary) == PAIRS:
         return []
-    return [("Examples", f"{summary['examples']['count']} {_form(summary)}")]
+    return [("Examples", f"{summary.examples.count} {_form(summary)}")]
 
 
 # On other pairs the same threshold gives less.
@@ -165,10 +169,10 @@ DUPLICATE_TEXTS = {
 }
 
 
-def _leading(summary: Mapping) -> str:
+def _leading(summary: Summary) -> str:
     """Name of the figure that judges the model: Spearman, or for positives alone the retrieval."""
     ranked, found = LEADING
-    return ranked if summary["after"].get(found) is None else found
+    return ranked if getattr(summary.after, found) is None else found
 
 
 def _prompts(plan: TrainingPlan) -> list[tuple[str, str]]:
@@ -182,12 +186,12 @@ def _duplicate_rule(plan: TrainingPlan) -> str:
     return "leave_out" if plan.leaves_duplicates_out else "keep"
 
 
-def _on_sample(summary: Mapping, history: Sequence[Mapping]) -> str:
+def _on_sample(summary: Summary, history: Sequence[RunRecord]) -> str:
     """Note that the curve is of fewer pairs than the table, where it is."""
     # Earlier versions did not record it, and their runs may be resumed.
-    live = next((r.get("pairs", 0) for r in history if r["kind"] == "evaluation"), 0)
-    whole = summary["pairs"]["held_out"]
-    if not 0 < live < whole:
+    live = next((one.pairs for one in history if isinstance(one, EvaluationRecord)), None)
+    whole = summary.pairs.held_out
+    if not live or live >= whole:
         return ""
     note = f"The curve is of {live} of the {whole} held-out pairs, measured during the training;"
     return f"\n{note} the figures above are of all of them.\n"
@@ -200,10 +204,11 @@ def _named(data: TrainingData) -> str:
     return shown(catalogue("en").get(f"example.{name}.title", name)) or data.source
 
 
-def curve(history: Sequence[Mapping], figure: str) -> str:
+def curve(history: Sequence[RunRecord], figure: str) -> str:
     """A figure of the run's records by step, as a line."""
-    live = [r for r in history if r["kind"] in ("step", "evaluation")]
-    found = [(r["step"], r[figure]) for r in live if r.get(figure) is not None]
+    live = [one for one in history if isinstance(one, StepRecord | EvaluationRecord)]
+    read = [(one.step, getattr(one, figure, None)) for one in live]
+    found = [(step, value) for step, value in read if value is not None]
     steps, values = zip(*found, strict=True) if found else ((0, 1), (0.0, 0.0))
     low, high = min(values), max(values)
     span, last = (high - low) or 1.0, (steps[-1] - steps[0]) or 1

@@ -4,7 +4,7 @@ collapse of its own batches."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Rules, Scenario
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.run_folder import from_nulls
+from explorer.lab.training.run_records import Probe
 from explorer.lab.training.trainer_inputs import (
     CLASSES,
     LISTS,
@@ -33,7 +34,7 @@ TeacherVectors = Callable[[Sequence[str]], torch.Tensor]
 
 def explored(
     plan: TrainingPlan,
-    probe: Mapping,
+    probe: Probe,
     scores: np.ndarray,
     vectors: np.ndarray | None,
     scenario: Scenario | None = None,
@@ -48,10 +49,9 @@ def explored(
     """
     if scenario is None:
         scenario = Scenario(loss=plan.loss, convention=plan.convention, parameters=plan.parameters)
-    ends = probe.get("label_range")  # of an earlier version there are none
     rules = Rules(
-        threshold=probe["threshold"],
-        label_range=tuple(ends) if ends else None,
+        threshold=probe.threshold,
+        label_range=probe.label_range,
         extra_negatives=plan.extra_negatives,
         twins="leave_out" if plan.leaves_duplicates_out else "keep",
     )
@@ -59,11 +59,11 @@ def explored(
     data = dataclasses.replace(scenario.data, cross_encoder=crosses)
     scenario = dataclasses.replace(scenario, rules=rules, data=data)
     pairs = Pairs(
-        tuple(probe["first"]),
-        tuple(probe["second"]),
-        tuple(map(float, probe["labels"])),
-        labelled=probe.get("labelled", True),
-        teacher=tuple(from_nulls(probe["teacher"])) if probe.get("teacher") else None,
+        tuple(probe.first),
+        tuple(probe.second),
+        tuple(map(float, probe.labels)),
+        labelled=probe.labelled,
+        teacher=tuple(from_nulls(probe.teacher)) if probe.teacher else None,
         guide=guide,
         teacher_vectors=teacher_vectors,
     )
@@ -115,16 +115,21 @@ def _collapse_of(
 ) -> float | None:
     """The same of the batch of the pairs at these places."""
     first, second, labels = zip(*(material.pairs[place] for place in places), strict=True)
-    batch = {"first": first, "second": second, "labels": labels, "labelled": labelled}
-    if material.teacher is not None:
-        batch["teacher"] = [material.teacher[place] for place in places]
+    teacher = material.teacher and [material.teacher[place] for place in places]
     texts = distinct(first, second)
     taught = None if vectors_of is None else np.asarray(vectors_of(texts))
     vectors = None
     if plan.kind == "bi":
         vectors = draw.normal(size=(len(texts), 8 if taught is None else taught.shape[1]))
     scores = draw.normal(size=len(first))
-    probe = {**batch, **rules._asdict()}
+    probe = Probe(
+        first=list(first),
+        second=list(second),
+        labels=list(labels),
+        labelled=labelled,
+        teacher=list(teacher) if teacher else None,
+        **rules._asdict(),
+    )
     return explored(plan, probe, scores, vectors, teacher_vectors=taught).collapse
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from explorer.lab.training.run_folder import RunFolder, all_runs
-from explorer.lab.training.run_status import progress
+from explorer.lab.training.run_records import RecordedPlan
+from explorer.lab.training.run_status import progress, recorded_plan
 from explorer.runtime.problem import Problem
 
 # A step of two runs that are alike in these takes about as long.
@@ -29,24 +30,24 @@ def seconds_before(run: RunFolder) -> float | None:
 
 def _seconds_left(run: RunFolder, known: list[RunFolder]) -> float | None:
     try:
-        plan, state = run.read("config.json")["plan"], run.state
-        steps = state.get("steps") or plan.get("steps")
-        if not steps or state["state"] == "paused":
+        plan, state = recorded_plan(run, run.config.plan), run.state
+        steps = state.steps or plan.steps
+        if not steps or state.state == "paused":
             return None
-        last, pace = progress(run)
-        pace = pace or _pace_of(plan, known)
+        now = progress(run)
+        pace = now.pace or _pace_of(plan, known)
     except (FileNotFoundError, Problem):  # it was deleted while we looked, or is damaged
         return 0.0
-    return None if pace is None else max(steps - last["step"], 0) * pace
+    return now.seconds_left(steps, pace)
 
 
-def _pace_of(plan: dict, known: list[RunFolder]) -> float | None:
+def _pace_of(plan: RecordedPlan, known: list[RunFolder]) -> float | None:
     """The seconds that a step of the last run took that was alike."""
     for one in known:
         try:
-            other = one.read("config.json")["plan"]
-            alike = all(other.get(name) == plan.get(name) for name in ALIKE)
-            pace = progress(one)[1] if alike else None
+            other = recorded_plan(one, one.config.plan)
+            alike = all(getattr(other, name) == getattr(plan, name) for name in ALIKE)
+            pace = progress(one).pace if alike else None
         except (FileNotFoundError, Problem):
             continue
         if pace is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from explorer.core.scenario import Scenario
 from explorer.lab.training.data import rules_of
 from explorer.lab.training.ended_run_scores import HeldOutScores, measured
 from explorer.lab.training.probe_batch import explored
+from explorer.lab.training.run_records import EvaluationRecord
 from explorer.lab.training.runs import Runs
 from explorer.lab.unit_vectors import directions
 from explorer.runtime.problem import Problem
@@ -101,14 +102,16 @@ def rank_changes(found: HeldOutScores, count: int = 20) -> list[MovedPair]:
 
 def exploration(runs: Runs, name: str, step: int, scenario: Scenario | None = None) -> Exploration:
     """The loss of the run (or of a scenario) on its probe batch at a recorded step."""
-    evaluations = [r for r in runs.history(name) if r["kind"] == "evaluation"]
+    evaluations = [one for one in runs.history(name) if isinstance(one, EvaluationRecord)]
     probe = runs.probe(name)
     if not evaluations or probe is None:
         raise Problem("training_not_finished", name=name)
-    record = min(evaluations, key=lambda r: abs(r["step"] - step))
-    vectors = runs.probe_vectors(name, record["step"])
-    scores = np.array(record["probe"])
+    record = min(evaluations, key=lambda one: abs(one.step - step))
+    vectors = runs.probe_vectors(name, record.step)
+    scores = np.array(record.probe)
     plan = runs.plan(name)
-    known = rules_of(runs.folder(name), plan)._asdict()
+    if probe.threshold is None or probe.label_range is None:  # of an earlier version
+        rules = rules_of(runs.folder(name), plan)
+        probe = replace(probe, threshold=rules.threshold, label_range=rules.label_range)
     guide, taught = runs.probe_guide(name), runs.probe_teacher(name)
-    return explored(plan, {**known, **probe}, scores, vectors, scenario, guide, taught)
+    return explored(plan, probe, scores, vectors, scenario, guide, taught)

@@ -19,6 +19,14 @@ from transformers import Trainer, TrainerCallback
 from explorer.core.remarks import COLLAPSED
 from explorer.lab.training.held_out_metrics import HeldOut, unnoticed
 from explorer.lab.training.run_folder import RunFolder
+from explorer.lab.training.run_records import (
+    AlarmRecord,
+    EvaluationRecord,
+    EventRecord,
+    ListFigures,
+    RunRecord,
+    StepRecord,
+)
 from explorer.lab.training.training_failures import OwnNotFinite
 from explorer.locale import Word, word
 from explorer.runtime.arrays import save_array
@@ -31,7 +39,7 @@ if TYPE_CHECKING:
 # Seconds between writes of the log, and between reads of commands.
 FLUSH_SECONDS, ASK_SECONDS = 0.1, 0.1
 # One for all records: the json module would make one for each.
-_ENCODER = json.JSONEncoder(allow_nan=False)
+_ENCODER = json.JSONEncoder(allow_nan=False, default=vars)
 # The trainer's loader fetches a batch ahead of the one in use.
 AHEAD = 3
 SHOWN_PAIRS = 3
@@ -55,7 +63,7 @@ class Recorder(TrainerCallback):
         checkpoint_seconds: float,
         time_limit: float,
         loss_at_collapse: Callable[[np.ndarray, np.ndarray | None], tuple],
-        lists_of: Callable[[np.ndarray], dict | None],
+        lists_of: Callable[[np.ndarray], ListFigures | None],
         learning: nn.Module,
     ) -> None:
         self.run, self.live, self.probe = run, live, probe
@@ -70,7 +78,7 @@ class Recorder(TrainerCallback):
         self.stopped_early = False
         self.collapsed_since: int | None = None
         self.flushed = self.asked = 0.0
-        self.unwritten: list[dict] = []
+        self.unwritten: list[RunRecord] = []
         self.file = run.log.open("a", encoding="utf-8")
 
     def attach(self, trainer: Trainer) -> None:
@@ -105,8 +113,8 @@ class Recorder(TrainerCallback):
     # Events
 
     def on_train_begin(self, args, state, control, *, model, **_) -> None:
-        before = [r for r in self.run.history() if r["kind"] == "step"]
-        self.started = time.perf_counter() - (before[-1]["seconds"] if before else 0.0)
+        before = [one for one in self.run.history() if isinstance(one, StepRecord)]
+        self.started = time.perf_counter() - (before[-1].seconds if before else 0.0)
         self.began = self.saved = time.perf_counter()
         self.run.say("training", steps=state.max_steps)
         if state.global_step == 0:
@@ -124,7 +132,8 @@ class Recorder(TrainerCallback):
                 raise NotFinite(f"{name} is {figure}")
 
     def on_step_end(self, args, state, control, *, model, **_) -> None:
-        self.write("step", state.global_step, **self.noted, seconds=round(self.seconds, 4))
+        seconds = round(self.seconds, 4)
+        self.write(StepRecord(step=state.global_step, **self.noted, seconds=seconds))
         if state.global_step % self.every == 0 or state.global_step == state.max_steps:
             self.measure(model, state.global_step)
         self._obey(state, control)
@@ -139,7 +148,7 @@ class Recorder(TrainerCallback):
         folder = self.run.checkpoints / f"checkpoint-{state.global_step}"
         save_file(own_weights(self.learning), folder / "loss.safetensors")
         (folder / "whole").touch()
-        self.write("checkpoint", state.global_step)
+        self.write(EventRecord(kind="checkpoint", step=state.global_step))
         self.flush()
         self.saved = time.perf_counter()
 
@@ -158,13 +167,13 @@ class Recorder(TrainerCallback):
 
     def _wait(self, step: int) -> None:
         paused = time.perf_counter()
-        self.write("paused", step)
+        self.write(EventRecord(kind="paused", step=step))
         self.flush()
         self.run.say("paused")
         while self.run.command() == "pause" and not self.time_is_up:
             time.sleep(ASK_SECONDS)
         self.run.say("training")
-        self.write("continued", step)
+        self.write(EventRecord(kind="continued", step=step))
         lost = time.perf_counter() - paused
         self.started, self.saved = self.started + lost, self.saved + lost
 
@@ -183,8 +192,8 @@ class Recorder(TrainerCallback):
             save_array(folder / f"{step}.npy", vectors[:count].astype(np.float32))
         took = round(time.perf_counter() - began, 4)
         listed = [round(float(score), 6) for score in scores[: self.probe]]
-        figures["lists"] = self.lists_of(scores)
-        self.write("evaluation", step, **figures, probe=listed, seconds=took)
+        lists = self.lists_of(scores)
+        self.write(EvaluationRecord(step=step, **figures, lists=lists, probe=listed, seconds=took))
         self._watch(model, step, scores, vectors)
         self.flush()
 
@@ -209,7 +218,9 @@ class Recorder(TrainerCallback):
             return
         loss, collapse = self.loss_at_collapse(scores[: self.probe], vectors)
         since = self.collapsed_since
-        self.write("alarm", step, since=since, low=low, high=high, loss=loss, collapse=collapse)
+        self.write(
+            AlarmRecord(step=step, since=since, low=low, high=high, loss=loss, collapse=collapse)
+        )
 
     @property
     def time_is_up(self) -> bool:
@@ -221,15 +232,15 @@ class Recorder(TrainerCallback):
     def seconds(self) -> float:
         return time.perf_counter() - self.started
 
-    def write(self, kind: str, step: int, **values: object) -> None:
-        self.unwritten.append({"kind": kind, "step": step, **values})
+    def write(self, record: RunRecord) -> None:
+        self.unwritten.append(record)
         if time.perf_counter() - self.flushed > FLUSH_SECONDS:
             self.flush()
 
     def flush(self) -> None:
         """Records are encoded together: each for itself, between steps, takes several times as
         long."""
-        self.file.writelines([f"{_ENCODER.encode(record)}\n" for record in self.unwritten])
+        self.file.writelines([f"{_ENCODER.encode(vars(record))}\n" for record in self.unwritten])
         self.file.flush()
         self.unwritten.clear()
         self.flushed = time.perf_counter()

@@ -12,6 +12,7 @@ from explorer.lab.training.rank_changes import MovedPair, rank_changes
 from explorer.lab.training.run_comparison import held_out_pairs, on_gain, on_repeats
 from explorer.lab.training.run_difference_verdict import Gain, gain
 from explorer.lab.training.run_folder import RunFolder
+from explorer.lab.training.run_records import StepRecord
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.trend import trend_of
 from explorer.lab.unit_vectors import directions
@@ -41,14 +42,13 @@ def _gain(run: RunFolder) -> Gain | None:
 
 def remarks(runs: Runs, name: str, limit: int = 5) -> list[Remark]:
     """Return at most `limit` remarks on a run, whether it still trains or has ended."""
-    history = runs.history(name)
-    steps = [record for record in history if record["kind"] == "step"]
+    steps = [one for one in runs.history(name) if isinstance(one, StepRecord)]
     run = runs.folder(name)
     ended = has_ended(run)
     found = [
         *(_on_held_out(run) if ended else ()),
         *(_on_pairs(runs, name) if ended else ()),
-        *on_loss([record["loss"] for record in steps]),
+        *on_loss([record.loss for record in steps]),
         *(_on_space(run) if ended else ()),
     ]
     return found[:limit]

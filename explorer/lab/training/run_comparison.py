@@ -25,6 +25,7 @@ from explorer.lab.training.run_difference_verdict import (
     gain,
     judged,
 )
+from explorer.lab.training.run_records import Summary
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.setting_effect import Tried, on_settings, tried
 from explorer.lab.training.unseen_pairs import Unseen
@@ -138,7 +139,7 @@ class _Group:
 
     plan: Json
     names: dict[int, str] = field(default_factory=dict)
-    summaries: dict[int, Json] = field(default_factory=dict)
+    summaries: dict[int, Summary] = field(default_factory=dict)
     outcomes: dict[int, HeldOutScores] = field(default_factory=dict)
     label: str = ""
 
@@ -218,7 +219,7 @@ def _in_groups(
     ended = {name: runs.folder(name) for name in names if has_ended(runs.folder(name))}
     on_file = measuring.outcomes(ended, unseen, report) if unseen else {}
     for name in names:
-        summary = runs.status(name)["summary"]
+        summary = runs.folder(name).summary
         if summary is None:
             continue
         plan = runs.plan(name).to_json()
@@ -272,10 +273,10 @@ def _summed_up(group: _Group, unseen: Unseen | None) -> Group:
     )
 
 
-def _figure(summary: Json, figure: str) -> float | None:
+def _figure(summary: Summary, figure: str) -> float | None:
     """Return a figure; None where it has no value, or was not measured yet when the run was
     made."""
-    return summary["after"].get(figure) if figure in ALL_FIGURES else summary[figure]
+    return getattr(summary.after if figure in ALL_FIGURES else summary, figure)
 
 
 def _gain(group: _Group) -> Gain | None:

@@ -13,6 +13,7 @@ waits for its turn, or a command that asks how a run is doing, stays small.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import json
 import math
@@ -23,14 +24,33 @@ import zipfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import platformdirs
 import psutil
 
-from explorer.lab.training.run_file_validation import LIVE, is_row, read_object, records_in
+from explorer.lab.training.run_file_reader import (
+    LIVE,
+    Misfit,
+    is_row,
+    read_as,
+    read_object,
+    records_in,
+)
+from explorer.lab.training.run_process import birth_of, is_running
+from explorer.lab.training.run_records import (
+    Probe,
+    RunConfig,
+    RunOwner,
+    RunRecord,
+    RunStage,
+    RunState,
+    StepRecord,
+    Summary,
+)
 from explorer.runtime.atomic_files import atomic_write
 from explorer.runtime.deployment_policy import deployment_policy
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.local_path import is_inside
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import visitor
@@ -38,14 +58,14 @@ from explorer.runtime.visitors import visitor
 if TYPE_CHECKING:
     import numpy as np
 
+Contents = TypeVar("Contents")
+
 _NAME = re.compile(r"[\w-]{1,80}")
 # A disk with fewer bytes free is full.
 LEAST_FREE = 2**20
 # What the guide of a run makes of the sentences of its probe batch.
 PROBE_GUIDE = "probe_guide.npy"
 PROBE_TEACHER = "probe_teacher.npy"
-# The system counts from a start that moves when its clock is set.
-SAME_BIRTH_SECONDS = 10
 
 
 _chosen: Path | None = None
@@ -118,7 +138,7 @@ class RunFolder:
     @property
     def owner(self) -> str:
         """The visitor of a hosted page who began it; "" of one that was begun at home."""
-        return self._owner.get("visitor", "")
+        return self._owner.visitor
 
     @property
     def is_mine(self) -> bool:
@@ -128,16 +148,16 @@ class RunFolder:
     @property
     def token(self) -> str:
         """Token in the link of a shared run; "" for any other."""
-        return self._owner.get("token", "")
+        return self._owner.token
 
     @property
-    def _owner(self) -> dict:
+    def _owner(self) -> RunOwner:
         try:
-            return self.read("owner.json") if (self.path / "owner.json").exists() else {}
+            return self._read_if_there("owner.json", RunOwner) or RunOwner()
         except FileNotFoundError:
-            return {}
+            return RunOwner()
         except Problem:  # of an unknown owner
-            return {"visitor": "?"}
+            return RunOwner(visitor="?")
 
     def read(self, name: str) -> dict:
         """Read a file of the run.
@@ -151,8 +171,31 @@ class RunFolder:
                 raise
             content = None
         if content is None:
-            raise self._damaged(name)
+            raise self.damaged(name)
         return content
+
+    def _read_as(self, name: str, kind: type[Contents]) -> Contents:
+        try:
+            return read_as(kind, self.read(name))
+        except Misfit:
+            raise self.damaged(name) from None
+
+    def _read_if_there(self, name: str, kind: type[Contents]) -> Contents | None:
+        return self._read_as(name, kind) if (self.path / name).exists() else None
+
+    @property
+    def config(self) -> RunConfig:
+        return self._read_as("config.json", RunConfig)
+
+    @property
+    def summary(self) -> Summary | None:
+        """Its results; None before it has ended."""
+        return self._read_if_there("summary.json", Summary)
+
+    @property
+    def probe(self) -> Probe | None:
+        """The probe batch; None while it is not chosen yet."""
+        return self._read_if_there("probe.json", Probe)
 
     def file(self, name: str) -> Path:
         """The path of a file of the run. Raises Problem where a link leads out of the folder."""
@@ -183,17 +226,17 @@ class RunFolder:
         except FileNotFoundError:
             raise
         except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error):
-            raise self._damaged(name) from None
+            raise self.damaged(name) from None
 
-    def _damaged(self, file: str) -> Problem:
+    def damaged(self, file: str) -> Problem:
         return Problem("training_damaged", name=self.name, file=file)
 
     def write(self, name: str, value: object) -> None:
         """Replace a file of the run. Raises Problem where a folder stands in its place."""
         try:
-            _write_text(self.path / name, json.dumps(value, ensure_ascii=False, indent=1))
+            _write_text(self.path / name, json.dumps(plain(value), ensure_ascii=False, indent=1))
         except IsADirectoryError:
-            raise self._damaged(name) from None
+            raise self.damaged(name) from None
 
     # Pairs
 
@@ -225,7 +268,7 @@ class RunFolder:
         try:
             return pairs, from_nulls(row[3] if len(row) > 3 else None for row in rows)
         except (ValueError, TypeError):
-            raise self._damaged(name) from None
+            raise self.damaged(name) from None
 
     def _rows(self, name: str) -> list[tuple]:
         try:
@@ -235,78 +278,75 @@ class RunFolder:
         except FileNotFoundError:
             raise
         except (OSError, ValueError, TypeError, RecursionError):
-            raise self._damaged(name) from None
+            raise self.damaged(name) from None
         if not all(map(is_row, rows)):
-            raise self._damaged(name)
+            raise self.damaged(name)
         return rows
 
     # State
 
     @property
-    def state(self) -> dict:
-        return self.read("state.json")
+    def state(self) -> RunState:
+        return self._read_as("state.json", RunState)
 
-    def say(self, state: str, **more: object) -> None:
-        """Replace the state; what is not said stays as it was."""
-        self.write("state.json", {**self.state, "state": state, **more})
+    def say(self, state: RunStage, **more: Any) -> None:
+        """Replace the state; entries that are not named stay as they were."""
+        self.write("state.json", dataclasses.replace(self.state, **{"state": state, **more}))
 
     def take_ticket(self, process: int) -> None:
         """Join the queue with this process."""
-        born = {"born": psutil.Process(process).create_time(), "birth": _birth(process)}
         last = (run.ticket for run in all_runs(self.path.parent) if run.path != self.path)
         ticket = max(time.time_ns(), 1 + max(last, default=0))  # also where the clock was set back
-        before = self.state if (self.path / "state.json").exists() else {}
-        now = {"state": "queued", "ticket": ticket, "process": process, **born}
-        self.write("state.json", {**before, **now, "problem": None})
+        before = self._read_if_there("state.json", RunState)
+        queued = RunState(
+            state="queued",
+            ticket=ticket,
+            process=process,
+            born=psutil.Process(process).create_time(),
+            birth=birth_of(process),
+            steps=before and before.steps,
+        )
+        self.write("state.json", queued)
 
     def belongs_to(self, process: int) -> bool:
-        return (self.path / "state.json").exists() and self.state["process"] == process
+        return (self.path / "state.json").exists() and self.state.process == process
 
     @property
     def is_alive(self) -> bool:
         """True if the process of this run still runs (and is not another of its number)."""
-        state = self.state
-        try:
-            process = psutil.Process(state["process"])
-            if birth := state.get("birth"):
-                same = birth == _birth(state["process"])
-            else:
-                same = abs(process.create_time() - state["born"]) < SAME_BIRTH_SECONDS
-            return same and process.status() != psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
-            return False
+        return is_running(self.state)
 
     def end_process(self) -> None:
         """End the process that works on this run or waits for its turn, at once."""
         if self.is_live():
             with contextlib.suppress(psutil.NoSuchProcess):
-                psutil.Process(self.state["process"]).kill()
+                psutil.Process(self.state.process).kill()
 
     @property
-    def standing(self) -> str:
+    def standing(self) -> RunStage:
         """The state, or "interrupted" where that is live and the process is gone."""
-        live_state = self.state["state"]
+        live_state = self.state.state
         if live_state not in LIVE or self.is_alive:
             return live_state
-        live_state = self.state["state"]  # it may have ended while we looked
+        live_state = self.state.state  # it may have ended while we looked
         return live_state if live_state not in LIVE else "interrupted"
 
     def ahead(self) -> int:
         """Number of live runs of the same root with an earlier ticket."""
-        ticket = self.state["ticket"]
+        ticket = self.state.ticket
         return sum(other.is_live(before=ticket) for other in all_runs(self.path.parent))
 
     def is_live(self, before: float = math.inf) -> bool:
         """True if it is under way or waits, with a ticket earlier than `before`."""
         try:
-            return self.state["ticket"] < before and self.standing in LIVE
+            return self.state.ticket < before and self.standing in LIVE
         except (FileNotFoundError, Problem):  # it was deleted while we looked, or is damaged
             return False
 
     @property
     def is_finished(self) -> bool:
         try:
-            return self.state["state"] == "finished"
+            return self.state.state == "finished"
         except Problem:
             return False
 
@@ -314,7 +354,7 @@ class RunFolder:
     def ticket(self) -> int:
         """Its place in the queue; 0 if unknown."""
         try:
-            return self.state["ticket"]
+            return self.state.ticket
         except (FileNotFoundError, Problem):
             return 0
 
@@ -333,7 +373,7 @@ class RunFolder:
 
     # Log
 
-    def records_from(self, offset: int) -> tuple[list[dict], int]:
+    def records_from(self, offset: int) -> tuple[list[RunRecord], int]:
         """Whole lines that begin at `offset` or later, and where the next ones begin."""
         if not self.log.is_file():
             return [], 0
@@ -352,7 +392,7 @@ class RunFolder:
         except OSError:
             return io.BytesIO()
 
-    def tail(self, max_bytes: int = 20_000) -> list[dict]:
+    def tail(self, max_bytes: int = 20_000) -> list[RunRecord]:
         """Return the last records, whole ones of the last `max_bytes` bytes."""
         with self._open_log() as file:
             begin = max(file.seek(0, os.SEEK_END) - max_bytes, 0)
@@ -361,20 +401,19 @@ class RunFolder:
         # The last line may be half written, the first half cut off.
         return records_in(lines[bool(begin) : -1])
 
-    def first(self, kind: str) -> dict | None:
-        """The first record of this kind; None as long as there is none."""
+    def first_step(self) -> StepRecord | None:
+        """The record of the first step; None as long as there is none."""
         with self._open_log() as file:
             whole = (line for line in file if line.endswith(b"\n"))
-            return next(
-                (one for line in whole for one in records_in([line]) if one["kind"] == kind), None
-            )
+            records = (record for line in whole for record in records_in([line]))
+            return next((one for one in records if isinstance(one, StepRecord)), None)
 
-    def history(self) -> list[dict]:
+    def history(self) -> list[RunRecord]:
         """The records that count: what a resumed run did again replaces what it had lost."""
-        kept: list[dict] = []
+        kept: list[RunRecord] = []
         for record in self.records_from(0)[0]:
-            if record["kind"] == "resumed":
-                kept = [r for r in kept if r["step"] <= record["step"]]
+            if record.kind == "resumed":
+                kept = [r for r in kept if r.step <= record.step]
             kept.append(record)
         return kept
 
@@ -396,17 +435,6 @@ class RunFolder:
         ]
         step, path = max(whole, default=(0, None))
         return path and (path, step)
-
-
-def _birth(process: int) -> str:
-    """Identify the process of this number, whatever the clock is set to: the boot of the system and
-    the tick at which it started. "" where the system does not have them."""
-    try:
-        start = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        stat = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return ""
-    return f"{start} {stat.rpartition(')')[2].split()[19]}"  # its name may have spaces
 
 
 def all_runs(root: Path) -> list[RunFolder]:

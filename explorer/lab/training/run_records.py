@@ -1,14 +1,40 @@
-"""A training run as JSON: its plan, the records of its log, how it is doing."""
+"""A training run as JSON: its plan, the records of its log, its results and its status.
+
+Each file of a run folder is read as one of these types (`run_file_reader`), and answers are made of
+them. An entry that earlier versions did not write has the default that stands for it.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import Literal
 
 from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Setting
+from explorer.runtime.response_types import Setting, Sparse, Whole
+
+RunStage = Literal[
+    "queued",
+    "loading",
+    "training",
+    "paused",
+    "saving",
+    "finished",
+    "stopped",
+    "failed",
+    "interrupted",
+]
+RowForm = Literal["pairs", "classes", "triplets", "lists"]  # of the training rows
+LoadedPart = Literal["libraries", "teacher", "encoder", "held_out"]
+# Bounds of whole numbers, and numbers that may be NaN or infinite, as in a run that diverged.
+ANY_STEP = {"least": -1}  # −1 stands for a resumed run that had no checkpoint
+PROCESS = {"least": 1, "most": 2**31 - 1}
+SCORE = {"finite": False}
 
 
-class TrainingData(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class RecordedData:
     """Source of the pairs of a run; the pairs themselves stay with the server."""
 
     source: str
@@ -28,10 +54,11 @@ class TrainingData(TypedDict):
     most: int
 
 
-class TrainingPlan(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class RecordedPlan:
     """Everything that decides a run."""
 
-    data: TrainingData
+    data: RecordedData
     encoder: str
     kind: Literal["bi", "cross"]
     vocabulary: int
@@ -59,14 +86,81 @@ class TrainingPlan(TypedDict):
     weight_decay: float
     clipping: float
     seed: int
-    layers: int
+    layers: int = field(metadata=ANY_STEP)
     lora: int
     bf16: bool
     evaluations: int
     checkpoint_seconds: float
 
 
-class ListFigures(TypedDict):
+@dataclass(frozen=True)
+class RecordedRules:
+    """The rules that the labels of a run are read by."""
+
+    threshold: float
+    label_range: tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """Contents of config.json: the plan as it was stored, and what its data turned out to be."""
+
+    plan: dict[str, object]
+    created: float
+    device: str | None = None
+    skipped: int = 0
+    shared: int = 0
+    labelled: bool = True
+    triplets: bool = False
+    rules: RecordedRules | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunState:
+    """Contents of state.json: the state, the place in the queue, and the process of the run, which
+    is known by its start on the clock (`born`) and by the system (`birth`)."""
+
+    state: RunStage
+    ticket: int
+    process: int = field(metadata=PROCESS)
+    born: float
+    birth: str = ""
+    steps: int | None = None
+    part: LoadedPart = "libraries"
+    began: float | None = None
+    done: int = 0
+    total: int = 0
+    problem: Problem | None = None
+    time_is_up: bool = False
+
+
+@dataclass(frozen=True)
+class RunOwner:
+    """Contents of owner.json: the visitor of a hosted page, and the token of the link of a shared
+    run."""
+
+    visitor: str = ""
+    token: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """Contents of probe.json: the pairs that are followed, with the rules and the bands of
+    their labels, and the number of live pairs."""
+
+    first: list[str]
+    second: list[str]
+    labels: list[float]
+    threshold: float | None = None
+    label_range: tuple[float, float] | None = None
+    labelled: bool = True
+    teacher: list[float | None] | None = None
+    bands: list[tuple[float, float]] | None = None
+    live: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListFigures:
     """Means over `count` lists, null where that is 0. Left out are lists of equal labels (`alike`)
     and those `without` a relevant candidate; a label of `floor` gains nothing."""
 
@@ -78,97 +172,123 @@ class ListFigures(TypedDict):
     floor: float
 
 
-class _Measured(TypedDict):
-    spearman: float | None
-    pearson: float | None
-    accuracy: float | None
-    accuracy_threshold: float | None
-    auc: float | None
-    alignment: float | None
-    uniformity: float | None
-    effective_rank: float | None
-    mean_cosine: float | None
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Figures of held-out pairs, null where labels or vectors do not allow them, or the version
+    that made the run did not have them."""
+
+    pairs: int | None = None
+    spearman: float | None = field(default=None, metadata=SCORE)
+    pearson: float | None = field(default=None, metadata=SCORE)
+    accuracy: float | None = field(default=None, metadata=SCORE)
+    accuracy_threshold: float | None = field(default=None, metadata=SCORE)
+    auc: float | None = field(default=None, metadata=SCORE)
+    accuracy_at_1: float | None = field(default=None, metadata=SCORE)
+    mrr_at_10: float | None = field(default=None, metadata=SCORE)
+    alignment: float | None = field(default=None, metadata=SCORE)
+    uniformity: float | None = field(default=None, metadata=SCORE)
+    effective_rank: float | None = field(default=None, metadata=SCORE)
+    mean_cosine: float | None = field(default=None, metadata=SCORE)
+    lists: ListFigures | None = None
+
+    def figures(self) -> Measured:
+        """Return the figures without what a record has beside them."""
+        return Measured(
+            **{one.name: getattr(self, one.name) for one in dataclasses.fields(Measured)}
+        )
+
+    def of_lists(self, figure: str) -> float | None:
+        """Return a figure of the lists; None where there is none."""
+        return None if self.lists is None else getattr(self.lists, figure)
 
 
-class Measured(_Measured, total=False):
-    """Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs,
-    of positives how often a query finds its key, and how lists are ordered runs of earlier versions
-    do not say."""
-
-    pairs: int
-    accuracy_at_1: float | None
-    mrr_at_10: float | None
-    lists: ListFigures | None
-
-
-class LiveHistogram(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class LiveHistogram:
     """Number of scores of each band of labels in each bin, [bands, bins]."""
 
     edges: list[float]
     counts: list[list[int]]
 
 
-class StepRecord(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class StepRecord:
     """A step of the training."""
 
-    kind: Literal["step"]
+    kind: Literal["step"] = "step"
     step: int
-    loss: float
-    gradient_norm: float
-    learning_rate: float
-    seconds: float
+    loss: float = field(default=math.nan, metadata=SCORE)
+    gradient_norm: float = field(default=math.nan, metadata=SCORE)
+    learning_rate: float = field(default=math.nan, metadata=SCORE)
+    seconds: float = 0.0
 
 
+@dataclass(frozen=True, kw_only=True)
 class EvaluationRecord(Measured):
     """The live pairs, measured; `probe` has the score of each probe pair."""
 
-    kind: Literal["evaluation"]
+    kind: Literal["evaluation"] = "evaluation"
     step: int
-    histogram: LiveHistogram | None
-    probe: list[float]
-    seconds: float
+    histogram: LiveHistogram | None = None
+    probe: list[float] = field(default_factory=list)
+    seconds: float = 0.0
 
 
+@dataclass(frozen=True, kw_only=True)
 class HeldOutRecord(Measured):
     """All held-out pairs, measured before the first step and after the last."""
 
-    kind: Literal["held_out"]
+    kind: Literal["held_out"] = "held_out"
     step: int
     when: Literal["before", "after"]
-    histogram: LiveHistogram | None
+    histogram: LiveHistogram | None = None
 
 
-class AlarmRecord(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class AlarmRecord:
     """All scores lie within `high` − `low`, since a step."""
 
-    kind: Literal["alarm"]
+    kind: Literal["alarm"] = "alarm"
     step: int
     since: int
     low: float
     high: float
-    loss: float | None
-    collapse: float | None
+    loss: float | None = field(default=None, metadata=SCORE)
+    collapse: float | None = field(default=None, metadata=SCORE)
 
 
-class EventRecord(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class EventRecord:
     """An event of the run; `resumed`: earlier records beyond `step` do not count."""
 
     kind: Literal["checkpoint", "resumed", "paused", "continued"]
-    step: int
+    step: int = field(metadata=ANY_STEP)
 
 
 RunRecord = StepRecord | EvaluationRecord | HeldOutRecord | AlarmRecord | EventRecord
 
 
-class PairCounts(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class PairCounts:
     """Numbers of training pairs and held-out pairs."""
 
     train: int
     held_out: int
 
 
-class _Summary(TypedDict):
-    loss: float
+@dataclass(frozen=True, kw_only=True)
+class ExampleCount:
+    """Number and form of the training rows."""
+
+    form: RowForm
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary(Sparse):
+    """Results of a run; `repeated` of its held-out pairs repeat another, where that matters; runs
+    of earlier versions have no `examples`."""
+
+    loss: float = field(metadata=SCORE)
     steps: int
     seconds: float
     steps_per_second: float
@@ -180,37 +300,23 @@ class _Summary(TypedDict):
     skipped: int
     shared: int
     kept_step: int
+    repeated: int | None = None
+    examples: ExampleCount | None = None
 
 
-class ExampleCount(TypedDict):
-    """Number and form of the training rows."""
-
-    form: Literal["pairs", "classes", "triplets", "lists"]
-    count: int
-
-
-class Summary(_Summary, total=False):
-    """Results of a run; `repeated` of its held-out pairs repeat another, where that matters; runs
-    of earlier versions have no `examples`."""
-
-    repeated: int
-    examples: ExampleCount
-
-
-class _Loading(TypedDict):
-    part: Literal["libraries", "teacher", "encoder", "held_out"]
-    seconds: float
-
-
-class Loading(_Loading, total=False):
+@dataclass(frozen=True, kw_only=True)
+class Loading(Sparse):
     """The part that is being loaded, and the seconds so far; for a teacher the number of sentences
     or pairs it has read, 0 of 0 at first."""
 
-    done: int
-    total: int
+    part: LoadedPart
+    seconds: float
+    done: int | None = None
+    total: int | None = None
 
 
-class Standing(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class Standing(Whole):
     """Status of a run, without its problem; `shared`: others may read it by the link of its
     owner."""
 
@@ -218,19 +324,9 @@ class Standing(TypedDict):
     loss: str
     encoder: str
     kind: Literal["bi", "cross"]
-    plan: TrainingPlan
+    plan: RecordedPlan
     created: float
-    state: Literal[
-        "queued",
-        "loading",
-        "training",
-        "paused",
-        "saving",
-        "finished",
-        "stopped",
-        "failed",
-        "interrupted",
-    ]
+    state: RunStage
     shared: bool
     loading: Loading | None
     queue_position: int | None
@@ -242,12 +338,14 @@ class Standing(TypedDict):
     summary: Summary | None
 
 
+@dataclass(frozen=True, kw_only=True)
 class RunStatus(Standing):
     """Status of a run."""
 
     problem: Problem | None
 
 
+@dataclass(frozen=True, kw_only=True)
 class FollowedRun(RunStatus):
     """And what its log has since the offset that was asked from."""
 
@@ -255,6 +353,7 @@ class FollowedRun(RunStatus):
     offset: int
 
 
+@dataclass(frozen=True, kw_only=True)
 class Followed(Standing):
     """Status of a training: its problem, in words, and the records of its log since an offset."""
 

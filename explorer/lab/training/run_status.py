@@ -2,60 +2,85 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import shutil
 import time
+from dataclasses import dataclass
 
-from explorer.lab.training.run_folder import (
-    LEAST_FREE,
-    RunFolder,
-)
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.run_file_reader import Misfit, read_as
+from explorer.lab.training.run_folder import LEAST_FREE, RunFolder
+from explorer.lab.training.run_records import Loading, RecordedPlan, RunState, StepRecord
 from explorer.runtime.deployment_policy import deployment_policy
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json
 
 # The data of a plan on a hosted page, without the machine's own paths.
 NO_PLACES = {"file": "", "held_out_file": ""}
 
 
-def progress(run: RunFolder) -> tuple[dict, float | None]:
-    """Return the last recorded step and the seconds of a step, evaluations included: the mean since
-    the first, for an evaluation would dominate the last few."""
-    first = run.first("step")
-    steps = [record for record in run.tail() if record["kind"] == "step"]
+@dataclass(frozen=True)
+class Progress:
+    """The last recorded step, the seconds of training so far, and the seconds of a step, None
+    before the second one."""
+
+    step: int
+    seconds: float
+    pace: float | None
+
+    def seconds_left(self, steps: int | None, pace: float | None) -> float | None:
+        """Return the seconds until so many steps are done, at this pace; None where one of them is
+        not known."""
+        return None if steps is None or pace is None else max(steps - self.step, 0) * pace
+
+
+def progress(run: RunFolder) -> Progress:
+    """Return the progress of a run. Its pace includes evaluations: it is the mean since the first
+    step, for an evaluation would dominate the last few."""
+    first = run.first_step()
+    steps = [record for record in run.tail() if isinstance(record, StepRecord)]
     last = steps[-1] if steps else first
     if first is None or last is None:
-        return {"step": 0, "seconds": 0.0}, None
-    steps_between, seconds = last["step"] - first["step"], last.get("seconds", 0.0)
-    pace = (seconds - first.get("seconds", 0.0)) / steps_between if steps_between > 0 else None
-    return {"step": last["step"], "seconds": seconds}, pace
+        return Progress(0, 0.0, None)
+    between = last.step - first.step
+    pace = (last.seconds - first.seconds) / between if between > 0 else None
+    return Progress(last.step, last.seconds, pace)
 
 
-def loading(state: dict) -> Json:
+def loading(state: RunState) -> Loading:
     """Return the part that is being loaded, and the seconds of loading so far."""
-    seconds = max(time.time() - state.get("began", time.time()), 0.0)
-    found = {"part": state.get("part", "libraries"), "seconds": seconds}
+    seconds = 0.0 if state.began is None else max(time.time() - state.began, 0.0)
+    if state.part != "teacher":
+        return Loading(part=state.part, seconds=seconds)
     # Scoring by a teacher has its progress.
-    counts = {name: state.get(name, 0) for name in ("done", "total")}
-    return {**found, **counts} if found["part"] == "teacher" else found
+    return Loading(part=state.part, seconds=seconds, done=state.done, total=state.total)
 
 
-def without_rows(data: dict) -> dict:
-    """Leave out the pairs, which are in the run's folder: status is polled often. A hosted page
-    also hides the places of its files."""
-    kept = {name: value for name, value in data.items() if name not in ("rows", "teacher")}
-    return kept if deployment_policy().reads_places else {**kept, **NO_PLACES}
+def recorded_plan(run: RunFolder, stored: dict) -> RecordedPlan:
+    """Return the stored plan of a run, without the pairs, which are in its folder: status is polled
+    often. A hosted page also hides the places of its files. Raises Problem where it is damaged."""
+    usual, data = _usual_plan(), stored.get("data", {})
+    try:
+        data = {**usual["data"], **read_as(dict[str, object], data)}
+        plan = read_as(RecordedPlan, {**usual, **stored, "data": data})
+    except Misfit:
+        raise run.damaged("config.json") from None
+    if deployment_policy().reads_places:
+        return plan
+    return dataclasses.replace(plan, data=dataclasses.replace(plan.data, **NO_PLACES))
 
 
-def problem_of(state: dict) -> dict | None:
-    """Return the run's problem, in full: earlier versions wrote less of a problem."""
-    problem = state.get("problem")
-    return Problem.from_json(problem).to_json() if problem else None
+@functools.cache
+def _usual_plan() -> dict:
+    """Return the defaults for entries of a plan that its file leaves out."""
+    return plain(TrainingPlan().to_json())
 
 
-def died(run: RunFolder, standing: str) -> dict | None:
+def died(run: RunFolder, standing: str) -> Problem | None:
     if standing != "interrupted":
         return None
     free = shutil.disk_usage(run.path).free
     if free < LEAST_FREE:
-        return Problem("training_disk_full", folder=run.path, free=free // 2**20).to_json()
-    return Problem("training_interrupted").to_json()
+        return Problem("training_disk_full", folder=run.path, free=free // 2**20)
+    return Problem("training_interrupted")

@@ -23,7 +23,7 @@ from explorer.core.own_loss import check_leave
 from explorer.lab.training import data, quota, starting_model, teacher_scores
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.queue_wait import seconds_before
-from explorer.lab.training.run_file_validation import ENDED, LIVE
+from explorer.lab.training.run_file_reader import ENDED, LIVE
 from explorer.lab.training.run_folder import (
     PROBE_GUIDE,
     PROBE_TEACHER,
@@ -31,14 +31,26 @@ from explorer.lab.training.run_folder import (
     all_runs,
     default_root,
 )
-from explorer.lab.training.run_status import died, loading, problem_of, progress, without_rows
+from explorer.lab.training.run_process import one_gpu
+from explorer.lab.training.run_records import (
+    EvaluationRecord,
+    FollowedRun,
+    Probe,
+    RecordedRules,
+    RunConfig,
+    RunOwner,
+    RunRecord,
+    RunStage,
+    RunStatus,
+    StepRecord,
+)
+from explorer.lab.training.run_status import died, loading, progress, recorded_plan
 from explorer.lab.training.trainer_inputs import examples
 from explorer.locale import word
 from explorer.runtime import device, downloads
 from explorer.runtime.arrays import load_array
 from explorer.runtime.atomic_files import age_of
 from explorer.runtime.budgets import budget
-from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.visitors import visitor
 from explorer.sources.encoders import check_download
@@ -109,12 +121,18 @@ class Runs:
         try:
             run.write_pairs("train.jsonl", corpus.train, corpus.teacher)
             run.write_pairs("held_out.jsonl", corpus.held_out, corpus.held_out_teacher)
-            rules = data.rules_for(plan, corpus)._asdict()
-            about = {"skipped": corpus.skipped, "shared": corpus.shared, "rules": rules}
-            about |= {"labelled": corpus.labelled, "triplets": corpus.triplets}
-            config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
-            run.write("config.json", plain({**config, **about}))
-            run.write("owner.json", {"visitor": visitor()})
+            config = RunConfig(
+                plan=plan.to_json(),
+                device=self.device,
+                created=time.time(),
+                skipped=corpus.skipped,
+                shared=corpus.shared,
+                rules=RecordedRules(*data.rules_for(plan, corpus)),
+                labelled=corpus.labelled,
+                triplets=corpus.triplets,
+            )
+            run.write("config.json", config)
+            run.write("owner.json", RunOwner(visitor()))
         except OSError as error:
             shutil.rmtree(run.path, ignore_errors=True)
             raise Problem("training_no_folder", folder=self.root, reason=error) from error
@@ -166,8 +184,8 @@ class Runs:
                 run.tell("")
             elif standing == "finished":
                 raise Problem("training_finished", name=name)
-            elif run.state.get("time_is_up"):
-                raise Problem.from_json(run.state["problem"])
+            elif run.state.time_is_up and run.state.problem:
+                raise run.state.problem
             else:
                 run.check_links()
                 self._check_leave(run, own_loss)
@@ -176,11 +194,11 @@ class Runs:
 
     def _check_leave(self, run: RunFolder, own_loss: str) -> None:
         """Raise Problem without permission for its own loss, or to fetch its models."""
-        plan = run.read("config.json")["plan"]
-        check_leave(plan.get("own_loss", ""), own_loss)
-        for name in ("encoder", "guide", "teacher_model"):
-            if plan.get(name) not in (None, "", SCRATCH):
-                check_download(plan[name])
+        plan = recorded_plan(run, run.config.plan)
+        check_leave(plan.own_loss, own_loss)
+        for name in (plan.encoder, plan.guide, plan.teacher_model):
+            if name not in ("", SCRATCH):
+                check_download(name)
 
     def stop(self, name: str) -> None:
         """End a run after its current step and keep its model so far."""
@@ -199,7 +217,7 @@ class Runs:
         run = self._own(name)
         with _acting:
             if not run.token:
-                run.write("owner.json", {"visitor": run.owner, "token": secrets.token_hex(16)})
+                run.write("owner.json", RunOwner(run.owner, secrets.token_hex(16)))
         return f"{run.name}{TOKEN}{run.token}"
 
     def unshare(self, name: str) -> None:
@@ -208,7 +226,7 @@ class Runs:
         run = self._own(name)
         with _acting:
             if run.token:
-                run.write("owner.json", {"visitor": run.owner})
+                run.write("owner.json", RunOwner(run.owner))
         downloads.forget_run(run.name)
 
     def forget_mine(self) -> None:
@@ -259,7 +277,7 @@ class Runs:
         """True if any run is under way or waits for its turn."""
         return any(run.is_live() for run in all_runs(self.root))
 
-    def wait(self, name: str, seconds: float = float("inf"), every: float = 0.2) -> dict:
+    def wait(self, name: str, seconds: float = float("inf"), every: float = 0.2) -> FollowedRun:
         """Return its status once it has ended, or when the time is up."""
         end = time.monotonic() + seconds
         while self._standing(self._run(name)) in LIVE and time.monotonic() < end:
@@ -268,16 +286,15 @@ class Runs:
 
     # Watching
 
-    def status(self, name: str, offset: int = 0) -> dict:
-        """Return the status of a run, and the records of its log since `offset`: see the
-        package."""
+    def status(self, name: str, offset: int = 0) -> FollowedRun:
+        """Return the status of a run, and the records of its log since `offset`."""
         run = self._run(name)
         with _there(run):
             about = self._about(run)  # first: one that has ended by then has all its records
         records, offset = run.records_from(offset)
-        return {**about, "id": name, "records": records, "offset": offset}
+        return FollowedRun(**{**vars(about), "id": name}, records=records, offset=offset)
 
-    def listed(self) -> list[dict]:
+    def listed(self) -> list[RunStatus]:
         """Return the status of every run, the newest first."""
         found = []
         for run in all_runs(self.root):
@@ -289,15 +306,15 @@ class Runs:
                 continue
             except Problem as damaged:  # the others are listed all the same
                 print(damaged, file=sys.stderr, flush=True)
-        return sorted(found, key=lambda status: status["created"], reverse=True)
+        return sorted(found, key=lambda status: status.created, reverse=True)
 
-    def history(self, name: str) -> list[dict]:
+    def history(self, name: str) -> list[RunRecord]:
+        """Return the records that count: those that a resumed run dropped are left out."""
         return self._run(name).history()
 
-    def probe(self, name: str) -> dict | None:
+    def probe(self, name: str) -> Probe | None:
         """The probe batch; None while it is not chosen yet."""
-        run = self._run(name)
-        return run.read("probe.json") if (run.path / "probe.json").exists() else None
+        return self._run(name).probe
 
     def probe_vectors(self, name: str, step: int) -> np.ndarray | None:
         """The vectors of the probe sentences at a recorded step; None for a cross-encoder."""
@@ -312,38 +329,37 @@ class Runs:
         return load_array(self._run(name).file(PROBE_TEACHER))
 
     def plan(self, name: str) -> TrainingPlan:
-        return TrainingPlan.from_run(self._run(name).read("config.json")["plan"])
+        return TrainingPlan.from_run(self._run(name).config.plan)
 
     def folder(self, name: str) -> RunFolder:
         return self._run(name)
 
-    def _about(self, run: RunFolder) -> dict:
-        config = run.read("config.json")
-        standing, state = self._standing(run), run.state
-        last, pace = progress(run)
-        plan, steps = {**_usual_plan(), **config["plan"]}, state.get("steps")
-        left = steps and pace and max(steps - last["step"], 0) * pace
-        ended = standing in ENDED
-        done = run.path / "summary.json"
-        return {
-            "id": run.name,
-            **{name: plan[name] for name in ("loss", "encoder", "kind")},
-            "plan": {**plan, "data": without_rows(plan["data"])},
-            "created": config["created"],
-            "state": standing,
-            "shared": run.is_mine and bool(run.token),
-            "loading": loading(state) if standing == "loading" else None,
-            "queue_position": None if ended else run.ahead() if standing == "queued" else 0,
-            "queue_seconds": seconds_before(run) if standing == "queued" else None,
-            "step": last["step"],
-            "steps": steps,
-            "seconds": last["seconds"],
-            "seconds_left": None if ended else left,
-            "problem": problem_of(state) or died(run, standing),
-            "summary": run.read("summary.json") if done.exists() else None,
-        }
+    def _about(self, run: RunFolder) -> RunStatus:
+        config = run.config
+        standing, state, now = self._standing(run), run.state, progress(run)
+        plan = recorded_plan(run, config.plan)
+        is_queued, ended = standing == "queued", standing in ENDED
+        return RunStatus(
+            id=run.name,
+            loss=plan.loss,
+            encoder=plan.encoder,
+            kind=plan.kind,
+            plan=plan,
+            created=config.created,
+            state=standing,
+            shared=run.is_mine and bool(run.token),
+            loading=loading(state) if standing == "loading" else None,
+            queue_position=None if ended else run.ahead() if is_queued else 0,
+            queue_seconds=seconds_before(run) if is_queued else None,
+            step=now.step,
+            steps=state.steps,
+            seconds=now.seconds,
+            seconds_left=None if ended else now.seconds_left(state.steps, now.pace),
+            problem=state.problem or died(run, standing),
+            summary=run.summary,
+        )
 
-    def _standing(self, run: RunFolder) -> str:
+    def _standing(self, run: RunFolder) -> RunStage:
         process = _processes.get(run.path)
         if process:
             process.poll()  # else a child that has ended would stay as a zombie
@@ -377,12 +393,6 @@ class Runs:
 
 
 @functools.cache
-def _usual_plan() -> dict:
-    """Return the defaults for entries of a plan that its file leaves out."""
-    return TrainingPlan().to_json()
-
-
-@functools.cache
 def default_runs() -> Runs:
     """The runs of the chosen folder (`run_folder.choose_root`), on the chosen device."""
     return Runs(device=str(device.device()))
@@ -395,17 +405,6 @@ def _there(run: RunFolder) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise Problem("training_no_run", name=run.name) from None
-
-
-def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
-    """Return the environment that hides all GPUs but the chosen one from a process: the trainer
-    would use them all, each with a batch of its own. `visible` is CUDA_VISIBLE_DEVICES as it
-    stands."""
-    kind, _, place = (device or "cuda").partition(":")
-    if kind != "cuda" or visible == "":
-        return {}
-    known = visible.split(",") if visible else None
-    return {"CUDA_VISIBLE_DEVICES": known[int(place or 0)] if known else place or "0"}
 
 
 def estimate(
@@ -424,7 +423,7 @@ def estimate(
         runs = Runs(folder, device)
         name = runs._begin(dataclasses.replace(plan, evaluations=1), corpus, "--trial")
         try:
-            while (status := runs.wait(name, seconds=0.0))["state"] in LIVE:
+            while (status := runs.wait(name, seconds=0.0)).state in LIVE:
                 if not is_needed():
                     return None
                 time.sleep(0.1)
@@ -434,13 +433,13 @@ def estimate(
             process.wait()
         teaching_left = teacher_scores.seconds_left_out(runs.folder(name))
     whole = time.monotonic() - began
-    if status["problem"]:
-        raise Problem.from_json(status["problem"])
-    steps = [r for r in status["records"] if r["kind"] == "step"]
-    measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
-    each, evaluation = steps[-1]["seconds"] - steps[0]["seconds"], min(measured)
+    if status.problem:
+        raise status.problem
+    steps = [one for one in status.records if isinstance(one, StepRecord)]
+    measured = [one.seconds for one in status.records if isinstance(one, EvaluationRecord)]
+    each, evaluation = steps[-1].seconds - steps[0].seconds, min(measured)
     total = plan.steps_for(examples(plan, corpus.material))
-    loading = max(whole - steps[-1]["seconds"] - measured[-1], 0.0) + teaching_left
+    loading = max(whole - steps[-1].seconds - measured[-1], 0.0) + teaching_left
     return {
         "seconds_to_load": loading,
         "seconds_per_step": each,

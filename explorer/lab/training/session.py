@@ -6,12 +6,10 @@ import gc
 import math
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import torch
 from datasets import Dataset, disable_progress_bars
 from transformers import PrinterCallback, Trainer, TrainingArguments, set_seed
 from transformers.utils import logging
@@ -27,7 +25,19 @@ from explorer.lab.training.probe_batch import explored
 from explorer.lab.training.recorder import Recorder, load_own_weights
 from explorer.lab.training.remarks import gained
 from explorer.lab.training.run_folder import PROBE_GUIDE, PROBE_TEACHER, RunFolder, nulled
-from explorer.lab.training.trainer_inputs import LISTS, Material, columns_for, form_of
+from explorer.lab.training.run_records import (
+    EvaluationRecord,
+    EventRecord,
+    ExampleCount,
+    HeldOutRecord,
+    PairCounts,
+    Probe,
+    RunRecord,
+    StepRecord,
+    Summary,
+)
+from explorer.lab.training.session_parts import Session, batch_loss
+from explorer.lab.training.trainer_inputs import LISTS, Material, columns_for
 from explorer.lab.training.training_failures import is_out_of_memory, largest_fitting, watched
 from explorer.locale import title_word
 from explorer.runtime import device
@@ -45,7 +55,6 @@ from losses.sentence_transformers import (
     whole_lists,
     with_vectors,
 )
-from losses.sentence_transformers.vector_losses import BESIDE
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -53,28 +62,6 @@ if TYPE_CHECKING:
     from explorer.lab.training.starting_model import Encoder
 
 TRIAL_STEPS = 2
-
-
-@dataclass
-class Session:
-    """The objects of a run."""
-
-    run: RunFolder
-    plan: TrainingPlan
-    material: Material
-    held_out: list[Pair]
-    held_out_teacher: list[float] | None
-    rules: LabelRules
-    model: Encoder
-    guide: SentenceTransformer | None
-    vectors_of: Callable[[Sequence[str]], torch.Tensor] | None
-    loss: TrainingLoss
-    dataset: Dataset
-    steps: int
-
-    @property
-    def form(self) -> str:
-        return form_of(self.plan, self.material)
 
 
 def train(run: RunFolder, trial: bool = False) -> None:
@@ -91,7 +78,7 @@ def train(run: RunFolder, trial: bool = False) -> None:
     recorder, trainer = make_recorder(session), make_trainer(session)
     recorder.attach(trainer)
     if run.log.stat().st_size:  # without a checkpoint nothing in the log counts
-        recorder.write("resumed", checkpoint[1] if checkpoint else -1)
+        recorder.write(EventRecord(kind="resumed", step=checkpoint[1] if checkpoint else -1))
     if checkpoint:
         load_own_weights(session.loss, checkpoint[0])
     elif not trial:
@@ -127,12 +114,12 @@ def _go(trainer: Trainer, recorder: Recorder, checkpoint: tuple | None, steps: i
 
 def prepared(run: RunFolder, trial: bool = False) -> Session:
     """Load the pairs, the model and the loss of a run, the same at every start."""
-    config = run.read("config.json")
+    config = run.config
     # Without its number: this process sees no other GPU.
-    device.choose((config["device"] or "").partition(":")[0] or None)
-    if config["plan"].get("own_loss"):
-        add_own_loss(config["plan"]["own_loss"])
-    plan = TrainingPlan.from_run(config["plan"])
+    device.choose((config.device or "").partition(":")[0] or None)
+    if own_loss := config.plan.get("own_loss"):
+        add_own_loss(str(own_loss))
+    plan = TrainingPlan.from_run(config.plan)
     where = str(device.device())
     teacher_scores.teach(run, plan, where, trial)
     run.say("loading", part="encoder")
@@ -231,12 +218,20 @@ def make_recorder(session: Session) -> Recorder:
     chosen, probe = live_sample(session.held_out, in_lists, plan.encodes_sides_alike)
     bands = bands_of([label for *_, label in session.held_out])
     first, second, labels = zip(*chosen[:probe], strict=True)
-    about = {"first": first, "second": second, "labels": labels, "bands": bands}
-    about |= {"live": len(chosen), **rules._asdict()}
-    about |= {"labelled": session.run.read("config.json").get("labelled", True)}
+    taught_scores = None
     if teacher := session.held_out_teacher:
         by_pair = {pair[:2]: score for pair, score in zip(session.held_out, teacher, strict=True)}
-        about |= {"teacher": nulled(by_pair[pair[:2]] for pair in chosen[:probe])}
+        taught_scores = nulled(by_pair[pair[:2]] for pair in chosen[:probe])
+    about = Probe(
+        first=list(first),
+        second=list(second),
+        labels=list(labels),
+        labelled=session.run.config.labelled,
+        bands=list(bands),
+        live=len(chosen),
+        teacher=taught_scores,
+        **rules._asdict(),
+    )
     session.run.write("probe.json", about)
     guided, taught = _guided(session, first, second), _taught(session, first, second)
 
@@ -292,11 +287,11 @@ def _taught(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
 
 
 @unnoticed()
-def _measure_all(session: Session, when: str, recorder: Recorder) -> dict:
+def _measure_all(session: Session, when: Literal["before", "after"], recorder: Recorder) -> None:
     """The figures on all held-out pairs, into the log and, for a comparison, into a file."""
     held_out = _measured_by(session, session.held_out)
     figures, scores, vectors = held_out.figures(session.model)
-    figures["lists"] = list_figures(session.held_out, scores, session.rules)
+    lists = list_figures(session.held_out, scores, session.rules)
     arrays = {"scores": scores, "sentences": np.array(held_out.sentences)}
     if vectors is not None:
         arrays["vectors"] = vectors.astype(np.float16)
@@ -305,8 +300,7 @@ def _measure_all(session: Session, when: str, recorder: Recorder) -> dict:
     with atomic_write(session.run.path / f"{when}.npz") as file:
         np.savez(file, allow_pickle=False, **arrays)
     step = session.steps if when == "after" else 0
-    recorder.write("held_out", step, when=when, **figures)
-    return figures
+    recorder.write(HeldOutRecord(step=step, when=when, **figures, lists=lists))
 
 
 def _finish(session: Session, recorder: Recorder) -> None:
@@ -315,42 +309,37 @@ def _finish(session: Session, recorder: Recorder) -> None:
     _measure_all(session, "after", recorder)
     recorder.flush()
     history = run.history()
-    steps = [record for record in history if record["kind"] == "step"]
-    measured = {r["when"]: r for r in history if r["kind"] == "held_out"}
-    config = run.read("config.json")
-    last = steps[-1]
-    measuring = sum(r["seconds"] for r in history if r["kind"] == "evaluation")
-    summary = {
-        "loss": last["loss"],
-        "steps": last["step"],
-        "seconds": last["seconds"],
-        "steps_per_second": last["step"] / max(last["seconds"] - measuring, 1e-9),
-        "before": _without(measured["before"]),
-        "after": _without(measured["after"]),
-        "threshold": session.rules.threshold,
-        "label_range": session.rules.label_range,
-        "pairs": {"train": len(session.material.pairs), "held_out": len(session.held_out)},
-        "examples": {"form": session.form, "count": len(session.dataset)},
-        "skipped": config["skipped"],
-        "shared": config["shared"],
-        "repeated": repeats([pair[:2] for pair in session.held_out]),
-        "kept_step": last["step"],
-    }
+    *_, last = (one for one in history if isinstance(one, StepRecord))
+    measured = {one.when: one.figures() for one in history if isinstance(one, HeldOutRecord)}
+    measuring = sum(one.seconds for one in history if isinstance(one, EvaluationRecord))
+    config = run.config
+    summary = Summary(
+        loss=last.loss,
+        steps=last.step,
+        seconds=last.seconds,
+        steps_per_second=last.step / max(last.seconds - measuring, 1e-9),
+        before=measured["before"],
+        after=measured["after"],
+        threshold=session.rules.threshold,
+        label_range=session.rules.label_range,
+        pairs=PairCounts(train=len(session.material.pairs), held_out=len(session.held_out)),
+        examples=ExampleCount(form=session.form, count=len(session.dataset)),
+        skipped=config.skipped,
+        shared=config.shared,
+        repeated=repeats([pair[:2] for pair in session.held_out]),
+        kept_step=last.step,
+    )
     save_model(session, summary, history)
     run.write("summary.json", summary)
     if recorder.stopped_early and recorder.time_is_up:
         minutes = display_number(recorder.time_limit / 60)
-        problem = Problem("training_time_up", step=last["step"], minutes=minutes)
-        run.say("stopped", problem=problem.to_json(), time_is_up=True)
+        problem = Problem("training_time_up", step=last.step, minutes=minutes)
+        run.say("stopped", problem=problem, time_is_up=True)
     else:
         run.say("stopped" if recorder.stopped_early else "finished")
 
 
-def _without(record: dict) -> dict:
-    return {k: v for k, v in record.items() if k not in ("kind", "step", "when", "histogram")}
-
-
-def save_model(session: Session, summary: dict, history: list[dict]) -> None:
+def save_model(session: Session, summary: Summary, history: list[RunRecord]) -> None:
     """The model as a folder of sentence-transformers, whole or not at all."""
     part = session.run.path / "model.part"
     shutil.rmtree(part, ignore_errors=True)
@@ -404,7 +393,7 @@ def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem
         session.model.zero_grad()
         gc.collect()
         try:
-            loss_of(session, rows[:count]).backward()
+            batch_loss(session, rows[:count]).backward()
         except (RuntimeError, MemoryError) as failure:
             if not is_out_of_memory(failure):
                 raise
@@ -414,35 +403,3 @@ def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem
     if found := largest_fitting(len(batch), fits):
         return Problem("training_out_of_memory", batch=len(batch), fits=found)
     return Problem("training_no_memory", batch=len(batch))
-
-
-def loss_of(session: Session, rows: list[dict]) -> torch.Tensor:
-    """Compute the loss of these rows of the data set."""
-    from sentence_transformers.util import batch_to_device
-
-    at = session.model.device
-    labels = _labels_of(rows, at)
-    prompts = session.plan.prompts_for(rows[0])
-    names = [name for name in rows[0] if name != "label"]
-    texts = [[row[name] for row in rows] for name in names]
-    if session.plan.kind == "cross":
-        return session.loss(texts, labels)
-    if session.form == LISTS:
-        texts[1] = [text for candidates in texts[1] for text in candidates]
-    columns = [
-        session.model.preprocess(column, prompt=prompts.get(name))
-        for name, column in zip(names, texts, strict=True)
-    ]
-    if session.vectors_of:
-        for column, own_texts in zip(columns, texts, strict=True):
-            column[BESIDE] = session.vectors_of(own_texts)
-    return session.loss([batch_to_device(one, at) for one in columns], labels)
-
-
-def _labels_of(rows: list[dict], at: torch.device) -> torch.Tensor | list[torch.Tensor] | None:
-    """Return the labels as the trainer's collator does."""
-    if "label" not in rows[0]:
-        return None
-    if isinstance(rows[0]["label"], list):
-        return [torch.tensor(row["label"], device=at) for row in rows]
-    return torch.tensor([row["label"] for row in rows], device=at)

@@ -25,12 +25,20 @@ from explorer.lab.training.list_metrics import TITLES, list_figures
 from explorer.lab.training.pair_influence import ALL_FIGURES
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.run_folder import RunFolder
+from explorer.lab.training.run_records import (
+    EvaluationRecord,
+    ListFigures,
+    Measured,
+    StepRecord,
+    Summary,
+)
 from explorer.lab.training.run_status import NO_PLACES
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.teacher_scores import teacher_scores_pairs
 from explorer.lab.training.trainer_inputs import LISTS, Material, columns_for, form_of
 from explorer.runtime.atomic_files import atomic_write
 from explorer.runtime.deployment_policy import deployment_policy
+from explorer.runtime.json_encoding import plain
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders.embedded import is_embedded
@@ -43,24 +51,26 @@ _OF_EVALUATIONS = (*ALL_FIGURES, *GEOMETRY)
 def run_json(runs: Runs, name: str) -> str:
     """Plan, summary and every record of a run."""
     status = runs.status(name)
-    kept = {key: status[key] for key in ("created", "state", "summary")}
+    kept = {key: getattr(status, key) for key in ("created", "state", "summary")}
     kept = {"id": runs.folder(name).name, **kept}
     plan = runs.plan(name).to_json()
     if not deployment_policy().reads_places:
         plan["data"] = {**plan["data"], **NO_PLACES}
     whole = {**kept, "plan": plan, "probe": runs.probe(name), "records": runs.history(name)}
-    return json.dumps(whole, ensure_ascii=False, indent=1)
+    return json.dumps(plain(whole), ensure_ascii=False, indent=1)
 
 
 def run_csv(runs: Runs, name: str) -> str:
     """A row for each step, with the figures where the model was measured then."""
     rows: dict[int, dict] = {}
     for record in runs.history(name):
-        if record["kind"] in ("step", "evaluation"):
-            known = _OF_STEPS if record["kind"] == "step" else _OF_EVALUATIONS
-            found = {key: record[key] for key in known if record.get(key) is not None}
-            found |= _of_lists(record)
-            rows.setdefault(record["step"], {"step": record["step"]}).update(found)
+        if isinstance(record, StepRecord):
+            found = {key: getattr(record, key) for key in _OF_STEPS}
+        elif isinstance(record, EvaluationRecord):
+            found = {**_known(record, _OF_EVALUATIONS), **_of_lists(record)}
+        else:
+            continue
+        rows.setdefault(record.step, {"step": record.step}).update(found)
     out = io.StringIO()
     of_lists = [f"{name}_of_lists" for name in TITLES]
     writer = csv.DictWriter(out, ["step", *_OF_STEPS, *_OF_EVALUATIONS, *of_lists])
@@ -197,7 +207,7 @@ def script(runs: Runs, name: str) -> str:
         folder="sentence_transformer" if is_bi else "cross_encoder",
         is_cross=not is_bi,
         beside=_beside(plan),
-        headline=_headline(runs.status(name)["summary"]),
+        headline=_headline(runs.folder(name).summary),
         own_loss=plan.loss if plan.own_loss else "",
         loss=f'training_loss("{plan.loss}")',
         loss_imports=[
@@ -250,30 +260,37 @@ def _lists(held_out: Sequence[Pair], rules: LabelRules) -> dict | None:
     """Return the script's settings to measure lists; None where no held-out list can be
     measured."""
     found = list_figures(held_out, np.zeros(len(held_out)), rules)
-    if not (found and found["count"]):
+    if not (found and found.count):
         return None
-    return {"floor": float(found["floor"]), "relevant": float(rules.threshold), "tied": TIED}
+    return {"floor": float(found.floor), "relevant": float(rules.threshold), "tied": TIED}
 
 
-def _headline(summary: dict | None) -> list[str]:
+def _headline(summary: Summary | None) -> list[str]:
     """List the run's measurements on its held-out pairs, where it has ended."""
-    before, after = (_named(summary[when]) if summary else {} for when in ("before", "after"))
+    if summary is None:
+        return []
+    before, after = _named(summary.before), _named(summary.after)
     return [
         f"held-out {name}: {before.get(name, math.nan):.6f} -> {value:.6f}"
         for name, value in after.items()
     ]
 
 
-def _named(figures: dict) -> dict[str, float]:
+def _named(measured: Measured) -> dict[str, float]:
     """Return the figures that have a value, by the names that the script prints."""
-    named = {name: figures.get(name) for name in ALL_FIGURES}
-    return {**{n: value for n, value in named.items() if value is not None}, **_of_lists(figures)}
+    return {**_known(measured, ALL_FIGURES), **_of_lists(measured)}
 
 
-def _of_lists(figures: dict) -> dict[str, float]:
+def _known(of: Measured | ListFigures, figures: Iterable[str]) -> dict[str, float]:
+    """Return those of these figures that have a value."""
+    found = {name: getattr(of, name) for name in figures}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _of_lists(measured: Measured) -> dict[str, float]:
     """Return those of lists that have a value."""
-    lists = figures.get("lists") or {}
-    return {f"{n}_of_lists": lists[n] for n in TITLES if lists.get(n) is not None}
+    known = _known(measured.lists, TITLES) if measured.lists else {}
+    return {f"{name}_of_lists": value for name, value in known.items()}
 
 
 def _beside(plan: TrainingPlan) -> list[str]:

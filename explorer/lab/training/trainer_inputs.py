@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.run_records import RowForm
 from explorer.sources.pairs import NEGATIVE
 from losses import LossSpec
 from losses.labels import LabelRules
@@ -29,7 +30,10 @@ Pair = tuple[str, str, float]
 Taught = tuple[str, str, float, float]
 AnyPair = TypeVar("AnyPair", Pair, Taught)
 
-FORMS = PAIRS, CLASSES, TRIPLETS, LISTS = "pairs", "classes", "triplets", "lists"
+PAIRS: RowForm = "pairs"
+CLASSES: RowForm = "classes"
+TRIPLETS: RowForm = "triplets"
+LISTS: RowForm = "lists"
 LEAST_CANDIDATES = 2
 # Inputs of a loss that takes given negatives.
 _NEGATIVES = {"negatives", "embeddings"}
@@ -100,8 +104,8 @@ def by_first(pairs: Iterable[Sequence]) -> list[list[int]]:
     return list(found.values())
 
 
-def form_of(plan: TrainingPlan, material: Material) -> str:
-    """Return which of `FORMS` the loss of a plan learns from."""
+def form_of(plan: TrainingPlan, material: Material) -> RowForm:
+    """Return the form of the rows that the loss of a plan learns from."""
     spec = plan.spec
     if plan.forms_classes:
         return CLASSES

@@ -144,10 +144,7 @@ class _Work:
         self, runs: Mapping[str, RunFolder], unseen: Unseen, report: Callable[..., None]
     ) -> None:
         self.runs, self.unseen, self.report = runs, unseen, report
-        self.plans = {
-            name: TrainingPlan.from_run(run.read("config.json")["plan"])
-            for name, run in runs.items()
-        }
+        self.plans = {name: TrainingPlan.from_run(run.config.plan) for name, run in runs.items()}
         self.held_out = HeldOut.of(unseen.pairs, (), 0.0)  # where both sides are encoded alike
         self.by_side = HeldOut.of(unseen.pairs, (), 0.0, sides_alike=False)
         self.models = {self.key(name, when) for name in runs for when in WHEN}

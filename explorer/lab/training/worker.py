@@ -63,7 +63,7 @@ def work(run: RunFolder, trial: bool = False) -> int:
         run.say("stopped")
     except Exception as error:
         traceback.print_exc()
-        run.say("failed", problem=_problem(run, error).to_json())
+        run.say("failed", problem=_problem(run, error))
         return 1
     return 0
 

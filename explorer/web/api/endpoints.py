@@ -27,7 +27,7 @@ from explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.run_records import Followed
 from explorer.lab.training.runs import Runs
-from explorer.locale import LANGUAGES, say
+from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
 from explorer.runtime.device import device
 from explorer.runtime.json_encoding import MAX_INTEGER
@@ -720,13 +720,14 @@ def start_training(
         own = own_key() if key or not has_key() else ""
         return StartedTraining(
             id=name,
-            queue_position=status["queue_position"],
-            queue_seconds=status["queue_seconds"],
+            queue_position=status.queue_position,
+            queue_seconds=status.queue_seconds,
             key=own,
             reading=list(read.reading),
         )
 
 
+@in_json
 def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
     """Report a training: its state, its progress, and its records.
 
@@ -752,9 +753,8 @@ def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
         raise Problem("api_one_number", name="offset", value=shortened(offset, write=repr))
     with for_visitor(key):
         status = Runs().status(id, offset)
-    problem = status["problem"]
-    message = say("en", problem["key"], **problem["values"]) if problem else None
-    return cast("Followed", {**status, "problem": message})
+    problem = status.problem and str(status.problem)
+    return Followed(**{**vars(status), "problem": problem})
 
 
 @in_json

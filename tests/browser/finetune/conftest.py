@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from explorer.lab.training.run_file_validation import LIVE
+from explorer.lab.training.run_file_reader import LIVE
 from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
 from tests.browser import axe
@@ -67,9 +67,9 @@ def open_page(
         yield start
     runs = Runs(folder / "runs")  # what a failed test left must not keep the others waiting
     for run in runs.listed():
-        if run["state"] in LIVE:
+        if run.state in LIVE:
             with contextlib.suppress(Problem):  # it has ended meanwhile
-                runs.stop(run["id"])
+                runs.stop(run.id)
     assert not faults, faults
 
 

@@ -134,7 +134,7 @@ run = runs.prepare(plan, data.load(plan))
 run.take_ticket(os.getpid())
 train(run)
 status = runs.status(run.name)
-answer = [status["state"], status["problem"], status["step"]]
+answer = [status.state, status.problem and str(status.problem), status.step]
 """
 
 # Here the process stands on a Space, whose owner is logged in.

@@ -26,7 +26,7 @@ def until(runs, name, holds, seconds=PATIENCE):
         if holds(status):
             return status
         time.sleep(0.02)
-    raise AssertionError(f"still {status['state']} at step {status['step']}: {status['problem']}")
+    raise AssertionError(f"still {status.state} at step {status.step}: {status.problem}")
 
 
 STEPS = 120
@@ -44,27 +44,25 @@ def test_a_killed_run_resumes_to_the_same_figures(bert, runs):
     )
     whole = runs.start(plan, corpus())
     killed = runs.start(replace(plan, checkpoint_seconds=0.3), corpus())
-    until(runs, killed, lambda s: s["step"] >= 20 and _checkpointed(runs, killed))
+    until(runs, killed, lambda s: s.step >= 20 and _checkpointed(runs, killed))
     runs.pause(killed)  # so that it cannot end before it is killed
-    until(runs, killed, lambda s: s["state"] == "paused")
-    os.kill(runs.folder(killed).state["process"], signal.SIGKILL)
-    status = until(runs, killed, lambda s: s["state"] != "paused")
-    assert status["state"] == "interrupted"
-    assert status["problem"]["key"] == "problem.training_interrupted"
-    reached = status["step"]
+    until(runs, killed, lambda s: s.state == "paused")
+    os.kill(runs.folder(killed).state.process, signal.SIGKILL)
+    status = until(runs, killed, lambda s: s.state != "paused")
+    assert status.state == "interrupted"
+    assert status.problem.key == "problem.training_interrupted"
+    reached = status.step
     assert reached < STEPS
     runs.resume(killed)
-    assert runs.wait(killed, PATIENCE)["state"] == "finished"
-    one, other = runs.status(whole)["summary"], runs.status(killed)["summary"]
-    assert one["loss"] == other["loss"]
-    assert one["after"] == other["after"]
-    losses = [
-        [r["loss"] for r in runs.history(name) if r["kind"] == "step"] for name in (whole, killed)
-    ]
+    assert runs.wait(killed, PATIENCE).state == "finished"
+    one, other = runs.status(whole).summary, runs.status(killed).summary
+    assert one.loss == other.loss
+    assert one.after == other.after
+    losses = [[r.loss for r in runs.history(name) if r.kind == "step"] for name in (whole, killed)]
     assert losses[0] == losses[1]
-    records = runs.status(killed)["records"]
-    again = [r["step"] for r in records if r["kind"] == "step"]
-    resumed = next(r["step"] for r in records if r["kind"] == "resumed")
+    records = runs.status(killed).records
+    again = [r.step for r in records if r.kind == "step"]
+    resumed = next(r.step for r in records if r.kind == "resumed")
     assert 0 < resumed <= reached
     assert len(again) >= STEPS
     with pytest.raises(Problem, match="has finished"):
@@ -80,34 +78,34 @@ def test_pause_queue_stop_and_resume(runs):
     first = runs.start(plan, corpus())
     second = runs.start(TrainingPlan(**PLAN, steps=5), corpus())
     third = runs.start(TrainingPlan(**PLAN, steps=5), corpus())
-    until(runs, first, lambda s: s["step"] > 3)
-    positions = [runs.status(name)["queue_position"] for name in (first, second, third)]
+    until(runs, first, lambda s: s.step > 3)
+    positions = [runs.status(name).queue_position for name in (first, second, third)]
     assert positions == [0, 1, 2]
-    assert runs.status(second)["state"] == "queued"
+    assert runs.status(second).state == "queued"
     runs.pause(first)
-    paused = until(runs, first, lambda s: s["state"] == "paused")
+    paused = until(runs, first, lambda s: s.state == "paused")
     time.sleep(0.3)
-    later = runs.status(first, paused["offset"])
-    assert later["step"] == paused["step"]
-    assert later["seconds_left"] > 0
+    later = runs.status(first, paused.offset)
+    assert later.step == paused.step
+    assert later.seconds_left > 0
     with pytest.raises(Problem, match="is “Paused”"):
         runs.delete(first)
     runs.resume(first)
-    until(runs, first, lambda s: s["step"] > paused["step"])
+    until(runs, first, lambda s: s.step > paused.step)
     runs.stop(third)  # it leaves the queue without having trained
-    until(runs, third, lambda s: s["state"] == "stopped")
+    until(runs, third, lambda s: s.state == "stopped")
     runs.stop(first)
     stopped = runs.wait(first, PATIENCE)
-    assert stopped["state"] == "stopped"
-    assert 0 < stopped["summary"]["steps"] < 100_000
-    measured = [r["step"] for r in runs.history(first) if r["kind"] == "evaluation"]
-    assert measured[-1] == stopped["summary"]["steps"]
+    assert stopped.state == "stopped"
+    assert 0 < stopped.summary.steps < 100_000
+    measured = [r.step for r in runs.history(first) if r.kind == "evaluation"]
+    assert measured[-1] == stopped.summary.steps
     assert (runs.folder(first).model / "modules.json").exists()
-    assert runs.wait(second, PATIENCE)["state"] == "finished"
-    kinds = {record["kind"] for record in runs.history(first)}
+    assert runs.wait(second, PATIENCE).state == "finished"
+    kinds = {record.kind for record in runs.history(first)}
     assert {"paused", "continued", "checkpoint"} <= kinds
     runs.delete(first)
-    assert first not in [status["id"] for status in runs.listed()]
+    assert first not in [status.id for status in runs.listed()]
     with pytest.raises(Problem, match="no run called"):
         runs.status(first)
 
@@ -115,13 +113,13 @@ def test_pause_queue_stop_and_resume(runs):
 def test_deltas_add_up_to_the_log(runs):
     name = runs.start(TrainingPlan(**PLAN, steps=100), corpus())
     gathered, offset = [], 0
-    while runs.status(name)["state"] not in ("finished", "failed"):
+    while runs.status(name).state not in ("finished", "failed"):
         status = runs.status(name, offset)
-        gathered, offset = gathered + status["records"], status["offset"]
+        gathered, offset = gathered + status.records, status.offset
         time.sleep(0.05)
-    gathered += runs.status(name, offset)["records"]
-    assert gathered == runs.status(name)["records"]
-    assert [r["step"] for r in gathered if r["kind"] == "step"] == list(range(1, 101))
+    gathered += runs.status(name, offset).records
+    assert gathered == runs.status(name).records
+    assert [r.step for r in gathered if r.kind == "step"] == list(range(1, 101))
 
 
 def test_an_estimate_trains_two_steps_and_leaves_nothing(bert, tmp_path):

@@ -101,9 +101,8 @@ def same_weights(one, other, atol=1e-6):
 
 def figures_of(measured):
     """What the page shows of these held-out pairs, by the names of the script."""
-    lists = measured["lists"] or {}
-    figures = {key: measured[key] for key in ALL_FIGURES}
-    figures |= {f"{key}_of_lists": lists.get(key) for key in ("ndcg_at_10", "mrr_at_10")}
+    figures = {key: getattr(measured, key) for key in ALL_FIGURES}
+    figures |= {f"{key}_of_lists": measured.of_lists(key) for key in ("ndcg_at_10", "mrr_at_10")}
     return {key: value for key, value in figures.items() if value is not None}
 
 
@@ -111,12 +110,12 @@ RETRIEVAL = ("accuracy_at_1", "mrr_at_10")
 
 
 def must_be_trained_again(runs, name, folder, said):
-    summary = runs.status(name)["summary"]
+    summary = runs.status(name).summary
     loss = float(re.search(r"last step is (.*)\.\n", said)[1])
     # A small loss is what is left of cosines near 1, each rounded by 6e-8.
-    assert loss == pytest.approx(summary["loss"], rel=1e-5, abs=1e-6)
+    assert loss == pytest.approx(summary.loss, rel=1e-5, abs=1e-6)
     headline = re.findall(r"held-out (\w+): (\S+) -> (\S+)", said)
-    before_it, after_it = figures_of(summary["before"]), figures_of(summary["after"])
+    before_it, after_it = figures_of(summary.before), figures_of(summary.after)
     assert [key for key, *_ in headline] == list(after_it)
     assert set(LEADING) & set(after_it)
     told = re.findall(r"held-out (\w+): (\S+) -> (\S+)", (folder / "train.py").read_text())
@@ -127,7 +126,7 @@ def must_be_trained_again(runs, name, folder, said):
     for key, before, after in headline:
         assert float(before) == pytest.approx(before_it[key], abs=1e-5)
         # Of two keys that are equally near, rounding decides which is the first.
-        one = 1 / summary["after"]["pairs"] if key in RETRIEVAL else 0.0
+        one = 1 / summary.after.pairs if key in RETRIEVAL else 0.0
         assert float(after) == pytest.approx(after_it[key], abs=1e-3 + one)
     same_weights(weights_of(runs.folder(name).model), weights_of(folder / "model"))
 
@@ -171,9 +170,9 @@ def test_the_script_of_lists_measures_how_they_are_ordered(kind, bert, runs, tra
     # Lists that are left out: of one label throughout, of no relevant candidate, of one pair.
     held_out = (*pairs[48:], *rows((1, 1, 1), (0, 0), (1,)))
     name = trained(TrainingPlan(**given), Corpus(pairs[:48], held_out))
-    lists = runs.status(name)["summary"]["after"]["lists"]
-    assert lists["count"] > 4
-    assert lists["alike"] >= 2
+    lists = runs.status(name).summary.after.lists
+    assert lists.count > 4
+    assert lists.alike >= 2
     folder = unpacked(runs, name, tmp_path)
     said = launched(str(folder / "train.py"), cwd=tmp_path)
     must_be_trained_again(runs, name, folder, said)

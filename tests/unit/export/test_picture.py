@@ -17,8 +17,8 @@ from explorer.export.caption import caption
 from explorer.export.exploration_arrays import describe_batch, picture
 from explorer.export.thumbnails import thumbnails
 from explorer.export.trainer_program import trained_step, written
+from explorer.runtime.arrays import packed
 from explorer.runtime.json_encoding import plain
-from explorer.runtime.response_types import packed
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
 from tests.scenes import data_for

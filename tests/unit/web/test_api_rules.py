@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -21,7 +22,8 @@ SCORES = [0.9, 0.6, 0.3, 0.1, -0.2]
 GRADES = [5, 4, 3, 2, 1]
 FIRST = ["A man eats pasta.", "A girl plays.", "Two dogs run.", "It rains.", "A cat sleeps."]
 SECOND = ["Someone eats.", "A child plays.", "A dog runs.", "It is dry.", "The market fell."]
-AT_ONCE = {"queue_position": 0, "queue_seconds": None}  # how a run stands that waits for nobody
+# How a run stands that waits for nobody.
+AT_ONCE = SimpleNamespace(queue_position=0, queue_seconds=None)
 COMPUTES = ("compute_loss", "loss_from_scores", "trace_loss", "compare_losses")
 
 

@@ -16,6 +16,7 @@ from explorer.lab.training.data import material_of, rules_of
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe_batch import values_at_collapse
 from explorer.lab.training.run_folder import RunFolder
+from explorer.lab.training.run_records import EvaluationRecord, RunConfig, StepRecord
 from explorer.lab.training.teacher_scores import vectors_of
 from explorer.lab.training.trainer_inputs import examples
 from explorer.runtime.problem import Problem
@@ -29,10 +30,8 @@ APART = ("kind", "step", "seconds", "probe")
 def read(folder: Path) -> Log:
     """Read the log. Raises Problem where the folder is damaged or has no step yet."""
     run = RunFolder(folder)
-    config = run.read("config.json")
-    plan = config.get("plan")
-    if not isinstance(plan, dict):
-        raise Problem("run_damaged", name="config.json", reason="plan")
+    config = run.config
+    plan = config.plan
     curves = curves_of(_points(run))
     if not curves:
         raise Problem("run_nothing_logged", name=folder.name)
@@ -42,17 +41,17 @@ def read(folder: Path) -> Log:
     return replace(log, **_of_rows(run, config, log))
 
 
-def _of_rows(run: RunFolder, config: dict, log: Log) -> dict[str, Any]:
+def _of_rows(run: RunFolder, config: RunConfig, log: Log) -> dict[str, Any]:
     """Return the epochs and the value at collapse of batches from the rows of the run.
 
     Nothing where they are not there, or the plan is none of this version.
     """
     try:
-        plan, material = TrainingPlan.from_run(config["plan"]), material_of(run)
+        plan, material = TrainingPlan.from_run(config.plan), material_of(run)
         if plan.loss not in LOSSES:  # a loss from a file, which is not run to read a log
             return {}
         rules = rules_of(run, plan)
-        labelled, taught = bool(config.get("labelled", True)), vectors_of(run, plan)
+        labelled, taught = config.labelled, vectors_of(run, plan)
         values = values_at_collapse(plan, material, rules, labelled, taught)
     except (Problem, FileNotFoundError):
         return {}
@@ -64,10 +63,10 @@ def _of_rows(run: RunFolder, config: dict, log: Log) -> dict[str, Any]:
     return found
 
 
-def _negatives(run: RunFolder, config: dict) -> int | None:
+def _negatives(run: RunFolder, config: RunConfig) -> int | None:
     """Number of each query's own negatives in the training; None for pairs that came as no
     triplets."""
-    triplets = material_of(run).given_triplets if config.get("triplets") else []
+    triplets = material_of(run).given_triplets if config.triplets else []
     return len(triplets[0][1]) if triplets else None
 
 
@@ -85,11 +84,10 @@ def _known(plan: dict, negatives: Callable[[], int | None]) -> Known:
 
 def _points(run: RunFolder) -> Iterator[tuple[str, object, object]]:
     for record in run.history():
-        if record.get("kind") == "step":
+        if isinstance(record, StepRecord):
             for name in OF_STEPS:
-                if name in record:
-                    yield name, record["step"], record[name]
-        elif record.get("kind") == "evaluation":
-            for name, value in record.items():
+                yield name, record.step, getattr(record, name)
+        elif isinstance(record, EvaluationRecord):
+            for name, value in vars(record).items():
                 if name not in APART and isinstance(value, int | float):
-                    yield f"eval_{name}", record["step"], value
+                    yield f"eval_{name}", record.step, value

@@ -19,10 +19,11 @@ from explorer.lab.compare import split_batch as batch_mechanics
 from explorer.lab.compare import vector_collapse
 from explorer.lab.compare import what_if as changes
 from explorer.runtime import jobs, validation
+from explorer.runtime.arrays import packed
 from explorer.runtime.number_format import json_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.resource_checks import check_cells, check_matrices
-from explorer.runtime.response_types import Json, as_answer, packed
+from explorer.runtime.response_types import Json, as_answer
 from explorer.web.pages.compare.experiment_responses import (
     Averaged,
     ChangedLoss,

@@ -30,11 +30,12 @@ from explorer.lab.compare.formula_difference import (
     number_of,
 )
 from explorer.runtime import jobs, validation
+from explorer.runtime.arrays import packed
 from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.number_format import Real
 from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Floats, Json, Setting, Sparse, as_answer, packed
+from explorer.runtime.response_types import Floats, Json, Setting, Sparse, as_answer
 from explorer.runtime.validation import misfit
 from explorer.sources.tables import SkippedRow
 from explorer.web.pages.explore.loss_facts import SERVED_LOSS

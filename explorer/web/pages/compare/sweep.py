@@ -11,8 +11,9 @@ from explorer.core.batch import Batch
 from explorer.core.scenario import Scenario
 from explorer.lab import sweep as sweeps
 from explorer.runtime import validation
+from explorer.runtime.arrays import packed
 from explorer.runtime.resource_checks import check_cells
-from explorer.runtime.response_types import Json, as_answer, packed
+from explorer.runtime.response_types import Json, as_answer
 from explorer.runtime.validation import misfit
 from explorer.web.pages.compare.experiment_responses import ExperimentSides, SweptCurves
 from explorer.web.pages.compare.experiments import experiment, sides_of

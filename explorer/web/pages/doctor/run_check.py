@@ -16,12 +16,13 @@ from explorer.lab.doctor.logs.run_report import ReadRun, RunFinding, run_answer,
 from explorer.lab.saved_batches import SavedBatchScenario, files_in, open_saved_batches
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
+from explorer.runtime.arrays import packed
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.jobs import Jobs
 from explorer.runtime.number_format import Real, json_number
 from explorer.runtime.owner_permissions import agreed_path
 from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json, Setting, as_answer, packed
+from explorer.runtime.response_types import Json, Setting, as_answer
 from explorer.runtime.validation import misfit, of_type, one_of
 from explorer.web.large_files import Working, answer_when_done
 from explorer.web.pages.doctor.requests import known_in

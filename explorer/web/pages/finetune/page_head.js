@@ -107,7 +107,7 @@ function Run({ channel, trace, about, isAlone }) {
   );
 }
 
-/** @param {import("../../wire").TrainingPlan} plan */
+/** @param {import("../../wire").RecordedPlan} plan */
 function aboutWords(plan) {
   const form = pageData.losses[plan.loss]?.conventions[plan.convention];
   return [
@@ -122,7 +122,7 @@ function aboutWords(plan) {
     .join(" · ");
 }
 
-/** @param {{ plan: import("../../wire").TrainingPlan }} properties */
+/** @param {{ plan: import("../../wire").RecordedPlan }} properties */
 function Formula({ plan: { loss, convention, parameters, twins } }) {
   const form = pageData.losses[loss]?.conventions[convention];
   return hosted({

@@ -17,6 +17,7 @@ from explorer.lab.training import data, published_experiment, quota, starting_mo
 from explorer.lab.training.parameter_trials import Offer, duplicate_rule, offers
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.lab.training.run_difference_verdict import LEVEL, by_chance
+from explorer.lab.training.run_records import RowForm
 from explorer.lab.training.runs import default_runs as runs
 from explorer.lab.training.runs import estimate
 from explorer.lab.training.trainer_inputs import Pair, examples, form_of
@@ -39,7 +40,7 @@ class Outlook:
 
     refused: Problem | None
     examples: int
-    form: Literal["pairs", "classes", "triplets", "lists"]
+    form: RowForm
     steps: int
     pace: str
 
@@ -162,7 +163,7 @@ def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Outlook:
     return Outlook(
         refused=data.why_not(plan, corpus) or quota.why_not(plan, corpus),
         examples=count,
-        form=cast("Any", form_of(plan, corpus.material)),
+        form=form_of(plan, corpus.material),
         steps=plan.steps_for(count),
         pace=_pace_key(plan),
     )

@@ -5,7 +5,7 @@ import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { has, parameterName, say, titleOf } from "../../kit/words.js";
 
-/** @typedef {import("../../wire").TrainingPlan} Plan */
+/** @typedef {import("../../wire").RecordedPlan} Plan */
 /** @typedef {import("./state.js").PagePlan} PagePlan */
 /** @typedef {import("./state.js").Form} Form */
 /** @typedef {import("../../wire").Setting} Setting */

@@ -61,7 +61,7 @@ export class ProbeScene {
    * Look at a recorded step of a run with this plan.
    * @param {string} run
    * @param {number} step
-   * @param {import("../../wire").TrainingPlan} plan
+   * @param {import("../../wire").RecordedPlan} plan
    */
   look(run, step, { loss, convention, parameters }) {
     if (run !== this.run) {

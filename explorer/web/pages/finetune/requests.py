@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from explorer.core.remarks import Remark
 from explorer.core.scenario import Scenario
@@ -102,7 +102,7 @@ def _repeat(request: dict) -> run_comparison.Started:
 
 def _watch(request: dict) -> Watched:
     """{offsets: {name: offset}, list} → how these runs are doing, and, asked to, all runs."""
-    found: dict[str, Any] = {}
+    found: dict[str, FollowedRun | RunGone] = {}
     offsets = of_type(dict)(request.get("offsets") or {}, "offsets")
     for name, offset in _check_count(offsets).items():
         begin = max(whole(offset, f"offsets.{quoted(name)}"), 0)
@@ -110,7 +110,7 @@ def _watch(request: dict) -> Watched:
             found[name] = runs().status(name, begin)
         except Problem as problem:
             found[name] = RunGone(problem)
-    return Watched(found, cast("Any", runs().listed()) if request.get("list") else None)
+    return Watched(found, runs().listed() if request.get("list") else None)
 
 
 def _check_count(named: Named) -> Named:
@@ -149,7 +149,7 @@ def _probe(request: dict) -> Probed:
     if request.get("known") == name:
         return Probed(picture(found))
     probe = runs().probe(name)
-    bands = probe["bands"] if probe else []
+    bands = probe.bands if probe and probe.bands else []
     return Probed(picture(found), ProbeBatch(name, **describe_batch(found.batch), bands=bands))
 
 

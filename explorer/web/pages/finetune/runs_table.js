@@ -17,7 +17,7 @@ const measured =
 const [before, after] = [measured("before"), measured("after")];
 /**
  * The loss, and under it the parameters that were chosen.
- * @param {import("../../wire").TrainingPlan} plan
+ * @param {import("../../wire").RecordedPlan} plan
  */
 function linesOf(plan) {
   const [title, settings] = [titleOf(plan.loss), settingsOf(plan)];

@@ -2,7 +2,7 @@
 import { say } from "../../kit/words.js";
 import { apart } from "./plan_names.js";
 
-/** @typedef {import("../../wire").TrainingPlan} Plan */
+/** @typedef {import("../../wire").RecordedPlan} Plan */
 
 /**
  * `name` tells the group from the others, `label` says also of how many seeds it is, or of which.

@@ -9,7 +9,7 @@ import { say } from "../../kit/words.js";
 import { Note, NumberBox } from "./fields.js";
 
 /** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
-/** @typedef {import("../../wire").TrainingPlan} Plan */
+/** @typedef {import("../../wire").RecordedPlan} Plan */
 
 const LENGTH = ["steps", "batch_size", "learning_rate"];
 const FURTHER = ["warmup", "weight_decay", "clipping", "evaluations", "seed"];

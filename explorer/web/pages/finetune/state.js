@@ -19,7 +19,7 @@ import { groupsOf } from "./seed_groups.js";
 
 /** @typedef {import("../../wire").FinetuneServer} FinetuneServer */
 /** @typedef {import("../../wire").RunStatus} RunStatus */
-/** @typedef {import("../../wire").TrainingPlan} Plan */
+/** @typedef {import("../../wire").RecordedPlan} Plan */
 /**
  * @template {keyof FinetuneServer} Name
  * @typedef {import("../../kit/types").Answer<FinetuneServer, Name>} Answer

@@ -10,8 +10,25 @@ import random
 import pytest
 
 from explorer.lab.training.data import Corpus
+from explorer.lab.training.run_records import Measured, PairCounts, Summary
 from explorer.lab.training.runs import Runs
 from tests.tiny import save_bert, sentence
+
+# Results of a run that nobody measured.
+SUMMARY = Summary(
+    loss=0.5,
+    steps=8,
+    seconds=1.0,
+    steps_per_second=8.0,
+    before=Measured(),
+    after=Measured(),
+    pairs=PairCounts(train=8, held_out=4),
+    label_range=(0, 1),
+    threshold=0.5,
+    skipped=0,
+    shared=0,
+    kept_step=8,
+)
 
 
 def corpus(labels=(0, 1, 2, 3, 4, 5), count=96, seed=5):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -15,20 +16,14 @@ from explorer.lab.training import takeaway
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.model_card import SPELLED_OUT, on_repeats, section, shown
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from explorer.lab.training.run_records import Measured, PairCounts
 from explorer.sources.cells import read_sentence
 from tests.hostile import HALF, TEXTS
 from tests.sentences import pattern_of
+from tests.unit.lab.training.conftest import SUMMARY
 from tests.unit.lab.training.test_takeaway import SMALL
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-SUMMARY = {
-    "before": {},
-    "after": {},
-    "pairs": {"train": 8, "held_out": 4},
-    "label_range": (0, 1),
-    "threshold": 0.5,
-    "steps": 8,
-}
 
 
 def parts(text: str) -> list[tuple[str, str]]:
@@ -116,15 +111,15 @@ def _texts(value: object) -> list[str]:
 
 def test_accuracy_is_named_for_what_it_is():
     """Its threshold was chosen on the pairs that it is of."""
-    summary = {**SUMMARY, "after": {"accuracy": 0.605}, "before": {"accuracy": 0.6}}
+    summary = replace(SUMMARY, after=Measured(accuracy=0.605), before=Measured(accuracy=0.6))
     told = section(TrainingPlan(), summary, [])
     assert "threshold" in SPELLED_OUT["accuracy"]
     assert f"| Held-out {SPELLED_OUT['accuracy']} | 0.6000 → 0.6050" in told
 
 
 def test_held_out_pairs_that_repeat_others_are_told():
-    summary = {**SUMMARY, "pairs": {"train": 8, "held_out": 900}, "repeated": 54}
+    summary = replace(SUMMARY, pairs=PairCounts(train=8, held_out=900), repeated=54)
     assert on_repeats(900, 54) in section(TrainingPlan(), summary, [])
     assert pattern_of("remark.run_repeats", repeated=54).fullmatch(on_repeats(900, 54))
-    none = section(TrainingPlan(), {**summary, "repeated": 0}, [])
+    none = section(TrainingPlan(), replace(summary, repeated=0), [])
     assert not pattern_of("remark.run_repeats").search(none)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -29,23 +30,51 @@ from explorer.lab.training.run_comparison import (
     held_out_pairs,
 )
 from explorer.lab.training.run_difference_verdict import Difference
+from explorer.lab.training.run_file_reader import read_as
+from explorer.lab.training.run_records import (
+    EvaluationRecord,
+    FollowedRun,
+    RecordedPlan,
+    StepRecord,
+)
 from explorer.locale import say, spelled
+from explorer.runtime.json_encoding import plain
 from losses import LOSSES
+
+STATUS = FollowedRun(
+    id="",
+    loss="cosent",
+    encoder="",
+    kind="bi",
+    plan=read_as(RecordedPlan, plain(TrainingPlan().to_json())),
+    created=0.0,
+    state="training",
+    shared=False,
+    loading=None,
+    queue_position=0,
+    queue_seconds=None,
+    step=1,
+    steps=60,
+    seconds=1.0,
+    seconds_left=None,
+    problem=None,
+    summary=None,
+    records=[],
+    offset=0,
+)
 
 
 @pytest.mark.parametrize(
     ("seconds", "said"), [(31, "31 s"), (89, "89 s"), (240, "4 minutes"), (9000, "2.5 hours")]
 )
 def test_a_time_is_said_in_a_fitting_unit(seconds, said):
-    status = {"seconds": 1.0, "seconds_left": seconds - 1.0, "steps": 60}
+    status = replace(STATUS, seconds_left=seconds - 1.0)
     assert re.fullmatch(rf"60 steps .* {re.escape(said)}, .*", _time_estimate(status))
 
 
 def test_a_figure_of_the_way_says_of_how_many_pairs_it_is():
-    live = {"kind": "evaluation", "spearman": 0.85, "accuracy_at_1": None, "pairs": 128}
-    records = [{"kind": "step", "loss": 2.5}, live]
-    told = {"queue_position": 0, "queue_seconds": None, "loading": None}
-    status = {"state": "training", "records": records, **told}
+    live = EvaluationRecord(step=1, spearman=0.85, pairs=128)
+    status = replace(STATUS, records=[StepRecord(step=1, loss=2.5), live])
     assert _postfix(status).split(", ") == ["training", "loss 2.5", "spearman 0.850 on 128 pairs"]
 
 

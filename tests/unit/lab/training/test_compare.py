@@ -54,7 +54,7 @@ def test_mean_spread_and_difference(several):
     assert [group.label for group in found.groups] == ["cosent", "cosine_mse"]
     values = []
     for group, some in zip(found.groups, (names[:3], names[3:]), strict=True):
-        own = [runs.status(name)["summary"]["after"]["spearman"] for name in some]
+        own = [runs.status(name).summary.after.spearman for name in some]
         values.append(own)
         assert group.runs == some
         assert group.seeds == [0, 1, 2]
@@ -149,11 +149,11 @@ def test_pairs_whose_rank_changed_most(several):
 
 def test_the_probe_batch_opens_in_the_explorer(several):
     runs, (name, *_) = several
-    records = [r for r in runs.history(name) if r["kind"] == "evaluation"]
+    records = [r for r in runs.history(name) if r.kind == "evaluation"]
     for record in records:
-        found = rank_changes.exploration(runs, name, record["step"])
+        found = rank_changes.exploration(runs, name, record.step)
         assert found.spec.name == "cosent"
-        assert found.batch.scores.tolist() == pytest.approx(record["probe"], abs=1e-5)
+        assert found.batch.scores.tolist() == pytest.approx(record.probe, abs=1e-5)
     other = rank_changes.exploration(runs, name, 6, Scenario(loss="info_nce"))
     assert other.spec.name == "info_nce"
     assert other.loss == pytest.approx(explore(other.scenario, other.batch).loss)
@@ -231,7 +231,7 @@ def test_pairs_that_stand_there_repeatedly_are_told_wherever_runs_are_judged(run
         found = run_comparison.table(runs, some)
         assert [one.key for one in found.verdict][-1] == "run_repeats"
         assert told in commands._table(found)
-    assert runs.status(names[0])["summary"]["repeated"] == 12
+    assert runs.status(names[0]).summary.repeated == 12
     commands._print_figures(runs.folder(names[0]), runs.status(names[0]))
     assert told in capsys.readouterr().out
     assert told in (runs.folder(names[0]).model / "README.md").read_text(encoding="utf-8")

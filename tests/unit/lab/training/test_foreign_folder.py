@@ -17,16 +17,9 @@ from explorer.lab.training import takeaway
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
-from tests.unit.lab.training.conftest import corpus
+from tests.unit.lab.training.conftest import SUMMARY, corpus
 
 PLAN = {"encoder": SCRATCH, "dimension": 8, "batch_size": 8, "evaluations": 4}
-SUMMARY = {
-    "steps": 1,
-    "seconds": 1.0,
-    "before": {},
-    "after": {},
-    "pairs": {"train": 4, "held_out": 4},
-}
 STEP = {"kind": "step", "step": 1, "loss": 0.5, "seconds": 1.0}
 # What may stand in place of a value, or of a whole file.
 ODD = [None, True, "x", -1, 1e999, float("nan"), 10**30, [], [[1]], {}, {"a": {"b": []}}]
@@ -78,8 +71,9 @@ def test_an_odd_value_in_any_entry_hides_no_other_run(file, runs, stopped):
     held = json.loads((odd.path / file).read_text(encoding="utf-8"))
     for turn, place in enumerate(entries(held)):
         for value in ODD[turn % 3 :: 3]:  # every value in every third entry
-            odd.write(file, with_entry(held, place, value))
-            assert other.name in [one["id"] for one in runs.listed()], (place, value)
+            spoilt = json.dumps(with_entry(held, place, value))
+            (odd.path / file).write_text(spoilt, encoding="utf-8")
+            assert other.name in [one.id for one in runs.listed()], (place, value)
             assert not runs.busy() or file == "state.json"
             looked_at(runs, odd)
 
@@ -90,8 +84,8 @@ def test_an_odd_value_in_a_line_of_the_log_loses_that_line_at_most(value, runs, 
     for name in STEP:
         lines = [json.dumps({**STEP, name: value}), json.dumps({**STEP, "step": 2}), ""]
         odd.log.write_text("\n".join(lines), encoding="utf-8")
-        assert {one["id"] for one in runs.listed()} == {odd.name, other.name}
-        assert runs.status(odd.name)["step"] in (2, 10**30)
+        assert {one.id for one in runs.listed()} == {odd.name, other.name}
+        assert runs.status(odd.name).step in (2, 10**30)
         looked_at(runs, odd)
 
 
@@ -108,14 +102,14 @@ def test_no_file_that_is_none_hides_another_run(file, runs, stopped):
     path.parent.mkdir(exist_ok=True)
     for content in NOT_READABLE:
         path.write_bytes(content)
-        assert other.name in [one["id"] for one in runs.listed()]
+        assert other.name in [one.id for one in runs.listed()]
         looked_at(runs, odd)
     path.unlink(missing_ok=True)
-    assert other.name in [one["id"] for one in runs.listed()]
+    assert other.name in [one.id for one in runs.listed()]
     looked_at(runs, odd)
     path.unlink(missing_ok=True)  # a share wrote it anew
     path.mkdir()
-    assert other.name in [one["id"] for one in runs.listed()]
+    assert other.name in [one.id for one in runs.listed()]
     looked_at(runs, odd)
 
 

@@ -64,8 +64,8 @@ def test_both_are_those_of_the_evaluator_of_sentence_transformers(seed):
 def test_a_collapsed_model_is_no_success():
     labels = (3, 0, 0, 0)
     found = list_figures(rows(labels), np.full(4, 0.7), RULES)
-    assert found["mrr_at_10"] == 1 / 4
-    assert found["ndcg_at_10"] == pytest.approx(np.mean(1 / np.log2([2, 3, 4, 5])))
+    assert found.mrr_at_10 == 1 / 4
+    assert found.ndcg_at_10 == pytest.approx(np.mean(1 / np.log2([2, 3, 4, 5])))
 
 
 def test_beyond_the_tenth_place_nothing_is_found():
@@ -76,15 +76,15 @@ def test_beyond_the_tenth_place_nothing_is_found():
 def test_the_least_label_of_a_scale_gains_nothing():
     pairs, scores = rows((1, 5)), np.array([0.9, 0.1])
     found = list_figures(pairs, scores, LabelRules(3.0, (1.0, 5.0)))
-    assert found["floor"] == 1
-    assert found["ndcg_at_10"] == pytest.approx(1 / np.log2(3))
+    assert found.floor == 1
+    assert found.ndcg_at_10 == pytest.approx(1 / np.log2(3))
 
 
 def test_lists_that_cannot_tell_are_left_out_and_counted():
     pairs = rows((5, 0), (4, 4, 4), (1, 2), (3,), (0, 3, 1), (2, 2), (0, 0))
     found = list_figures(pairs, np.arange(len(pairs)) * -0.01, RULES)
-    assert (found["count"], found["alike"], found["without"]) == (2, 3, 1)
-    assert found["mrr_at_10"] == pytest.approx((1 + 1 / 2) / 2)
+    assert (found.count, found.alike, found.without) == (2, 3, 1)
+    assert found.mrr_at_10 == pytest.approx((1 + 1 / 2) / 2)
     said = described(found, "2.5", "0")
     numbers = ["2", "3", "1", "2.5", "0", "2.5"]
     assert re.findall(r"\d+(?:\.\d+)?", said) == numbers  # without those of NDCG@10, MRR@10
@@ -94,7 +94,7 @@ def test_without_lists_or_without_numbers_there_is_nothing():
     assert list_figures(rows((1,), (2,)), np.zeros(2), RULES) is None
     assert list_figures(rows((1, 2)), np.array([np.nan, 0]), RULES) is None
     none = list_figures(rows((4, 4)), np.zeros(2), RULES)
-    assert (none["ndcg_at_10"], none["mrr_at_10"], none["count"]) == (None, None, 0)
+    assert (none.ndcg_at_10, none.mrr_at_10, none.count) == (None, None, 0)
 
 
 def test_no_list_is_torn_between_training_and_held_out():
@@ -115,16 +115,16 @@ def run_of_lists(runs, trained):
 
 def test_a_run_says_how_lists_are_ordered(runs, run_of_lists, capsys):
     status = runs.status(run_of_lists)
-    summary, folder = status["summary"], runs.folder(run_of_lists)
+    summary, folder = status.summary, runs.folder(run_of_lists)
     scores = folder.read_arrays("after.npz")["scores"]
-    rules = LabelRules(summary["threshold"], tuple(summary["label_range"]))
+    rules = LabelRules(summary.threshold, tuple(summary.label_range))
     after = list_figures(folder.read_pairs("held_out.jsonl"), scores, rules)
-    assert summary["after"]["lists"] == after
-    assert after["count"] + after["alike"] + after["without"] == 8
+    assert summary.after.lists == after
+    assert after.count + after.alike + after.without == 8
     commands._print_figures(folder, status)
     printed = capsys.readouterr().out
-    before = summary["before"]["lists"]
-    assert f"NDCG@10 of lists: {before['ndcg_at_10']:.3f} → {after['ndcg_at_10']:.3f}\n" in printed
+    before = summary.before.lists
+    assert f"NDCG@10 of lists: {before.ndcg_at_10:.3f} → {after.ndcg_at_10:.3f}\n" in printed
     readme = (folder.model / "README.md").read_text(encoding="utf-8")
     for said in ("| Held-out NDCG@10 of lists |", "| Held-out MRR@10 of lists |"):
         assert said in readme
@@ -139,9 +139,9 @@ def test_a_run_of_an_earlier_version_still_opens(runs, run_of_lists, capsys):
     folder.write("summary.json", summary)
     commands._print_figures(folder, runs.status(run_of_lists))
     assert "NDCG@10 of lists: — →" in capsys.readouterr().out
-    assert "NDCG@10 of lists | — →" in model_card.section(PLAN, summary, [])
+    assert "NDCG@10 of lists | — →" in model_card.section(PLAN, folder.summary, [])
     del summary["after"]["lists"]
     folder.write("summary.json", summary)
     commands._print_figures(folder, runs.status(run_of_lists))
     assert "lists" not in capsys.readouterr().out
-    assert "lists" not in model_card.section(PLAN, summary, [])
+    assert "lists" not in model_card.section(PLAN, folder.summary, [])

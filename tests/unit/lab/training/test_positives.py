@@ -211,31 +211,31 @@ def test_positives_beside_a_held_out_file_with_scores_are_above_its_threshold(fi
 def test_a_run_on_positives_is_measured_by_what_it_finds(runs, trained):
     name = trained(PLAN, positives())
     status = runs.status(name)
-    summary = status["summary"]
-    before, after = summary["before"], summary["after"]
-    assert status["state"] == "finished"
-    assert after["spearman"] is after["auc"] is None
-    assert 0 <= before["accuracy_at_1"] < after["accuracy_at_1"] <= 1
-    assert before["mrr_at_10"] >= before["accuracy_at_1"]
+    summary = status.summary
+    before, after = summary.before, summary.after
+    assert status.state == "finished"
+    assert after.spearman is after.auc is None
+    assert 0 <= before.accuracy_at_1 < after.accuracy_at_1 <= 1
+    assert before.mrr_at_10 >= before.accuracy_at_1
     found = outcome(runs.folder(name))
     assert found.leading == LEADING[1]
     for when, measured in (("before", before), ("after", after)):
         for figure in RETRIEVAL:
-            assert found.figure(figure, when).value == pytest.approx(measured[figure])
-    live = [r["accuracy_at_1"] for r in status["records"] if r["kind"] == "evaluation"]
-    assert (live[0], live[-1]) == (before["accuracy_at_1"], after["accuracy_at_1"])
+            assert found.figure(figure, when).value == pytest.approx(getattr(measured, figure))
+    live = [r.accuracy_at_1 for r in status.records if r.kind == "evaluation"]
+    assert (live[0], live[-1]) == (before.accuracy_at_1, after.accuracy_at_1)
 
     said = remarks.remarks(runs, name)
     assert said[0].key.startswith("run_")
     assert said[0].values["figure"]["key"] == "finetune.accuracy_at_1"
     assert not {"run_no_order", "run_pair"} & {one.key for one in said}
     told = model_card.section(runs.plan(name), summary, runs.history(name))
-    assert f"| Held-out accuracy@1 | {before['accuracy_at_1']:.4f} →" in told
+    assert f"| Held-out accuracy@1 | {before.accuracy_at_1:.4f} →" in told
     assert "spearman" not in told.lower()
     assert model_card.ON_POSITIVES in told
     assert (runs.folder(name).model / "accuracy_at_1.svg").is_file()
     rows = list(csv.DictReader(takeaway.run_csv(runs, name).splitlines()))
-    assert float(rows[-1]["accuracy_at_1"]) == after["accuracy_at_1"]
+    assert float(rows[-1]["accuracy_at_1"]) == after.accuracy_at_1
     for pair in rank_changes.rank_changes(outcome(runs.folder(name))):
         assert pair.rank_before == int(pair.rank_before) >= 1
         assert pair.label_rank == 1
@@ -260,7 +260,7 @@ def test_runs_on_positives_are_compared_by_what_they_find(runs, trained):
 def test_positives_that_all_come_close_are_no_collapse(runs, trained):
     """What a good model brings to 1 are the scores of positives, not those of other pairs."""
     name = trained(PLAN, positives())
-    assert not [r for r in runs.history(name) if r["kind"] == "alarm"]
+    assert not [r for r in runs.history(name) if r.kind == "alarm"]
     held = HeldOut.of([("a", "b", 1.0), ("c", "d", 1.0)], ((1.0, 1.0),), 0.5)
     vectors = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]])
     assert held.ends(np.ones(2), vectors) == (0, 1)
@@ -289,7 +289,7 @@ def test_a_run_of_before_has_no_places(runs, trained):
     [group] = run_comparison.table(runs, [name]).groups
     assert group.gain is None
     assert "Held-out accuracy" not in model_card.section(
-        runs.plan(name), summary, runs.history(name)
+        runs.plan(name), folder.summary, runs.history(name)
     )
     assert next(one.key for one in remarks.remarks(runs, name)) == "run_no_order"
 

@@ -100,7 +100,7 @@ def library_losses(encoder, columns, prompts, folder):
 
 
 def logged(runs, name):
-    return [record["loss"] for record in runs.history(name) if record["kind"] == "step"]
+    return [record.loss for record in runs.history(name) if record.kind == "step"]
 
 
 @pytest.mark.parametrize(

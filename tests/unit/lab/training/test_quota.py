@@ -106,8 +106,8 @@ def test_a_run_ends_when_its_time_is_up(paused, runs, monkeypatch):
         run.tell("pause")
     train(run)
     status = runs.status(run.name)
-    assert (status["state"], status["step"]) == ("stopped", 1)
-    assert status["problem"]["key"] == "problem.training_time_up"
+    assert (status.state, status.step) == ("stopped", 1)
+    assert status.problem.key == "problem.training_time_up"
     assert (run.model / "modules.json").exists()
 
 

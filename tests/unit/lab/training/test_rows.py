@@ -191,6 +191,6 @@ def test_the_probe_batch_of_a_run_has_lists_and_their_teacher(runs, trained):
 
     name = trained(plan(loss="distill_kl"), corpus())
     probe = runs.probe(name)
-    assert len(probe["teacher"]) == len(probe["first"]) == len(corpus().held_out)
+    assert len(probe.teacher) == len(probe.first) == len(corpus().held_out)
     found = rank_changes.exploration(runs, name, 2, Scenario(loss="distill_kl"))
     assert math.isfinite(found.loss)

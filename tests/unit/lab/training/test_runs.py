@@ -8,6 +8,7 @@ import os
 import shutil
 import threading
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -18,8 +19,9 @@ from explorer.lab.training import worker
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.run_folder import RunFolder
+from explorer.lab.training.run_process import one_gpu
 from explorer.lab.training.run_status import progress
-from explorer.lab.training.runs import Runs, one_gpu
+from explorer.lab.training.runs import Runs
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
@@ -35,7 +37,7 @@ def test_runs_are_listed_the_newest_first(runs):
         run = runs.prepare(TrainingPlan(**PLAN, loss=loss), corpus())
         run.take_ticket(os.getpid())
         names.append(run.name)
-    assert [status["id"] for status in runs.listed()] == names[::-1]
+    assert [status.id for status in runs.listed()] == names[::-1]
 
 
 def test_a_run_that_has_ended_has_all_its_records(runs, monkeypatch):
@@ -47,7 +49,7 @@ def test_a_run_that_has_ended_has_all_its_records(runs, monkeypatch):
 
     def ends_meanwhile(self, offset, own=RunFolder.records_from):
         found = own(self, offset)
-        if self.state["state"] == "training":
+        if self.state.state == "training":
             with self.log.open("a", encoding="utf-8") as log:
                 log.write('{"kind": "step", "step": 2, "seconds": 2}\n')
             self.say("finished")
@@ -55,10 +57,10 @@ def test_a_run_that_has_ended_has_all_its_records(runs, monkeypatch):
 
     monkeypatch.setattr(RunFolder, "records_from", ends_meanwhile)
     first = runs.status(run.name)
-    assert first["state"] == "training"
-    rest = runs.status(run.name, first["offset"])
-    assert rest["state"] == "finished"
-    assert [record["step"] for record in first["records"] + rest["records"]] == [1, 2]
+    assert first.state == "training"
+    rest = runs.status(run.name, first.offset)
+    assert rest.state == "finished"
+    assert [record.step for record in first.records + rest.records] == [1, 2]
 
 
 def test_a_full_disk_ends_the_run_with_a_sentence(runs, monkeypatch):
@@ -72,9 +74,9 @@ def test_a_full_disk_ends_the_run_with_a_sentence(runs, monkeypatch):
     run.take_ticket(os.getpid())
     assert worker.work(run) == 1
     status = runs.status(run.name)
-    assert status["state"] == "failed"
-    assert status["problem"]["key"] == "problem.training_disk_full"
-    assert str(run.path) in status["problem"]["values"]["folder"]
+    assert status.state == "failed"
+    assert status.problem.key == "problem.training_disk_full"
+    assert str(run.path) in status.problem.values["folder"]
 
 
 def test_a_folder_that_is_no_encoder_is_refused_at_once(runs, tmp_path):
@@ -116,11 +118,11 @@ def test_names_from_strangers(name, runs):
 def test_a_crash_at_any_byte_of_the_log_loses_that_line_only(tmp_path):
     run = RunFolder(tmp_path)
     run.log.write_bytes(b'{"kind":"step","step":1}\n{"kind":"step","st')
-    assert [r["step"] for r in run.history()] == [1]
+    assert [r.step for r in run.history()] == [1]
     run.mend_log()
     with run.log.open("a") as file:
         file.write('{"kind":"step","step":2}\n')
-    assert [r["step"] for r in run.history()] == [1, 2]
+    assert [r.step for r in run.history()] == [1, 2]
 
 
 def test_records_beyond_a_resumed_step_do_not_count(tmp_path):
@@ -128,7 +130,7 @@ def test_records_beyond_a_resumed_step_do_not_count(tmp_path):
     records = [{"kind": "step", "step": step, "loss": step} for step in (1, 2, 3)]
     records += [{"kind": "resumed", "step": 1}, {"kind": "step", "step": 2, "loss": 9}]
     run.log.write_text("".join(f"{json.dumps(r)}\n" for r in records), encoding="utf-8")
-    steps = [(r["step"], r["loss"]) for r in run.history() if r["kind"] == "step"]
+    steps = [(r.step, r.loss) for r in run.history() if r.kind == "step"]
     assert steps == [(1, 1), (2, 9)]
 
 
@@ -157,7 +159,7 @@ def test_any_offset_gives_whole_records(tmp_path):
     size = run.log.stat().st_size
     for offset in range(size + 5):
         records, then = run.records_from(offset)
-        steps = [record["step"] for record in records]
+        steps = [record.step for record in records]
         assert steps == [1, 2, 3][-(-offset // len(lines[0])) :]
         assert run.records_from(then)[0] == []
 
@@ -230,7 +232,7 @@ def test_a_run_starts_while_another_process_comes_or_goes(runs, monkeypatch):
     process = SimpleNamespace(pid=os.getpid(), poll=lambda: None)
     monkeypatch.setattr(runs_module.subprocess, "Popen", lambda *given, **more: process)
     name = runs.start(TrainingPlan(**PLAN), corpus())
-    assert runs.status(name)["state"] == "queued"
+    assert runs.status(name).state == "queued"
     assert known.keys() == {"one", "another", runs.folder(name).path}
 
 
@@ -238,18 +240,18 @@ def test_a_run_starts_while_another_process_comes_or_goes(runs, monkeypatch):
 def test_a_clock_that_is_set_ends_no_run(runs, apart):
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
-    run.write("state.json", {**run.state, "born": run.state["born"] + apart})
-    assert run.is_alive == (bool(run.state["birth"]) or abs(apart) < 10)
+    run.write("state.json", replace(run.state, born=run.state.born + apart))
+    assert run.is_alive == (bool(run.state.birth) or abs(apart) < 10)
 
 
 def test_another_process_of_its_number_is_not_the_run(runs):
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
     state = run.state
-    run.write("state.json", {**state, "birth": f"{state['birth']}0"})
-    assert run.is_alive == (not state["birth"])
+    run.write("state.json", replace(state, birth=f"{state.birth}0"))
+    assert run.is_alive == (not state.birth)
     for apart, alive in ((1.5, True), (3600.0, False)):  # as earlier versions wrote it
-        run.write("state.json", {**state, "birth": "", "born": state["born"] + apart})
+        run.write("state.json", replace(state, birth="", born=state.born + apart))
         assert run.is_alive == alive
 
 
@@ -267,8 +269,8 @@ def test_a_problem_of_an_earlier_version_is_told_in_full(runs):
     name = ended(runs, "failed")
     problem = {"key": "problem.training_disk_full", "values": {"folder": "/runs", "free": 3}}
     run = runs.folder(name)
-    run.write("state.json", {**run.state, "problem": problem})
-    assert runs.status(name)["problem"] == {**problem, "about": ""}
+    run.write("state.json", {**vars(run.state), "problem": problem})
+    assert runs.status(name).problem.to_json() == {**problem, "about": ""}
 
 
 GARBAGE = (b"", b"\x00" * 64, b"\xff\xfe{", b"[]", b"{}", b'{"state": "training"', b"null")
@@ -279,7 +281,7 @@ GARBAGE = (b"", b"\x00" * 64, b"\xff\xfe{", b"[]", b"{}", b'{"state": "training"
 def test_a_damaged_run_keeps_no_other_from_its_work(runs, file, spoilt, capsys):
     whole, broken = ended(runs), ended(runs)
     (runs.folder(broken).path / file).write_bytes(spoilt)
-    seen = [status["id"] for status in runs.listed()]
+    seen = [status.id for status in runs.listed()]
     said = capsys.readouterr().err
     if file == "owner.json":  # at home nobody asks whose it is
         assert set(seen) == {whole, broken}
@@ -311,7 +313,7 @@ def test_a_damaged_run_of_a_hosted_page_leaves_in_its_time(runs, file, monkeypat
     runs.drop_old()
     assert not broken.path.exists()
     with as_visitor(key):
-        assert [status["id"] for status in runs.listed()] == [whole]
+        assert [status.id for status in runs.listed()] == [whole]
 
 
 @pytest.mark.parametrize("spoilt", [b"", b"\x00" * 50, b"PK\x03\x04 and no more", b"1\n", b"{"])
@@ -332,7 +334,9 @@ def test_spoilt_lines_of_a_log_are_left_out(runs):
     lines = [json.dumps(record).encode() for record in good]
     lines[1:1] = [b"\x00\x00\xff", b"[]", b'{"kind": "st']
     run.log.write_bytes(b"".join(line + b"\n" for line in lines))
-    assert run.records_from(0)[0] == run.history() == run.tail() == good
+    found = run.records_from(0)[0]
+    assert found == run.history() == run.tail()
+    assert [record.step for record in found] == [1, 2, 3]
 
 
 def test_a_clock_that_is_set_back_keeps_the_order_of_the_queue(runs, monkeypatch):
@@ -364,9 +368,9 @@ def test_how_long_a_step_takes_is_told_of_all_steps_whatever_the_last_few_were(r
     for until in (450, 500, 501, 599, 650):
         kept = [line for line in lines if line["step"] <= until]
         run.log.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
-        last, pace = progress(run)
-        assert last["step"] == until
-        paces.append(pace)
+        now = progress(run)
+        assert now.step == until
+        paces.append(now.pace)
     # A tenth of a second a step and ten for each hundred of them are a fifth.
     assert 0.17 < min(paces) < max(paces) < 0.23
 
@@ -378,7 +382,7 @@ def test_a_queued_run_is_told_what_those_before_it_have_to_train(runs):
         return run
 
     first, second, third, last = queued(), queued(steps=20), queued(), queued()
-    told = lambda run: runs.status(run.name)["queue_seconds"]  # noqa: E731
+    told = lambda run: runs.status(run.name).queue_seconds  # noqa: E731
     assert told(last) is None  # nobody has a pace yet
     first.say("training")
     steps_of(first, 10, 0.5)
@@ -401,8 +405,8 @@ def test_the_pace_of_another_kind_of_run_says_nothing_of_a_queued_one(runs):
         made[-1].take_ticket(os.getpid())
     made[0].say("training")
     steps_of(made[0], 10, 0.5)
-    assert runs.status(made[1].name)["queue_seconds"] == pytest.approx(25)
-    assert runs.status(made[2].name)["queue_seconds"] is None
+    assert runs.status(made[1].name).queue_seconds == pytest.approx(25)
+    assert runs.status(made[2].name).queue_seconds is None
 
 
 def test_whoever_is_far_back_in_the_queue_looks_less_often(runs, monkeypatch):
@@ -424,4 +428,4 @@ def test_one_who_waits_far_back_hears_at_once_that_it_is_to_stop(runs, monkeypat
     monkeypatch.setattr(worker.time, "sleep", lambda seconds: run.tell("stop"))
     monkeypatch.setattr(worker.os, "nice", lambda by: 0)
     assert worker.main(str(run.path)) == 0
-    assert run.state["state"] == "stopped"
+    assert run.state.state == "stopped"

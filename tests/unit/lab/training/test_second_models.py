@@ -42,7 +42,7 @@ def models(tmp_path_factory):
 
 
 def logged(runs, name):
-    return [record["loss"] for record in runs.history(name) if record["kind"] == "step"]
+    return [record.loss for record in runs.history(name) if record.kind == "step"]
 
 
 def by_hand(chosen, columns, loss_of, tmp_path):
@@ -103,7 +103,7 @@ def test_a_guide_is_the_librarys_guide(models, runs, trained, tmp_path):
     read = rank_changes.exploration(runs, name, 0).batch.guide
     probe = runs.probe(name)
     assert probe
-    texts = [text for both in zip(probe["first"], probe["second"], strict=True) for text in both]
+    texts = [text for both in zip(probe.first, probe.second, strict=True) for text in both]
     wanted = guide.encode(list(dict.fromkeys(texts)))
     assert read is not None
     assert read.numpy() == pytest.approx(wanted, abs=1e-5)
@@ -186,7 +186,7 @@ def test_a_teachers_vectors_are_learnt_as_the_library_does(
     found = by_hand(chosen, columns, MSELoss, tmp_path)
     assert len(found) == 20
     assert logged(runs, name) == pytest.approx(found, rel=1e-4)
-    assert runs.status(name)["summary"]["examples"]["form"] == "pairs"
+    assert runs.status(name).summary.examples.form == "pairs"
     # The probe batch has the teacher's, at any step.
     probe = rank_changes.exploration(runs, name, 20)
     texts = probe.batch.pairs.sentences
@@ -255,7 +255,7 @@ def test_a_run_that_is_told_to_stop_asks_its_teacher_no_further(models, runs):
     with pytest.raises(jobs.Cancelled):
         teacher_scores.teach(run, chosen, "cpu")
     assert run.read_taught("train.jsonl")[1] is None
-    assert run.state["loading" if "loading" in run.state else "part"] == "teacher"
+    assert run.state.part == "teacher"
 
 
 def test_what_cannot_be_asked_is_told_before_a_run_is_queued(models, runs, tmp_path):

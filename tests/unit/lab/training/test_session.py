@@ -30,7 +30,7 @@ def plan(**chosen):
 
 
 def of_kind(records, kind):
-    return [record for record in records if record["kind"] == kind]
+    return [record for record in records if record.kind == kind]
 
 
 # On lists and from a teacher: test_taught.py.
@@ -42,12 +42,12 @@ SUMS = [*RECIPES, "matryoshka(cosent,8,4)+supcon"]
 def test_every_loss_trains_an_encoder_from_scratch(loss, runs, trained):
     name = trained(plan(loss=loss, steps=3, evaluations=1))
     status = runs.status(name)
-    assert status["state"] == "finished"
-    assert status["summary"]["steps"] == 3
-    steps = of_kind(status["records"], "step")
-    assert [step["step"] for step in steps] == [1, 2, 3]
-    assert all(math.isfinite(step["loss"]) and step["gradient_norm"] >= 0 for step in steps)
-    assert any(step["gradient_norm"] > 0 for step in steps)
+    assert status.state == "finished"
+    assert status.summary.steps == 3
+    steps = of_kind(status.records, "step")
+    assert [step.step for step in steps] == [1, 2, 3]
+    assert all(math.isfinite(step.loss) and step.gradient_norm >= 0 for step in steps)
+    assert any(step.gradient_norm > 0 for step in steps)
 
 
 def test_a_sum_is_trained_again_by_its_script(runs, trained):
@@ -67,7 +67,7 @@ def test_parts_that_learn_from_other_data_are_refused_before_anything_is_trained
 @pytest.mark.parametrize("twins", ["leave_out", "keep"])
 def test_a_run_trains_with_the_same_text_in_its_batches(twins, runs, trained):
     name = trained(plan(loss="info_nce", twins=twins))
-    assert runs.status(name)["state"] == "finished"
+    assert runs.status(name).state == "finished"
     assert runs.plan(name).twins == twins
     code = takeaway.script(runs, name)
     assert ("twins='leave_out'" in code or 'twins="leave_out"' in code) == (twins == "leave_out")
@@ -81,10 +81,10 @@ ON_SCORES = [n for n, spec in LOSSES.items() if spec.reads_scores_only]
 def test_a_cross_encoder_trains(loss, bert, runs, trained):
     assert loss in ON_SCORES
     name = trained(plan(loss=loss, encoder=bert, kind="cross"), corpus(labels=(0, 1)))
-    summary = runs.status(name)["summary"]
-    assert 0.5 <= summary["after"]["accuracy"] <= 1
-    assert 0 <= summary["after"]["auc"] <= 1
-    assert summary["after"]["uniformity"] is None
+    summary = runs.status(name).summary
+    assert 0.5 <= summary.after.accuracy <= 1
+    assert 0 <= summary.after.auc <= 1
+    assert summary.after.uniformity is None
 
 
 @pytest.mark.parametrize("chosen", [{"lora": 2}, {"layers": 1}, {"bf16": True}], ids=str)
@@ -118,7 +118,7 @@ def test_adapters_go_on_from_their_checkpoint(bert, runs, trained):
     assert folder.last_checkpoint()[1] == step - 1
     sessions.train(folder)
     again = of_kind(folder.history(), "step")
-    assert [s["loss"] for s in again] == [s["loss"] for s in whole[0]]
+    assert [s.loss for s in again] == [s.loss for s in whole[0]]
     assert folder.read("summary.json")["after"] == whole[1]
     assert not list(folder.model.rglob("adapter*"))
 
@@ -127,30 +127,30 @@ def test_what_is_recorded(runs, trained):
     name = trained(plan(evaluations=3))
     records = runs.history(name)
     evaluations = of_kind(records, "evaluation")
-    assert [e["step"] for e in evaluations] == [0, 2, 4, 6]
+    assert [e.step for e in evaluations] == [0, 2, 4, 6]
     probe = runs.probe(name)
     for evaluation in evaluations:
-        assert len(evaluation["probe"]) == len(probe["first"]) == len(probe["labels"])
-        counts = np.array(evaluation["histogram"]["counts"])
-        assert counts.shape == (len(probe["bands"]), len(evaluation["histogram"]["edges"]) - 1)
-        assert counts.sum() == probe["live"]
-        vectors = runs.probe_vectors(name, evaluation["step"])
+        assert len(evaluation.probe) == len(probe.first) == len(probe.labels)
+        counts = np.array(evaluation.histogram.counts)
+        assert counts.shape == (len(probe.bands), len(evaluation.histogram.edges) - 1)
+        assert counts.sum() == probe.live
+        vectors = runs.probe_vectors(name, evaluation.step)
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         cosines = unit @ unit.T
         assert np.linalg.norm(cosines) > 0
-        assert 1 <= evaluation["effective_rank"] <= 8
-        assert -1 <= evaluation["mean_cosine"] <= 1
-        assert evaluation["uniformity"] <= 0 <= evaluation["alignment"]
-    before, after = (r for r in records if r["kind"] == "held_out")
-    assert (before["when"], after["when"]) == ("before", "after")
+        assert 1 <= evaluation.effective_rank <= 8
+        assert -1 <= evaluation.mean_cosine <= 1
+        assert evaluation.uniformity <= 0 <= evaluation.alignment
+    before, after = (r for r in records if r.kind == "held_out")
+    assert (before.when, after.when) == ("before", "after")
     # 0.02 in the middle of a linear schedule with one step of warm-up.
-    assert of_kind(records, "step")[-1]["learning_rate"] < 0.02
+    assert of_kind(records, "step")[-1].learning_rate < 0.02
 
 
 @pytest.mark.parametrize("schedule", ["linear", "cosine", "source"])
 def test_schedules(schedule, runs, trained):
     name = trained(plan(schedule=schedule, warmup=0.5, steps=8, learning_rate=0.4, evaluations=1))
-    rates = [step["learning_rate"] for step in of_kind(runs.history(name), "step")]
+    rates = [step.learning_rate for step in of_kind(runs.history(name), "step")]
     if schedule == "source":  # S1 eq. 51 with T = 4, its step t counted from 0
         expected = [0.4 * min(1, t / 4) / math.sqrt(max(t, 4)) for t in range(8)]
     else:
@@ -166,11 +166,11 @@ def test_a_collapse_raises_the_alarm(runs, trained):
     rows = tuple(("cat " * (i + 1), "cat " * (i + 100), float(i % 3)) for i in range(40))
     name = trained(plan(evaluations=3), Corpus(rows[:30], rows[30:]))
     alarms = of_kind(runs.history(name), "alarm")
-    assert [alarm["since"] for alarm in alarms] == [0, 0, 0]
-    assert all(alarm["high"] - alarm["low"] < 0.02 for alarm in alarms)
+    assert [alarm.since for alarm in alarms] == [0, 0, 0]
+    assert all(alarm.high - alarm.low < 0.02 for alarm in alarms)
     ordered = sum(a > b for *_, a in rows[30:] for *_, b in rows[30:])
-    assert alarms[-1]["collapse"] == pytest.approx(math.log1p(ordered))
-    assert alarms[-1]["loss"] == pytest.approx(alarms[-1]["collapse"], rel=1e-5)
+    assert alarms[-1].collapse == pytest.approx(math.log1p(ordered))
+    assert alarms[-1].loss == pytest.approx(alarms[-1].collapse, rel=1e-5)
 
 
 def test_no_number_any_more(runs, trained, monkeypatch):
@@ -196,7 +196,7 @@ def test_no_number_any_more(runs, trained, monkeypatch):
     assert (values["step"], values["kept"], values["more"]) == (4, 3, 5)
     pairs = [f"{a} | {b}" for a, b, _ in corpus().train]
     assert sum(pair in str(caught.value) for pair in pairs) >= 3
-    assert all((runs.folder(one["id"]).model / "modules.json").exists() for one in runs.listed())
+    assert all((runs.folder(one.id).model / "modules.json").exists() for one in runs.listed())
 
 
 def test_what_few_held_out_pairs_show_is_no_alarm(runs, trained):
@@ -285,7 +285,7 @@ def test_a_gradient_that_is_no_number_changes_no_weight(runs, trained, monkeypat
     with pytest.raises(Problem) as caught:
         trained(plan())
     assert (caught.value.values["step"], caught.value.values["kept"]) == (3, 2)
-    (name,) = [status["id"] for status in runs.listed()]
+    (name,) = [status.id for status in runs.listed()]
     kept = SentenceTransformer(str(runs.folder(name).model))
     assert all(torch.isfinite(weight).all() for weight in kept.parameters())
 
@@ -326,8 +326,8 @@ def test_chinese_from_scratch(runs, trained):
     ]
     rows = tuple((a, b, float(len(set(a) & set(b)))) for a, b in pairs)
     name = trained(plan(steps=40, learning_rate=0.05), Corpus(rows[:45], rows[45:]))
-    summary = runs.status(name)["summary"]
-    assert summary["after"]["spearman"] > 0.3
+    summary = runs.status(name).summary
+    assert summary.after.spearman > 0.3
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(runs.folder(name).model))
@@ -335,11 +335,11 @@ def test_chinese_from_scratch(runs, trained):
 
 
 def test_the_same_plan_gives_the_same_run(runs, trained):
-    one, other = (runs.status(trained(plan()))["summary"] for _ in range(2))
-    assert one["loss"] == other["loss"]
-    assert one["after"] == other["after"]
-    another = runs.status(trained(plan(seed=1)))["summary"]
-    assert another["loss"] != one["loss"]
+    one, other = (runs.status(trained(plan())).summary for _ in range(2))
+    assert one.loss == other.loss
+    assert one.after == other.after
+    another = runs.status(trained(plan(seed=1))).summary
+    assert another.loss != one.loss
 
 
 def test_nothing_left_to_move(bert, trained):
@@ -376,9 +376,9 @@ def test_a_run_that_died_before_its_first_checkpoint_begins_again(runs, trained,
         patch.setattr(Recorder, "on_step_end", die)
         with pytest.raises(KeyboardInterrupt):
             trained(plan())
-    (run,) = [runs.folder(status["id"]) for status in runs.listed()]
+    (run,) = [runs.folder(status.id) for status in runs.listed()]
     train(run)
     whole = trained(plan())
-    records = [[(r["kind"], r["step"]) for r in runs.history(n)] for n in (run.name, whole)]
+    records = [[(r.kind, r.step) for r in runs.history(n)] for n in (run.name, whole)]
     assert records[0] == [("resumed", -1), *records[1]]
-    assert runs.status(run.name)["summary"]["loss"] == runs.status(whole)["summary"]["loss"]
+    assert runs.status(run.name).summary.loss == runs.status(whole).summary.loss

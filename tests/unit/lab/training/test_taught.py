@@ -11,6 +11,7 @@ import torch
 
 from explorer.lab.training import takeaway
 from explorer.lab.training.recorder import Recorder
+from explorer.lab.training.run_records import ExampleCount
 from losses import LOSSES
 from losses.geometry import cosine
 from tests.tiny import save_bert
@@ -107,21 +108,21 @@ def test_a_loss_on_lists_is_that_of_whole_lists(loss, kind, still, runs, trained
         (row,) = (row for row in steps[0].rows if row["sentence1"] == query)
         wanted = {second for first, second, _ in corpus().train if first == query}
         assert {*row["sentence2"]} == wanted
-    live = [r["lists"] for r in runs.history(name) if r["kind"] == "evaluation"]
-    assert [one["count"] for one in live] == [
+    live = [r.lists for r in runs.history(name) if r.kind == "evaluation"]
+    assert [one.count for one in live] == [
         2,
         2,
     ]  # on the way, too: few are held out, all are live
-    summary = runs.status(name)["summary"]
-    assert live[-1] == pytest.approx(summary["after"]["lists"])
+    summary = runs.status(name).summary
+    assert vars(live[-1]) == pytest.approx(vars(summary.after.lists))
     rows = takeaway.run_csv(runs, name).splitlines()
     assert rows[0].endswith(",ndcg_at_10_of_lists,mrr_at_10_of_lists")
-    assert rows[-1].split(",")[-2] == str(live[-1]["ndcg_at_10"])
-    assert summary["examples"] == {"form": "lists", "count": 12}
+    assert rows[-1].split(",")[-2] == str(live[-1].ndcg_at_10)
+    assert summary.examples == ExampleCount(form="lists", count=12)
     for when in ("before", "after"):
-        assert summary[when]["lists"]["count"] == 2
-        assert 0 < summary[when]["lists"]["ndcg_at_10"] <= 1
-        assert 0 < summary[when]["lists"]["mrr_at_10"] <= 1
+        assert getattr(summary, when).lists.count == 2
+        assert 0 < getattr(summary, when).lists.ndcg_at_10 <= 1
+        assert 0 < getattr(summary, when).lists.mrr_at_10 <= 1
 
 
 @pytest.mark.parametrize("kind", ["bi", "cross"])
@@ -147,7 +148,7 @@ def test_margins_are_the_teachers_of_each_positive_over_each_negative(
 ):
     chosen = {"kind": "cross", "encoder": still} if kind == "cross" else {}
     name = trained(plan(loss="margin_mse", learning_rate=0.01, **chosen), pairs)
-    threshold = runs.status(name)["summary"]["threshold"]
+    threshold = runs.status(name).summary.threshold
 
     def work(step):
         scores, labels, teacher, mask = by_hand(step)
@@ -224,7 +225,7 @@ def test_given_negatives_reach_the_loss(case, negatives, runs, trained, steps):
     chosen, work = ON_TRIPLETS[case]
     name = trained(plan(learning_rate=0.01, **chosen), triplets(negatives))
     must_be_logged(steps, work)
-    assert runs.status(name)["summary"]["examples"] == {"form": "triplets", "count": 13}
+    assert runs.status(name).summary.examples == ExampleCount(form="triplets", count=13)
     assert len(texts_of(steps[0].rows[0])) == 2 + negatives[0]
 
 
@@ -258,6 +259,6 @@ def test_a_convention_on_given_triplets_takes_those_of_lists(runs, trained, step
 @pytest.mark.parametrize("loss", ["info_nce+distill_kl", "cosent+list_net"])
 def test_sums_learn_from_lists_too(loss, runs, trained):
     name = trained(plan(loss=loss), corpus())
-    summary = runs.status(name)["summary"]
-    assert summary["examples"]["form"] == "lists"
-    assert math.isfinite(summary["loss"])
+    summary = runs.status(name).summary
+    assert summary.examples.form == "lists"
+    assert math.isfinite(summary.loss)

@@ -7,6 +7,7 @@ import csv
 import dataclasses
 import os
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from explorer.lab.training.data import Corpus
 from explorer.lab.training.ended_run_scores import HeldOutScores, outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.run_folder import RunFolder
+from explorer.lab.training.run_records import Measured
 from explorer.lab.training.unseen_pairs import Unseen
 from explorer.locale import LANGUAGES, say, spelled
 from explorer.runtime import jobs
@@ -23,7 +25,7 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
 from tests.sentences import pattern_of
-from tests.unit.lab.training.conftest import corpus
+from tests.unit.lab.training.conftest import SUMMARY, corpus
 
 PLAN = TrainingPlan(
     encoder=SCRATCH, dimension=8, steps=4, batch_size=8, evaluations=1, learning_rate=0.1
@@ -185,11 +187,8 @@ def judged(runs, models, monkeypatch):
             # On the held-out pairs all are alike.
             for when in ("before", "after"):
                 np.savez(run.path / f"{when}.npz", scores=np.arange(4.0))
-            figures = {"spearman": 1.0, "pearson": 1.0, "accuracy": None, "auc": None}
-            run.write(
-                "summary.json",
-                {"loss": 0.1, "steps_per_second": 1.0, "before": figures, "after": figures},
-            )
+            figures = Measured(spearman=1.0, pearson=1.0)
+            run.write("summary.json", replace(SUMMARY, before=figures, after=figures))
             run.say("finished")
             names[run.name] = quality
 

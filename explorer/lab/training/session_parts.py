@@ -1,0 +1,78 @@
+"""The parts of a run that trains, and the loss of some rows of its data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from datasets import Dataset
+
+from explorer.lab.training.data import Pair
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.run_folder import RunFolder
+from explorer.lab.training.run_records import RowForm
+from explorer.lab.training.trainer_inputs import LISTS, Material, form_of
+from losses.labels import LabelRules
+from losses.sentence_transformers import TrainingLoss
+from losses.sentence_transformers.vector_losses import BESIDE
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+    from explorer.lab.training.starting_model import Encoder
+
+
+@dataclass
+class Session:
+    """The objects of a run."""
+
+    run: RunFolder
+    plan: TrainingPlan
+    material: Material
+    held_out: list[Pair]
+    held_out_teacher: list[float] | None
+    rules: LabelRules
+    model: Encoder
+    guide: SentenceTransformer | None
+    vectors_of: Callable[[Sequence[str]], torch.Tensor] | None
+    loss: TrainingLoss
+    dataset: Dataset
+    steps: int
+
+    @property
+    def form(self) -> RowForm:
+        return form_of(self.plan, self.material)
+
+
+def batch_loss(session: Session, rows: list[dict]) -> torch.Tensor:
+    """Compute the loss of these rows of the data set."""
+    from sentence_transformers.util import batch_to_device
+
+    at = session.model.device
+    labels = _labels_of(rows, at)
+    prompts = session.plan.prompts_for(rows[0])
+    names = [name for name in rows[0] if name != "label"]
+    texts = [[row[name] for row in rows] for name in names]
+    if session.plan.kind == "cross":
+        return session.loss(texts, labels)
+    if session.form == LISTS:
+        texts[1] = [text for candidates in texts[1] for text in candidates]
+    columns = [
+        session.model.preprocess(column, prompt=prompts.get(name))
+        for name, column in zip(names, texts, strict=True)
+    ]
+    if session.vectors_of:
+        for column, own_texts in zip(columns, texts, strict=True):
+            column[BESIDE] = session.vectors_of(own_texts)
+    return session.loss([batch_to_device(one, at) for one in columns], labels)
+
+
+def _labels_of(rows: list[dict], at: torch.device) -> torch.Tensor | list[torch.Tensor] | None:
+    """Return the labels as the trainer's collator does."""
+    if "label" not in rows[0]:
+        return None
+    if isinstance(rows[0]["label"], list):
+        return [torch.tensor(row["label"], device=at) for row in rows]
+    return torch.tensor([row["label"] for row in rows], device=at)
