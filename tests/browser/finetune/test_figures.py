@@ -121,8 +121,8 @@ def test_a_run_that_collapsed_and_failed_says_so(finetune: Page, folder: Path) -
     expect(told).to_contain_text("is not a number at step 31")
     expect(told).to_contain_text("“<b>a</b> | b” and 15 more")
     alarmed = page.locator(".lp-alarm")
-    expect(alarmed).to_contain_text("within 0.01 of each other since step 20")
-    expect(alarmed).to_contain_text("the loss is 1.386, and its value at collapse is 1.386")
+    for part in ("since step 20", "within 0.01 of each other", "the loss is 1.386"):
+        expect(alarmed).to_contain_text(part)
     page.wait_for_function(f"{PROBE}.picture")
     assert read(page, "steps") == list(range(1, 41))
     assert read(page, "evaluations.map((one) => one.step)") == [0, 20, 40]
