@@ -1,7 +1,7 @@
 """Fonts embedded in an SVG, so that it looks the same where they are not installed.
 
-Only bundled fonts are embedded, cut to the letters of the figure. Letters that they lack, such as
-Chinese ones, are set in the reader's own fonts.
+Fonts are cut to the letters of the figure. Letters that the bundled ones lack, such as Chinese
+ones, come from the first font of this computer that has them; without one, from the reader's own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 import io
 from xml.etree import ElementTree
 
-from explorer.export.figure.fonts import OWN, font_file
+from explorer.export.figure.fonts import OWN, font_of, opened
 from explorer.export.figure.pdf import TAG, style_of
 
 # By style of text: how the figure's lists of fonts name the first file of `fonts.OWN`.
@@ -39,21 +39,30 @@ def with_fonts(svg: str) -> str:
 
 @functools.lru_cache(maxsize=KEPT)
 def _face(style: str, letters: str) -> str:
-    """Return the CSS rule with these letters of a style's font."""
+    """Return the CSS rules with these letters of a style's fonts."""
     family, weight, slope = FACES[style]
-    content = base64.b64encode(_cut(OWN[style][0], letters)).decode()
-    return (
-        f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{slope};'
-        f'src:url(data:font/woff2;base64,{content}) format("woff2")}}'
-    )
+    by_font: dict[str, str] = {OWN[style][0]: ""}
+    for letter in letters:
+        name = font_of(letter, style)
+        if name is not None:
+            by_font[name] = by_font.get(name, "") + letter
+    rules = []
+    for name, drawn in by_font.items():
+        content = base64.b64encode(_cut(name, drawn)).decode()
+        ranges = ",".join(f"U+{ord(letter):X}" for letter in drawn)
+        range_of_others = "" if name == OWN[style][0] else f"unicode-range:{ranges};"
+        rules.append(
+            f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{slope};'
+            f'{range_of_others}src:url(data:font/woff2;base64,{content}) format("woff2")}}'
+        )
+    return "".join(rules)
 
 
-def _cut(file: str, letters: str) -> bytes:
+def _cut(name: str, letters: str) -> bytes:
     """Return a font file with only the glyphs of these letters."""
     from fontTools import subset  # takes its time, and only a figure needs it
-    from fontTools.ttLib import TTFont
 
-    font = TTFont(font_file(file))
+    font = opened(name)
     options = subset.Options(hinting=False)
     cutter = subset.Subsetter(options)
     cutter.populate(text=letters)

@@ -1,4 +1,4 @@
-"""Font files of figures as PDF: one list with the fonts of each style, letter by letter.
+"""Font files of figures as SVG and PDF: one list with the fonts of each style, letter by letter.
 
 IBM Plex, which Gradio brings, and KaTeX's fonts, which the page has, are always there; letters that
 they lack, such as Chinese ones, are set in the first font of the system that has them.
@@ -68,9 +68,25 @@ def _found() -> dict[str, Path]:
     return files
 
 
-def font_file(name: str) -> Path:
-    """Return the path of the font file of this name."""
-    return _found()[name]
+def opened(name: str) -> Any:
+    """Return the font file of this name as a fontTools font."""
+    from fontTools.ttLib import TTFont  # takes its time, and only a figure needs it
+
+    return TTFont(_found()[name], fontNumber=SYSTEM.get(name, 0), lazy=True)
+
+
+@functools.cache
+def _letters_in(name: str) -> frozenset[int]:
+    with opened(name) as font:
+        return frozenset(font.getBestCmap())
+
+
+def font_of(cluster: str, style: str) -> str | None:
+    """Return the name of the first font for this style that has these letters; None without
+    one."""
+    needed = set(map(ord, cluster))
+    names = (name for name in (*OWN[style], *SYSTEM) if name in _found())
+    return next((name for name in names if needed <= _letters_in(name)), None)
 
 
 @dataclass(frozen=True)
@@ -93,7 +109,7 @@ class Fonts:
 
     def __init__(self, pdf: Any) -> None:
         self.pdf = pdf
-        self.letters: dict[str, set[int]] = {}  # by the name of a font, those that it has
+        self.added: set[str] = set()  # names of fonts that the file has
         self.undrawn: dict[str, None] = {}
 
     def runs(self, text: str, style: str) -> Iterator[tuple[str, str]]:
@@ -115,17 +131,12 @@ class Fonts:
             yield before, piece
 
     def _font_of(self, cluster: str, style: str) -> str | None:
-        for name in (*OWN[style], *SYSTEM):
-            if name in _found() and set(map(ord, cluster)) <= self._letters(name):
-                return name
-        return None
-
-    def _letters(self, name: str) -> set[int]:
-        if name not in self.letters:
+        name = font_of(cluster, style)
+        if name is not None and name not in self.added:
             number = SYSTEM.get(name, 0)
             self.pdf.add_font(name, fname=_found()[name], collection_font_number=number)
-            self.letters[name] = set(self.pdf.fonts[name.lower()].cmap)
-        return self.letters[name]
+            self.added.add(name)
+        return name
 
 
 def _clusters(letters: list[str]) -> Iterator[str]:

@@ -12,20 +12,21 @@ from fontTools.ttLib import TTFont
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
+from explorer.export.figure import embedded_fonts, fonts
 from explorer.export.figure.appearance import FONTS, MATH, MONO
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.chart import chart_figure
 from explorer.export.figure.chart_from_page import read_chart
 from explorer.export.figure.embedded_fonts import FACES, with_fonts
 from explorer.export.figure.files import write_figure
-from explorer.export.figure.fonts import OWN, font_file
+from explorer.export.figure.fonts import font_of
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.pdf import TAG, style_of
 from tests.scenes import CHART
 
 FACE = re.compile(
     r'@font-face\{font-family:"([^"]+)";font-weight:(\d+);font-style:(\w+);'
-    r'src:url\(data:font/woff2;base64,([^)]+)\) format\("woff2"\)\}'
+    r'(?:unicode-range:([^;]+);)?src:url\(data:font/woff2;base64,([^)]+)\) format\("woff2"\)\}'
 )
 
 
@@ -43,17 +44,31 @@ def figures() -> dict[str, str]:
 @pytest.mark.parametrize("name", figures())
 def test_every_letter_that_a_font_has_is_embedded(name: str) -> None:
     drawn = figures()[name]
-    faces = {
-        (family, int(weight), slope): set(TTFont(io.BytesIO(base64.b64decode(font))).getBestCmap())
-        for family, weight, slope, font in FACE.findall(with_fonts(drawn))
-    }
+    faces: dict[tuple[str, int, str], set[int]] = {}
+    for family, weight, slope, ranges, font in FACE.findall(with_fonts(drawn)):
+        own = set(TTFont(io.BytesIO(base64.b64decode(font))).getBestCmap())
+        if ranges:  # only these letters are taken from this font
+            assert {int(one.removeprefix("U+"), 16) for one in ranges.split(",")} == own
+        faces.setdefault((family, int(weight), slope), set()).update(own)
     texts = list(ElementTree.fromstring(drawn).iter(f"{TAG}text"))
     assert texts or name == "small"
     for text in texts:
         for part in text.iter():
             style = "italic" if part.get("font-style") else style_of(text.attrib)
-            has = set(TTFont(font_file(OWN[style][0])).getBestCmap())
-            assert set(map(ord, part.text or "")) & has <= faces[FACES[style]]
+            has = {ord(letter) for letter in part.text or "" if font_of(letter, style)}
+            assert has <= faces[FACES[style]]
+
+
+def test_chinese_letters_come_from_a_font_of_the_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    if font_of("损", "sans") is None:
+        pytest.skip("this computer has no font with Chinese letters, such as Noto Sans CJK SC")
+    drawn = figures()["chinese"]
+    assert "unicode-range:" in with_fonts(drawn)
+    assert len(with_fonts(drawn)) < len(drawn) + 150_000
+    monkeypatch.setattr(fonts, "SYSTEM", {})
+    embedded_fonts._face.cache_clear()
+    assert "U+635F" not in with_fonts(drawn)
+    embedded_fonts._face.cache_clear()
 
 
 def test_an_embedded_font_is_the_first_of_its_list() -> None:
