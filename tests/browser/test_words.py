@@ -20,6 +20,7 @@ from tests.browser.reading import (
     unfold_all,
     upload,
 )
+from tests.sentences import pattern_of
 
 pytestmark = pytest.mark.browser
 
@@ -52,7 +53,7 @@ def patterns(language: str) -> dict[str, re.Pattern]:
     """Each sentence of a catalogue as a pattern, its placeholders open; one that is made of nothing
     else would be every sentence."""
     return {
-        key: re.compile(".+".join(map(re.escape, re.split(r"\{\w+\}", sentence))))
+        key: pattern_of(key, language)
         for key, sentence in catalogue(language).items()
         if re.search(r"\w", re.sub(r"\{\w+\}", "", sentence))
     }

@@ -1,0 +1,41 @@
+"""What tests of reports and pages take for a sentence of the catalogues."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.locale import LANGUAGES, catalogue, say
+from tests.sentences import PLACEHOLDER, pattern_of
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_sentence_is_its_own_pattern_with_its_values_and_without(language):
+    wrong = []
+    for key, sentence in catalogue(language).items():
+        placeholders = PLACEHOLDER.findall(sentence)
+        names = [name for name, *_ in placeholders]
+        written = any(not plural for *_, plural in placeholders)
+        for value in ("x 1/2", 1):
+            values, others = dict.fromkeys(names, value), dict.fromkeys(names, "other")
+            said = say(language, key, **values)
+            own = (pattern_of(key, language), pattern_of(key, language, **values))
+            is_own = all(one.fullmatch(said) for one in own)
+            if not is_own or (written and pattern_of(key, language, **others).fullmatch(said)):
+                wrong.append((key, value))
+    assert wrong == []
+
+
+def test_a_longer_number_or_sentence_is_another():
+    read = pattern_of("doctor.mean_of", count=3, value="2.08")
+    said = say("en", "doctor.mean_of", count=3, value="2.08")
+    assert read.search(f"{said} {said}")
+    assert not read.search(say("en", "doctor.mean_of", count=13, value="2.08"))
+    assert not read.search(say("en", "doctor.mean_of", count=3, value="2.085"))
+    counts = pattern_of("doctor.mean_of").fullmatch(said).groupdict()
+    assert counts == {"count": "3", "value": "2.08"}
+    starts = pattern_of("doctor.standing.collapse", value="0.5")
+    for value, same in (("0.5", True), ("10.5", False), ("−0.5", False)):
+        sentence = say("en", "doctor.standing.collapse", value=value, loss="CoSENT", where="")
+        assert bool(starts.search(sentence)) == same
+    with pytest.raises(ValueError, match="no place for more"):
+        pattern_of("doctor.mean_of", more=1)
