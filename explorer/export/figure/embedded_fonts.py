@@ -1,7 +1,7 @@
 """Fonts embedded in an SVG, so that it looks the same where they are not installed.
 
 Fonts are cut to the letters of the figure. Letters that the bundled ones lack, such as Chinese
-ones, come from the first font of this computer that has them; without one, from the reader's own.
+ones, come from a font of this computer with an open licence; without one, from the reader's own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 import io
 from xml.etree import ElementTree
 
-from explorer.export.figure.fonts import OWN, font_of, opened
+from explorer.export.figure.fonts import OPEN, OWN, font_of, opened
 from explorer.export.figure.pdf import TAG, style_of
 
 # By style of text: how the figure's lists of fonts name the first file of `fonts.OWN`.
@@ -43,7 +43,7 @@ def _face(style: str, letters: str) -> str:
     family, weight, slope = FACES[style]
     by_font: dict[str, str] = {OWN[style][0]: ""}
     for letter in letters:
-        name = font_of(letter, style)
+        name = font_of(letter, style, OPEN)
         if name is not None:
             by_font[name] = by_font.get(name, "") + letter
     rules = []

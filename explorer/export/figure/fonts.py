@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,17 +27,21 @@ OWN = {
     "math": ("KaTeX_Main-Regular.woff2", "IBMPlexSans-Regular.woff2"),
     "italic": ("KaTeX_Math-Italic.woff2", "KaTeX_Main-Italic.woff2", "IBMPlexSans-Regular.woff2"),
 }
-# Files of a system with its number in a collection: many signs first, then Chinese letters.
-SYSTEM = {
+# Files of a system with its number in a collection: many signs first, then Chinese letters. Those
+# with an open licence may be part of an SVG, from which a font can be taken out again.
+OPEN = {
     "DejaVuSans.ttf": 0,
     "LiberationSans-Regular.ttf": 0,
-    "arialuni.ttf": 0,
-    "seguisym.ttf": 0,
-    "Apple Symbols.ttf": 0,
     "NotoSansCJK-Regular.ttc": 2,  # simplified Chinese
     "NotoSansCJKsc-Regular.otf": 0,
     "NotoSansSC-Regular.otf": 0,
     "wqy-microhei.ttc": 0,
+}
+SYSTEM = {
+    **OPEN,
+    "arialuni.ttf": 0,
+    "seguisym.ttf": 0,
+    "Apple Symbols.ttf": 0,
     "PingFang.ttc": 0,
     "Hiragino Sans GB.ttc": 0,
     "msyh.ttc": 0,
@@ -81,11 +85,11 @@ def _letters_in(name: str) -> frozenset[int]:
         return frozenset(font.getBestCmap())
 
 
-def font_of(cluster: str, style: str) -> str | None:
-    """Return the name of the first font for this style that has these letters; None without
-    one."""
+def font_of(cluster: str, style: str, of_system: Iterable[str] = SYSTEM) -> str | None:
+    """Return the name of the first font for this style that has these letters: a bundled one, or
+    one `of_system`; None without one."""
     needed = set(map(ord, cluster))
-    names = (name for name in (*OWN[style], *SYSTEM) if name in _found())
+    names = (name for name in (*OWN[style], *of_system) if name in _found())
     return next((name for name in names if needed <= _letters_in(name)), None)
 
 

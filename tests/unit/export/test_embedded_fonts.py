@@ -12,14 +12,14 @@ from fontTools.ttLib import TTFont
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
-from explorer.export.figure import embedded_fonts, fonts
+from explorer.export.figure import embedded_fonts
 from explorer.export.figure.appearance import FONTS, MATH, MONO
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.chart import chart_figure
 from explorer.export.figure.chart_from_page import read_chart
 from explorer.export.figure.embedded_fonts import FACES, with_fonts
 from explorer.export.figure.files import write_figure
-from explorer.export.figure.fonts import font_of
+from explorer.export.figure.fonts import OPEN, font_of
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.pdf import TAG, style_of
 from tests.scenes import CHART
@@ -55,17 +55,17 @@ def test_every_letter_that_a_font_has_is_embedded(name: str) -> None:
     for text in texts:
         for part in text.iter():
             style = "italic" if part.get("font-style") else style_of(text.attrib)
-            has = {ord(letter) for letter in part.text or "" if font_of(letter, style)}
+            has = {ord(letter) for letter in part.text or "" if font_of(letter, style, OPEN)}
             assert has <= faces[FACES[style]]
 
 
 def test_chinese_letters_come_from_a_font_of_the_computer(monkeypatch: pytest.MonkeyPatch) -> None:
-    if font_of("损", "sans") is None:
+    if font_of("损", "sans", OPEN) is None:
         pytest.skip("this computer has no font with Chinese letters, such as Noto Sans CJK SC")
     drawn = figures()["chinese"]
     assert "unicode-range:" in with_fonts(drawn)
     assert len(with_fonts(drawn)) < len(drawn) + 150_000
-    monkeypatch.setattr(fonts, "SYSTEM", {})
+    monkeypatch.setattr(embedded_fonts, "OPEN", {})
     embedded_fonts._face.cache_clear()
     assert "U+635F" not in with_fonts(drawn)
     embedded_fonts._face.cache_clear()
