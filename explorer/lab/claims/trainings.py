@@ -29,6 +29,7 @@ from explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, out
 from explorer.lab.training.parameter_trials import short_plan
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.run_difference_verdict import by_chance
+from explorer.lab.training.run_records import StepRecord
 from explorer.lab.training.runs import Runs
 
 SEEDS = (0, 1, 2)
@@ -259,7 +260,7 @@ def _judge_gradients(runs: Runs, names: Sequence[str]) -> Check:
 
 
 def _largest_norm(runs: Runs, name: str) -> float:
-    return max(one["gradient_norm"] for one in runs.history(name) if one["kind"] == "step")
+    return max(one.gradient_norm for one in runs.history(name) if isinstance(one, StepRecord))
 
 
 def _negatives(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
@@ -273,10 +274,17 @@ def _negatives(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
 def _judge_negatives(runs: Runs, names: Sequence[str]) -> Check:
     """Compare the effective rank of the held-out vectors with more negatives and with few."""
     half = len(names) // 2
-    ranks = [runs.status(name)["summary"]["after"]["effective_rank"] for name in names]
+    ranks = [_effective_rank(runs, name) for name in names]
     gap = estimate_of([b - a for a, b in zip(ranks[:half], ranks[half:], strict=True)])
     latex = rf"r_{{\text{{eff}}}}(B={MORE_NEGATIVES}) - r_{{\text{{eff}}}}(B={FEW_NEGATIVES})"
     return Check((_rises(latex, gap, "trained"),))
+
+
+def _effective_rank(runs: Runs, name: str) -> float:
+    summary = runs.status(name).summary
+    assert summary is not None
+    assert summary.after.effective_rank is not None
+    return summary.after.effective_rank
 
 
 TRAININGS: Mapping[str, Training] = {
