@@ -85,11 +85,11 @@ def _letters_in(name: str) -> frozenset[int]:
         return frozenset(font.getBestCmap())
 
 
-def font_of(cluster: str, style: str, of_system: Iterable[str] = SYSTEM) -> str | None:
+def font_of(cluster: str, style: str, of_system: Iterable[str] | None = None) -> str | None:
     """Return the name of the first font for this style that has these letters: a bundled one, or
-    one `of_system`; None without one."""
-    needed = set(map(ord, cluster))
-    names = (name for name in (*OWN[style], *of_system) if name in _found())
+    one `of_system` (any of `SYSTEM`); None without one."""
+    needed, others = set(map(ord, cluster)), SYSTEM if of_system is None else of_system
+    names = (name for name in (*OWN[style], *others) if name in _found())
     return next((name for name in names if needed <= _letters_in(name)), None)
 
 
