@@ -27,7 +27,7 @@ PAIRS = 64
 EVERY_S = 0.5
 WAIT_S = 120.0
 IDLE_S = 4.0  # after which a connection is not relied on: the server closes it
-PAGES = ("", "compare", "doctor", "large", "finetune", "learn")
+PAGES = ("", "compare", "doctor", "large", "finetune", "learn", "learn/sphere")
 FUNCTIONS = re.compile(r'data-folder="(\w+)" data-functions="([^"]*)"')
 MILLION = {"kind": "random", "random": {"pairs": 1_000_000}}
 

@@ -87,7 +87,8 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("explore", "trials"): [{"scenario": {}, "parameter": "scale"}],
         ("explore", "second_opinion"): [{**few, "model": "/tmp"}],
         ("explore", "take"): [{**few, **of_file, "what": what, "dark": True} for what in takes],
-        **{(page, "chart"): [CHART] for page in ("explore", "compare", "finetune", "learn")},
+        **{(page, "chart"): [CHART] for page in ("explore", "compare", "finetune")},
+        **{(page, "chart"): [CHART] for page in ("learn", "sphere")},
         ("explore", "own"): ["mine"],
         ("explore", "own_text"): ["mine"],
         ("explore", "own_write"): [{"name": "mine", "text": "", "digest": ""}],
@@ -183,6 +184,15 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("learn", "cards"): [{}],
         ("learn", "take"): [{"lesson": "duplicate", "step": 1, "at": 1}],
         ("learn", "on_my_batch"): [{"lesson": "duplicate", "step": 1, "scene": link}],
+        ("sphere", "film"): [
+            {
+                **SIDES,
+                "start": {"kind": "classes", "points": 8, "classes": 2, "spread": 0.5, "seed": 1},
+                "steps": {"optimiser": "adam", "rate": 0.1, "count": 20, "moves": [3, 1, 900, 900]},
+            },
+            {**SIDES, "start": {"kind": "random", "points": 8, "labels": "binary"}},
+            {**SIDES, "start": {"kind": "sentences", "dimension": 3, "scene": link}},
+        ],
     }
 
 

@@ -188,14 +188,13 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
         resource_checks.check_matrices(len(batch), CELL_BYTES)
     scenario, parameters = found.scenario, found.parameters
     spec = found.spec.scored_as(_score_kind(batch, scenario, found.spec))
-    check_labels(batch.pairs, spec)
-    _check_prefixes(spec, batch)
+    check_batch(batch, spec)
     started = time.perf_counter()
     # Everything is differentiated down to two tensors: the vectors of the distinct sentences,
     # and the pair scores made of them (or given).
     vectors = None if batch.vectors is None else batch.vectors.detach().requires_grad_()
     scores = scores_on(batch, vectors)
-    inputs = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
+    inputs = inputs_on(batch, spec, vectors, scores)
     differentiated = (scores,) if vectors is None else (scores, vectors)
     definition = definition_at(spec.definition, {**inputs, **parameters})
     called = accepted(definition, {**inputs, **parameters})
@@ -242,7 +241,9 @@ def seconds_for(pairs: int) -> float:
     return SECONDS + CELL_SECONDS * pairs**2
 
 
-def _check_prefixes(spec: LossSpec, batch: Batch) -> None:
+def check_batch(batch: Batch, spec: LossSpec) -> None:
+    """Raise Problem if the loss needs labels that the pairs lack, or longer vectors."""
+    check_labels(batch.pairs, spec)
     longest = longest_prefix(spec)
     if not longest:
         return
@@ -264,6 +265,23 @@ def _score_kind(batch: Batch, scenario: Scenario, spec: LossSpec) -> str:
         return spec.score if spec.score == "dot" else "cosine"
     beyond = len(scores) > 0 and bool(scores.abs().max() > 1)
     return "logit" if scenario.data.cross_encoder or beyond else spec.score
+
+
+def inputs_on(
+    batch: Batch, spec: LossSpec, vectors: Tensor | None, scores: Tensor
+) -> dict[str, Tensor | None]:
+    """Return the loss's inputs by its own names, made of these vectors and scores."""
+    return {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
+
+
+def value_on(resolved: Resolved, batch: Batch, vectors: Tensor) -> Tensor:
+    """Return the resolved loss of a batch whose sentences have these vectors [S, D], with its graph
+    and without a trace. Raises Problem if the batch lacks an input of the loss."""
+    spec, parameters = resolved.spec, resolved.parameters
+    inputs = inputs_on(batch, spec, vectors, scores_on(batch, vectors))
+    definition = definition_at(spec.definition, {**inputs, **parameters})
+    with own_faults(spec):
+        return definition(**accepted(definition, {**inputs, **parameters}))
 
 
 def scores_on(batch: Batch, vectors: Tensor | None) -> Tensor:

@@ -66,6 +66,7 @@ from explorer.web.pages.finetune import page as finetune_page
 from explorer.web.pages.large import page as large_page
 from explorer.web.pages.learn import page as learn_page
 from explorer.web.pages.missing import page as missing
+from explorer.web.pages.sphere import page as sphere_page
 from explorer.web.request_threads import EndsWork
 from explorer.web.response_streaming import SendsInPieces
 from explorer.web.server_functions import FORGET
@@ -82,6 +83,7 @@ PAGES = (
     ("large", "large", large_page),
     ("finetune", "finetune", finetune_page),
     ("learn", "learn", learn_page),
+    ("learn/sphere", "sphere", sphere_page),
 )
 # Names that a page also has addresses for, below its own.
 BELOW = {"learn": learn_page.BELOW}

@@ -56,6 +56,7 @@ COMPLETE = {
     "finetune": "window.lossprism?.page('finetune').checked",
     "learn": "window.lossprism?.page('learn')?.drawn",
     "learn/temperature": "window.lossprism?.page('learn')?.drawn",
+    "learn/sphere": "window.lossprism?.page('sphere')?.drawn",
 }
 # Where each check of Doctor shows what it has found; the rest is looked at with the first.
 CHECKS = {
@@ -159,6 +160,7 @@ OTHERS = (
     ("large", ""),
     ("learn", ""),
     ("learn/temperature", "at=4&guess=1.5&shown=true"),
+    ("learn/sphere", "at=40"),
 )
 
 

@@ -166,6 +166,12 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "learn.right",
         "learn.wrong",
     ),
+    "what was drawn of an encoder's vectors, and what a hand did (tests/unit/lab/sphere)": (
+        "sphere.kept",
+        "sphere.left_out",
+        "sphere.moves_full",
+        "sphere.points_of",
+    ),
     "how long something takes, by what was measured": (
         "finetune.takes",
         "finetune.takes_many",

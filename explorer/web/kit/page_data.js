@@ -3,6 +3,7 @@
 /**
  * @typedef {import("../wire").ExploreFacts & import("../wire").CompareFacts & import("../wire").DoctorFacts
  *   & import("../wire").LargeFacts
- *   & import("../wire").FinetuneFacts & import("../wire").LearnFacts} PageData
+ *   & import("../wire").FinetuneFacts & import("../wire").LearnFacts
+ *   & import("../wire").SphereFacts} PageData
  */
 export const pageData = /** @type {PageData} */ ({}); // of the pages' own, that of this page alone

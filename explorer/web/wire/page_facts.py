@@ -324,6 +324,33 @@ class LearnFacts(Facts):
     learn: LearnOwn
 
 
+class SpherePreset(TypedDict):
+    """A film worth watching: its losses, and where and how the points move, as the state of the
+    page has them."""
+
+    name: str
+    sides: list[ChosenLoss]
+    start: dict[str, object]
+    steps: dict[str, object]
+
+
+class SphereOwn(TypedDict):
+    """Facts for the sphere alone; `rate` are the ends of the learning rate's slider, and `moves`
+    is the largest number of points that a hand may move."""
+
+    table: list[StateEntry]
+    presets: list[SpherePreset]
+    examples: list[str]
+    rate: tuple[float, float]
+    moves: int
+
+
+class SphereFacts(Facts):
+    """Facts for the sphere."""
+
+    sphere: SphereOwn
+
+
 PAGES = {
     "explore": ExploreFacts,
     "compare": CompareFacts,
@@ -331,4 +358,5 @@ PAGES = {
     "large": LargeFacts,
     "finetune": FinetuneFacts,
     "learn": LearnFacts,
+    "sphere": SphereFacts,
 }

@@ -76,7 +76,7 @@ def test_losses_come_and_go_and_the_link_brings_them_back(compare: Page) -> None
         compare.select_option("#lp-side-2", "triplet")
     with redrawn(compare):
         compare.select_option(
-            "#lp-side-convention-2", "pytorch-metric-learning 2.9 TripletMarginLoss"
+            "#lp-side-2-convention", "pytorch-metric-learning 2.9 TripletMarginLoss"
         )
     assert compare.locator(TABLE).count() == 3
     link, found = linked(compare), values(compare)

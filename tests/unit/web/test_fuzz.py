@@ -119,7 +119,10 @@ def functions(here):
     return wire.served_functions()
 
 
-@pytest.mark.parametrize("page", ["explore", "compare", "doctor", "large", "finetune", "learn"])
+PAGES = ("explore", "compare", "doctor", "large", "finetune", "learn", "sphere")
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_what_a_page_may_be_sent(page, here, functions, capsys):
     assert page in functions
     file = functions["explore"]["read_file"](FILE)["file"]

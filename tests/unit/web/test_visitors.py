@@ -70,6 +70,7 @@ OWN_ONLY = {
     "large": "hand_in stop forget",
     "finetune": "chart hand_in loss forget look cancel",
     "learn": "measured cards on_my_batch take chart forget",
+    "sphere": "film chart forget",
 }
 
 

@@ -1,14 +1,14 @@
 // The controls: the losses that are compared, each folded to its name, and the batch.
-import { LossSelect, Section, Select, SkippedRows, TabPanel, Tabs } from "../../kit/components.js";
+import { Section, Select, SkippedRows, TabPanel, Tabs } from "../../kit/components.js";
+import { LossFields } from "../../kit/loss_fields.js";
+import { letterOf, Named } from "../../kit/loss_legend.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
-import { LossFinder, Parameters, RandomFields, SameTexts } from "../../kit/scenario_fields.js";
+import { RandomFields, SameTexts } from "../../kit/scenario_fields.js";
 import { guideWords, teacherWords } from "../../kit/second_models.js";
-import { groupsOf } from "../../kit/sidebar.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { Unfoldable } from "./folding_section.js";
-import { letterOf, Named } from "./loss_legend.js";
 
 /** @typedef {{ channel: import("./state.js").ComparePage }} Page */
 /** @typedef {Page & { place: number }} Placed */
@@ -57,38 +57,14 @@ const SideCard = ({ channel, place }) =>
 
 /** @param {Placed} properties */
 function SideFields({ channel, place }) {
-  const side = channel.sides[place];
-  const form = channel.formOf(side);
-  const conventions = Object.keys(pageData.losses[side.loss]?.conventions ?? {}).filter(Boolean);
   return group(
-    h(LossSelect, {
+    h(LossFields, {
       id: `lp-side-${place}`,
       label: say("compare.loss_of", { letter: letterOf(place) }),
-      value: side.loss,
-      groups: groupsOf(pageData.losses),
-      change: (loss) => channel.setSide(place, { loss, convention: "", parameters: {} }),
+      side: channel.sides[place],
+      choose: (change) => channel.setSide(place, change),
+      change: (name, value) => channel.setParameter(place, name, value),
     }),
-    h(LossFinder, {
-      id: `lp-side-name-${place}`,
-      choose: (loss, convention) => channel.setSide(place, { loss, convention, parameters: {} }),
-    }),
-    conventions.length
-      ? h(Select, {
-          id: `lp-side-convention-${place}`,
-          name: say("ui.convention"),
-          value: side.convention,
-          options: [["", say("ui.own_convention")], ...conventions.map((name) => [name, name])],
-          change: (convention) => channel.setSide(place, { convention, parameters: {} }),
-        })
-      : null,
-    form
-      ? h(Parameters, {
-          of: `${side.loss}|${side.convention}`,
-          parameters: form.parameters,
-          values: side.parameters,
-          change: (name, value) => channel.setParameter(place, name, value),
-        })
-      : null,
     h(
       "div.lp-row",
       null,

@@ -1,8 +1,8 @@
 // The two definitions, line by line. The signatures, which name all arguments, are folded.
 import { Fold } from "../../kit/components.js";
+import { letterOf, Named } from "../../kit/loss_legend.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { letterOf, Named } from "./loss_legend.js";
 import { Table } from "./scrolling_table.js";
 
 /** @typedef {import("../../wire").FormulaLine} Line */

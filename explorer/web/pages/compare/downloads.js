@@ -1,11 +1,11 @@
 // A part of the page as a file: a drawing as a figure with its caption, numbers as CSV.
 import { FigureButtons, Fold } from "../../kit/components.js";
 import { saved } from "../../kit/files.js";
+import { colourOf, labelOf } from "../../kit/loss_legend.js";
 import { h } from "../../kit/preact_view.js";
 import { GONE } from "../../kit/server.js";
 import { writtenOut } from "../../kit/svg_drawing.js";
 import { say } from "../../kit/words.js";
-import { colourOf, labelOf } from "./loss_legend.js";
 
 /** @typedef {(string | number)[][]} Rows */
 /** @typedef {{ panels: object[], across?: number, title: string, note?: string, places?: number[] }} Figure */

@@ -4,6 +4,7 @@ import { paperColour } from "../../kit/colours.js";
 import { walkableLine } from "../../kit/dom.js";
 import { saved } from "../../kit/files.js";
 import { tex } from "../../kit/formula.js";
+import { Chip, colourOf, labelOf, letterOf, Named } from "../../kit/loss_legend.js";
 import { show } from "../../kit/number_format.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
@@ -11,7 +12,6 @@ import { has, language, parameterName, say } from "../../kit/words.js";
 import { Listing } from "./definition_listing.js";
 import { Downloads } from "./downloads.js";
 import { latexOf, PAPER_INKS, plain } from "./latex.js";
-import { Chip, colourOf, labelOf, letterOf, Named } from "./loss_legend.js";
 import { PairChoice } from "./pair_choice.js";
 import { Table } from "./scrolling_table.js";
 

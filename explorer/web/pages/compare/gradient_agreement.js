@@ -1,12 +1,12 @@
 // How far the gradients of any two losses agree, and the pair on which the chosen two disagree most. Kendall's τ
 // stands below the diagonal, the cosine of the gradients by the sentence vectors above it.
 
+import { Chip, colourOf, letterOf } from "../../kit/loss_legend.js";
 import { read, show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { panelOf, s } from "../../kit/svg_drawing.js";
 import { say } from "../../kit/words.js";
 import { Downloads } from "./downloads.js";
-import { Chip, colourOf, letterOf } from "./loss_legend.js";
 import { PairChoice } from "./pair_choice.js";
 import { Table } from "./scrolling_table.js";
 

@@ -2,6 +2,7 @@
 import { floats } from "../../kit/base64_arrays.js";
 import { Checkbox, Notes, Select } from "../../kit/components.js";
 import { clip } from "../../kit/dom.js";
+import { colourOf, letterOf, nameOf } from "../../kit/loss_legend.js";
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h } from "../../kit/preact_view.js";
@@ -10,7 +11,6 @@ import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks
 import { say } from "../../kit/words.js";
 import { Downloads } from "./downloads.js";
 import { barsPath, equalised, largestOf, orderOf } from "./gradient_bars.js";
-import { colourOf, letterOf, nameOf } from "./loss_legend.js";
 
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {{ name: string, letter: string, value: string, colour: string, heights: number[] }} Strip */

@@ -1,5 +1,6 @@
 // The page: questions as cards, the answer, the picture that answers, and everything else folded below it.
 import { ProblemBox, TabPanel, Tabs } from "../../kit/components.js";
+import { nameOf } from "../../kit/loss_legend.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";
@@ -10,7 +11,6 @@ import { Unfoldable } from "./folding_section.js";
 import { Formulas } from "./formula_comparison.js";
 import { Agreement } from "./gradient_agreement.js";
 import { Gradients } from "./gradients.js";
-import { nameOf } from "./loss_legend.js";
 import { Matrices } from "./matrices.js";
 import { Numbers } from "./metrics_table.js";
 import { Parity } from "./parity.js";

@@ -2,13 +2,13 @@
 import { Select, Tabs } from "../../kit/components.js";
 import { figureLook } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
+import { Named, nameOf } from "../../kit/loss_legend.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
 import { GONE } from "../../kit/server.js";
 import { pictureView } from "../../kit/step_view.js";
 import { isDark } from "../../kit/theme.js";
 import { language, say } from "../../kit/words.js";
 import { SaveButtons } from "./downloads.js";
-import { Named, nameOf } from "./loss_legend.js";
 
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {{ channel: ComparePage, place: number, looked: import("../../wire").Looked }} Panel */

@@ -1,10 +1,11 @@
 // Every loss's figures in one table, and whether the values of two of them may be compared.
+
+import { letterOf, Named } from "../../kit/loss_legend.js";
 import { counted, percent, read, show } from "../../kit/number_format.js";
 import { group, h, hosted } from "../../kit/preact_view.js";
 import { landmarkScale } from "../../kit/reference_value_scale.js";
 import { has, say } from "../../kit/words.js";
 import { Downloads } from "./downloads.js";
-import { letterOf, Named } from "./loss_legend.js";
 import { PairChoice } from "./pair_choice.js";
 import { Table } from "./scrolling_table.js";
 

@@ -1,8 +1,8 @@
 // Which two of the losses are compared with each other.
 import { Select } from "../../kit/components.js";
+import { labelOf } from "../../kit/loss_legend.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { labelOf } from "./loss_legend.js";
 
 /** @param {{ channel: import("./state.js").ComparePage, id: string }} properties */
 export function PairChoice({ channel, id }) {

@@ -208,10 +208,11 @@ def sides_in(request: Json) -> list[Side]:
         raise misfit("sides", listed)
     if not MIN_LOSSES <= len(listed) <= MAX_LOSSES:
         raise Problem("compare_sides", count=len(listed), least=MIN_LOSSES, most=MAX_LOSSES)
-    return [_side_in(one, f"sides[{place}]") for place, one in enumerate(listed)]
+    return [side_in(one, f"sides[{place}]") for place, one in enumerate(listed)]
 
 
-def _side_in(value: object, where: str) -> Side:
+def side_in(value: object, where: str) -> Side:
+    """Read {loss, convention, parameters}. Raises Problem for anything else."""
     if not isinstance(value, dict) or not isinstance(value.get("loss"), str):
         raise misfit(where, value)
     return validation.read(Side, value, where, _READERS, lambda place: misfit(place, value))

@@ -1,11 +1,11 @@
 // How far collapsed: all vectors moved towards one point, and what each loss is on the way.
 import { floats } from "../../../kit/base64_arrays.js";
+import { labelOf } from "../../../kit/loss_legend.js";
 import { percent, read, show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { labelOf } from "../loss_legend.js";
 import { Curves, Scrub, sheet } from "./curves.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 import { fallingWords } from "./experiment_sentences.js";

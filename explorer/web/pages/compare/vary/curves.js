@@ -1,13 +1,13 @@
 // Curves of several losses over one axis, each with its letter.
 import { heightsOf } from "../../../kit/axis.js";
 import { themeColour } from "../../../kit/colours.js";
+import { letterOf } from "../../../kit/loss_legend.js";
 import { show } from "../../../kit/number_format.js";
 import { Plot } from "../../../kit/plot.js";
 import { axisOver, band } from "../../../kit/plotly.js";
 import { h } from "../../../kit/preact_view.js";
 import { useMemo } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
-import { letterOf } from "../loss_legend.js";
 
 /** @typedef {import("../../../kit/types").Span} Span */
 

@@ -1,12 +1,12 @@
 // An experiment on the losses of the page: it is asked for while it is shown, and again when its losses or its
 // options are others. The newest answer counts.
 
+import { Named } from "../../../kit/loss_legend.js";
 import { h } from "../../../kit/preact_view.js";
 import { Requests } from "../../../kit/request.js";
 import { GONE, problem } from "../../../kit/server.js";
 import { useEffect, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
-import { Named } from "../loss_legend.js";
 import { Table } from "../scrolling_table.js";
 
 /** @typedef {import("../../../kit/compared_losses.js").Side} Side */

@@ -1,7 +1,8 @@
 // Which sentence stands beside what was varied.
+
+import { letterOf } from "../../../kit/loss_legend.js";
 import { percent, show } from "../../../kit/number_format.js";
 import { say } from "../../../kit/words.js";
-import { letterOf } from "../loss_legend.js";
 
 /**
  * Those losses that fall on the way, then those that are least in between; that none does, where some have a way.

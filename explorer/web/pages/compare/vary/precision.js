@@ -1,9 +1,10 @@
 // Every loss in four types of numbers and every form in which it is written.
+
+import { labelOf } from "../../../kit/loss_legend.js";
 import { read, show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { labelOf } from "../loss_legend.js";
 import { Table } from "../scrolling_table.js";
 import { RefusedCell, Result, SideHead, useExperiment } from "./experiment.js";
 

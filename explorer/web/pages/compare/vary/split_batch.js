@@ -3,6 +3,7 @@
 import { bytes } from "../../../kit/base64_arrays.js";
 import { cellStage } from "../../../kit/cell_colours.js";
 import { Checkbox, Select, Slider } from "../../../kit/components.js";
+import { labelOf, letterOf, Named } from "../../../kit/loss_legend.js";
 import { show } from "../../../kit/number_format.js";
 import { group, h, hosted } from "../../../kit/preact_view.js";
 import { panelOf, s } from "../../../kit/svg_drawing.js";
@@ -10,7 +11,6 @@ import { isDark } from "../../../kit/theme.js";
 import { useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { labelOf, letterOf, Named } from "../loss_legend.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 
 /** @typedef {import("./experiment.js").Side} Side */

@@ -1,12 +1,12 @@
 // What if something about the batch were different: every loss before and after.
 import { Select, Slider } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
+import { labelOf } from "../../../kit/loss_legend.js";
 import { apart, read, show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
-import { labelOf } from "../loss_legend.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 import { noticedWords } from "./experiment_sentences.js";
 

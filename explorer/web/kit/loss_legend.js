@@ -1,19 +1,19 @@
 // What a loss is called everywhere on the page: a letter in a colour of its own, then its name.
 
-import { chosenOf } from "../../kit/compared_losses.js";
-import { show } from "../../kit/number_format.js";
-import { pageData } from "../../kit/page_data.js";
-import { h } from "../../kit/preact_view.js";
-import { has, parameterName, say, titleOf } from "../../kit/words.js";
+import { chosenOf } from "./compared_losses.js";
+import { show } from "./number_format.js";
+import { pageData } from "./page_data.js";
+import { h } from "./preact_view.js";
+import { has, parameterName, say, titleOf } from "./words.js";
 
-/** @typedef {import("../../kit/compared_losses.js").Side} Side */
+/** @typedef {import("./compared_losses.js").Side} Side */
 
 /** @param {number} place */
 export const letterOf = (place) => "ABCDEF"[place];
 /** @param {number} place */
 export const colourOf = (place) => `var(--lp-side-${place + 1})`;
 
-/** @type {(parameter: import("../../wire").Parameter, value: import("../../wire").Setting) => string} */
+/** @type {(parameter: import("../wire").Parameter, value: import("../wire").Setting) => string} */
 function settingWords({ name, kind }, value) {
   const title = parameterName(name);
   if (value === null) return `${title}: ${say("ui.off")}`;

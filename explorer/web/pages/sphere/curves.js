@@ -1,0 +1,93 @@
+// Small curves of a film, one below the other: loss, alignment, uniformity, effective rank, rank correlation. Plotly
+// draws them over one axis of steps, and a line marks the frame in sight.
+
+import { themeColour } from "../../kit/colours.js";
+import { useLatest } from "../../kit/components.js";
+import { Plot } from "../../kit/plot.js";
+import { axisOver, template } from "../../kit/plotly.js";
+import { h } from "../../kit/preact_view.js";
+import { useMemo } from "../../kit/vendor/preact/hooks.js";
+import { say } from "../../kit/words.js";
+
+export const CURVES = ["loss", "alignment", "uniformity", "effective_rank", "spearman"];
+const HEIGHT = 470;
+const GAP = 0.05; // of the height between two curves
+const SPARE = 0.08; // of a curve's span above and below it
+
+/** @param {{ channel: import("./state.js").SpherePage }} properties */
+export function Curves({ channel }) {
+  channel.observe("frame", "film");
+  const { films, at, last } = channel;
+  const shown = CURVES.filter((name) => films.some((film) => film?.curves[name].some(Number.isFinite)));
+  // Another film is another figure; in another frame only the mark moves.
+  const figure = useMemo(() => () => figureOf(films, shown, last), [films, last]);
+  const jump = useLatest((/** @type {number} */ step) => channel.show(step));
+  return h(
+    "div.lp-curves",
+    null,
+    h(Plot, {
+      figure,
+      label: say("sphere.curves"),
+      at,
+      reach: () => undefined,
+      press: jump,
+      keep: () => undefined,
+    }),
+  );
+}
+
+/**
+ * @param {(import("./state.js").Film | null)[]} films
+ * @param {string[]} names
+ * @param {number} last
+ */
+function figureOf(films, names, last) {
+  if (!names.length) return null;
+  const tall = (1 - GAP * (names.length - 1)) / names.length;
+  const tops = names.map((_name, row) => 1 - row * (tall + GAP));
+  const axes = names.map((name, row) => {
+    const domain = [Math.max(0, tops[row] - tall), tops[row]];
+    return [row ? `yaxis${row + 1}` : "yaxis", { ...template().yaxis, ...yAxis(films, name), domain }];
+  });
+  return {
+    data: names.flatMap((name, row) => traces(films, name).map((one) => ({ ...one, yaxis: `y${row ? row + 1 : ""}` }))),
+    layout: {
+      margin: { l: 44, r: 8, t: 14, b: 34 },
+      height: HEIGHT,
+      hovermode: "x",
+      xaxis: { ...xAxis(last), anchor: names.length > 1 ? `y${names.length}` : "y" },
+      ...Object.fromEntries(axes),
+      annotations: names.map((name, row) => ({
+        text: say(`sphere.curve.${name}`),
+        ...{ xref: "paper", x: 0, xanchor: "left", yref: "paper", y: tops[row], yanchor: "bottom", showarrow: false },
+        font: { size: 11, color: themeColour("ink") },
+      })),
+    },
+  };
+}
+
+/** @param {number} last */
+export const xAxis = (last) => ({ ...axisOver([0, last], false, 4), title: { text: say("sphere.steps") } });
+
+/**
+ * @param {(import("./state.js").Film | null)[]} films
+ * @param {string} name
+ */
+export function yAxis(films, name) {
+  const values = films.flatMap((film) => Array.from(film?.curves[name] ?? [])).filter(Number.isFinite);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const spare = SPARE * (high - low) || SPARE * Math.abs(high) || SPARE;
+  return axisOver([low - spare, high + spare], false, 2);
+}
+
+/**
+ * @param {(import("./state.js").Film | null)[]} films
+ * @param {string} name
+ */
+export const traces = (films, name) =>
+  films.flatMap((film, place) => {
+    if (!film) return [];
+    const color = themeColour(`side-${place + 1}`);
+    const y = Array.from(film.curves[name], (one) => (Number.isFinite(one) ? one : null));
+    return [{ type: "scatter", mode: "lines", x: y.map((_, i) => i), y, line: { color, width: 2 }, hoverinfo: "x+y" }];
+  });

@@ -1,0 +1,106 @@
+// The page of the sphere: films worth watching, the points of one or two losses, how to play them, and their curves.
+import { ProblemBox } from "../../kit/components.js";
+import { nameOf } from "../../kit/loss_legend.js";
+import { percent } from "../../kit/number_format.js";
+import { pageData } from "../../kit/page_data.js";
+import { group, h, show } from "../../kit/preact_view.js";
+import { entitle } from "../../kit/title.js";
+import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
+import { say } from "../../kit/words.js";
+import { Curves } from "./curves.js";
+import { SaveFigure } from "./save_figure.js";
+import { Stage } from "./stage.js";
+import { Transport } from "./transport.js";
+
+/** @typedef {{ channel: import("./state.js").SpherePage }} Page */
+
+/** @param {Page} properties */
+function Main({ channel }) {
+  channel.observe("state", "film");
+  useLayoutEffect(() => entitle(`${say("page.sphere")} · ${channel.sides.map(nameOf).join(say("ui.versus"))}`));
+  const { preset, films, filmed } = channel;
+  return group(
+    h("h1", null, say("sphere.heading")),
+    h(Presets, { channel }),
+    h("p.lp-watch", { "aria-live": "polite" }, preset ? say(`sphere.watch.${preset.name}`) : say("sphere.own")),
+    h(ProblemBox, { channel, isShown: films.some(Boolean) }),
+    h(
+      "div.lp-show",
+      { "aria-busy": filmed ? "false" : "true" },
+      h(
+        "div",
+        null,
+        h(
+          "div.lp-stages",
+          null,
+          films.map((film, place) => (film ? h(Stage, { key: place, channel, place }) : null)),
+        ),
+        h(Transport, { channel }),
+        h(Hint, { channel }),
+      ),
+      h(Curves, { channel }),
+    ),
+    h(Kept, { channel }),
+    h(SaveFigure, { channel }),
+  );
+}
+
+/** @param {Page} properties */
+function Presets({ channel }) {
+  const { preset } = channel;
+  return h(
+    "div.lp-presets",
+    { role: "group", "aria-label": say("sphere.presets") },
+    pageData.sphere.presets.map((one) =>
+      h(
+        "button.lp-button",
+        {
+          key: one.name,
+          type: "button",
+          id: `lp-preset-${one.name}`,
+          "aria-pressed": one.name === preset?.name ? "true" : "false",
+          onClick: () => channel.choose(one),
+        },
+        say(`sphere.preset.${one.name}`),
+      ),
+    ),
+  );
+}
+
+/**
+ * What the point under the hand is called; before, what a hand can do.
+ * @param {Page} properties
+ */
+function Hint({ channel }) {
+  channel.observe("frame");
+  const { pointed, filmed } = channel;
+  if (!filmed) return null;
+  return pointed === null
+    ? h("p.lp-note", null, say(`sphere.hint.${filmed.dimension}`))
+    : h("p.lp-note", { "data-batch-text": "", "aria-live": "polite" }, filmed.names[pointed]);
+}
+
+/**
+ * How much of an encoder's vectors is seen.
+ * @param {Page} properties
+ */
+function Kept({ channel: { filmed } }) {
+  if (!filmed || filmed.kept === null) return null;
+  const { dimension, left_out: count } = filmed;
+  return h(
+    "p.lp-note.lp-kept-share",
+    null,
+    say("sphere.kept", { share: percent(Number(filmed.kept)), dimension }),
+    count ? ` ${say("sphere.left_out", { count, points: filmed.names.length })}` : "",
+  );
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").SpherePage} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").SphereServer>} server
+ */
+export default function main(root, channel, server) {
+  show(root, Main, { channel });
+  channel.connect(server);
+}

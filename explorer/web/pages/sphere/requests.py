@@ -1,0 +1,155 @@
+"""Requests of the sphere: a film for each of one or two losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.core.resolved_scenario import resolve
+from explorer.core.scenario import Scenario
+from explorer.export.figure.files import chart_text
+from explorer.lab.compare.comparison_results import Side
+from explorer.lab.sphere import start
+from explorer.lab.sphere.film import MAX_MOVES, SECONDS_PER_STEP, TENTHS, Film, Move, Steps, film
+from explorer.lab.sphere.optimisers import OPTIMISERS
+from explorer.lab.sphere.start import Placed, Start, placed
+from explorer.runtime import jobs, validation
+from explorer.runtime.arrays import packed
+from explorer.runtime.number_format import Real
+from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Floats, Json
+from explorer.runtime.validation import misfit
+from explorer.sources.random_batch import LABELS
+from explorer.web.pages.compare.requests import side_in
+from explorer.web.pages.sphere.state import MOST_SIDES, RATE, STEPS
+from explorer.web.server_functions import served
+
+
+@dataclass(frozen=True)
+class SphereFilm:
+    """A film: `points` after each step, [T + 1, S, D], and a number for each frame of every curve,
+    NaN where there is none; or the problem of this loss."""
+
+    problem: Problem | None
+    points: Floats | None = None
+    curves: dict[str, Floats] | None = None
+
+
+@dataclass(frozen=True)
+class Filmed:
+    """A film for each loss, and the points in it: their names and classes, and the positive
+    `pairs`. `kept` and `left_out` are as in `explorer.lab.sphere.start.Placed`."""
+
+    films: list[SphereFilm]
+    frames: int
+    dimension: int
+    names: list[str]
+    classes: list[int]
+    pairs: list[tuple[int, int]]
+    kept: Real | None
+    left_out: int
+
+
+def _film(request: Json) -> Filmed:
+    """{sides: [{loss, convention, parameters}], start, steps} → a film for each of the losses."""
+    sides, chosen, steps = _sides_in(request), _start_in(request), _steps_in(request)
+    points = placed(chosen)
+    batch = points.batch
+    if any(move.point >= len(batch.needed_vectors) for move in steps.moves):
+        raise misfit("steps.moves", max(move.point for move in steps.moves))
+    positive = zip(
+        batch.first[batch.positive].tolist(), batch.second[batch.positive].tolist(), strict=True
+    )
+    return Filmed(
+        films=[_filmed(side, points, steps) for side in sides],
+        frames=steps.count + 1,
+        dimension=chosen.dimension,
+        names=list(batch.pairs.sentences),
+        classes=batch.classes.tolist(),
+        pairs=list(positive),
+        kept=points.kept,
+        left_out=points.left_out,
+    )
+
+
+def _filmed(side: Side, points: Placed, steps: Steps) -> SphereFilm:
+    try:
+        with jobs.in_order(SECONDS_PER_STEP * steps.count):
+            found = film(resolve(side.scene(Scenario())), points.batch, steps)
+    except Problem as problem:
+        if problem.about == "again":  # the machine was busy; the loss is not at fault
+            raise
+        return SphereFilm(problem)
+    return SphereFilm(None, packed(found.frames), _curves(found))
+
+
+def _curves(found: Film) -> dict[str, Floats]:
+    measured = {
+        "loss": found.loss,
+        "alignment": found.measures.alignment,
+        "uniformity": found.measures.uniformity,
+        "effective_rank": found.measures.effective_rank,
+        "spearman": found.measures.spearman,
+    }
+    return {name: packed(values) for name, values in measured.items()}
+
+
+def _sides_in(request: Json) -> list[Side]:
+    listed = request.get("sides")
+    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_SIDES:
+        raise misfit("sides", listed)
+    return [side_in(one, f"sides[{place}]") for place, one in enumerate(listed)]
+
+
+def _start_in(request: Json) -> Start:
+    return validation.read(Start, request.get("start", {}), "start", _READERS, _unknown)
+
+
+def _steps_in(request: Json) -> Steps:
+    found = validation.read(Steps, request.get("steps", {}), "steps", _READERS, _unknown)
+    if any(move.step > found.count for move in found.moves):
+        raise misfit("steps.moves", max(move.step for move in found.moves))
+    return found
+
+
+def _unknown(place: str) -> Problem:
+    return misfit(place, place)
+
+
+def _within(low: float, high: float) -> validation.Reader:
+    """Return a reader of numbers between two, whole ones if both are."""
+    read: Callable = validation.whole if isinstance(high, int) else validation.finite
+
+    def fits(value: Any, where: str) -> float:
+        found = read(value, where)
+        if not low <= found <= high:
+            raise misfit(where, value)
+        return found
+
+    return fits
+
+
+def _moves(value: Any, where: str) -> tuple[Move, ...]:
+    """Read four whole numbers a move: step, point, and two angles."""
+    numbers = validation.of_type(list, tuple)(value, where)
+    if len(numbers) % 4 or len(numbers) > 4 * MAX_MOVES:
+        raise misfit(where, value)
+    step, point = _within(0, STEPS[1]), _within(0, start.MAX_POINTS - 1)
+    around, down = _within(0, 360 * TENTHS), _within(0, 180 * TENTHS)
+    readers = (step, point, around, down) * (len(numbers) // 4)
+    read = [reader(one, where) for reader, one in zip(readers, numbers, strict=True)]
+    return tuple(Move(*read[at : at + 4]) for at in range(0, len(read), 4))
+
+
+_READERS: validation.Readers = {
+    (Start, "kind"): validation.one_of(start.KINDS),
+    (Start, "labels"): validation.one_of(LABELS),
+    **{(Start, name): _within(*ends) for name, ends in start.RANGES.items()},
+    (Steps, "optimiser"): validation.one_of(tuple(OPTIMISERS)),
+    (Steps, "rate"): _within(*RATE),
+    (Steps, "count"): _within(*STEPS),
+    (Steps, "moves"): _moves,
+}
+
+SERVED = [served("film", _film), served("chart", chart_text)]

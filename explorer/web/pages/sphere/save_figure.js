@@ -1,0 +1,88 @@
+// The frame in sight as a figure for a slide: the points under each loss, and the curves.
+import { themeColour } from "../../kit/colours.js";
+import { FigureButtons, Fold } from "../../kit/components.js";
+import { saved } from "../../kit/files.js";
+import { letterOf, nameOf } from "../../kit/loss_legend.js";
+import { h } from "../../kit/preact_view.js";
+import { GONE } from "../../kit/server.js";
+import { say } from "../../kit/words.js";
+import { COLOURS, turned } from "./ball.js";
+import { CURVES, traces, xAxis, yAxis } from "./curves.js";
+
+/** @typedef {import("./state.js").SpherePage} SpherePage */
+/** @typedef {Parameters<import("../../kit/components.js").SaveFigure>} Look the look of a figure, and the ratio of a PNG */
+
+const SQUARE = 360;
+const SMALL = [360, 180];
+const DOT = 5;
+const BEHIND = "59"; // opacity of a point on the far side
+
+/** @param {{ channel: SpherePage }} properties */
+export const SaveFigure = ({ channel }) =>
+  h(
+    Fold,
+    { title: say("learn.slide") },
+    h(FigureButtons, {
+      button: "button.lp-crumb",
+      kind: "div.lp-downloads",
+      save: (look, ratio) => save(channel, look, ratio),
+    }),
+  );
+
+/**
+ * @param {SpherePage} channel
+ * @param {Look[0]} look
+ * @param {Look[1]} ratio
+ */
+async function save(channel, look, ratio) {
+  if (!channel.filmed || !channel.server) return;
+  const answer = await channel.server.chart({ ...look, name: "lossprism-sphere", chart: chartOf(channel) });
+  if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+  else await saved(answer, ratio);
+}
+
+/** @param {SpherePage} channel */
+function chartOf(channel) {
+  const { films, filmedSides, at, last, preset } = channel;
+  const shown = CURVES.filter((name) => films.some((film) => film?.curves[name].some(Number.isFinite)));
+  const curves = shown.map((name) => ({
+    wide: SMALL[0],
+    tall: SMALL[1],
+    title: say(`sphere.curve.${name}`),
+    data: traces(films, name),
+    layout: { xaxis: xAxis(last), yaxis: yAxis(films, name) },
+  }));
+  const points = films.flatMap((film, place) => (film ? [pointsPanel(channel, film, place)] : []));
+  return {
+    title: say("sphere.heading"),
+    caption: [say("sphere.step", { step: at, steps: last }), ...(preset ? [say(`sphere.watch.${preset.name}`)] : [])],
+    legend: filmedSides.map((side, place) => ({
+      name: `${letterOf(place)} ${nameOf(side)}`,
+      colour: themeColour(`side-${place + 1}`),
+    })),
+    panels: [...points, ...curves],
+    across: 2,
+  };
+}
+
+/**
+ * The points of a film in the frame in sight, as the canvas shows them.
+ * @param {SpherePage} channel
+ * @param {import("./state.js").Film} film
+ * @param {number} place
+ */
+function pointsPanel({ filmed, at, turn }, { points }, place) {
+  const { names, dimension, classes } = /** @type {import("../../wire").Filmed} */ (filmed);
+  const [middle, radius] = [SQUARE / 2, SQUARE / 2 - 2 * DOT];
+  const dots = names.map((_name, point) => {
+    const from = (at * names.length + point) * dimension;
+    const [x, y, z = 0] = points.slice(from, from + dimension);
+    const [right, up, near] = dimension === 2 ? [x, y, 0] : turned(x, y, z, turn);
+    const fill = themeColour(`side-${(classes[point] % COLOURS) + 1}`);
+    const seen = near < 0 ? `${fill}${BEHIND}` : fill;
+    return { tag: "circle", cx: middle + right * radius, cy: middle - up * radius, r: DOT, fill: seen, near };
+  });
+  const outline = { tag: "circle", cx: middle, cy: middle, r: radius, fill: "none", stroke: themeColour("line") };
+  const shapes = dots.sort((one, other) => one.near - other.near).map(({ near: _near, ...dot }) => dot);
+  return { wide: SQUARE, tall: SQUARE, title: letterOf(place), shapes: [outline, ...shapes] };
+}

@@ -1,0 +1,66 @@
+"""The state of the sphere: one loss or two, where the points start, how they move, and the frame in
+sight."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from explorer.lab.sphere import start
+from explorer.lab.sphere.film import MAX_STEPS
+from explorer.lab.sphere.optimisers import OPTIMISERS
+from explorer.lab.sphere.presets import PRESETS
+from explorer.sources.random_batch import LABELS
+from explorer.sources.textbook import EXAMPLES as TEXTBOOK
+from explorer.web.state_table import Entry, entries, table
+
+MOST_SIDES = 2
+RATE = (1e-4, 100.0)
+STEPS = (20, MAX_STEPS)
+TURN = [-30, 20]  # degrees: of the sphere around its axis, and towards the viewer
+# Examples that have vectors of an encoder.
+EXAMPLES = tuple(name for name, one in TEXTBOOK.items() if one.load().scores is None)
+# What counts for one kind of start only.
+_OF_KIND = {
+    **dict.fromkeys(("classes", "spread"), "classes"),
+    **dict.fromkeys(("labels", "agreement"), "random"),
+    **dict.fromkeys(("example", "scene"), "sentences"),
+}
+
+
+def sphere_table() -> list[dict[str, object]]:
+    """Return the entries; another film is a step of the browser's history. `steps.moves` has four
+    whole numbers for each point that a hand moved (`explorer.lab.sphere.film.Move`)."""
+    first = PRESETS[0]
+    sides = [
+        {"loss": one.loss, "convention": one.convention, "parameters": dict(one.parameters)}
+        for one in first.sides
+    ]
+    places = entries(
+        first.start,
+        prefix="start.",
+        ranges=start.RANGES,
+        choices={"kind": start.KINDS, "labels": LABELS, "example": EXAMPLES},
+    )
+    steps = entries(
+        first.steps,
+        prefix="steps.",
+        ranges={"rate": RATE, "count": STEPS},
+        choices={"optimiser": tuple(OPTIMISERS)},
+    )
+    chosen = [_in_link(one) for one in (*places, *steps)]
+    return table(
+        [
+            Entry("sides", sides, "losses", 1, MOST_SIDES, link="1", history=True),
+            *chosen,
+            Entry("at", 0, "whole", 0, MAX_STEPS, link="at", affects="redraw"),
+            Entry("turn", TURN, "list", link="turn", affects="redraw"),
+        ]
+    )
+
+
+def _in_link(entry: Entry) -> Entry:
+    """Return the entry with a name in the address, and the kind of start that it counts for."""
+    group, name = entry.name.split(".")
+    kind = _OF_KIND.get(name) if group == "start" else None
+    when = ("start.kind", kind) if kind else None
+    return dataclasses.replace(entry, link=name, history=True, when=when)

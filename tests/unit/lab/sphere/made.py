@@ -1,0 +1,36 @@
+"""Films of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from explorer.core.resolved_scenario import Resolved, resolve
+from explorer.core.scenario import Scenario
+from explorer.lab.sphere.film import Film, Steps, film
+from explorer.lab.sphere.presets import BY_NAME
+from explorer.lab.sphere.start import Placed, Start, placed
+
+
+def resolved(loss: str, **parameters: object) -> Resolved:
+    return resolve(Scenario(loss=loss, parameters=tuple(parameters.items())))
+
+
+def filmed(loss: str, start: Start, steps: Steps, **parameters: object) -> Film:
+    return film(resolved(loss, **parameters), placed(start).batch, steps)
+
+
+def films_of(name: str) -> tuple[Placed, Sequence[Film]]:
+    """The points of a preset, and a film for each of its losses."""
+    preset = BY_NAME[name]
+    points = placed(preset.start)
+    return points, [
+        film(resolve(side.scene(Scenario())), points.batch, preset.steps) for side in preset.sides
+    ]
+
+
+def cosines(points: Placed, found: Film) -> Tensor:
+    """The cosine of each pair in each frame, [T, N]."""
+    batch = points.batch
+    return (found.frames[:, batch.first] * found.frames[:, batch.second]).sum(dim=2)

@@ -1,0 +1,118 @@
+"""What the sphere asks for: films, as the page reads them."""
+
+from __future__ import annotations
+
+import base64
+import time
+
+import numpy as np
+import pytest
+
+from explorer.core.scenario import Data, Scenario
+from explorer.lab.sphere.film import MAX_MOVES
+from explorer.lab.sphere.presets import PRESETS
+from explorer.web.pages.sphere import requests
+from explorer.web.pages.sphere.page import page_data
+from explorer.web.pages.sphere.state import sphere_table
+from tests.unit.lab.sphere.made import films_of
+
+ASK = {function.__name__: function for function in requests.SERVED}
+SMALL = {"points": 8, "classes": 2}
+
+
+def asked(sides=({"loss": "cosent"},), start=SMALL, **steps):
+    return ASK["film"]({"sides": list(sides), "start": start, "steps": {"count": 20, **steps}})
+
+
+def numbers(text: str, *shape: int) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), "<f4").reshape(*shape)
+
+
+@pytest.mark.parametrize("at", range(len(PRESETS)), ids=[one.name for one in PRESETS])
+def test_a_preset_of_the_page_is_its_film(at: int) -> None:
+    sent = page_data()["presets"][at]
+    answer = ASK["film"]({name: sent[name] for name in ("sides", "start", "steps")})
+    points, films = films_of(sent["name"])
+    assert len(answer.films) == len(films)
+    assert answer.names == list(points.batch.pairs.sentences)
+    for one, found in zip(answer.films, films, strict=True):
+        frames = numbers(one.points, *found.frames.shape)
+        assert np.allclose(frames, found.frames.numpy(), atol=1e-6)
+        assert np.allclose(numbers(one.curves["loss"], -1), found.loss.numpy(), rtol=1e-5)
+    assert answer.frames == len(found.frames)
+
+
+def test_the_state_begins_with_the_first_preset() -> None:
+    state = {entry["name"]: entry["default"] for entry in sphere_table()}
+    first = page_data()["presets"][0]
+    assert state["sides"] == first["sides"]
+    for part in ("start", "steps"):
+        told = {name: one for name, one in state.items() if name.startswith(f"{part}.")}
+        assert {name.split(".")[1]: one for name, one in told.items()} == first[part]
+
+
+def test_a_loss_that_cannot_be_filmed_leaves_the_other_one() -> None:
+    both = asked(({"loss": "gist"}, {"loss": "triplet"}))
+    assert both.films[0].problem.key == "problem.sphere_guide"
+    assert both.films[0].points is None
+    assert both.films[1].problem is None
+    assert numbers(both.films[1].points, 21, 8, 2).shape == (21, 8, 2)
+
+
+def test_a_moved_point_is_sent_where_it_was_put() -> None:
+    frames = numbers(asked(moves=[5, 2, 900, 900]).films[0].points, 21, 8, 2)
+    assert frames[5, 2] == pytest.approx([0, 1], abs=1e-6)
+    assert frames[4, 2] != pytest.approx([0, 1], abs=1e-2)
+
+
+def test_how_much_of_the_sentences_is_seen_is_sent() -> None:
+    link = Scenario(data=Data(source="example", example="twins")).to_link()
+    found = asked(start={"kind": "sentences", "scene": link, "dimension": 3})
+    assert 0 < found.kept < 1
+    assert found.left_out == 0
+    assert asked().kept is None
+
+
+@pytest.mark.parametrize(
+    ("start", "steps"),
+    [
+        ({"points": 5}, {}),
+        ({"points": 65}, {}),
+        ({"dimension": 4}, {}),
+        ({"kind": "cube"}, {}),
+        ({"colour": 1}, {}),
+        ({"spread": float("nan")}, {}),
+        ({"kind": "sentences", "example": "none"}, {}),
+        ({"kind": "sentences", "scene": "nonsense"}, {}),
+        (SMALL, {"count": 10_000}),
+        (SMALL, {"rate": 0}),
+        (SMALL, {"optimiser": "adagrad"}),
+        (SMALL, {"moves": [1, 2, 3]}),
+        (SMALL, {"moves": [1, 8, 0, 0]}),  # there are points 0 to 7
+        (SMALL, {"moves": [21, 0, 0, 0]}),
+        (SMALL, {"moves": [1, 0, 3601, 0]}),
+        (SMALL, {"moves": [1, 0, 0, 0] * (MAX_MOVES + 1)}),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_a_sentence(start, steps) -> None:
+    answer = asked(start=start, **steps)
+    assert answer.error.key.startswith("problem.")
+    assert answer.error.key != "problem.defect"
+
+
+@pytest.mark.parametrize("sides", [(), ({"loss": "cosent"},) * 3, ("cosent",), ({"loss": "none"},)])
+def test_so_is_what_is_no_loss(sides) -> None:
+    answer = asked(sides)
+    error = answer.error if hasattr(answer, "error") else answer.films[0].problem
+    assert error.key in ("problem.scenario_entry", "problem.unknown_loss_close")
+
+
+def test_a_film_of_the_largest_size_is_computed_in_a_second() -> None:
+    """In processor time, and the best of three, since other tests run beside."""
+    sides = [{"loss": "info_nce", "parameters": {"temperature": 0.1}}]
+    took = []
+    for _ in range(3):
+        began = time.process_time()
+        ASK["film"]({"sides": sides, "start": {"points": 64, "classes": 32, "dimension": 3}})
+        took.append(time.process_time() - began)
+    assert min(took) < 1
