@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
 
 from explorer.locale import sentence_of, spelled
+from explorer.runtime.problem import Problem
 
 PLACEHOLDER = re.compile(r"\{(\w+)(?::([^|}]*)\|([^}]*))?\}")
 
@@ -36,3 +41,14 @@ def pattern_of(key: str, language: str = "en", **values: object) -> re.Pattern[s
             seen.add(name)
     before = "(?<![A-Za-z0-9.−-])" if text[0].isascii() else ""
     return re.compile(f"{before}{pattern}{re.escape(text[end:])}(?![A-Za-z0-9])")
+
+
+@contextmanager
+def raises_problem(
+    key: str, error: type[Exception] = Problem, **values: object
+) -> Iterator[pytest.ExceptionInfo]:
+    """Expect an error whose message is the sentence `problem.<key>` with these values."""
+    with pytest.raises(error) as caught:
+        yield caught
+    said = pattern_of(f"problem.{key}", **values)
+    assert said.fullmatch(str(caught.value)), (said.pattern, str(caught.value))

@@ -23,6 +23,7 @@ from explorer.sources.encoders import EMBEDDED, encode, model_folder
 from explorer.sources.random_batch import RandomBatch, draw
 from explorer.sources.textbook import load_example
 from losses.geometry import cosine_matrix
+from tests.sentences import raises_problem
 from tests.unit.export.explored import run_code
 
 TWINS = Data(example="twins", encoder="all apart")
@@ -146,20 +147,20 @@ def test_a_teacher_that_lacks_some_pairs_is_told_from_none():
     taught = tuple(row for place, row in enumerate(pairs.taught_rows) if place not in (5, 9))
     data = Data(source="table", rows=pairs.rows, teacher=taught, encoder="all apart")
     for loss in ("distill_kl", "margin_mse"):
-        with pytest.raises(Problem, match="2 of 30 pairs have none, the first") as refused:
+        with raises_problem("teacher_incomplete", without=2, count=30) as refused:
             seen(data, loss)
-        assert (refused.value.key, refused.value.about) == ("problem.teacher_incomplete", "teacher")
+        assert refused.value.about == "teacher"
         assert shortened(pairs.first[5]) in str(refused.value)
         assert shortened(pairs.second[5]) in str(refused.value)
     left_out = tuple((pairs.first[place], pairs.second[place], "") for place in (5, 9))
     assert len(seen(dataclasses.replace(data, corrections=left_out), "distill_kl").batch) == 28
-    with pytest.raises(Problem, match="this data has none"):
+    with raises_problem("no_teacher"):
         seen(dataclasses.replace(data, teacher=()), "distill_kl")
 
 
 def test_a_teacher_makes_margins_where_there_was_none():
     triplets = Data(example="nli_triplets")
-    with pytest.raises(Problem, match="Name an encoder or a cross-encoder as teacher") as refused:
+    with raises_problem("no_teacher") as refused:
         seen(triplets, "margin_mse")
     assert refused.value.about == "teacher"
     taught = seen(dataclasses.replace(triplets, teacher_model="all alike"), "margin_mse")
@@ -169,13 +170,13 @@ def test_a_teacher_makes_margins_where_there_was_none():
 
 @pytest.mark.encoder
 def test_a_teachers_vectors_are_those_of_an_encoder_of_the_same_dimension():
-    with pytest.raises(Problem, match="Name an encoder with vectors of the same dimension") as none:
+    with raises_problem("no_teacher_vectors") as none:
         seen(LISTS, "embedding_mse")  # its column has a teacher's scores
     assert none.value.about == "teacher_vectors"
     taught = seen(dataclasses.replace(LISTS, teacher_model=EMBEDDED), "embedding_mse")
     assert taught.loss == pytest.approx(0, abs=1e-9)
     assert taught.collapse > taught.floor == 0
-    with pytest.raises(Problem, match="have 5 dimensions and the encoder's 384"):
+    with raises_problem("teacher_width", teacher=5, width=384):
         seen(dataclasses.replace(LISTS, teacher_model="all alike 5"), "embedding_mse")
     assert EMBEDDED in " ".join(caption(taught))
 
@@ -198,7 +199,7 @@ def test_a_drawn_teacher_has_the_cosine_of_every_level():
     [({"guide": "/no/such"}, "guide"), ({"teacher_model": "/no/such"}, "teacher")],
 )
 def test_a_model_that_cannot_be_used_is_told_as_what_it_was_to_be(chosen, about):
-    with pytest.raises(Problem, match=r"There is no folder “/no/such”") as refused:
+    with raises_problem("encoder_folder_missing", encoder="/no/such") as refused:
         make_batch(dataclasses.replace(TWINS, **chosen), Rules())
     assert refused.value.about == about
 

@@ -15,11 +15,10 @@ from explorer.core.scenario import Scenario
 from explorer.lab.saved_batches import open_saved_batches
 from explorer.locale import LANGUAGES
 from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.problem import Problem
 from explorer.sources.encoders import encode, locate
 from losses.sentence_transformers import PrismCallback
 from losses.sentence_transformers.saved_batch import SavedBatch, write
-from tests.sentences import pattern_of
+from tests.sentences import pattern_of, raises_problem
 from tests.tiny import save_bert, static_model
 from tests.unit.losses.test_prism import rows, trained
 
@@ -128,18 +127,18 @@ def test_of_a_larger_batch_the_first_rows_are_told(tmp_path):
 
 
 def test_what_is_not_there_gets_a_sentence(tmp_path, monkeypatch):
-    with pytest.raises(Problem, match="has no batch that PrismCallback kept"):
+    with raises_problem("kept_none"):
         open_saved_batches(str(tmp_path))
     path = write(tmp_path, made(2))
-    with pytest.raises(Problem, match="“dog” is not in the kept batch"):
+    with raises_problem("kept_sentence", sentence="dog"):
         encode(["dog"], str(path))
-    with pytest.raises(Problem, match="cross-encoder"):
+    with raises_problem("cross_not_cross"):
         locate(str(path)).score(["a1"], ["b1"])
-    with pytest.raises(Problem, match="There is no kept batch"):
+    with raises_problem("kept_missing"):
         encode(["dog"], str(tmp_path / "other.safetensors"))
     (tmp_path / "broken.safetensors").write_bytes(b"12345678")
-    with pytest.raises(Problem, match="cannot be read"):
+    with raises_problem("kept_damaged"):
         encode(["dog"], str(tmp_path / "broken.safetensors"))
     monkeypatch.setenv(HOSTED, "1")
-    with pytest.raises(Problem, match="hosted page"):
+    with raises_problem("encoder_local_refused"):
         encode(["a1"], str(path))

@@ -23,6 +23,7 @@ from explorer.web.api import endpoints as api
 from losses import LOSSES
 from losses.combined.names import RECIPES
 from tests.loops import in_loop
+from tests.sentences import raises_problem
 from tests.unit.web.programs import S0_LABELS, S0_LOSS, S0_SCORES, same_as_explored
 
 NAMES = {
@@ -214,9 +215,10 @@ def test_options_that_do_not_fit(options, said, kept):
 
 
 def test_no_such_training(kept):
-    with pytest.raises(Problem, match="no run called"):
-        api.training_status("../../etc")
-    with pytest.raises(Problem, match="no run called"):
-        api.stop_training("nobody")
-    with pytest.raises(Problem, match="no run called"):
-        api.unshare_training("nobody")
+    for ask_of, name in (
+        (api.training_status, "../../etc"),
+        (api.stop_training, "nobody"),
+        (api.unshare_training, "nobody"),
+    ):
+        with raises_problem("training_no_run", name=name):
+            ask_of(name)

@@ -324,11 +324,12 @@ def test_whoever_begins_a_run_finds_it_by_the_cookie_or_by_the_key_that_is_told(
         (told,) = called_by(mine, "training_status", began["id"], 0, "")["data"]
         assert told["id"] == began["id"]
         refused = called_by(another, "training_status", began["id"], 0, "")
-        assert "no run called" in refused["error"]
+        assert refused["error"] == say("en", "problem.training_no_run", name=began["id"])
     (began,) = called_by(None, "start_training", *given, None)["data"]
     (told,) = called_by(None, "training_status", began["id"], 0, began["key"])["data"]
     assert told["id"] == began["id"]
-    assert "no run called" in called_by(None, "training_status", began["id"], 0, "")["error"]
+    refused = called_by(None, "training_status", began["id"], 0, "")
+    assert refused["error"] == say("en", "problem.training_no_run", name=began["id"])
 
 
 def test_no_file_of_another_is_served(hosted, run):

@@ -31,7 +31,7 @@ from explorer.locale import LANGUAGES, say
 from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem
 from losses import LOSSES
-from tests.sentences import pattern_of
+from tests.sentences import pattern_of, raises_problem
 
 FIRST = 3
 
@@ -235,7 +235,7 @@ def test_losses_without_a_definition_here_are_known(written, known, key, values)
 def test_the_classifier_is_no_loss_on_lists():
     assert asked("1.0986", loss="softmax_loss").findings[0].first.loss == "softmax_rank"
     assert asked("1.0986", loss="SoftmaxLoss").findings == ()
-    with pytest.raises(Problem, match="SoftmaxLoss has no definition here"):
+    with raises_problem("loss_not_here", name="SoftmaxLoss"):
         sides_for(Known(loss="SoftmaxLoss"))
 
 

@@ -9,8 +9,9 @@ import sqlite3
 import pytest
 
 from explorer.lab.doctor.commands import doctor
-from explorer.locale import say
+from explorer.locale import LANGUAGES, say
 from losses.sentence_transformers.saved_batch import write
+from tests.sentences import pattern_of
 from tests.unit.lab.doctor.test_commands import typed_doctor
 from tests.unit.web.pages.test_doctor_run import batch
 
@@ -30,27 +31,28 @@ def piped(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "status", "said"),
+    ("text", "words", "status", "key", "values"),
     [
-        ("2.09 2.081", ("--negatives", "7"), 0, "The mean of the 2 values is 2.0855."),
-        ("{'loss': 0.6925}", ("--batch", "2"), 0, "1 value was read from the log: 0.6925."),
-        (LINES, ("--loss", "info_nce", "--batch", "8"), 1, "at_collapse"),
-        (LINES, (), 0, "1 line without values of a training was left out; the first is line 1."),
-        (LINES, ("--language", "zh"), 0, "有 1 行没有训练数值"),
-        ("a b\tc d\ne f\tg h\n", (), 0, "2 pairs for InfoNCE"),
+        ("2.09 2.081", ("--negatives", "7"), 0, "mean_of", {"count": 2, "value": "2.0855"}),
+        ("{'loss': 0.6925}", ("--batch", "2"), 0, "took_value", {"count": 1, "values": "0.6925"}),
+        (LINES, ("--loss", "info_nce", "--batch", "8"), 1, "run.at_collapse", {}),
+        (LINES, (), 0, "run.left_lines", {"count": 1, "line": 1}),
+        (LINES, ("--language", "zh"), 0, "run.left_lines", {"count": 1, "line": 1}),
+        ("a b\tc d\ne f\tg h\n", (), 0, "examined", {"count": 2, "loss": "InfoNCE"}),
     ],
 )
-def test_standard_input_is_read_as_what_it_is(text, words, status, said, piped, capsys):
+def test_standard_input_is_read_as_what_it_is(text, words, status, key, values, piped, capsys):
     assert piped(text, *words) == status
-    assert said in capsys.readouterr().out
+    language = "zh" if "zh" in words else "en"
+    assert pattern_of(f"doctor.{key}", language, **values).search(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("text", ["", "hello", '{"log_history": [', "step,loss\n"])
 def test_refusals_are_in_the_language_that_was_chosen(text, piped, capsys):
-    for language, begins in (("en", "Nothing was examined: "), ("zh", "没有进行检查：")):
+    for language in LANGUAGES:
         assert piped(text, "--language", language) == 2
         told = capsys.readouterr()
-        assert told.err.startswith(begins)
+        assert pattern_of("doctor.not_examined", language).match(told.err)
         assert told.out == ""
         assert (language == "zh") == any("一" <= letter <= "鿿" for letter in told.err[8:])
 

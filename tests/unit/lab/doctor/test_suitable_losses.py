@@ -14,7 +14,7 @@ from explorer.lab.doctor.commands import doctor
 from explorer.lab.doctor.dataset_reader import read_content, read_table
 from explorer.lab.doctor.pair_table_profile import profiled
 from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
-from explorer.locale import LANGUAGES, catalogue
+from explorer.locale import LANGUAGES, catalogue, say
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
 from tests.judgements.claims import BY_KEY
@@ -154,12 +154,10 @@ def test_that_more_can_learn_from_it_is_said(tmp_path, capsys):
     add_to(parser.add_subparsers())
     assert doctor(parser.parse_args(["doctor", str(path), "--losses", "--json"])) == 0
     count = len(json.loads(capsys.readouterr().out)["suited"])
-    for language, said in (
-        ("en", "{} more losses can learn from it; --json"),
-        ("zh", "另有 {} 个"),
-    ):
+    for language in LANGUAGES:
         doctor(parser.parse_args(["doctor", str(path), "--losses", "--language", language]))
-        assert said.format(count - 8) in capsys.readouterr().out
+        more = say(language, "doctor.suited_more", count=count - 8)
+        assert more in capsys.readouterr().out
 
 
 # Tables of which it is known what they are, by their columns and what stands in each row.

@@ -19,7 +19,7 @@ from explorer.locale import say
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 from losses.combined.names import RECIPES
-from tests.sentences import pattern_of
+from tests.sentences import pattern_of, raises_problem
 from tests.unit.lab.training.conftest import corpus
 
 SMALL = {"encoder": SCRATCH, "dimension": 8, "steps": 6, "batch_size": 8, "evaluations": 2}
@@ -343,7 +343,7 @@ def test_the_same_plan_gives_the_same_run(runs, trained):
 
 
 def test_nothing_left_to_move(bert, trained):
-    with pytest.raises(Problem, match="nothing in this encoder would learn"):
+    with raises_problem("training_nothing_moves", layers=0):
         trained(plan(encoder=bert, layers=0))
 
 

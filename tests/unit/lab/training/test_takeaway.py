@@ -19,8 +19,8 @@ from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.lab.training.remarks import gained
 from explorer.locale import say
 from explorer.runtime.json_encoding import plain
-from explorer.runtime.problem import Problem
 from tests.plain_numbers import table_of, text_columns
+from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus
 
 SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
@@ -82,7 +82,7 @@ def test_the_log_as_tables(runs, trained):
 def test_there_is_no_model_before_the_end(runs):
     run = runs.prepare(TrainingPlan(encoder=SCRATCH), corpus())
     run.take_ticket(os.getpid())
-    with pytest.raises(Problem, match="no model yet"):
+    with raises_problem("training_no_model", name=run.name):
         takeaway.model_zip(runs, run.name, "nowhere.zip")
 
 
@@ -91,7 +91,7 @@ def test_what_is_not_made_yet_is_said_or_left_out(runs, tmp_path):
     run = runs.prepare(TrainingPlan(encoder=SCRATCH), corpus())
     run.take_ticket(os.getpid())
     assert json.loads(takeaway.run_json(runs, run.name))["probe"] is None
-    with pytest.raises(Problem, match="not made yet"):
+    with raises_problem("training_no_start", name=run.name):
         takeaway.script_zip(runs, run.name, tmp_path / "script.zip")
     assert list(tmp_path.glob("*.zip*")) == []
 
