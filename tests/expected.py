@@ -88,7 +88,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("explore", "second_opinion"): [{**few, "model": "/tmp"}],
         ("explore", "take"): [{**few, **of_file, "what": what, "dark": True} for what in takes],
         **{(page, "chart"): [CHART] for page in ("explore", "compare", "finetune")},
-        **{(page, "chart"): [CHART] for page in ("learn", "sphere")},
+        **{(page, "chart"): [CHART] for page in ("learn", "sphere", "landscape")},
         ("explore", "own"): ["mine"],
         ("explore", "own_text"): ["mine"],
         ("explore", "own_write"): [{"name": "mine", "text": "", "digest": ""}],
@@ -180,6 +180,11 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("finetune", "take"): [{"run": run, "what": what} for what in ("json", "script", "model")],
         ("finetune", "hand_in"): [FILE],
         ("finetune", "describe"): [of_file],
+        ("compare", "landscape"): [{**few, **SIDES}],
+        ("landscape", "landscapes"): [
+            {**SIDES, "lever": "", "example": "graded_english", "scene": ""}
+        ],
+        ("landscape", "cuts"): [{**SIDES, "lever": "scale", "negative": 0.2}],
         ("learn", "measured"): [{"lesson": "duplicate", "step": 1}],
         ("learn", "cards"): [{}],
         ("learn", "take"): [{"lesson": "duplicate", "step": 1, "at": 1}],

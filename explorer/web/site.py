@@ -63,6 +63,7 @@ from explorer.web.pages.compare import page as compare_page
 from explorer.web.pages.doctor import page as doctor_page
 from explorer.web.pages.explore import page as explore_page
 from explorer.web.pages.finetune import page as finetune_page
+from explorer.web.pages.landscape import page as landscape_page
 from explorer.web.pages.large import page as large_page
 from explorer.web.pages.learn import page as learn_page
 from explorer.web.pages.missing import page as missing
@@ -84,6 +85,7 @@ PAGES = (
     ("finetune", "finetune", finetune_page),
     ("learn", "learn", learn_page),
     ("learn/sphere", "sphere", sphere_page),
+    ("learn/landscape", "landscape", landscape_page),
 )
 # Names that a page also has addresses for, below its own.
 BELOW = {"learn": learn_page.BELOW}

@@ -55,6 +55,8 @@ COMPLETE = {
     " && document.querySelector('#large-large_pairs tbody tr')",
     "finetune": "window.lossprism?.page('finetune').checked",
     "learn": "window.lossprism?.page('learn')?.drawn",
+    "learn/landscape": "window.lossprism?.page('landscape')?.drawn"
+    " && document.querySelectorAll('.lp-plot .main-svg').length > 3",
     "learn/temperature": "window.lossprism?.page('learn')?.drawn",
     "learn/sphere": "window.lossprism?.page('sphere')?.drawn",
 }
@@ -159,6 +161,7 @@ OTHERS = (
     ("doctor", "door=run"),
     ("large", ""),
     ("learn", ""),
+    ("learn/landscape", ""),
     ("learn/temperature", "at=4&guess=1.5&shown=true"),
     ("learn/sphere", "at=40"),
 )

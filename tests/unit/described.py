@@ -40,6 +40,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "finetune.teacher_about",
         "finetune.unseen_*",
         "kept.*",
+        "landscape.how.dots",
         "large.file_*",
         "large.suspects_cut",
         "rule.labels",

@@ -127,12 +127,14 @@ class Step:
 @dataclass(frozen=True)
 class Lesson:
     """A title of the catalogue, how long it takes, and its steps. Its card shows the first step at
-    the stop `pictured`, None for the lever's goal."""
+    the stop `pictured`, None for the lever's goal. It leads on to a `landscape`, the state of that
+    page as its address has it."""
 
     name: str
     minutes: int
     steps: tuple[Step, ...]
     pictured: int | None = None
+    landscape: str = ""
 
 
 @dataclass(frozen=True)

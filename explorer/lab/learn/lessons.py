@@ -164,6 +164,8 @@ LESSONS = (
                 {"violated": "count", "triplets": "count"},
             ),
         ),
+        # Of cosines a margin of 2 is the largest that can be reached, in one corner.
+        landscape="1=pairwise_hinge&1.margin=2&2=cosent&lever=margin&example=nli_triplets",
     ),
 )
 BY_NAME = {lesson.name: lesson for lesson in LESSONS}

@@ -28,11 +28,19 @@ function coloursNow() {
  */
 export const paperColour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--lp-${name}`).trim();
 
+/** @type {Map<string, string>} */
+const valuesInTheme = new Map();
 /**
- * The value of a colour of the theme: `ink` of `--lp-ink`.
+ * The value of a colour of the theme: `ink` of `--lp-ink`. Each is read once in a theme, since the browser makes up
+ * the styles of the whole page to tell one.
  * @param {string} name
  */
-export const themeColour = (name) => getComputedStyle(document.body).getPropertyValue(`--lp-${name}`).trim();
+export function themeColour(name) {
+  const key = `${isDark()}|${name}`;
+  const known = valuesInTheme.get(key) ?? getComputedStyle(document.body).getPropertyValue(`--lp-${name}`).trim();
+  if (known) valuesInTheme.set(key, known); // the style sheet may not be there yet
+  return known;
+}
 /** @param {string} hex */
 const channelsOf = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 

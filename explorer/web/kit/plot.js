@@ -8,10 +8,10 @@ import { hosted } from "./preact_view.js";
 /**
  * The chart of `figure()`, which makes its traces and layout in the present theme and language; drawn again where
  * that is another function. `label` is its name for a screen reader, and `at` the value that is marked. `reach` is
- * called with the value under the pointer, null for none, and `press` with the one that is clicked. `keep` gets the
- * chart, whose `panel` goes into a file.
+ * called with the value under the pointer, null for none, and `press` with the one that is clicked and its height.
+ * `keep` gets the chart, whose `panel` goes into a file.
  * @param {{ figure: Parameters<typeof plotlyChart>[0], label: string, at: number | null,
- *   reach: (value: number | null) => void, press: (value: number) => void, keep: (chart: PlotlyChart) => void }}
+ *   reach: (value: number | null) => void, press: (value: number, height: number) => void, keep: (chart: PlotlyChart) => void }}
  *   properties
  */
 export function Plot({ figure, label, at, reach, press, keep }) {
@@ -23,7 +23,7 @@ export function Plot({ figure, label, at, reach, press, keep }) {
       const chart = plotlyChart(newest, (plot) => {
         plot.on("plotly_hover", ({ points }) => reaching(points[0].x));
         plot.on("plotly_unhover", () => reaching(null));
-        plot.on("plotly_click", ({ points }) => pressing(points[0].x));
+        plot.on("plotly_click", ({ points }) => pressing(points[0].x, points[0].y));
       });
       root.append(chart.box);
       return { chart, figure };

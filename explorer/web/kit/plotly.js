@@ -80,8 +80,11 @@ function wholeLayout(own, times) {
   };
 }
 
-/** Of Plotly's buttons those that a chart of ours has, in the language of the page. */
-function config() {
+/**
+ * Of Plotly's buttons those that a chart of ours has, in the language of the page; none where they would do nothing.
+ * @param {Record<string, any>} layout
+ */
+function config({ scene, xaxis }) {
   const dictionary = {
     Zoom: say("chart.zoom"),
     Pan: say("chart.pan"),
@@ -91,6 +94,7 @@ function config() {
   const locale = language();
   return {
     displaylogo: false,
+    displayModeBar: scene || xaxis?.fixedrange ? false : "hover",
     modeBarButtons: [["zoom2d", "pan2d", "resetScale2d"]],
     locale,
     locales: { [locale]: { dictionary } },
@@ -98,10 +102,10 @@ function config() {
 }
 
 /**
- * A chart that follows the width of its place, the theme and the language. `figure()` gives its traces and its
- * layout, whose axes are added to those of `template`; null where there is nothing to draw. `begin` is called once,
- * with the element, when it has been drawn for the first time.
- * @param {() => { data: object[], layout: Record<string, any> } | null} figure
+ * A chart that follows the width of its place, the theme and the language. `figure(width)` gives its
+ * traces and its layout, whose axes are added to those of `template`; null where there is nothing to draw. `begin` is
+ * called once, with the element, when it has been drawn for the first time.
+ * @param {(width: number) => { data: object[], layout: Record<string, any> } | null} figure
  * @param {(element: PlotlyElement) => void} [begin]
  */
 export function plotlyChart(figure, begin = () => undefined) {
@@ -116,16 +120,18 @@ export function plotlyChart(figure, begin = () => undefined) {
   let failed = false;
 
   async function draw() {
-    if (!element.clientWidth || failed) return;
+    // What the page has to be laid out for is asked first: of several charts, before the first of them draws.
+    const width = box.clientWidth;
+    if (!width || failed) return;
+    // Plotly takes the pointer wrongly on a page that is magnified, so it draws larger on one that is not.
+    const times = magnified(box);
     try {
       const Plotly = await loadPlotly();
-      const found = figure();
+      const found = figure(width);
       if (!found) return;
-      // Plotly takes the pointer wrongly on a page that is magnified, so it draws larger on one that is not.
-      const times = magnified(box);
       Object.assign(element.style, { zoom: String(1 / times), height: `${found.layout.height * times}px` });
-      const layout = { ...wholeLayout(found.layout, times), width: element.clientWidth };
-      const plot = await Plotly.react(element, found.data, layout, config());
+      const layout = { ...wholeLayout(found.layout, times), width: Math.round(width * times) };
+      const plot = await Plotly.react(element, found.data, layout, config(found.layout));
       // The arrow keys read a chart; three buttons of each would stand between it and the next.
       for (const button of element.querySelectorAll("button")) button.tabIndex = -1;
       if (!drawn) {
@@ -168,7 +174,7 @@ export function plotlyChart(figure, begin = () => undefined) {
    * @param {number} tall
    */
   function panel(wide, tall, title = "") {
-    return { wide, tall, title, ...(figure() ?? { data: [], layout: {} }) };
+    return { wide, tall, title, ...(figure(wide) ?? { data: [], layout: {} }) };
   }
 
   let width = 0;

@@ -304,11 +304,12 @@ class LearnStep(TypedDict):
 
 
 class Lesson(TypedDict):
-    """A lesson, and how many minutes it takes."""
+    """A lesson, how many minutes it takes, and the landscape that it leads on to, "" for none."""
 
     name: str
     minutes: int
     steps: list[LearnStep]
+    landscape: str
 
 
 class LearnOwn(TypedDict):
@@ -351,6 +352,20 @@ class SphereFacts(Facts):
     sphere: SphereOwn
 
 
+class LandscapeOwn(TypedDict):
+    """Facts for the Landscape page alone: the parameters that move the landscape of each loss."""
+
+    table: list[StateEntry]
+    levers: dict[str, list[str]]
+    examples: list[str]
+
+
+class LandscapeFacts(Facts):
+    """Facts for the Landscape page."""
+
+    landscape: LandscapeOwn
+
+
 PAGES = {
     "explore": ExploreFacts,
     "compare": CompareFacts,
@@ -359,4 +374,5 @@ PAGES = {
     "finetune": FinetuneFacts,
     "learn": LearnFacts,
     "sphere": SphereFacts,
+    "landscape": LandscapeFacts,
 }

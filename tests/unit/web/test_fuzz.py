@@ -119,7 +119,7 @@ def functions(here):
     return wire.served_functions()
 
 
-PAGES = ("explore", "compare", "doctor", "large", "finetune", "learn", "sphere")
+PAGES = ("explore", "compare", "doctor", "large", "finetune", "learn", "sphere", "landscape")
 
 
 @pytest.mark.parametrize("page", PAGES)

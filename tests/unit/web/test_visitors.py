@@ -64,13 +64,14 @@ PLAN = {
 OWN_ONLY = {
     "explore": "explore chart link open_link statistics sweep trials second_opinion own own_text "
     "own_write loss forget look cancel",
-    "compare": "compare chart formula parity sweep mechanics precision what_if collapse link "
-    "scene_link open_link loss forget look cancel",
+    "compare": "compare chart formula parity sweep mechanics precision what_if collapse landscape "
+    "link scene_link open_link loss forget look cancel",
     "doctor": "explain read_pasted fetch kept hand_in stop forget look cancel",
     "large": "hand_in stop forget",
     "finetune": "chart hand_in loss forget look cancel",
     "learn": "measured cards on_my_batch take chart forget",
     "sphere": "film chart forget",
+    "landscape": "landscapes cuts chart forget",
 }
 
 

@@ -1,15 +1,23 @@
-// Experiments: a parameter, how the batch is cut, the type of the numbers, the batch itself, and how far all
-// vectors are one point. The chosen one is computed while its section is open.
+// Experiments: a parameter, how the batch is cut, the type of the numbers, the batch itself, how far all
+// vectors are one point, and the losses over two scores. The chosen one is computed while its section is open.
 import { TabPanel, Tabs } from "../../kit/components.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { Collapse } from "./vary/collapse.js";
+import { LandscapeExperiment } from "./vary/landscape.js";
 import { Precision } from "./vary/precision.js";
 import { Mechanics } from "./vary/split_batch.js";
 import { Sweep } from "./vary/sweep.js";
 import { WhatIf } from "./vary/what_if.js";
 
-const EXPERIMENTS = { sweep: Sweep, mechanics: Mechanics, precision: Precision, what_if: WhatIf, collapse: Collapse };
+const EXPERIMENTS = {
+  sweep: Sweep,
+  mechanics: Mechanics,
+  precision: Precision,
+  what_if: WhatIf,
+  collapse: Collapse,
+  landscape: LandscapeExperiment,
+};
 /** @typedef {keyof typeof EXPERIMENTS} Name */
 const NAMES = /** @type {Name[]} */ (Object.keys(EXPERIMENTS));
 

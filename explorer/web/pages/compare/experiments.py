@@ -18,6 +18,7 @@ from explorer.lab.compare import precision as types
 from explorer.lab.compare import split_batch as batch_mechanics
 from explorer.lab.compare import vector_collapse
 from explorer.lab.compare import what_if as changes
+from explorer.lab.landscape.landscape import Landscapes, landscapes
 from explorer.runtime import jobs, validation
 from explorer.runtime.arrays import packed
 from explorer.runtime.number_format import json_number
@@ -47,7 +48,7 @@ CELL_BYTES = 5000
 # Rows and columns of a matrix that are drawn.
 MAX_CELLS = 256
 
-Experiment = Callable[[Json, Batch, list[Scenario]], ExperimentSides]
+Experiment = Callable[[Json, Batch, list[Scenario]], ExperimentSides | Landscapes]
 
 
 def experiment(
@@ -55,7 +56,7 @@ def experiment(
 ) -> Callable[[object], object]:
     """Serve `run(request, batch, scenes)` under a name: {scenario, sides, rows?, …} → `answers`."""
 
-    def answer(request: Json) -> ExperimentSides | SendRows:
+    def answer(request: Json) -> ExperimentSides | Landscapes | SendRows:
         found = scenes_in(request)
         if found is None:
             return SendRows()
@@ -183,9 +184,19 @@ def _way(path: vector_collapse.Path, scene: Scenario) -> Collapsing:
     )
 
 
+# ---- Over two scores
+
+
+def _landscape(_request: Json, batch: Batch, scenes: list[Scenario]) -> Landscapes:
+    """{} → the landscape of each loss, with the comparisons of the batch."""
+    with jobs.in_turn():
+        return landscapes(scenes, "", batch)
+
+
 EXPERIMENTS = [
     experiment("mechanics", _mechanics),
     experiment("precision", _precision),
     experiment("what_if", _what_if),
     experiment("collapse", _collapse, CollapsingSides),
+    experiment("landscape", _landscape, Landscapes),
 ]

@@ -19,7 +19,7 @@ FIRST = [
     {"loss": "info_nce", "convention": "", "parameters": {}},
 ]
 # The experiments, by the catalogue's words under ``compare.vary.``.
-VARIED = ("sweep", "mechanics", "precision", "what_if", "collapse")
+VARIED = ("sweep", "mechanics", "precision", "what_if", "collapse", "landscape")
 BARS = ("entry", "base", "label")
 # The sections of the page, by the catalogue's words under ``compare.``. One of them is the picture
 # that answers; the others are folded below it.

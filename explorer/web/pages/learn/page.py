@@ -20,7 +20,12 @@ def page_data() -> Json:
 
 def _lesson(lesson: Lesson) -> Json:
     steps = [_step(one) for one in lesson.steps]
-    return {"name": lesson.name, "minutes": lesson.minutes, "steps": steps}
+    return {
+        "name": lesson.name,
+        "minutes": lesson.minutes,
+        "steps": steps,
+        "landscape": lesson.landscape,
+    }
 
 
 def _step(step: Step) -> Json:

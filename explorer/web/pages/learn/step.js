@@ -199,11 +199,15 @@ const guessText = ({ answers }, guess) => answers.find(({ value }) => value === 
 /** @param {Properties} properties */
 function Onward({ channel }) {
   const next = channel.beside(1);
+  const landscape = channel.lesson?.landscape;
   const explore = new URL(`.#${channel.scene}`, document.baseURI).href;
   return h(
     "p.lp-onward",
     null,
     channel.scene ? h("a.lp-link", { href: explore }, say("learn.mine")) : null,
+    landscape
+      ? h("a.lp-link", { href: `learn/landscape${location.search}#${landscape}` }, say("learn.landscape"))
+      : null,
     isEmbedded() ? null : h(EmbedButton, { channel }),
     next
       ? h(

@@ -11,7 +11,7 @@ import { Table } from "../scrolling_table.js";
 
 /** @typedef {import("../../../kit/compared_losses.js").Side} Side */
 /** @typedef {import("../state.js").ComparePage} ComparePage */
-/** @typedef {"sweep" | "mechanics" | "precision" | "what_if" | "collapse"} Name */
+/** @typedef {"sweep" | "mechanics" | "precision" | "what_if" | "collapse" | "landscape"} Name */
 /**
  * The newest answer, null before there is one, with the losses that it is about; `message` says what is
  * missing or under way, `isWaiting` whether a newer answer is to come.

@@ -1,0 +1,215 @@
+// The state of the Landscape page: two losses, the lever that moves them, and the batch whose comparisons are dots.
+// The whole range of the lever is asked for at once, so that what follows the hand waits for no answer.
+import { Bus } from "../../kit/bus.js";
+import { formOf, parametersIn } from "../../kit/compared_losses.js";
+import { History } from "../../kit/history.js";
+import { cutsIn, landscapesIn } from "../../kit/landscape.js";
+import { pageData } from "../../kit/page_data.js";
+import { newestOf } from "../../kit/request.js";
+import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
+import { GONE } from "../../kit/server.js";
+import * as link from "../../kit/state_link.js";
+import { Store } from "../../kit/state_store.js";
+import { stored } from "../../kit/storage.js";
+
+/** @typedef {import("../../kit/state_link.js").Side} Side */
+/** @typedef {import("../../wire").Landscapes} Landscapes */
+/** @typedef {import("../../wire").Cuts} Cuts */
+
+export const MINE = "mine"; // in place of an example: the batch that was left on Explore
+
+export class LandscapePage extends Bus {
+  constructor() {
+    super(["state", "found", "problem"]);
+    this.store = new Store(pageData.landscape.table);
+    /** @type {{ answer: Landscapes, landscapes: ReturnType<typeof landscapesIn> } | null} */
+    this.found = null;
+    /** @type {{ answer: Cuts, cuts: ReturnType<typeof cutsIn> } | null} */
+    this.cut = null;
+    /** @type {import("../../kit/types").Asking<import("../../wire").LandscapeServer> | null} */
+    this.server = null;
+    /** @type {import("../../kit/problem.js").Remedy[]} */
+    this.remedies = [];
+    /** @type {History | null} */
+    this.history = null;
+    this.newest = { landscapes: newestOf(), cuts: newestOf() };
+    this.keys = { landscapes: "", cuts: "" }; // of the newest requests
+  }
+
+  /** @returns {Side[]} */
+  get sides() {
+    return this.store.state.sides;
+  }
+  /** What a lever may move: the parameters that move the landscape of either loss. */
+  get levers() {
+    return [...new Set(this.sides.flatMap(({ loss }) => pageData.landscape.levers[loss] ?? []))];
+  }
+  get lever() {
+    const { lever } = this.store.state;
+    return this.levers.includes(lever) ? lever : (this.levers[0] ?? "");
+  }
+  get stops() {
+    return this.found?.answer.stops ?? [];
+  }
+  /** The value of the lever, of the first loss that has it; null where none has one. */
+  get value() {
+    const has = this.sides.find(({ loss }) => pageData.landscape.levers[loss]?.includes(this.lever));
+    return has ? parameterOf(has, this.lever) : null;
+  }
+  /** The stop at which the lever stands. */
+  get at() {
+    return nearest(this.stops, this.value ?? 0);
+  }
+  /** The stop of a loss, whose value may be another until the lever is moved. @param {number} place */
+  stopOf(place) {
+    const side = this.sides[place];
+    const has = pageData.landscape.levers[side.loss]?.includes(this.lever);
+    return has ? nearest(this.stops, parameterOf(side, this.lever)) : 0;
+  }
+  /** Where the pairs come from: an example, or Explore. @returns {string} */
+  get batch() {
+    return this.store.state.scene ? MINE : this.store.state.example;
+  }
+  // What the tests wait for.
+  get drawn() {
+    return this.found !== null && this.cut !== null && this.keys.landscapes === this.landscapesKey();
+  }
+
+  /** @param {import("../../kit/types").Asking<import("../../wire").LandscapeServer>} server */
+  async connect(server) {
+    this.server = server;
+    this.history = new History({
+      store: this.store,
+      write: () => ({ text: link.written(this.store) }),
+      open: (text) => this.open(text),
+    });
+    await this.history.revisit();
+  }
+
+  /** @param {string} text */
+  open(text) {
+    const said = this.store.known(link.read(this.store.table, text, parametersIn(pageData.losses)));
+    const { sides = [], ...rest } = said;
+    const usual = /** @type {Side[]} */ (this.store.table.get("sides")?.default);
+    this.store.reset({ ...rest, sides: usual.map((one, place) => sides[place] ?? one) });
+    this.publish("state");
+    this.ask();
+    return true;
+  }
+
+  /** The losses without the value of the lever, which the answer has at all its stops. */
+  get unmoved() {
+    return this.sides.map(({ parameters, ...side }) => {
+      const { [this.lever]: _value, ...others } = parameters;
+      return { ...side, parameters: others };
+    });
+  }
+
+  landscapesKey() {
+    const { example, scene } = this.store.state;
+    return JSON.stringify([this.unmoved, this.lever, example, scene]);
+  }
+
+  cutsKey() {
+    return JSON.stringify([this.unmoved, this.lever, this.store.state.negative]);
+  }
+
+  /** Ask for what has become another. */
+  ask() {
+    const { example, scene, negative } = this.store.state;
+    const { sides, lever, server } = this;
+    if (!server) return;
+    const [landscapes, cuts] = [this.landscapesKey(), this.cutsKey()];
+    if (landscapes !== this.keys.landscapes) {
+      this.keys.landscapes = landscapes;
+      const request = { sides, lever, example, scene: wholeLink(scene) };
+      this.hear(
+        "landscapes",
+        () => server.landscapes(request),
+        (answer) => {
+          this.found = { answer, landscapes: landscapesIn(answer) };
+        },
+      );
+    }
+    if (cuts !== this.keys.cuts) {
+      this.keys.cuts = cuts;
+      this.hear(
+        "cuts",
+        () => server.cuts({ sides, lever, negative }),
+        (answer) => {
+          this.cut = { answer, cuts: cutsIn(answer) };
+        },
+      );
+    }
+  }
+
+  /**
+   * @template Answer
+   * @param {"landscapes" | "cuts"} name
+   * @param {() => Promise<Answer | { error: import("../../wire").Problem } | null>} question
+   * @param {(answer: Exclude<Answer, { error: any }>) => void} take
+   */
+  async hear(name, question, take) {
+    const answer = /** @type {any} */ ((await this.newest[name](question)) ?? { error: GONE });
+    this.fail(answer.error ?? null);
+    if (answer.error)
+      this.keys[name] = ""; // the same may be asked again
+    else take(answer);
+    this.publish("found");
+  }
+
+  /** @param {object} change */
+  set(change) {
+    this.store.update(change);
+    this.history?.remember();
+    this.publish("state");
+    this.ask();
+  }
+
+  /** Move the lever of each loss that has it to a stop. @param {number} at */
+  move(at) {
+    const value = this.stops[at];
+    const sides = this.sides.map((side) =>
+      pageData.landscape.levers[side.loss]?.includes(this.lever)
+        ? { ...side, parameters: { ...side.parameters, [this.lever]: value } }
+        : side,
+    );
+    this.set({ sides });
+  }
+
+  /**
+   * Take another loss.
+   * @param {number} place
+   * @param {string} loss
+   */
+  choose(place, loss) {
+    const side = { loss, convention: "", parameters: {} };
+    this.set({ sides: this.sides.map((one, at) => (at === place ? side : one)) });
+  }
+
+  /** Show the comparisons of an example, or of the batch that was left on Explore. @param {string} batch */
+  async show(batch) {
+    const scene = batch === MINE ? await shareableLink(wholeLink(stored("scene") ?? "")) : "";
+    this.set(batch === MINE ? { scene } : { scene, example: batch });
+  }
+}
+
+/**
+ * The value of a parameter of a loss.
+ * @param {Side} side
+ * @param {string} name
+ */
+export function parameterOf(side, name) {
+  const parameter = formOf(pageData.losses, side)?.parameters.find((one) => one.name === name);
+  return Number(side.parameters[name] ?? parameter?.default);
+}
+
+/**
+ * The place of the value that is nearest, 0 of none.
+ * @param {number[]} values
+ * @param {number} value
+ */
+const nearest = (values, value) =>
+  values.reduce((best, one, at) => (Math.abs(one - value) < Math.abs(values[best] - value) ? at : best), 0);
+
+export default () => new LandscapePage();

@@ -1,0 +1,109 @@
+"""The Landscape page, walked as a student walks it, and the same picture on Compare and in a
+lesson."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.first_screen import words_and_controls
+from tests.browser.serving import Server
+
+DRAWN = (
+    "window.lossprism?.page('landscape')?.drawn"
+    " && document.querySelectorAll('.lp-plot .main-svg').length > 3"
+)
+MOST_WORDS, MOST_CONTROLS = 90, 15
+
+
+def opened(page: Page, server: Server, link: str = "") -> Page:
+    page.goto(f"{server.address}/learn/landscape{link}", wait_until="domcontentloaded")
+    page.wait_for_function(DRAWN)
+    return page
+
+
+def test_a_landscape_is_walked(new_page: Callable[..., Page], server: Server) -> None:
+    page = opened(new_page(), server)
+    words, controls = words_and_controls(page)
+    assert (words <= MOST_WORDS, controls <= MOST_CONTROLS) == (True, True), (words, controls)
+    notes = page.locator(".lp-landscape-sides .lp-note")
+    expect(notes.nth(0)).to_contain_text("an arc of radius 0.354 around (1, 0)")
+    expect(notes.nth(1)).to_contain_text("both scores are equal")
+
+    # The whole range of the lever is there: what follows the hand waits for no answer.
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    lever = page.locator(".lp-landscape-lever input")
+    lever.focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    expect(notes.nth(0)).to_contain_text("radius 0.566")
+    expect(page.locator(".lp-landscape-lever output")).to_have_text("0.4")
+    assert asked == []
+
+    # A click cuts the landscape there; the link has all of it.
+    plot = page.locator(".lp-landscape-sides .nsewdrag").first
+    box = plot.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 4)
+    page.mouse.down()
+    page.mouse.up()
+    expect(page.locator(".lp-landscape-cut output")).to_have_text("0.5")
+    page.wait_for_function("location.hash.includes('negative=0.5')")
+    page.wait_for_function("location.hash.includes('1.margin=0.4')")
+    page.reload()
+    page.wait_for_function(DRAWN)
+    expect(notes.nth(0)).to_contain_text("radius 0.566")
+    expect(page.locator(".lp-landscape-cut output")).to_have_text("0.5")
+
+    page.locator(".lp-landscape-more summary").nth(1).click()
+    with page.expect_download() as taken:
+        page.locator(".lp-downloads [data-say='take.svg']").click()
+    drawn = taken.value.path().read_text(encoding="utf-8")
+    assert "Circle, self-paced" in drawn
+    assert drawn.count('class="curve"') > 10
+
+
+def test_another_loss_another_batch_and_the_surface(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server, "?lang=zh#1=circle&1.positive_margin=0.3&2=list_net")
+    notes = page.locator(".lp-landscape-sides .lp-note")
+    expect(notes.nth(0)).to_contain_text("0.3")
+    expect(notes.nth(1)).to_have_text("")
+    page.select_option("#lp-loss-2", "pairwise_hinge")
+    page.wait_for_function(DRAWN)
+    page.select_option("#lp-lever", "margin")
+    page.select_option("#lp-batch", "nli_triplets")
+    page.wait_for_function(DRAWN)
+    page.wait_for_function("location.hash.includes('example=nli_triplets')")
+    page.locator("#lp-view-surface").click()
+    page.wait_for_selector(".lp-plot .gl-container", state="attached")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function("document.documentElement.scrollWidth <= 390")
+
+    # A loss that two scores do not determine says so, and leaves the other as it is.
+    opened(page, server, "?lang=en#1=info_nce&2=cosent")
+    expect(notes.nth(0)).to_contain_text("InfoNCE has no landscape")
+    expect(notes.nth(1)).to_contain_text("both scores are equal")
+
+
+def test_compare_and_a_lesson_show_the_same(new_page: Callable[..., Page], server: Server) -> None:
+    page = new_page()
+    scene = "1=cosent&2=circle_self_paced&3=info_nce&picture=vary&vary=landscape"
+    page.goto(f"{server.address}/compare#{scene}", wait_until="domcontentloaded")
+    drawn = page.locator(".lp-landscape-sides .lp-plot .main-svg")
+    expect(drawn.nth(2)).to_be_attached()
+    expect(page.locator(".lp-landscape-sides")).to_contain_text("an arc of radius 0.354")
+    expect(page.locator(".lp-landscape-sides")).to_contain_text("InfoNCE has no landscape")
+    page.get_by_role("link", name="on the Landscape page").click()
+    page.wait_for_function(DRAWN)
+    expect(page.locator("#lp-loss-1")).to_have_value("cosent")
+    expect(page.locator("#lp-loss-2")).to_have_value("circle_self_paced")
+
+    page.goto(f"{server.address}/learn/margin#at=6&guess=3&shown=true")
+    page.locator("a[href*='landscape']").click()
+    page.wait_for_function(DRAWN)
+    expect(page.locator("#lp-loss-1")).to_have_value("pairwise_hinge")
+    expect(page.locator(".lp-landscape-lever output")).to_have_text("2")
