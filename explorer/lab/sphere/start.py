@@ -19,6 +19,7 @@ from explorer.sources.pairs import Pairs
 KINDS = ("classes", "random", "sentences")
 MIN_POINTS = 6
 FEWEST_SENTENCES = 3
+MAX_PAIRS = 4 * MAX_POINTS  # of sentences, some of which may stand in many
 RANGES = {
     "dimension": (2, 3),
     "points": (MIN_POINTS, MAX_POINTS),
@@ -38,7 +39,7 @@ class Start:
     its first point and one of another class. At `spread` 0 a class starts in one place, at 1
     anywhere. Of "random" pairs: those of Explore's random batch, with these `labels` and this
     `agreement` of cosine and label. Of "sentences": those of an example, or of the scene of a link,
-    as far as `MAX_POINTS` go.
+    as far as `MAX_POINTS` and `MAX_PAIRS` go.
     """
 
     kind: str = "classes"
@@ -57,7 +58,7 @@ class Start:
 class Placed:
     """The batch of the points, whose vectors are their places, [S, D]. `kept` is the share of the
     variance of an encoder's vectors that these keep, None for points that are drawn; `left_out`
-    counts the pairs of the sentences beyond the first `MAX_POINTS`."""
+    counts the pairs beyond the first `MAX_POINTS` sentences or `MAX_PAIRS` pairs."""
 
     batch: Batch
     kept: float | None = None
@@ -142,7 +143,7 @@ def _of_sentences(start: Start) -> Placed:
     if len(pairs.sentences) < FEWEST_SENTENCES:
         raise Problem("sphere_few", least=FEWEST_SENTENCES)
     seen = np.maximum.accumulate(np.stack([batch.first.cpu(), batch.second.cpu()]).max(axis=0))
-    within = np.flatnonzero(seen < MAX_POINTS)
+    within = np.flatnonzero(seen[:MAX_PAIRS] < MAX_POINTS)
     rows = batch.needed_vectors.cpu().numpy()[: int(seen[within[-1]]) + 1]
     vectors, kept = principal_places(rows, start.dimension)
     part = pairs if len(within) == len(pairs) else pairs.at(within.tolist())

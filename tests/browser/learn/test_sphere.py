@@ -280,3 +280,15 @@ def test_it_stands_in_a_frame_without_navigation(
     page = opened(new_page(), server, "?embed")
     expect(page.locator("#sphere-header")).to_be_hidden()
     expect(page.locator(BALLS)).to_be_visible()
+
+
+def test_on_a_projector_a_film_is_played_without_scrolling(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(width=1920, height=1080), server)
+    page.click("#lp-present")
+    for one in PRESETS:
+        preset(page, one.name).click()
+        settled(page)
+        transport = page.locator(".lp-transport").bounding_box()
+        assert transport["y"] + transport["height"] <= 1080, one.name

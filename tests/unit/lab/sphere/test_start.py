@@ -8,7 +8,7 @@ import torch
 
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.sphere.film import MAX_POINTS
-from explorer.lab.sphere.start import Start, placed, principal_places
+from explorer.lab.sphere.start import MAX_PAIRS, Start, placed, principal_places
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.textbook import load_example
@@ -79,6 +79,11 @@ def test_sentences_are_those_of_the_example_and_of_a_scene() -> None:
     assert len(many.batch) == MAX_POINTS // 2
     assert many.left_out == 40 - MAX_POINTS // 2
     assert many.batch.pairs.sentences[0] == "#1 a"
+    rows = tuple((f"{i % 20}", f"{20 + i % 21}", str(i % 2)) for i in range(400))
+    often = Start(kind="sentences", scene=Scenario(data=Data(source="table", rows=rows)).to_link())
+    found = placed(often)
+    assert len(found.batch) == MAX_PAIRS
+    assert found.left_out == 400 - MAX_PAIRS
 
 
 @pytest.mark.parametrize("example", ["cosent_batch"])
