@@ -14,12 +14,14 @@ from mkdocs.structure.pages import Page
 
 from explorer.locale import LANGUAGES, say
 from losses import GROUPS, LOSSES
+from scripts.claim_pages import claims_page
 from scripts.command_line import command_line_page
 from scripts.loss_pages import loss_index, loss_page, title_in
 
 ROOT = Path(__file__).resolve().parents[1]
 KATEX = ROOT / "explorer" / "web" / "kit" / "vendor" / "katex"
 FOLDERS = {"en": "losses/", "zh": "zh/losses/"}
+CLAIMS = {"en": "claims.md", "zh": "zh/claims.md"}
 LISTED = [spec for spec in LOSSES.values() if spec.group != "own"]
 
 
@@ -53,6 +55,7 @@ def generated_pages() -> dict[str, str]:
     pages = {"reference/command-line.md": command_line_page()}
     for language in LANGUAGES:
         folder = FOLDERS[language]
+        pages[CLAIMS[language]] = claims_page(language)
         pages[f"{folder}index.md"] = loss_index(LISTED, language)
         pages |= {f"{folder}{spec.name}.md": loss_page(spec, language) for spec in LISTED}
     return pages

@@ -88,7 +88,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("explore", "second_opinion"): [{**few, "model": "/tmp"}],
         ("explore", "take"): [{**few, **of_file, "what": what, "dark": True} for what in takes],
         **{(page, "chart"): [CHART] for page in ("explore", "compare", "finetune")},
-        **{(page, "chart"): [CHART] for page in ("learn", "sphere", "landscape")},
+        **{(page, "chart"): [CHART] for page in ("learn", "sphere", "landscape", "claims")},
         ("explore", "own"): ["mine"],
         ("explore", "own_text"): ["mine"],
         ("explore", "own_write"): [{"name": "mine", "text": "", "digest": ""}],
@@ -198,6 +198,11 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
             {**SIDES, "start": {"kind": "random", "points": 8, "labels": "binary"}},
             {**SIDES, "start": {"kind": "sentences", "dimension": 3, "scene": link}},
         ],
+        ("claims", "row"): [{"claim": "S1-39", "scale": 20, "scene": link}],
+        ("claims", "verdicts"): [{}],
+        ("claims", "train"): [{"claim": "S1-33", "scene": link}],
+        ("claims", "follow"): [{"claim": "S1-33", "runs": [run]}],
+        ("claims", "stop"): [{"runs": [run]}],
     }
 
 

@@ -59,6 +59,7 @@ from explorer.web.hosting import (
     keep_tidy,
     watched,
 )
+from explorer.web.pages.claims import page as claims_page
 from explorer.web.pages.compare import page as compare_page
 from explorer.web.pages.doctor import page as doctor_page
 from explorer.web.pages.explore import page as explore_page
@@ -86,6 +87,7 @@ PAGES = (
     ("learn", "learn", learn_page),
     ("learn/sphere", "sphere", sphere_page),
     ("learn/landscape", "landscape", landscape_page),
+    ("learn/claims", "claims", claims_page),
 )
 # Names that a page also has addresses for, below its own.
 BELOW = {"learn": learn_page.BELOW}

@@ -59,6 +59,7 @@ COMPLETE = {
     " && document.querySelectorAll('.lp-plot .main-svg').length > 3",
     "learn/temperature": "window.lossprism?.page('learn')?.drawn",
     "learn/sphere": "window.lossprism?.page('sphere')?.drawn",
+    "learn/claims": "window.lossprism?.page('claims')?.verdicts['S4-range']",
 }
 # Where each check of Doctor shows what it has found; the rest is looked at with the first.
 CHECKS = {
@@ -164,6 +165,7 @@ OTHERS = (
     ("learn/landscape", ""),
     ("learn/temperature", "at=4&guess=1.5&shown=true"),
     ("learn/sphere", "at=40"),
+    ("learn/claims", "claim=S1-39"),
 )
 
 

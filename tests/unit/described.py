@@ -173,6 +173,9 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "sphere.moves_full",
         "sphere.points_of",
     ),
+    "a claim of a source, executed by tests/unit/lab/claims, and how the page writes it": (
+        "claims.*",
+    ),
     "how long something takes, by what was measured": (
         "finetune.takes",
         "finetune.takes_many",

@@ -11,6 +11,7 @@ from torch import Tensor
 from explorer.core.batch import Batch
 from explorer.lab.claims.claim import ClaimBatch
 
+MOST_PAIRS = 256
 RANDOM_BATCHES = 24
 SCALES = (0.5, 5.0, 20.0, 100.0)
 
@@ -54,15 +55,16 @@ def of_vectors(
     )
 
 
-def of_batch(batch: Batch, scale: float) -> ClaimBatch:
-    """Return the batch at hand, off the device and in float64."""
+def of_batch(batch: Batch, scale: float, most: int = MOST_PAIRS) -> ClaimBatch:
+    """Return the batch at hand, off the device and in float64; of more than `most` pairs the first
+    ones, for some claims take the time of all pairs of pairs at each λ of a curve."""
     vectors = None if batch.vectors is None else batch.vectors.detach().cpu().double()
     return ClaimBatch(
-        scores=torch.from_numpy(batch.plain_scores),
-        labels=torch.from_numpy(batch.plain_labels),
-        positive=batch.positive.cpu(),
-        first=batch.first.cpu(),
-        second=batch.second.cpu(),
+        scores=torch.from_numpy(batch.plain_scores[:most]),
+        labels=torch.from_numpy(batch.plain_labels[:most]),
+        positive=batch.positive[:most].cpu(),
+        first=batch.first[:most].cpu(),
+        second=batch.second[:most].cpu(),
         vectors=vectors,
         scale=scale,
     )

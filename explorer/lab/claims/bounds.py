@@ -33,7 +33,7 @@ def zero_loss(batch: ClaimBatch) -> Check:
         return Check(())
     loss, wrong = loss_of(batch), violations(batch)
     count = Side(r"N_{\text{viol}}", float(wrong))
-    none = Side("0", 0.0)
+    none = Side("", 0.0)
     return Check(
         (
             Comparison(count, "=", none, asserted=loss == 0),
@@ -108,7 +108,7 @@ def hard_negatives(batch: ClaimBatch) -> Check:
             float(some.max() - some.min()),
         )
 
-    none = Side("0", 0.0)
+    none = Side("", 0.0)
     loose = Tolerance(0.0, 1e-7 * max(1.0, batch.scale))
     alike = [Comparison(spread(group), "=", none, tolerance=loose) for group in groups]
     if len(groups) == 1:
@@ -135,7 +135,7 @@ def upper_bound(batch: ClaimBatch) -> Check:
     return Check(
         (
             Comparison(left, "≤", Side(r"\log(1 + N_{\text{viol}}\,e^{2\lambda})", bound(wrong))),
-            Comparison(Side("0", 0.0), "≤", left, part="lower"),
+            Comparison(Side("", 0.0), "≤", left, part="lower"),
             Comparison(left, "≤", Side(r"\log(1 + |P|\,e^{2\lambda})", bound(pairs)), CORRECTED),
         ),
         (Side(r"N_{\text{viol}}", float(wrong)), Side("|P|", float(pairs))),

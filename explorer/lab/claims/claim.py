@@ -131,7 +131,7 @@ class Claim:
     "nothing" for a claim about the source's own example or about known distributions. `examples`
     are the source's own numbers, the first one shown. An `advice` is followed on a batch or is not;
     it cannot fail as a statement does. A `statistical` one is judged by an interval over seeds.
-    `losses` are those on whose formulas it bears.
+    `losses` are those on whose formulas it bears. `scaled` is False for one that λ does not change.
     """
 
     name: str
@@ -143,3 +143,4 @@ class Claim:
     losses: tuple[str, ...] = ()
     advice: bool = False
     statistical: bool = False
+    scaled: bool = True

@@ -60,7 +60,7 @@ def second_derivative(batch: ClaimBatch) -> Check:
                 part=CORRECTED,
                 tolerance=Tolerance(TWICE.relative, 1e-9 * batch.scale**2),
             ),
-            Comparison(Side("0", 0.0), "≤", left, part="convexity"),
+            Comparison(Side("", 0.0), "≤", left, part="convexity"),
         ),
         (Side("S", float(total.sum())), Side(r"\lambda", batch.scale)),
     )

@@ -104,7 +104,7 @@ def cosine_gradient(batch: ClaimBatch) -> Check:
     return Check((Comparison(_norm(r"\partial\cos/\partial u - (v - \cos u)", gap), "=", ZERO),))
 
 
-ZERO = Side("0", 0.0)
+ZERO = Side("", 0.0)
 
 
 def _norm(latex: str, value: float) -> Side:
@@ -235,8 +235,8 @@ def gradient_norm(batch: ClaimBatch) -> Check:
         facts += [Side(r"\lambda_{\min}", min(inside)), Side(r"\lambda_{\max}", max(inside))]
     return Check(
         (
-            Comparison(Side(f"{BAND[0]:g}", BAND[0]), "≤", here),
-            Comparison(here, "≤", Side(f"{BAND[1]:g}", BAND[1])),
+            Comparison(Side("", BAND[0]), "≤", here),
+            Comparison(here, "≤", Side("", BAND[1])),
         ),
         tuple(facts),
         Chart(
@@ -268,6 +268,7 @@ CLAIMS = (
         examples=(S1_EXAMPLE,),
         needs="vectors",
         losses=("cosent", "cosine_mse"),
+        scaled=False,
     ),
     Claim(
         name="S1-17",
@@ -296,6 +297,7 @@ CLAIMS = (
         check=metric,
         examples=(S1_EXAMPLE,),
         needs="vectors",
+        scaled=False,
     ),
     Claim(
         name="S1-44",
@@ -305,6 +307,7 @@ CLAIMS = (
         check=cosine_with_epsilon,
         examples=(S1_EXAMPLE,),
         needs="vectors",
+        scaled=False,
     ),
     Claim(
         name="S1-45",

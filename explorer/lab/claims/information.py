@@ -29,7 +29,7 @@ from losses import info_nce
 WIDTH = 8
 INFORMATION = (2.0, 6.0)
 KEYS = tuple(2**power for power in range(1, 13))
-SEEDS, DRAWS, QUERIES = 10, 4096, 512
+SEEDS, DRAWS, QUERIES = 8, 4096, 256
 # A batch whose log K is above the information by this reaches it within this share.
 ENOUGH, SHARE = 2.0, 0.1
 

@@ -134,5 +134,6 @@ CLAIMS = (
         examples=(S1_EXAMPLE,),
         needs="vectors",
         losses=("contrastive",),
+        scaled=False,
     ),
 )

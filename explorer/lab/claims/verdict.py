@@ -21,13 +21,12 @@ class PartVerdict:
     checked: int
 
 
-def verdict_of(comparisons: Iterable[Comparison], advice: bool = False) -> Verdict:
+def verdict_of(comparisons: Iterable[Comparison]) -> Verdict:
     """Return the verdict on one statement, compared on one batch or on several.
 
     It holds if every comparison does. It holds only under its condition if all comparisons within
-    the condition hold and one outside fails. It is vacuous if its premise is never met. Advice that
-    is followed in some cases and not in others depends on the batch. It is undecided if all that
-    speaks against it is an interval too wide to tell. "nothing" was compared.
+    the condition hold and one outside fails. It is vacuous if its premise is never met. It is
+    undecided if all that speaks against it is an interval too wide to tell. "nothing" was compared.
     """
     comparisons = list(comparisons)
     asserted = [one for one in comparisons if one.asserted]
@@ -37,20 +36,23 @@ def verdict_of(comparisons: Iterable[Comparison], advice: bool = False) -> Verdi
         return "holds"
     if all(one.holds or not one.decided for one in asserted):
         return "undecided"
-    if advice and any(one.holds for one in asserted):
-        return "depends"
     within = [one for one in asserted if one.within]
     return "only_if" if within and all(one.holds for one in within) else "fails"
 
 
 def part_verdicts(claim: Claim, checks: Sequence[Check]) -> tuple[PartVerdict, ...]:
-    """Return the verdict on each statement of a claim over these checks, the claim itself first."""
+    """Return the verdict on each statement of a claim over these checks, the claim itself first.
+
+    Advice that is followed on some batches and not on others depends on the batch.
+    """
     parts = dict.fromkeys(one.part for check in checks for one in check.comparisons)
     found = []
     for part in parts:
         by_check = [[one for one in check.comparisons if one.part == part] for check in checks]
-        verdicts = [verdict_of(some, claim.advice) for some in by_check if some]
-        whole = verdict_of([one for some in by_check for one in some], claim.advice)
+        verdicts = [verdict_of(some) for some in by_check if some]
         held = sum(one in ("holds", "vacuous") for one in verdicts)
+        whole = verdict_of(one for some in by_check for one in some)
+        if claim.advice and 0 < held < len(verdicts):
+            whole = "depends"
         found.append(PartVerdict(part, whole, held, len(verdicts)))
     return tuple(found)

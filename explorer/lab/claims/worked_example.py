@@ -41,7 +41,7 @@ def final_loss(batch: ClaimBatch) -> Check:
     comparisons = [
         Comparison(Side(r"\mathcal L(\cos)", loss_of(batch)), "=", target, tolerance=THREE_DIGITS),
         Comparison(
-            Side(r"\mathcal L((47))", by_printed),
+            Side(r"\mathcal L_{(47)}", by_printed),
             "=",
             target,
             part="printed_scores",
@@ -99,9 +99,9 @@ def gradient_of_pair(batch: ClaimBatch) -> Check:
     return Check(
         (
             *vector,
-            Comparison(Side(r"w_{12}(\cos)", weight), "=", target, part="weight", tolerance=close),
+            Comparison(Side(r"w_{12}^{\cos}", weight), "=", target, part="weight", tolerance=close),
             Comparison(
-                Side(r"w_{12}((47))", by_printed),
+                Side(r"w_{12}^{(47)}", by_printed),
                 "=",
                 target,
                 part="printed_scores",

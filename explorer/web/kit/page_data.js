@@ -4,6 +4,7 @@
  * @typedef {import("../wire").ExploreFacts & import("../wire").CompareFacts & import("../wire").DoctorFacts
  *   & import("../wire").LargeFacts
  *   & import("../wire").FinetuneFacts & import("../wire").LearnFacts
- *   & import("../wire").SphereFacts & import("../wire").LandscapeFacts} PageData
+ *   & import("../wire").SphereFacts & import("../wire").LandscapeFacts
+ *   & import("../wire").ClaimsFacts} PageData
  */
 export const pageData = /** @type {PageData} */ ({}); // of the pages' own, that of this page alone

@@ -366,6 +366,31 @@ class LandscapeFacts(Facts):
     landscape: LandscapeOwn
 
 
+class ListedClaim(TypedDict):
+    """A claim of a source; `needs` says what of a batch it reads, `scaled` whether λ changes it,
+    `trains` whether runs measure it."""
+
+    name: str
+    source: str
+    formula: str
+    needs: Literal["scores", "vectors", "nothing"]
+    scaled: bool
+    trains: bool
+
+
+class ClaimsOwn(TypedDict):
+    """Facts for the page of claims alone."""
+
+    table: list[StateEntry]
+    listed: list[ListedClaim]
+
+
+class ClaimsFacts(Facts):
+    """Facts for the page of claims."""
+
+    claims: ClaimsOwn
+
+
 PAGES = {
     "explore": ExploreFacts,
     "compare": CompareFacts,
@@ -375,4 +400,5 @@ PAGES = {
     "learn": LearnFacts,
     "sphere": SphereFacts,
     "landscape": LandscapeFacts,
+    "claims": ClaimsFacts,
 }

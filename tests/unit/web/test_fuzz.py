@@ -25,6 +25,7 @@ from explorer.sources.practice import practice_pairs
 from explorer.web import hosting, site
 from explorer.web.api import endpoints
 from explorer.web.gradio_endpoints import Refusal, endpoint
+from explorer.web.pages.claims import requests as claims_requests
 from explorer.web.pages.explore import file_reading as explore_files
 from explorer.web.pages.explore import requests as explore_requests
 from explorer.web.pages.finetune import plan_check as finetune_check
@@ -99,6 +100,7 @@ def here(tmp_path_factory):
         patch.setattr(explore_requests, "default_runs", lambda: made)
         patch.setattr(finetune_requests, "runs", lambda: made)
         patch.setattr(finetune_check, "runs", lambda: made)
+        patch.setattr(claims_requests, "default_runs", lambda: made)
         patch.setattr(hosting, "default_runs", lambda: made)
         patch.setattr(endpoints, "Runs", lambda **_: made)
         patch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
@@ -119,7 +121,17 @@ def functions(here):
     return wire.served_functions()
 
 
-PAGES = ("explore", "compare", "doctor", "large", "finetune", "learn", "sphere", "landscape")
+PAGES = (
+    "explore",
+    "compare",
+    "doctor",
+    "large",
+    "finetune",
+    "learn",
+    "sphere",
+    "landscape",
+    "claims",
+)
 
 
 @pytest.mark.parametrize("page", PAGES)

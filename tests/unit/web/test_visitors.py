@@ -38,6 +38,7 @@ from explorer.web.api import endpoints
 from explorer.web.api.request_parsing import for_visitor
 from explorer.web.gradio_endpoints import Refusal, endpoint
 from explorer.web.hosting import NEW, KnowsVisitor, with_headers
+from explorer.web.pages.claims import requests as claims_requests
 from explorer.web.pages.explore import file_reading as explore_files
 from explorer.web.pages.finetune import plan_check as finetune_check
 from explorer.web.pages.finetune import plans
@@ -72,6 +73,7 @@ OWN_ONLY = {
     "learn": "measured cards on_my_batch take chart forget",
     "sphere": "film chart forget",
     "landscape": "landscapes cuts chart forget",
+    "claims": "row verdicts train chart forget look cancel",
 }
 
 
@@ -84,6 +86,7 @@ def runs(tmp_path, monkeypatch):
     for module, name in (
         (finetune_requests, "runs"),
         (finetune_check, "runs"),
+        (claims_requests, "default_runs"),
         (hosting, "default_runs"),
     ):
         monkeypatch.setattr(module, name, lambda: made)
@@ -174,6 +177,10 @@ def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
             "share": [{"runs": [run]}],
             "describe": [{"file": file, "name": "a.csv"}],
         },
+    }
+    asked["claims"] = {
+        "follow": [{"claim": "S1-33", "runs": [run]}],
+        "stop": [{"runs": [run]}],
     }
     for page, names in OWN_ONLY.items():
         asked.setdefault(page, {}).update({name: [] for name in names.split()})

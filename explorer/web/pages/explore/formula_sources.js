@@ -1,4 +1,4 @@
-// Where the formula of the loss comes from, once, at the end of the page.
+// Where the formula of the loss comes from, and what its sources claim about it, once, at the end of the page.
 import { h, setText } from "../../kit/dom.js";
 import { say } from "../../kit/words.js";
 
@@ -8,15 +8,41 @@ import { say } from "../../kit/words.js";
  */
 export default function sources(root, channel) {
   const line = h("p.lp-note.lp-references");
-  root.append(line);
+  const claims = h("p.lp-note.lp-references");
+  root.append(line, claims);
 
   function list() {
     const { references } = channel.spec;
     line.hidden = references.length === 0;
     setText(line, say("ui.references", { list: references.map(cited).join("; ") }));
+    const { claims: names } = channel.spec;
+    claims.hidden = names.length === 0;
+    const links = names.flatMap((name) => [" ", claimLink(channel, name)]);
+    claims.replaceChildren(say("claims.about_formula"), ...links);
   }
   channel.on("scenario", list);
   channel.on("language", list);
+}
+
+/**
+ * A claim, executed on the batch as it is when the link is followed.
+ * @param {import("./state.js").Scene} channel
+ * @param {string} name
+ */
+function claimLink(channel, name) {
+  const title = say(`claims.${name}.claim`);
+  const link = h("a", { title }, name);
+  const aim = () => {
+    const said = new URLSearchParams({ claim: name });
+    const { scale } = channel.scenario.parameters;
+    if (typeof scale === "number") said.set("scale", String(scale));
+    const scene = location.hash.slice(1);
+    if (scene) said.set("scene", scene);
+    link.href = new URL(`learn/claims${location.search}#${said}`, document.baseURI).href;
+  };
+  aim();
+  for (const event of ["pointerdown", "focus"]) link.addEventListener(event, aim);
+  return link;
 }
 
 /**

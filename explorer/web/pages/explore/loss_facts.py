@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.core.loss_lookup import loss_called
+from explorer.lab.claims.registry import claims_about
 from explorer.locale import Word, title_word
 from explorer.runtime.response_types import Setting, as_answer
 from explorer.web.server_functions import served
@@ -70,7 +71,8 @@ class Summand:
 @dataclass(frozen=True)
 class Loss:
     """A loss in its own convention, named "", and in each of the others. `word` is what a sum of
-    losses, its `summands`, is called; `former` has today's names of conventions by former ones."""
+    losses, its `summands`, is called; `former` has today's names of conventions by former ones.
+    `claims` are those of the sources that its formula is about."""
 
     title: str
     word: Word | None
@@ -78,6 +80,7 @@ class Loss:
     terms: str
     about: str
     references: tuple[str, ...]
+    claims: list[str]
     learns_from_positives: bool
     takes_prefixes: bool
     takes_queue: bool
@@ -116,6 +119,7 @@ def describe_loss(spec: LossSpec) -> Loss:
         takes_queue=spec.name in QUEUED,
         summands=[as_answer(Summand, one) for one in summands_of(spec.name, LOSSES)],
         former=spec.former_conventions,
+        claims=claims_about(spec.name),
         conventions={
             name: _describe_form(spec.under(name))
             for name in ("", *(convention.name for convention in spec.conventions))

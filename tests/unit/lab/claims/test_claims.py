@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.claims.batches import S1_EXAMPLE, of_batch, of_scores
-from explorer.lab.claims.claim import ClaimBatch, Comparison, Side
+from explorer.lab.claims.batches import S1_EXAMPLE, of_batch, of_scores, random_batch
+from explorer.lab.claims.claim import Check, Claim, ClaimBatch, Comparison, Side
 from explorer.lab.claims.curvature import hessian
 from explorer.lab.claims.ordered_pairs import loss_of
 from explorer.lab.claims.registry import checks_of, claims, claims_about, verdicts
-from explorer.lab.claims.verdict import Verdict, verdict_of
+from explorer.lab.claims.verdict import Verdict, part_verdicts, verdict_of
 from losses import LOSSES, cosent
 from tests.unit.lab.claims.drawn_batches import batches, scored
 
@@ -163,9 +163,15 @@ def test_the_rule_of_the_verdict(holds: list, expected: Verdict) -> None:
 
 
 def test_advice_that_is_followed_here_and_there_depends_on_the_batch() -> None:
-    made = [Comparison(Side("a", value), "≤", Side("1", 1.0)) for value in (0.5, 2.0)]
-    assert verdict_of(made, advice=True) == "depends"
-    assert verdict_of(made) == "fails"
+    claim = claims()["S1-45"]
+    met, missed = (
+        Check((Comparison(Side("a", value), "≤", Side("1", 1.0)),)) for value in (0.5, 2.0)
+    )
+    tried = [((met,), "holds"), ((missed,), "fails"), ((met, missed), "depends")]
+    for checks, expected in tried:
+        assert [one.verdict for one in part_verdicts(claim, checks)] == [expected]
+    stated = dataclasses.replace(claim, advice=False)
+    assert [one.verdict for one in part_verdicts(stated, (met, missed))] == ["fails"]
 
 
 def test_the_hessian_is_that_of_autograd() -> None:
@@ -188,8 +194,8 @@ def test_the_hessian_is_that_of_autograd() -> None:
         ("S1-48", r"\cos(u_1, u_4)", 0.98556),
         ("S1-48", r"\mathcal L(\cos)", 3.415985),
         ("S1-48", r"\mathcal L(\langle\cdot,\cdot\rangle)", 3.4149),
-        ("S1-48", r"\mathcal L((47))", 0.7015),
-        ("S1-49", r"w_{12}(\cos)", 0.967),
+        ("S1-48", r"\mathcal L_{(47)}", 0.7015),
+        ("S1-49", r"w_{12}^{\cos}", 0.967),
         ("S1-23", r"H(y) - \mathcal L/\lambda", 0.6931 - 4.1744 / 20),
     ],
 )
@@ -226,6 +232,13 @@ def test_a_claim_names_losses_that_there_are_and_leads_back() -> None:
         assert [one for one in claim.losses if one not in LOSSES] == []
         assert all(claim.name in claims_about(loss) for loss in claim.losses)
     assert "S1-38" in claims_about("cosent")
+
+
+@pytest.mark.parametrize("claim", [one for one in claims().values() if one.needs != "nothing"])
+def test_lambda_changes_what_is_said_to_be_scaled(claim: Claim) -> None:
+    batch = dataclasses.replace(random_batch(1), scale=2.0)
+    one, other = (claim.check(b) for b in (batch, dataclasses.replace(batch, scale=30.0)))
+    assert (repr(one) != repr(other)) == claim.scaled
 
 
 def test_the_weights_do_not_underflow() -> None:

@@ -1,0 +1,72 @@
+// The curves of a claim over λ, K, a margin or a step.
+import { themeColour } from "../../kit/colours.js";
+import { read } from "../../kit/number_format.js";
+import { axisOver, band, plotlyChart } from "../../kit/plotly.js";
+import { hosted } from "../../kit/preact_view.js";
+import { say } from "../../kit/words.js";
+
+/** @typedef {import("../../wire").ClaimChart} ClaimChart */
+
+const COLOURS = ["side-1", "side-2", "side-3", "side-4", "faint"];
+const DASHES = ["solid", "dash", "dot", "dashdot", "dash"];
+const MARGIN = { l: 58, r: 14, t: 34, b: 44 };
+const HEIGHT = 340;
+const DECADES = 30;
+const ROOM = 1.1; // above the highest curve
+
+/** @param {{ chart: ClaimChart }} properties */
+export const ClaimCurves = ({ chart }) =>
+  hosted({
+    make: (root) => {
+      let now = chart;
+      const made = plotlyChart(() => figureOf(now));
+      root.append(made.box);
+      return {
+        /** @param {ClaimChart} next */
+        draw(next) {
+          now = next;
+          made.box.setAttribute("aria-label", `${say("claims.chart")}: ${next.y} / ${next.x}`);
+          made.draw();
+        },
+      };
+    },
+    update: ({ draw }) => draw(chart),
+  });
+
+/** @param {ClaimChart} chart */
+export function figureOf({ x, y, curves, logarithmic_x, logarithmic_y, band: bounds }) {
+  const heights = [...curves.flatMap((curve) => curve.y.map(read)), ...(bounds ?? [])].filter(Number.isFinite);
+  const positive = heights.filter((one) => one > 0);
+  // Over less a logarithmic axis has hardly a number.
+  const isLog = logarithmic_y && Math.max(...positive) > DECADES * Math.min(...positive);
+  return {
+    data: curves.map((curve, i) => ({
+      type: "scatter",
+      mode: "lines",
+      name: say(`claims.curve.${curve.name}`),
+      x: curve.x.map(read),
+      // A logarithmic axis has no place for 0.
+      y: curve.y.map((one) => (isLog && Number(read(one)) <= 0 ? null : read(one))),
+      line: { color: themeColour(COLOURS[i]), dash: DASHES[i], width: 2.5 },
+      hoverinfo: "x+y+name",
+    })),
+    layout: {
+      margin: MARGIN,
+      height: HEIGHT,
+      showlegend: true,
+      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
+      shapes: bounds ? [band("floor", 0.14, { yref: "y", y0: bounds[0], y1: bounds[1] })] : [],
+      xaxis: {
+        title: { text: x },
+        ...axisOver(endsOf(curves.flatMap((curve) => curve.x.map(read))), logarithmic_x, 8),
+      },
+      yaxis: { title: { text: y }, ...axisOver(endsOf(isLog ? positive : [0, ...heights], ROOM), isLog, 6) },
+    },
+  };
+}
+
+/**
+ * The least and the largest of some numbers, with room above.
+ * @param {number[]} numbers
+ */
+const endsOf = (numbers, room = 1) => [Math.min(...numbers), room * Math.max(...numbers)];

@@ -1,0 +1,142 @@
+// A claim on one batch: the verdict on each of its statements, both sides, other numbers, and the curves.
+import { FigureButtons, Fold } from "../../kit/components.js";
+import { saved } from "../../kit/files.js";
+import { tex } from "../../kit/formula.js";
+import { h, hosted } from "../../kit/preact_view.js";
+import { GONE } from "../../kit/server.js";
+import { has, say } from "../../kit/words.js";
+import { ClaimCurves, figureOf } from "./curves.js";
+
+/** @typedef {import("../../wire").Executed} Executed */
+/** @typedef {import("../../wire").WrittenComparison} Comparison */
+
+const SHOWN_ROWS = 5;
+
+/** @type {Record<string, string>} the class of a verdict */
+const LOOKS = { holds: "holds", fails: "fails", only_if: "depends", depends: "depends", undecided: "depends" };
+/** @type {Record<string, string>} */
+const OPPOSITE = { "=": "≠", "≤": ">", "<": "≥", ">": "≤" };
+
+/** @param {{ latex: string, display?: boolean }} properties */
+export const Formula = ({ latex, display = false }) =>
+  hosted({
+    kind: "span",
+    make: (root) => root,
+    update: (root) => tex(root, latex, display),
+  });
+
+/** @param {{ verdict: string }} properties */
+export const VerdictMark = ({ verdict }) =>
+  h(`span.lp-claim-verdict.lp-claim-${LOOKS[verdict] ?? "none"}`, null, say(`claims.verdict.${verdict}`));
+
+/** @param {{ name: string, found: Executed, title: string, channel: import("./state.js").ClaimsPage }} properties */
+export const ExecutedClaim = ({ name, found, title, channel }) =>
+  h(
+    "section",
+    null,
+    found.chart ? h(ClaimCurves, { chart: found.chart }) : null,
+    found.parts.map(({ part, verdict }) =>
+      h(
+        "div.lp-claim-part",
+        { key: part },
+        h("p", null, h(VerdictMark, { verdict }), " ", part === "claim" ? title : statementOf(name, part)),
+        h(PartSides, { rows: found.comparisons.filter((one) => one.part === part) }),
+      ),
+    ),
+    found.facts.length
+      ? h(
+          "p.lp-claim-facts",
+          null,
+          found.facts.map(({ latex, text }) =>
+            h("span", { key: latex }, h(Formula, { latex: `${latex} =` }), " ", h("b", null, text)),
+          ),
+        )
+      : null,
+    found.chart ? h(SaveCurves, { channel, name, chart: found.chart }) : null,
+  );
+
+/** @param {{ rows: Comparison[] }} properties */
+function PartSides({ rows }) {
+  // What speaks against a statement is seen first.
+  const against = rows.filter((one) => one.asserted && !one.holds);
+  const sorted = [...against, ...rows.filter((one) => !against.includes(one))];
+  const more = sorted.slice(SHOWN_ROWS);
+  return h(
+    "div",
+    null,
+    h(Sides, { rows: sorted.slice(0, SHOWN_ROWS) }),
+    more.length ? h(Fold, { title: say("claims.more", { count: more.length }) }, h(Sides, { rows: more })) : null,
+  );
+}
+
+/**
+ * The words of a statement of a claim.
+ * @param {string} name
+ * @param {string} part
+ */
+export const statementOf = (name, part) => (has(`claims.${name}.${part}`) ? say(`claims.${name}.${part}`) : "");
+
+/** @param {{ rows: Comparison[] }} properties */
+const Sides = ({ rows }) =>
+  h(
+    "div.lp-scroll",
+    { tabIndex: 0, role: "region", "aria-label": say("claims.sides") },
+    h(
+      "table.lp-claim-sides",
+      null,
+      h(
+        "tbody",
+        null,
+        rows.map((row, place) => h(SidesRow, { key: place, row })),
+      ),
+    ),
+  );
+
+/** @param {{ row: Comparison }} properties */
+function SidesRow({ row }) {
+  const { left, right, relation, holds, asserted, within } = row;
+  const mark = !asserted ? "–" : holds ? "✓" : "✗";
+  const words = !asserted ? "claims.verdict.vacuous" : holds ? "claims.verdict.holds" : "claims.verdict.fails";
+  return h(
+    "tr",
+    null,
+    h(
+      "td.lp-claim-mark",
+      { class: asserted ? `lp-claim-${holds ? "holds" : within ? "fails" : "depends"}` : "", title: say(words) },
+      mark,
+    ),
+    h("th", { scope: "row" }, h(Formula, { latex: left.latex })),
+    h("td", null, h("b", null, left.text)),
+    h("td", null, holds ? relation : OPPOSITE[relation]),
+    h("td", null, h("b", null, right.text)),
+    h("th", null, h(Formula, { latex: right.latex })),
+  );
+}
+
+/** @param {{ channel: import("./state.js").ClaimsPage, name: string, chart: import("../../wire").ClaimChart }} properties */
+const SaveCurves = ({ channel, name, chart }) =>
+  h(
+    Fold,
+    { title: say("claims.save") },
+    h(FigureButtons, {
+      button: "button.lp-crumb",
+      kind: "div.lp-downloads",
+      save: async (look, ratio) => {
+        const figure = figureOf(chart);
+        const legend = chart.curves.map((one, i) => ({
+          name: say(`claims.curve.${one.name}`),
+          colour: figure.data[i].line.color,
+        }));
+        const whole = {
+          title: statementOf(name, "claim"),
+          caption: [name],
+          legend,
+          panels: [{ wide: 640, tall: 360, title: "", ...figure }],
+          across: 1,
+        };
+        const answer = await channel.server?.chart({ ...look, name: `lossprism-${name}`, chart: whole });
+        if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+        else await saved(answer, ratio);
+      },
+    }),
+  );

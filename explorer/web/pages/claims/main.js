@@ -1,0 +1,205 @@
+// The page of claims: one claim on the batch at hand, and all of them with their verdicts.
+import { Fold, ProblemBox, Slider } from "../../kit/components.js";
+import { h, show } from "../../kit/preact_view.js";
+import { entitle } from "../../kit/title.js";
+import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
+import { say } from "../../kit/words.js";
+import { ExecutedClaim, Formula, statementOf, VerdictMark } from "./executed.js";
+import { Training } from "./training.js";
+
+/** @typedef {{ channel: import("./state.js").ClaimsPage }} Properties */
+
+/** @param {Properties} properties */
+function Main({ channel }) {
+  channel.observe("state", "row");
+  const { claim } = channel;
+  useLayoutEffect(() => entitle(say(`claims.${claim.name}.claim`)));
+  return h(
+    "div",
+    null,
+    h(ProblemBox, { channel, isShown: channel.drawn }),
+    h(Choice, { channel }),
+    h(OneClaim, { channel }),
+    h(AllClaims, { channel }),
+  );
+}
+
+/** @param {Properties} properties */
+function Choice({ channel }) {
+  const { claim, listed } = channel;
+  const sources = [...new Set(listed.map(({ name }) => name.split("-")[0]))];
+  return h(
+    "div.lp-claim-choice",
+    null,
+    h(
+      "button.lp-button",
+      {
+        type: "button",
+        onClick: () => channel.step(-1),
+        title: say("claims.previous"),
+        "aria-label": say("claims.previous"),
+      },
+      "◀",
+    ),
+    h(
+      "select",
+      {
+        id: "lp-claim",
+        value: claim.name,
+        "aria-label": say("claims.choose"),
+        onChange: (event) => channel.set({ claim: event.currentTarget.value }),
+      },
+      sources.map((source) =>
+        h(
+          "optgroup",
+          { key: source, label: say(`cite.${source}`) },
+          listed
+            .filter(({ name }) => name.startsWith(`${source}-`))
+            .map(({ name }) => h("option", { key: name, value: name }, `${name} · ${statementOf(name, "claim")}`)),
+        ),
+      ),
+    ),
+    h(
+      "button.lp-button",
+      { type: "button", onClick: () => channel.step(1), title: say("claims.next"), "aria-label": say("claims.next") },
+      "▶",
+    ),
+  );
+}
+
+/** @param {Properties} properties */
+function OneClaim({ channel }) {
+  const { claim, row } = channel;
+  const scale = channel.store.table.get("scale");
+  return h(
+    "article.lp-claim",
+    { "aria-busy": row ? "false" : "true" },
+    h(
+      "div",
+      null,
+      h("p.lp-note", null, citedIn(claim.source)),
+      h("h1", null, statementOf(claim.name, "claim")),
+      h(
+        "div.lp-claim-formula",
+        { tabIndex: 0, role: "img", "aria-label": claim.formula },
+        h(Formula, { latex: claim.formula, display: true }),
+      ),
+      row ? h(Judged, { channel, row }) : null,
+      row?.here && claim.scaled && scale
+        ? h(Slider, {
+            entry: /** @type {any} */ (scale),
+            value: channel.store.state.scale,
+            title: "claims.scale",
+            logarithmic: true,
+            change: (/** @type {number} */ value) => channel.set({ scale: value }),
+          })
+        : null,
+      row?.here ? h(BatchLine, { channel, row }) : null,
+    ),
+    h("div", null, row ? h(BatchOrOwn, { channel, row }) : null, h(Training, { channel })),
+  );
+}
+
+/** @param {Properties & { row: import("../../wire").ClaimRow }} properties */
+function BatchOrOwn({ channel, row }) {
+  const { name } = channel.claim;
+  if (!row.here) {
+    return row.own.parts.length
+      ? h(ExecutedClaim, { channel, name, found: row.own, title: say("claims.known") })
+      : null;
+  }
+  return h(
+    "div",
+    null,
+    h(ExecutedClaim, { channel, name, found: row.here, title: say("claims.here") }),
+    h(
+      Fold,
+      { title: say("claims.own") },
+      h(ExecutedClaim, { channel, name, found: { ...row.own, chart: null }, title: say("claims.own_here") }),
+    ),
+  );
+}
+
+/** The verdict over all batches, and its condition. */
+function Judged(/** @type {Properties & { row: import("../../wire").ClaimRow }} */ { channel, row }) {
+  const { name } = channel.claim;
+  const [main] = row.tried;
+  const condition = statementOf(name, "only_if");
+  return h(
+    "div",
+    null,
+    h(
+      "p",
+      null,
+      h(VerdictMark, { verdict: main?.verdict ?? "nothing" }),
+      main && main.checked > 1
+        ? h("small", null, ` ${say("claims.held", { held: main.held, checked: main.checked })}`)
+        : null,
+    ),
+    condition && main?.verdict === "only_if" ? h("p", null, say("claims.condition", { condition })) : null,
+  );
+}
+
+/** @param {Properties & { row: import("../../wire").ClaimRow }} properties */
+function BatchLine({ channel, row }) {
+  const { pairs, total } = row;
+  return h(
+    "p.lp-note",
+    null,
+    h(
+      "a.lp-link",
+      { href: new URL(`.#${channel.scene}`, document.baseURI).href },
+      say(pairs < total ? "claims.batch_cut" : "claims.batch", { pairs, total }),
+    ),
+  );
+}
+
+/**
+ * "S1 eq. 52" as a reader knows it.
+ * @param {string} source
+ */
+const citedIn = (source) =>
+  source
+    .replace(/^S\d/, (short) => say(`claims.from.${short}`))
+    .replace(/ eq\. (.+)$/, (_all, number) => say("cite.equation", { number }));
+
+/** @param {Properties} properties */
+function AllClaims({ channel }) {
+  channel.observe("verdicts");
+  const { listed, verdicts } = channel;
+  return h(
+    Fold,
+    { title: say("claims.all", { count: listed.length }) },
+    h(
+      "div.lp-scroll",
+      { tabIndex: 0, role: "region", "aria-label": say("claims.all", { count: listed.length }) },
+      h(
+        "table.lp-claim-sides.lp-claim-list",
+        null,
+        h(
+          "tbody",
+          null,
+          listed.map(({ name }) =>
+            h(
+              "tr",
+              { key: name },
+              h("th", { scope: "row" }, h("a.lp-link", { href: channel.addressOf(name) }, name)),
+              h("td", null, statementOf(name, "claim")),
+              h("td", null, verdicts[name] ? h(VerdictMark, { verdict: verdicts[name] }) : null),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").ClaimsPage} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").ClaimsServer>} server
+ */
+export default function main(root, channel, server) {
+  show(root, Main, { channel });
+  channel.connect(server);
+}

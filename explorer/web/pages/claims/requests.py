@@ -1,0 +1,246 @@
+"""Requests of the page of claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.core.resolved_scenario import resolve
+from explorer.core.scenario import Scenario
+from explorer.export.figure.files import chart_text
+from explorer.lab.claims.batches import of_batch
+from explorer.lab.claims.claim import Chart, Check, Claim, Side
+from explorer.lab.claims.registry import checks_of, claims, verdicts
+from explorer.lab.claims.trainings import TRAININGS, ended
+from explorer.lab.claims.verdict import PartVerdict, part_verdicts
+from explorer.lab.training.run_comparison import Started, start_all
+from explorer.lab.training.run_file_reader import ENDED, LIVE
+from explorer.lab.training.runs import default_runs
+from explorer.runtime import jobs
+from explorer.runtime.limits import NAMED_RUNS
+from explorer.runtime.number_format import Real, display_number, json_numbers
+from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Json, as_answer
+from explorer.runtime.validation import misfit, of_type, texts
+from explorer.web.pages.claims.state import SCALES
+from explorer.web.server_functions import JOBS, Nothing, served
+
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class WrittenSide:
+    """A side of a comparison: its LaTeX and its number as text."""
+
+    latex: str
+    text: str
+
+
+@dataclass(frozen=True)
+class WrittenComparison:
+    """Both sides of a statement, and whether it holds; `asserted` is False where it says nothing,
+    `within` outside of its condition."""
+
+    part: str
+    left: WrittenSide
+    relation: str
+    right: WrittenSide
+    holds: bool
+    within: bool
+    asserted: bool
+
+
+@dataclass(frozen=True)
+class ClaimCurve:
+    """A curve by the key of its name."""
+
+    name: str
+    x: list[Real]
+    y: list[Real]
+
+
+@dataclass(frozen=True)
+class ClaimChart:
+    """Curves over one axis; `band` bounds the values of y that the claim asks for."""
+
+    x: str
+    y: str
+    curves: list[ClaimCurve]
+    logarithmic_x: bool
+    logarithmic_y: bool
+    band: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A claim on one batch, or on its runs: verdicts by statement, both sides, other numbers."""
+
+    parts: tuple[PartVerdict, ...]
+    comparisons: list[WrittenComparison]
+    facts: list[WrittenSide]
+    chart: ClaimChart | None
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """A claim on the source's own numbers and, if it is about batches, on the batch `here`, of
+    `pairs` of its `total` pairs. `tried` are the verdicts over all batches that it is tried on;
+    `scene` opens the batch on Explore."""
+
+    own: Executed
+    here: Executed | None
+    tried: tuple[PartVerdict, ...]
+    pairs: int
+    total: int
+    scene: str
+
+
+@dataclass(frozen=True)
+class ListedVerdicts:
+    """The verdict on each claim, by its name."""
+
+    verdicts: dict[str, str]
+
+
+@dataclass(frozen=True)
+class FollowedRuns:
+    """Runs that measure a claim: how many have ended, of so many; the step of the one under way,
+    None while none trains; the problem of one that failed; and the claim, once all have ended."""
+
+    done: int
+    count: int
+    step: int | None
+    steps: int | None
+    problem: Problem | None
+    found: Executed | None
+
+
+def _claim_in(request: Json) -> Claim:
+    name = request.get("claim")
+    if not isinstance(name, str) or name not in claims():
+        raise misfit("claim", name)
+    return claims()[name]
+
+
+def _scenario_in(request: Json) -> Scenario:
+    link = of_type(str)(request.get("scene") or "", "scene")
+    return Scenario.from_link(link) if link else Scenario()
+
+
+def _scale_in(request: Json) -> float:
+    scale = request.get("scale", 20.0)
+    low, high = SCALES
+    if isinstance(scale, bool) or not isinstance(scale, int | float) or not low <= scale <= high:
+        raise misfit("scale", scale)
+    return float(scale)
+
+
+def _row(request: Json) -> ClaimRow:
+    """{claim, scale, scene: a link of Explore or ""} → the claim on the source's numbers, and on
+    the batch of that scene."""
+    claim, scale, scenario = _claim_in(request), _scale_in(request), _scenario_in(request)
+    with jobs.in_turn():
+        own, tried = checks_of(claim.name)[0], verdicts(claim.name)
+        here, pairs, total = None, 0, 0
+        if claim.needs != "nothing":
+            found = of_batch(resolve(scenario).batch, scale)
+            if claim.needs == "vectors" and found.vectors is None:
+                raise Problem("no_vectors")
+            pairs, total = len(found), len(resolve(scenario).batch)
+            here = _executed(claim, claim.check(found))
+    return ClaimRow(_executed(claim, own), here, tried, pairs, total, scenario.to_link())
+
+
+def _executed(claim: Claim, check: Check) -> Executed:
+    return Executed(
+        parts=part_verdicts(claim, [check]),
+        comparisons=[
+            as_answer(WrittenComparison, one, left=_written(one.left), right=_written(one.right))
+            for one in check.comparisons
+        ],
+        facts=[_written(one) for one in check.facts],
+        chart=None if check.chart is None else _drawn(check.chart),
+    )
+
+
+def _written(side: Side) -> WrittenSide:
+    return WrittenSide(side.latex, side.text or display_number(side.value, DIGITS))
+
+
+def _drawn(chart: Chart) -> ClaimChart:
+    curves = [
+        ClaimCurve(one.name, json_numbers(list(one.x)), json_numbers(list(one.y)))
+        for one in chart.curves
+    ]
+    return as_answer(ClaimChart, chart, curves=curves)
+
+
+def _verdicts(_request: Json) -> ListedVerdicts:
+    """{} → the verdict on each claim itself, over all batches that it is tried on."""
+    found = {}
+    with jobs.in_turn():
+        for name in claims():
+            jobs.check()
+            parts = verdicts(name)
+            found[name] = parts[0].verdict if parts else "nothing"
+    return ListedVerdicts(found)
+
+
+def _train(request: Json) -> Started:
+    """{claim, scene} → the names of the queued runs that measure the claim on that scene's
+    pairs."""
+    claim = _claim_in(request)
+    if claim.name not in TRAININGS:
+        raise misfit("claim", claim.name)
+    plans = TRAININGS[claim.name].plans(_scenario_in(request), default_runs().room())
+    return Started(start_all(default_runs(), plans))
+
+
+def _runs_in(request: Json) -> tuple[str, ...]:
+    names = texts(request.get("runs") or (), "runs")
+    if not 0 < len(names) <= NAMED_RUNS:
+        raise Problem("training_runs_named", most=NAMED_RUNS)
+    return tuple(names)
+
+
+def _follow(request: Json) -> FollowedRuns:
+    """{claim, runs} → how far these runs are, and the claim on them once all have ended."""
+    claim, names = _claim_in(request), _runs_in(request)
+    if claim.name not in TRAININGS:
+        raise misfit("claim", claim.name)
+    runs = default_runs()
+    known = [runs.status(name) for name in names]
+    live = [one for one in known if one.state in LIVE]
+    under_way = next((one for one in live if one.state == "training"), None)
+    failed = next((one.problem for one in known if one.problem), None)
+    found = None
+    if not live and ended(runs, names):
+        with jobs.in_turn():
+            found = _executed(claim, TRAININGS[claim.name].judge(runs, names))
+    return FollowedRuns(
+        done=sum(one.state in ENDED for one in known),
+        count=len(known),
+        step=under_way.step if under_way else None,
+        steps=under_way.steps if under_way else None,
+        problem=failed,
+        found=found,
+    )
+
+
+def _stop(request: Json) -> Nothing:
+    """{runs} → stops those that have not ended."""
+    runs = default_runs()
+    for name in _runs_in(request):
+        if runs.status(name).state in LIVE:
+            runs.stop(name)
+    return Nothing()
+
+
+SERVED = [
+    served("row", _row),
+    served("verdicts", _verdicts),
+    served("train", _train, keeps=True),
+    served("follow", _follow),
+    served("stop", _stop),
+    served("chart", chart_text),
+    *JOBS,
+]

@@ -1,0 +1,22 @@
+"""The state of the page of claims: a claim, λ, a scene of Explore, and runs that measure it."""
+
+from __future__ import annotations
+
+from explorer.lab.claims.registry import claims
+from explorer.web.state_table import Entry, table
+
+OPENING = "S1-39"
+# λ, as far as CoSENT takes it.
+SCALES = (0.1, 200.0)
+
+
+def claims_table() -> list[dict[str, object]]:
+    """Another claim is a step of the browser's history."""
+    return table(
+        [
+            Entry("claim", OPENING, "choice", choices=tuple(claims()), link="claim", history=True),
+            Entry("scale", 20.0, "number", *SCALES, link="scale"),
+            Entry("scene", "", "text", link="scene"),
+            Entry("runs", "", "text", link="runs"),
+        ]
+    )

@@ -1,0 +1,46 @@
+// The trainings that measure a claim: a button, how far they are, and what they show.
+import { h } from "../../kit/preact_view.js";
+import { useState } from "../../kit/vendor/preact/hooks.js";
+import { say } from "../../kit/words.js";
+import { ExecutedClaim } from "./executed.js";
+
+/** @typedef {import("../../wire").FollowedRuns} FollowedRuns */
+
+/** @param {{ channel: import("./state.js").ClaimsPage }} properties */
+export function Training({ channel }) {
+  channel.observe("followed");
+  const [isStarting, setStarting] = useState(false);
+  const { claim, followed, runs } = channel;
+  if (!claim.trains) return null;
+  const isLive = runs.length > 0 && (followed === null || followed.done < followed.count);
+  async function start() {
+    setStarting(true);
+    await channel.train();
+    setStarting(false);
+  }
+  return h(
+    "section.lp-claim-training",
+    null,
+    h(
+      "p.lp-row.lp-wrap",
+      null,
+      isLive
+        ? h("button.lp-button", { type: "button", onClick: () => channel.stop() }, say("claims.stop"))
+        : h("button.lp-button.lp-main", { type: "button", disabled: isStarting, onClick: start }, say("claims.train")),
+      h("span.lp-note", { role: "status" }, isLive ? progressOf(followed) : say("claims.train_about")),
+    ),
+    followed?.found
+      ? h(ExecutedClaim, { channel, name: claim.name, found: followed.found, title: say("claims.trained") })
+      : null,
+  );
+}
+
+/** @param {FollowedRuns | null} followed */
+function progressOf(followed) {
+  if (!followed) return say("claims.starting");
+  const { done, count, step, steps } = followed;
+  const run = { run: done + 1, runs: count };
+  return step === null || steps === null
+    ? say("claims.waiting", run)
+    : say("claims.running", { ...run, at: step, last: steps });
+}

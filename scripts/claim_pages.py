@@ -1,0 +1,83 @@
+"""The page of the sources' claims, executed as the app executes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer.lab.claims.batches import RANDOM_BATCHES
+from explorer.lab.claims.claim import MAIN, Claim, Comparison, Side
+from explorer.lab.claims.registry import checks_of, claims, verdicts
+from explorer.lab.claims.trainings import TRAININGS
+from explorer.lab.claims.verdict import PartVerdict
+from explorer.locale import catalogue, say
+from explorer.runtime.number_format import display_number
+from scripts.loss_pages import TEMPLATES
+
+DIGITS = 6
+# Of a statement that is compared at many K as many are listed; the page shows all.
+MOST_ROWS = 6
+OPPOSITE = {"=": "≠", "≤": ">", "<": "≥", ">": "≤"}
+
+
+def claims_page(language: str) -> str:
+    """Return all claims with their verdicts and both sides on the source's numbers as Markdown."""
+    rows = [_row(claim, language) for claim in claims().values()]
+    return TEMPLATES.get_template(f"claims.{language}.md").render(rows=rows, random=RANDOM_BATCHES)
+
+
+def _row(claim: Claim, language: str) -> Mapping[str, Any]:
+    parts, check = verdicts(claim.name), checks_of(claim.name)[0]
+    main = parts[0].verdict if parts else "nothing"
+    condition = catalogue(language).get(f"claims.{claim.name}.only_if", "")
+    return {
+        "name": claim.name,
+        "anchor": claim.name.lower(),
+        "statement": say(language, f"claims.{claim.name}.{MAIN}"),
+        "source": claim.source,
+        "formula": claim.formula,
+        "verdict": say(language, f"claims.verdict.{main}"),
+        "condition": say(language, "claims.condition", condition=condition)
+        if condition and main == "only_if"
+        else "",
+        "trains": claim.name in TRAININGS,
+        "parts": [_part(claim, part, check.comparisons, language) for part in parts],
+        "facts": " · ".join(f"\\({one.latex}\\) = {_text(one)}" for one in check.facts),
+    }
+
+
+def _part(
+    claim: Claim, part: PartVerdict, comparisons: Sequence[Comparison], language: str
+) -> Mapping[str, Any]:
+    rows = [one for one in comparisons if one.part == part.part]
+    statement = say(language, f"claims.{claim.name}.{part.part}")
+    verdict = say(language, f"claims.verdict.{part.verdict}")
+    if part.checked > 1:
+        held = say(language, "claims.held", held=part.held, checked=part.checked)
+        verdict += f" ({held})"
+    return {
+        "statement": statement,
+        "verdict": verdict,
+        "rows": [_written(one) for one in rows[:MOST_ROWS]],
+    }
+
+
+def _written(one: Comparison) -> Mapping[str, str]:
+    return {
+        "mark": "–" if not one.asserted else "✓" if one.holds else "✗",
+        "left": _latex(one.left),
+        "left_text": _text(one.left),
+        "relation": one.relation if one.holds else OPPOSITE[one.relation],
+        "right_text": _text(one.right),
+        "right": _latex(one.right),
+    }
+
+
+def _latex(side: Side) -> str:
+    # A bar would end the cell of the table.
+    latex = side.latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+    return rf"\({latex}\)" if latex else ""
+
+
+def _text(side: Side) -> str:
+    return side.text or display_number(side.value, DIGITS)

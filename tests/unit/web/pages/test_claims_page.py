@@ -1,0 +1,111 @@
+"""What the page of claims asks for: a claim on a batch, all verdicts, and the runs that measure."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from explorer.core.scenario import Data, Scenario
+from explorer.lab.claims.registry import claims, verdicts
+from explorer.lab.claims.trainings import TRAININGS
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.runs import Runs
+from explorer.lab.training.session import train
+from explorer.sources.random_batch import RandomBatch
+from explorer.web.pages.claims import requests
+from explorer.web.pages.claims.page import page_data
+
+ASK = {function.__name__: function for function in requests.SERVED}
+MINE = Scenario(
+    data=Data(
+        source="table",
+        rows=(("A cat.", "A kitten.", "1"), ("A bird.", "The sun.", "0"), ("Rain.", "Snow.", "1")),
+    )
+)
+
+
+def failed(answer: object) -> bool:
+    return "error" in {field.name for field in dataclasses.fields(answer)}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", claims())
+def test_a_claim_comes_on_the_sources_numbers_and_on_the_batch(name: str) -> None:
+    answer = ASK["row"]({"claim": name, "scale": 20, "scene": MINE.to_link()})
+    assert not failed(answer)
+    assert answer.tried == verdicts(name)
+    about_batches = claims()[name].needs != "nothing"
+    assert (answer.here is not None) == about_batches
+    assert (answer.pairs, answer.total) == ((3, 3) if about_batches else (0, 0))
+    shown = [answer.own, *([answer.here] if answer.here else [])]
+    assert all(
+        side.text for one in shown for row in one.comparisons for side in (row.left, row.right)
+    )
+
+
+def test_lambda_and_the_scene_change_the_batch_and_not_the_source() -> None:
+    asked = {"claim": "S1-39", "scale": 20, "scene": MINE.to_link()}
+    one, other = ASK["row"](asked), ASK["row"]({**asked, "scale": 100})
+    assert one.own == other.own
+    assert one.here.comparisons != other.here.comparisons
+    assert ASK["row"]({**asked, "scene": ""}).pairs == 24
+    assert Scenario.from_link(one.scene).data == MINE.data
+
+
+def test_of_a_large_batch_the_first_pairs_are_taken() -> None:
+    many = Scenario(data=Data(source="random", random=RandomBatch(pairs=300)))
+    answer = ASK["row"]({"claim": "S1-38", "scale": 20, "scene": many.to_link()})
+    assert (answer.pairs, answer.total) == (256, 300)
+
+
+def test_all_verdicts_come_at_once() -> None:
+    found = ASK["verdicts"]({}).verdicts
+    assert list(found) == list(claims())
+    assert found["S1-48"] == "fails"
+    assert found["S1-33"] == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "request_"),
+    [
+        ("row", {"claim": "S1-1000", "scale": 20}),
+        ("row", {"claim": "S1-39", "scale": 0}),
+        ("row", {"claim": "S1-39", "scale": True}),
+        ("row", {"claim": "S1-39", "scale": 20, "scene": "1.damaged"}),
+        ("train", {"claim": "S1-39"}),
+        ("follow", {"claim": "S1-39", "runs": ["a"]}),
+        ("follow", {"claim": "S1-33", "runs": []}),
+        ("follow", {"claim": "S1-33", "runs": ["nothing"]}),
+        ("stop", {"runs": ["../nothing"]}),
+    ],
+)
+def test_what_there_is_not_is_refused(name: str, request_: dict) -> None:
+    assert failed(ASK[name](request_))
+
+
+def test_the_page_knows_every_claim_before_it_asks() -> None:
+    listed = page_data()["listed"]
+    assert [one["name"] for one in listed] == list(claims())
+    assert {one["name"] for one in listed if one["trains"]} == set(TRAININGS)
+
+
+@pytest.mark.trains
+def test_runs_are_queued_followed_and_judged(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of an encoder from scratch stands for the embedded one, which takes a minute."""
+    made = Runs(tmp_path / "runs", device="cpu")
+    monkeypatch.setattr(requests, "default_runs", lambda: made)
+    monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(1))
+    small = {"encoder": SCRATCH, "dimension": 8, "steps": 3, "evaluations": 1, "vocabulary": 200}
+    planned = TRAININGS["S1-33"].plans
+
+    def scratch(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
+        return [dataclasses.replace(plan, **small) for plan in planned(scenario, room)]
+
+    shortened = dataclasses.replace(TRAININGS["S1-33"], plans=scratch)
+    monkeypatch.setitem(TRAININGS, "S1-33", shortened)
+    (run,) = ASK["train"]({"claim": "S1-33", "scene": ""}).started
+    train(made.folder(run))
+    followed = ASK["follow"]({"claim": "S1-33", "runs": [run]})
+    assert (followed.done, followed.count, followed.problem) == (1, 1, None)
+    assert [one.part for one in followed.found.parts] == ["trained", "corrected"]
+    assert followed.found.chart.curves[0].name == "measured"
