@@ -112,13 +112,17 @@ def _scenario_in(path: Path) -> Scenario:
 
 
 def figure_text(name: str, drawn: str, request: Mapping[str, Any]) -> Text:
-    """Return a figure for download, as SVG or, if the `format` is "pdf", as PDF.
+    """Return a figure for download, as SVG, as a page of HTML with it, or as PDF: its `format`.
 
     Raises:
         Problem: if no font of this computer has a letter of the PDF.
     """
-    if one_of(("svg", "pdf"))(request.get("format") or "svg", "format") == "svg":
+    kind = one_of(("svg", "html", "pdf"))(request.get("format") or "svg", "format")
+    if kind == "svg":
         return Text(f"{name}.svg", "image/svg+xml", with_fonts(drawn))
+    if kind == "html":
+        page = PAGE.format(language=look_in(request).get("language", "en"), name=name)
+        return Text(f"{name}.html", "text/html", page + with_fonts(drawn))
     found = as_pdf(drawn)
     if found.undrawn:
         raise Problem("figure_letters", letters=found.undrawn[:QUOTED])
@@ -134,6 +138,12 @@ def chart_text(request: Json) -> Text:
 
 
 NAME_LETTERS, QUOTED_LETTERS = 80, 60
+# A page that shows a figure, as large as its window.
+PAGE = (
+    '<!doctype html><html lang="{language}"><meta charset="utf-8"><title>{name}</title>'
+    '<meta name="viewport" content="width=device-width">'
+    "<style>body{{margin:0}}svg{{display:block;width:100%;height:100vh}}</style>"
+)
 # Pages whose links are not of a scene that a figure can show, by their paths.
 OTHER_PAGES = ("compare", "doctor", "large", "finetune", "learn")
 MADE_OF_SVG = {".png": rasterised, ".pdf": as_pdf}

@@ -27,6 +27,8 @@ COLLAPSING = ("info_nce", "triplet", "siglip")
 COLLAPSE_SHARES = tuple(place / 10 for place in range(11))
 ROLES: tuple[Role, ...] = ("first", "second", "third")
 TRIPLETS = "sentence-transformers 6.2 TripletLoss (given triplets)"
+SCALES = (5.0, 10.0, 15.0, 20.0, 40.0)  # of CoSENT, among them the answers of the question
+QWEN_MARGIN = 0.1  # above the positive's similarity, beyond which Qwen3-Embedding masks
 COVERING = ("cosent", "info_nce", "nt_xent")
 
 
@@ -109,6 +111,21 @@ def order(scenario: Scenario, shift: float) -> Moment:
     return Moment(numbers, (pictures.against_labels(batch),))
 
 
+def spread(scenario: Scenario, factor: float) -> Moment:
+    """Find the scale at which CoSENT is on all cosines what it is after their distances from their
+    mean are multiplied by this factor."""
+    batch = make_batch(scenario.data, scenario.rules)
+    narrow = changed_batch(batch, Change("spread", 0, factor))
+    loss = explore(scenario, narrow).loss
+    at_scales = {one: explore(with_parameters(scenario, scale=one), batch).loss for one in SCALES}
+    numbers = {
+        "cosent": loss,
+        "same_scale": min(SCALES, key=lambda one: abs(at_scales[one] - loss)),
+        "apart": min(abs(one - loss) for one in at_scales.values()),
+    }
+    return Moment(numbers, (pictures.against_labels(narrow),))
+
+
 def accumulation(scenario: Scenario, size: float) -> Moment:
     """Measure the rest of a batch in micro-batches of this size: the mean over all of them."""
     e = explore(scenario)
@@ -174,6 +191,18 @@ def filtered(scenario: Scenario, place: float) -> Moment:
     """Find the pairs that a guide's filter leaves out."""
     plain = dataclasses.replace(scenario, loss="info_nce", parameters=(("temperature", 0.05),))
     e = explore(scenario if place else plain)
+    cells = batch_measures.masked_cells(e) if place else []
+    numbers = {
+        "masked": len(cells),
+        "false": batch_measures.false_negatives_among(e.batch, cells),
+        "loss": e.loss,
+    }
+    return Moment(numbers, (pictures.matrix(e),), e)
+
+
+def filtered_by_margin(scenario: Scenario, place: float) -> Moment:
+    """Find the cells that a margin above the positive leaves out, without a guide."""
+    e = explore(with_parameters(scenario, mask_above=QWEN_MARGIN) if place else scenario)
     cells = batch_measures.masked_cells(e) if place else []
     numbers = {
         "masked": len(cells),

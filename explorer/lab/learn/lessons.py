@@ -96,6 +96,14 @@ LESSONS = (
                 Prediction("cosent", answers=(15.3, 19.12, 22.9)),
                 ("cosent", "mse"),
             ),
+            Step(
+                scene("graded_english", "cosent"),
+                lesson_measurements.spread,
+                Lever((1.0, 0.75, 0.5), 2),
+                Prediction("same_scale", answers=(10.0, 20.0, 40.0)),
+                ("cosent", "same_scale"),
+                {"same_scale": "count"},
+            ),
         ),
     ),
     Lesson(
@@ -127,6 +135,14 @@ LESSONS = (
                 lesson_measurements.filtered,
                 Lever((0.0, 1.0), 1, "word"),
                 Prediction("false", answers=(0.0, 3.0, 5.0)),
+                ("loss", "masked"),
+                {"masked": "count", "false": "count"},
+            ),
+            Step(
+                scene("hard_negatives", "info_nce", temperature=0.05),
+                lesson_measurements.filtered_by_margin,
+                Lever((0.0, 1.0), 1, "word"),
+                Prediction("masked", answers=(0.0, 4.0, 40.0)),
                 ("loss", "masked"),
                 {"masked": "count", "false": "count"},
             ),
@@ -168,6 +184,8 @@ LESSONS = (
         landscape="1=pairwise_hinge&1.margin=2&2=cosent&lever=margin&example=nli_triplets",
     ),
 )
+# A lecture of 90 minutes; the lesson left out is for home.
+LECTURE = tuple(lesson.name for lesson in LESSONS if lesson.name != "margin")
 BY_NAME = {lesson.name: lesson for lesson in LESSONS}
 
 

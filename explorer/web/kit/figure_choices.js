@@ -9,7 +9,7 @@ const SIZES = ["slide", "two_columns", "one_column"];
 const PALETTES = ["page", "light", "dark", "print"];
 /**
  * The file of a format, with so many pixels to a unit where the browser makes a PNG of it.
- * @typedef {{ key: string, format: "svg" | "pdf", ratio: number }} Format
+ * @typedef {{ key: string, format: "svg" | "html" | "pdf", ratio: number }} Format
  */
 /** @type {Format[]} */
 const FORMATS = [
@@ -17,6 +17,7 @@ const FORMATS = [
   { key: "take.png2", format: "svg", ratio: 2 },
   { key: "take.png4", format: "svg", ratio: 4 },
   { key: "take.pdf", format: "pdf", ratio: 1 },
+  { key: "take.page", format: "html", ratio: 1 },
 ];
 
 /** @param {string} name */
@@ -24,7 +25,7 @@ const chosen = (name) => stored(`taken-${name}`) ?? "";
 
 /**
  * What the server needs to know of a figure beside what it shows.
- * @param {"svg" | "pdf"} format
+ * @param {Format["format"]} format
  */
 export const figureLook = (format = "svg") => ({
   ...{ language: language(), dark: isDark(), format },

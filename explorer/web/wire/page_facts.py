@@ -317,6 +317,7 @@ class LearnOwn(TypedDict):
 
     table: list[StateEntry]
     lessons: list[Lesson]
+    lecture: list[str]
 
 
 class LearnFacts(Facts):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from explorer.lab.learn.lessons import LESSONS, moments
+from explorer.lab.learn.lesson import with_parameters
+from explorer.lab.learn.lessons import BY_NAME, LECTURE, LESSONS, moments
+from explorer.locale import say
+from tests.browser.axe import script, violations
 from tests.browser.serving import Server
 
 DRAWN = "window.lossprism?.page('learn')?.drawn"
@@ -39,50 +43,57 @@ def lever(page: Page) -> Locator:
     return page.locator(".lp-lesson-lever input")
 
 
-def to_goal(page: Page, name: str) -> None:
-    step = next(one for one in LESSONS if one.name == name).steps[0]
+def to_goal(page: Page, name: str, place: int = 0) -> None:
+    step = BY_NAME[name].steps[place]
     lever(page).focus()
     for _ in range(step.lever.goal):
         page.keyboard.press("ArrowRight")
 
 
-def predict(page: Page, name: str, right: bool) -> None:
+def predict(page: Page, name: str, right: bool, place: int = 0) -> None:
     """Choose an answer, or mark a place of the axis, that is right or is not."""
-    step = next(one for one in LESSONS if one.name == name).steps[0]
-    asked, goal = step.prediction, moments(name, 0)[step.lever.goal]
+    step = BY_NAME[name].steps[place]
+    asked, goal = step.prediction, moments(name, place)[step.lever.goal]
     value = goal.numbers[asked.of]
     if asked.answers:
         wanted = asked.answered_by(value)
-        place = next(at for at, one in enumerate(asked.answers) if (one == wanted) == right)
-        page.locator(".lp-answer").nth(place).click()
+        answer = next(at for at, one in enumerate(asked.answers) if (one == wanted) == right)
+        page.locator(".lp-answer").nth(answer).click()
         return
     far = asked.low if value - asked.low > asked.near else asked.high
     page.locator(".lp-mark input").fill(str(round(value, 2) if right else far))
     page.locator(".lp-mark .lp-answer").click()
 
 
-@pytest.mark.parametrize("name", [one.name for one in LESSONS])
+STEPS = [(one.name, place) for one in LESSONS for place in range(len(one.steps))]
+
+
+@pytest.mark.parametrize(("name", "place"), STEPS)
 def test_a_lesson_is_walked_with_a_wrong_and_a_right_prediction(
-    new_page: Callable[..., Page], server: Server, name: str
+    new_page: Callable[..., Page], server: Server, name: str, place: int
 ) -> None:
-    page = opened(new_page(), server, f"learn/{name}")
+    page = opened(new_page(), server, f"learn/{name}" + (f"#step={place + 1}" if place else ""))
     verdict, conclusion = page.locator(".lp-verdict-of-guess"), page.locator(".lp-conclusion")
     expect(lever(page)).to_be_disabled()
-    predict(page, name, right=False)
+    predict(page, name, False, place)
     expect(lever(page)).to_be_enabled()
     expect(conclusion).to_have_count(0)
-    to_goal(page, name)
+    to_goal(page, name, place)
     expect(verdict).to_contain_text("Measured:")
     assert page.evaluate(WORDS) <= MOST_WORDS
     assert page.evaluate(CONTROLS) <= MOST_CONTROLS
     assert page.evaluate("document.documentElement.scrollHeight") <= 900  # without scrolling
-    predict(page, name, right=True)
+    predict(page, name, True, place)
     expect(verdict).to_contain_text("Right")
+    axe = script()
+    assert violations(page, axe) == []
+    page.click("#lp-theme")
     page.keyboard.press("l")
     expect(verdict).to_contain_text("猜对了")
     assert "{" not in conclusion.inner_text()
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("document.documentElement.scrollWidth <= 390")
+    assert violations(page, axe) == []
     # The link opens the same: prediction, lever and answer.
     page.wait_for_function("location.hash.includes('shown')")
     page.reload()
@@ -96,9 +107,16 @@ def test_a_lecture_is_walked_by_one_key_and_a_lesson_stands_alone_in_a_frame(
     page = opened(new_page(), server, "learn#list=margin,duplicate")
     cards = page.locator(".lp-cards a")
     expect(cards).to_have_count(2)
-    page.fill("#lp-list", "margin,duplicate,order")
+    chosen = page.locator("#lp-list button")
+    chosen.filter(has_text=say("en", "learn.order.title")).click()
     expect(cards).to_have_count(3)
-    page.fill("#lp-list", "margin,duplicate")
+    chosen.filter(has_text=say("en", "learn.order.title")).click()
+    expect(chosen.and_(page.locator("[aria-pressed=true]"))).to_have_text(
+        [
+            f"{at}. {say('en', f'learn.{name}.title')}"
+            for at, name in ((2, "duplicate"), (1, "margin"))
+        ]
+    )
     page.locator("h1").click()
     page.keyboard.press("PageDown")
     page.wait_for_url("**/learn/margin#list=margin*")
@@ -135,3 +153,51 @@ def test_a_lecture_is_walked_by_one_key_and_a_lesson_stands_alone_in_a_frame(
     assert (scenario["loss"], scenario["data"]["example"]) == ("info_nce", "hard_negatives")
     opened(page, server, "learn")
     expect(page.locator(".lp-cards li", has_text="✓")).to_have_count(2)
+
+
+def test_a_lecture_of_90_minutes_is_given_without_scrolling(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    """Each step with its answer is on one screen, by Page Down alone."""
+    page = opened(new_page(), server, "learn")
+    page.locator(".lp-landing > details summary").click()
+    page.get_by_role("button", name=say("en", "learn.lecture")).click()
+    expect(page.locator(".lp-cards a")).to_have_count(len(LECTURE))
+    page.locator("h1").click()
+    too_tall = []
+    for name in LECTURE:
+        page.keyboard.press("PageDown")
+        page.wait_for_url(f"**/learn/{name}#list=*")
+        for place in range(len(BY_NAME[name].steps)):
+            if place:
+                page.keyboard.press("PageDown")
+                page.wait_for_url(f"**/learn/{name}#step={place + 1}*")
+            page.wait_for_function(DRAWN)
+            page.keyboard.press("PageDown")
+            expect(page.locator(".lp-conclusion")).to_be_visible()
+            if page.evaluate("document.documentElement.scrollHeight") > 900:
+                too_tall.append((name, place))
+    assert too_tall == []
+
+
+def test_a_lesson_opens_on_ones_own_batch_with_the_lever_where_it_stands(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server, "learn/temperature")
+    predict(page, "temperature", right=True)
+    to_goal(page, "temperature")
+    value = BY_NAME["temperature"].steps[0].lever.stops[BY_NAME["temperature"].steps[0].lever.goal]
+    link = page.locator(".lp-onward a").first
+    expect(link).to_have_attribute("href", re.compile(re.escape(_scene_at(value))))
+    page.locator(".lp-look summary").first.click()
+    with page.expect_download() as taken:
+        page.locator(".lp-downloads [data-say='take.page']").click()
+    html = taken.value.path().read_text(encoding="utf-8")
+    assert html.startswith("<!doctype html>")
+    assert html.count("<svg") == 1
+    assert "<script" not in html
+
+
+def _scene_at(temperature: float) -> str:
+    step = BY_NAME["temperature"].steps[0]
+    return with_parameters(step.scenario, temperature=temperature).to_link()

@@ -1,5 +1,5 @@
 // All lessons as cards: a question, a picture of what it is about, how long it takes.
-import { Fold, TextField } from "../../kit/components.js";
+import { Fold } from "../../kit/components.js";
 import { pageData } from "../../kit/page_data.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
@@ -52,17 +52,33 @@ function PagesBelow() {
 
 /** @param {{ channel: import("./state.js").LearnPage }} properties */
 function Teach({ channel }) {
-  const { list } = channel.store.state;
+  const listed = channel.isLecture ? channel.lecture : [];
   return h(
     Fold,
     { title: say("learn.teach"), open: channel.isLecture },
     h("p", null, say("learn.teach_about")),
-    h(TextField, {
-      name: say("learn.list"),
-      id: "lp-list",
-      value: list,
-      example: channel.lecture.join(","),
-      change: (value) => channel.set({ list: value }),
-    }),
+    h(
+      "div.lp-chips",
+      { id: "lp-list", role: "group", "aria-label": say("learn.list") },
+      pageData.learn.lessons.map(({ name }) => {
+        const place = listed.indexOf(name);
+        const others = listed.filter((one) => one !== name);
+        return h(
+          "button.lp-button",
+          {
+            key: name,
+            type: "button",
+            "aria-pressed": place < 0 ? "false" : "true",
+            onClick: () => channel.set({ list: (place < 0 ? [...others, name] : others).join(",") }),
+          },
+          `${place < 0 ? "" : `${place + 1}. `}${say(`learn.${name}.title`)}`,
+        );
+      }),
+    ),
+    h(
+      "button.lp-button",
+      { type: "button", onClick: () => channel.set({ list: pageData.learn.lecture.join(",") }) },
+      say("learn.lecture"),
+    ),
   );
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.lab.learn.lesson import Lesson, Step
-from explorer.lab.learn.lessons import LESSONS
+from explorer.lab.learn.lessons import LECTURE, LESSONS
 from explorer.runtime.response_types import Json
 from explorer.web.pages.learn import requests
 from explorer.web.pages.learn.state import learn_table
@@ -15,7 +15,11 @@ BELOW = [lesson.name for lesson in LESSONS]
 
 def page_data() -> Json:
     """Return the facts for this page."""
-    return {"table": learn_table(), "lessons": [_lesson(one) for one in LESSONS]}
+    return {
+        "table": learn_table(),
+        "lessons": [_lesson(one) for one in LESSONS],
+        "lecture": list(LECTURE),
+    }
 
 
 def _lesson(lesson: Lesson) -> Json:

@@ -9,7 +9,7 @@ from explorer.core.scenario import Scenario
 from explorer.export.figure.appearance import look_in
 from explorer.export.figure.files import chart_text, figure_text
 from explorer.export.figure.matrix import matrix_figure
-from explorer.lab.learn.lesson import Chart, Lesson, Matrix, Number, Step, write
+from explorer.lab.learn.lesson import Chart, Lesson, Matrix, Moment, Number, Step, write
 from explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
 from explorer.locale import say
 from explorer.runtime import jobs
@@ -71,6 +71,17 @@ def _lesson_in(request: Json) -> tuple[Lesson, int]:
     return BY_NAME[name], step - 1
 
 
+def _moment_in(request: Json) -> Moment:
+    """The contents of a stop of the lever."""
+    lesson, place = _lesson_in(request)
+    at = integer(request.get("at", 0), "at")
+    with jobs.in_turn():
+        found = moments(lesson.name, place)
+    if not 0 <= at < len(found):
+        raise misfit("at", at)
+    return found[at]
+
+
 def _measured(request: Json) -> MeasuredStep:
     """{lesson, step} → the step at each stop of its lever."""
     lesson, place = _lesson_in(request)
@@ -108,10 +119,11 @@ def _pictured(lesson: Lesson) -> int:
 
 
 def _on_my_batch(request: Json) -> SceneLink:
-    """{lesson, step, scene: a link of Explore or ""} → the loss of the step on the batch of that
-    scene, or without one on its own."""
+    """{lesson, step, at, scene: a link of Explore or ""} → the loss at a stop of the lever on the
+    batch of that scene, or without one on its own."""
     lesson, place = _lesson_in(request)
-    scenario, link = lesson.steps[place].scenario, str(request.get("scene", ""))
+    seen, link = _moment_in(request).seen, str(request.get("scene", ""))
+    scenario = lesson.steps[place].scenario if seen is None else seen.scenario
     if link:
         mine = Scenario.from_link(link)
         scenario = dataclasses.replace(scenario, data=mine.data, rules=mine.rules)
@@ -122,15 +134,13 @@ def _take(request: Json) -> Text:
     """{lesson, step, at, and what `look_in` and `figure_text` read} → the matrix at a stop of the
     lever as a figure."""
     lesson, place = _lesson_in(request)
-    at, found = integer(request.get("at"), "at"), moments(lesson.name, place)
-    if not 0 <= at < len(found):
-        raise misfit("at", at)
-    seen, pictures = found[at].seen, found[at].pictures
+    found = _moment_in(request)
+    seen, pictures = found.seen, found.pictures
     drawn = next((one for one in pictures if isinstance(one, Matrix)), None)
     if seen is None or drawn is None:
         raise misfit("lesson", lesson.name)
     look = look_in(request)
-    origin = _said(look.get("language", "en"), lesson, place, at)
+    origin = _said(look.get("language", "en"), lesson, place, request.get("at", 0))
     with jobs.in_turn():
         viewed = seen.seen(facet=drawn.facet)
         figure = matrix_figure(viewed, origin=origin, shown=drawn.shown, **look)

@@ -111,9 +111,17 @@ export class LearnPage extends Bus {
     if (answer.error) return;
     this.measured = answer;
     this.publish("measured");
-    const mine = { ...request, scene: wholeLink(stored("scene") ?? "") };
-    const scene = await this.newest(() => server.on_my_batch(mine));
-    this.scene = scene && !scene.error ? await shareableLink(scene.scene) : "";
+    await this.askForMyBatch();
+  }
+
+  /** Ask for the link of the loss at this stop on the batch that the reader left on Explore. */
+  async askForMyBatch() {
+    const { lesson, number, at, server } = this;
+    if (!server || !lesson) return;
+    const scene = wholeLink(stored("scene") ?? "");
+    const answer = await this.newest(() => server.on_my_batch({ lesson: lesson.name, step: number, at, scene }));
+    if (!answer) return; // a newer one is on its way
+    this.scene = answer.error ? "" : await shareableLink(answer.scene);
     this.publish("measured");
   }
 
@@ -138,6 +146,7 @@ export class LearnPage extends Bus {
   move(at) {
     const isThere = at === this.step?.goal;
     this.set({ at, shown: this.store.state.shown || isThere });
+    this.askForMyBatch();
     if (isThere && this.lesson && this.number === this.lesson.steps.length) learn(this.lesson.name);
   }
 

@@ -23,7 +23,7 @@ MOST_CHARACTERS = 200
 MOST_WORDS_OF_ALL = 150  # on the page of all lessons
 
 
-# What the lessons were planned by: lesson, stop, number, value, digits after the point.
+# What the lessons were planned by: lesson and step, stop, number, value, digits after the point.
 PLANNED = (
     ("spotlight", 1.0, "wrong_share", 0.25, 2),
     ("spotlight", 5.0, "wrong_share", 0.61, 2),
@@ -72,6 +72,9 @@ PLANNED = (
     ("filter", 1.0, "false", 0, 0),
     ("filter", 0.0, "loss", 2.36, 2),
     ("filter", 1.0, "loss", 0.252, 3),
+    ("order 2", 0.5, "same_scale", 10, 0),
+    ("order 2", 0.5, "apart", 0, 6),
+    ("filter 2", 1.0, "masked", 4, 0),
     ("coverage", 0.0, "touched", 24, 0),
     ("coverage", 1.0, "touched", 192, 0),
     ("coverage", 1.0, "every", 496, 0),
@@ -82,8 +85,10 @@ PLANNED = (
 def test_figures_come_out_as_planned() -> None:
     wrong = []
     for lesson, stop, name, value, digits in PLANNED:
-        place = BY_NAME[lesson].steps[0].lever.stops.index(stop)
-        found = moments(lesson, 0)[place].numbers[name]
+        title, _, number = lesson.partition(" ")
+        step = int(number or 1) - 1
+        place = BY_NAME[title].steps[step].lever.stops.index(stop)
+        found = moments(title, step)[place].numbers[name]
         if abs(found - value) > 0.5 * 10**-digits + 1e-12:
             wrong.append((lesson, stop, name, value, found))
     assert wrong == []

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from explorer.core.scenario import Data, Scenario
+from explorer.lab.learn.lesson import with_parameters
 from explorer.lab.learn.lessons import LESSONS, moments
 from explorer.runtime.number_format import json_number
 from explorer.web.pages.learn import requests
@@ -42,8 +43,10 @@ def test_the_loss_of_a_lesson_is_seen_on_the_batch_that_was_left_on_explore() ->
     asked = {"lesson": "temperature", "step": 1, "scene": mine.to_link()}
     found = Scenario.from_link(ASK["on_my_batch"](asked).scene)
     assert (found.loss, found.data) == ("info_nce", mine.data)
-    own = ASK["on_my_batch"]({**asked, "scene": ""})
-    assert Scenario.from_link(own.scene) == LESSONS[1].steps[0].scenario
+    assert dict(found.parameters) == {"temperature": 1.0}
+    own = ASK["on_my_batch"]({**asked, "at": 4, "scene": ""})
+    step = LESSONS[1].steps[0]
+    assert Scenario.from_link(own.scene) == with_parameters(step.scenario, temperature=0.05)
 
 
 @pytest.mark.parametrize(
