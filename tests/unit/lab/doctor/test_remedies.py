@@ -19,6 +19,7 @@ from explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, SharedTexts
 from explorer.locale import LANGUAGES, catalogue, say
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
+from tests.sentences import pattern_of
 
 QUESTIONS, ANSWERS = 1455, 67
 
@@ -54,11 +55,12 @@ def test_the_first_advice_for_questions_on_few_answers_trains(batch):
     assert found.advice[0].startswith("loss = training_loss(")
     assert found.advice[0].endswith('twins="leave_out")')
     assert NO_DUPLICATES not in found.advice
-    said = found.said().replace("\u202f", "")
-    assert f"fills {found.values['batches']} of {QUESTIONS // batch} batches" in said
+    fills = {"batches": found.values["batches"], "expected": QUESTIONS // batch}
+    assert pattern_of("doctor.data.epoch_short", **fills).fullmatch(found.said())
     whole = finding(questions(1200), "info_nce", batch)
     assert (whole.more, whole.advice[0]) == ("", NO_DUPLICATES)
-    assert f"of {QUESTIONS} rows" in whole.advised()[1].replace("\u202f", "")
+    tried = whole.advised()[1].splitlines()[0].removeprefix("# ")
+    assert pattern_of("doctor.tried", rows=QUESTIONS).fullmatch(tried)
 
 
 @pytest.mark.parametrize("loss", ["info_nce", "siglip", "mega_batch_margin"])
@@ -203,7 +205,8 @@ def test_bringing_classes_together_has_been_tried(sizes, batch):
 def test_one_class_that_has_nearly_all_rows_is_no_case_for_the_sampler_by_label():
     (fault,) = examine_classes(classes_table((900, *(2,) * 20)), 8).faults
     assert not fault.advice
-    assert "GROUP_BY_LABEL does not help" in fault.said()
+    short = pattern_of("doctor.data.epoch_short").fullmatch(fault.said())
+    assert short["sampler"].endswith("GROUP_BY_LABEL")
 
 
 def yes_or_no(positives, rows):

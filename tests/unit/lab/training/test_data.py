@@ -154,7 +154,7 @@ def test_the_hub_out_of_reach_is_said(monkeypatch):
 
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", nowhere)
     chosen = TrainingData(source="hub", hub="sentence-transformers/stsb")
-    with pytest.raises(Problem, match="could not be reached, so the data set"):
+    with raises_problem("hub_set_unreachable", name="sentence-transformers/stsb"):
         data.load(TrainingPlan(data=chosen))
 
 

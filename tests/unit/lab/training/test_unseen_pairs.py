@@ -275,7 +275,7 @@ def test_the_command_compares_ended_runs_on_a_file(runs, trained, tmp_path, caps
     [
         ((), "name the runs to compare, or what to train with"),
         (("--loss", "cosent"), "one of --data, --hub and --example"),
-        (("gone",), "There is no run called “gone”"),
+        (("gone",), say("en", "problem.training_no_run", name="gone")),
         (("gone", "--loss", "cosent"), "not both"),
     ],
 )
