@@ -8,10 +8,14 @@ RUN useradd --uid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nolo
     && install --directory --owner lossprism --group lossprism --mode 0700 /data
 
 WORKDIR /app
-# The fonts of figures as PNG, Chinese among them. A Space installs the same file.
+# nginx, which visitors reach, and the fonts of figures as PNG, Chinese among them. A Space installs
+# the same file.
 COPY packages.txt .
-RUN apt-get update && xargs --arg-file packages.txt apt-get install -y --no-install-recommends \
-    && rm -rf /var/lib/apt/lists/*
+RUN apt-get update \
+    && xargs --arg-file packages.txt apt-get install -y --no-install-recommends nginx-light \
+    && rm -rf /var/lib/apt/lists/* && ln -s /dev/stderr /var/log/nginx/lossprism.log
+COPY docs/nginx.conf /etc/nginx/conf.d/lossprism.conf
+COPY nginx-container.conf .
 COPY requirements.txt .
 RUN pip install --no-cache-dir "$(grep ^torch== requirements.txt)" --index-url "$TORCH_FROM" \
     && pip install --no-cache-dir -r requirements.txt
@@ -28,4 +32,4 @@ EXPOSE 7860
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
     CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:7860/healthz', timeout=8)"]
-ENTRYPOINT ["python", "app.py", "--hosted", "--no-browser", "--host", "0.0.0.0", "--port", "7860", "--data", "/data"]
+ENTRYPOINT ["sh", "-c", "nginx -e stderr -c /app/nginx-container.conf && exec \"$@\"", "sh", "python", "app.py", "--hosted", "--no-browser", "--host", "127.0.0.1", "--port", "7861", "--data", "/data"]

@@ -26,8 +26,8 @@ import psutil
 from benchmarks.interaction import ROOT
 from benchmarks.report import Row
 from benchmarks.visitors import WAIT_S, paths_of
-from explorer.gateway.visitor_key import HEADER
 from explorer.runtime.visitors import new_key
+from explorer.web.middleware.visitor_key import HEADER
 
 WHOLE = "what was finished is whole, the rest goes on or is told; started again without help"
 PATIENCE_S = 600.0

@@ -19,10 +19,10 @@ import psutil
 
 from benchmarks.report import Row
 from benchmarks.visitors import WAIT_S, served_paths
-from explorer.gateway.visitor_key import HEADER
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import new_key
 from explorer.web.api.endpoints import ENDPOINTS
+from explorer.web.middleware.visitor_key import HEADER
 from tests.expected import FULL, SHARED, arguments_of, known_requests, requests_of
 from tests.hostile import varied
 
@@ -37,6 +37,7 @@ ENVIRONMENT = {
     "LOSSPRISM_REQUESTS_A_SECOND": "100000",
     "LOSSPRISM_REQUESTS_AT_ONCE": "100000",
 }
+CHANGES = {"rate=60r/s": "rate=100000r/s"}
 ENDED = ("finished", "failed", "stopped", "interrupted")
 
 

@@ -33,8 +33,10 @@ from benchmarks.machine import describe
 from benchmarks.report import Row
 from benchmarks.visitors import PAIRS, WAIT_S, Answers, Visitor, memory_mib, paths_of, row
 from explorer.lab.training.run_folder import RunFolder
+from explorer.runtime.key_secret import key_secret
 from explorer.sources.encoders import EMBEDDED
 from explorer.web.pages.finetune.state import first_plan
+from tests import nginx_server
 
 STEPS_ALONE, COLD = 40, 10  # of which the first are slower: memory and caches are made then
 ALONE, CROWDED = "no error, p50 ≤ 150 ms, p95 ≤ 1 s", "no error, p95 ≤ 2 s"
@@ -142,23 +144,28 @@ def beside() -> Iterator[Callable[[], str]]:
 
 
 @contextlib.contextmanager
-def hosted(port: int, **environment: str) -> Iterator[tuple[str, Path]]:
-    """A hosted app: its address, and the folder that it writes in."""
+def hosted(
+    port: int, changes: dict[str, str] | None = None, **environment: str
+) -> Iterator[tuple[str, Path]]:
+    """A hosted app behind nginx, with these changes of docs/nginx.conf: the address, and the folder
+    that the app writes in."""
+    key_secret()  # of the visitors' keys, which the app has from the environment
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        running(port, "--hosted", "--data", folder, **environment) as address,
+        tempfile.TemporaryDirectory() as nginx_folder,
+        running(port + 1, "--hosted", "--data", folder, **environment),
+        nginx_server.running(Path(nginx_folder), port, port + 1, changes),
     ):
-        yield address, Path(folder)
+        yield f"http://127.0.0.1:{port}", Path(folder)
 
 
 def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
     with hosted(chosen.port) as (address, data):
-        (app,) = psutil.Process().children()
         alone = asyncio.run(trained_alone(address, data)) if crowd else []
         rows = [("memory at rest", f"{memory_mib(address):.0f} MiB", "")]
-        began = spent(app)
+        began = spent()
         light, heavy, runs = asyncio.run(moved(address, chosen.visitors, chosen.seconds, crowd))
-        took = 1000 * (spent(app) - began) / max(len(light.seconds), 1)
+        took = 1000 * (spent() - began) / max(len(light.seconds), 1)
         beside = f", beside one training and {crowd} opening 10⁶ pairs" if crowd else ""
         what = f"{chosen.visitors} visitors, each moving a slider twice a second at N = {PAIRS}"
         rows.append(row(what + beside, light, target))
@@ -177,15 +184,20 @@ def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
     return rows
 
 
-def spent(app: psutil.Process) -> float:
-    """The seconds of a processor that the app and its workers have taken."""
-    return sum(sum(one.cpu_times()[:2]) for one in (app, *app.children(recursive=True)))
+def app_process() -> psutil.Process:
+    """The process of the app, beside nginx's."""
+    return next(one for one in psutil.Process().children() if "app.py" in one.cmdline())
+
+
+def spent() -> float:
+    """The seconds of a processor that the app, its workers and nginx have taken."""
+    return sum(sum(one.cpu_times()[:2]) for one in psutil.Process().children(recursive=True))
 
 
 def overviews(chosen: argparse.Namespace) -> list[Row]:
     """Sixteen who open a million pairs under the loss that takes most memory for it."""
     with hosted(chosen.port) as (address, _):
-        (app,) = psutil.Process().children()
+        app = app_process()
         crowd = (OVERVIEWS, ("pairwise_hinge",), False)
         light, heavy, _ = asyncio.run(moved(address, chosen.visitors, chosen.seconds, *crowd))
         for error in sorted(set(light.wrong + heavy.wrong))[:3]:
@@ -231,8 +243,8 @@ def hour(chosen: argparse.Namespace) -> list[Row]:
 def fuzz(chosen: argparse.Namespace) -> list[Row]:
     from benchmarks import fuzz as part
 
-    with hosted(chosen.port, **part.ENVIRONMENT) as (address, _):
-        (app,) = psutil.Process().children()
+    with hosted(chosen.port, part.CHANGES, **part.ENVIRONMENT) as (address, _):
+        app = app_process()
         return part.rows(address, app.pid)
 
 

@@ -20,8 +20,8 @@ import numpy as np
 import orjson
 
 from benchmarks.report import Row
-from explorer.gateway.visitor_key import HEADER
 from explorer.runtime.visitors import new_key
+from explorer.web.middleware.visitor_key import HEADER
 
 PAIRS = 64
 EVERY_S = 0.5

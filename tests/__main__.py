@@ -1,4 +1,4 @@
-"""``python -m tests``: see that there is a browser, then run every test.
+"""``python -m tests``: see that there is a browser, and an nginx, then run every test.
 
 ``--fast`` leaves out what needs a browser, starts processes, compiles, or trains, and what goes
 through thousands of cases; ``--coverage`` says at the end which lines and branches of ``losses``
@@ -15,7 +15,7 @@ import sys
 
 import pytest
 
-from tests import interpreters
+from tests import interpreters, nginx_server
 
 # The one without windows opens a page in half the time.
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser")
@@ -62,13 +62,30 @@ def install_browser() -> None:
     if fetched.returncode == 0 and _try([sys.executable, "-m", "playwright", "install-deps"]):
         return
     print("Playwright's download cannot be reached; installing the system's package.", flush=True)
-    root = [] if getattr(os, "geteuid", int)() == 0 else ["sudo"]
+    install("chromium-headless-shell", "fonts-noto-cjk")
+
+
+def install(*packages: str) -> None:
+    """Debian's packages. Raises OSError or CalledProcessError where they cannot be had."""
+    root = [] if is_root() else ["sudo"]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (
-        ["apt-get", "update"],
-        ["apt-get", "install", "-y", "chromium-headless-shell", "fonts-noto-cjk"],
-    ):
+    for command in (["apt-get", "update"], ["apt-get", "install", "-y", *packages]):
         subprocess.run([*root, *command], env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def is_root() -> bool:
+    return getattr(os, "geteuid", int)() == 0
+
+
+def install_nginx() -> None:
+    """nginx, before a hosted app, where this is a container's root: elsewhere the package would
+    begin to serve on port 80."""
+    if is_root() and not os.path.exists("/run/systemd/system"):
+        print("No nginx yet: installing the system's package.", flush=True)
+        try:
+            install("nginx-light")
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"It cannot be had ({error}): its tests are skipped.", flush=True)
 
 
 def _try(command: list[str]) -> bool:
@@ -87,6 +104,8 @@ def main(*arguments: str) -> int:
         except (OSError, subprocess.CalledProcessError) as error:
             print(NO_BROWSER.format(reason=error, python=sys.executable), file=sys.stderr)
             return 1
+    if "--fast" not in arguments and not nginx_server.FOUND:
+        install_nginx()
     if "--coverage" in arguments:
         asked += COVERAGE
     for name, value in ONE_CORE.items():

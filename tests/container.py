@@ -24,8 +24,13 @@ def only(name: str) -> str:
 
 
 def command() -> list[str]:
-    """The command that the container runs."""
+    """The command that the container runs: a shell's, and after it that of the app."""
     return json.loads(only("ENTRYPOINT"))
+
+
+def app_command() -> list[str]:
+    """The command of the app, which the shell becomes once nginx has started."""
+    return command()[4:]
 
 
 def health_command() -> list[str]:

@@ -29,7 +29,6 @@ BESIDE_TRAINERS = (
 )
 ASKED_FOR = {
     "accelerate": "transformers' Trainer",
-    "uvloop": "uvicorn, where it is there",
 }
 
 

@@ -14,12 +14,11 @@ from tests.statements import statements
 ROOT = Path(__file__).resolve().parents[1]
 
 # Who may import whom: cli → web → lab → export → core → sources → runtime → locale → losses, and
-# web → front → runtime.
+
 RANK = {
     "losses": 0,
     "explorer.locale": 1,
     "explorer.runtime": 2,
-    "explorer.gateway": 3,
     "explorer.sources": 3,
     "explorer.core": 4,
     "explorer.lab": 6,

@@ -47,8 +47,6 @@ BUDGETS = (
     # Of two or three bytes each, and many times that in memory.
     Budget("body_values", 1_000_000, "values", "a request", "of lists and objects that it sends"),
     Budget("body_seconds", 120, "s", "a request", "until all that it sends has arrived"),
-    Budget("head_seconds", 20, "s", "a request", "until its first line and headers have arrived"),
-    Budget("answer_seconds", 60, "s", "a request", "until it goes on to take what it is answered"),
     Budget("scene_mib", 4, "MiB", "a request", "of a scene's rows; those of many are kept"),
     Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence"),
     Budget("answer_mib", 128, "MiB", "a request", "of its answer"),

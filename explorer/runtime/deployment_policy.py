@@ -40,7 +40,7 @@ class DeploymentPolicy:
         "the budgets hold, and what would not fit is refused before it is begun", default=False
     )
     keeps_apart: bool = _part(
-        "a process before the app takes connections, others compute, and heavy work gives way",
+        "other processes compute, and heavy work gives way",
         default=False,
     )
     packs_answers: bool = _part("answers are compressed, and pages kept ready", default=False)

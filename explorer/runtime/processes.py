@@ -10,6 +10,8 @@ from multiprocessing.process import BaseProcess
 
 import psutil
 
+CONNECTIONS = 16_384  # also the most that docs/nginx.conf passes on
+
 
 def memory_of(process: BaseProcess | None) -> int:
     """Return the bytes that a process holds; 0 for none, and for one that has ended."""
@@ -42,3 +44,16 @@ def give_back() -> None:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries keep nothing
         if trim is not None:
             trim(0)
+
+
+def allow_connections(most: int = CONNECTIONS) -> None:
+    """Raise this process's limit of connections as far as permitted: a shell allows a
+    thousand."""
+    try:
+        import resource
+    except ImportError:  # the system sets no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

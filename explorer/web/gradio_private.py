@@ -19,11 +19,7 @@ from gradio.route_utils import FnIndexInferError
 from gradio.routes import ORJSONResponse
 from gradio.server_messages import EventMessage, ProcessCompletedMessage
 from gradio.utils import LRUCache, error_payload
-from uvicorn import Config
 
-from explorer.gateway.proxy import APP_IDLE_S
-from explorer.gateway.public_address import believe_no_proxy
-from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.problem import Problem
 from explorer.runtime.response_memory import UNSENT, json_bytes
 
@@ -31,9 +27,9 @@ __all__ = [
     "FnIndexInferError",  # raised for an endpoint of no such name
     "ORJSONResponse",  # with which Gradio answers: NaN and infinities are null
     "Refusal",
+    "keep_connections",
     "limit_queue",
     "prepare",
-    "stand_behind_front",
 ]
 
 # How often Gradio's queue looks for calls by HTTP, which no page makes. Gradio's own 1,000 times a
@@ -42,6 +38,9 @@ __all__ = [
 CALLS_S, PROGRESS_S = 0.02, 1.0
 # On a hosted app: calls that may wait for their turn, and answers that may wait to be fetched.
 UNFETCHED = 128
+# A connection that nobody uses is closed after so long: later than nginx does it (docs/nginx.conf),
+# which would send a request into it.
+IDLE_S = 75
 
 
 class Messages(asyncio.Queue[EventMessage]):
@@ -133,9 +132,6 @@ def limit_queue(blocks: gr.Blocks) -> None:
     blocks._queue.pending_messages_per_session = Unfetched(UNFETCHED)
 
 
-def stand_behind_front(blocks: gr.Blocks) -> None:
-    """Configure the server whose only client is the process in front of a hosted app."""
-    config: Config = blocks.server.config
-    config.timeout_keep_alive = APP_IDLE_S
-    if not deployment_policy().believes_proxies:
-        believe_no_proxy(config)
+def keep_connections(blocks: gr.Blocks) -> None:
+    """Keep unused connections open for longer than the proxy before a hosted app does."""
+    blocks.server.config.timeout_keep_alive = IDLE_S

@@ -24,10 +24,6 @@ from typing import Any
 import psutil
 from anyio import CapacityLimiter, to_thread
 
-from explorer.gateway.asgi import Message, Receive, Send
-from explorer.gateway.host_and_origin import of_another_page
-from explorer.gateway.process import FRONTS
-from explorer.gateway.visitor_key import HEADER, cookie_name, is_encrypted, kept_key, sent_key
 from explorer.lab.training.run_folder import all_runs
 from explorer.lab.training.runs import default_runs
 from explorer.runtime import downloads, jobs, memory_use, uploads, worker_process
@@ -41,6 +37,15 @@ from explorer.runtime.processes import give_back
 from explorer.runtime.response_types import Json
 from explorer.runtime.visitors import as_visitor, is_key, new_key
 from explorer.sources import hub_cache
+from explorer.web.middleware.asgi import Message, Receive, Send
+from explorer.web.middleware.host_and_origin import of_another_page
+from explorer.web.middleware.visitor_key import (
+    HEADER,
+    cookie_name,
+    is_encrypted,
+    kept_key,
+    sent_key,
+)
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _headers: ContextVar[Mapping[str, str]] = ContextVar("headers", default=NO_HEADERS)
@@ -141,7 +146,7 @@ def health() -> Json:
         left = shutil.disk_usage(cache_folder("files")).free
     except OSError:  # it can be neither written nor read
         left = 0
-    beside = sum(process.memory for process in (*worker_process.WORKERS, *FRONTS))
+    beside = sum(worker.memory for worker in worker_process.WORKERS)
     return {
         "alive": True,
         "middling": _counts(MIDDLING),

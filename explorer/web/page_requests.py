@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from explorer.gateway.asgi import arrived, body_of
-from explorer.gateway.request_limits import PAGE_REQUESTS
 from explorer.runtime.response_types import Json
 from explorer.web.hosting import with_headers
-from explorer.web.request_threads import Pool
+from explorer.web.middleware.asgi import arrived, body_of
+from explorer.web.middleware.request_limits import PAGE_REQUESTS
+from explorer.web.middleware.request_threads import Pool
 from explorer.web.server_functions import sent
 
 # What a hand on the page waits for has threads of its own, and so many; all else has these.

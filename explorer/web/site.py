@@ -24,10 +24,6 @@ from explorer.core.loss_lookup import loss_called
 from explorer.core.own_loss import add_own_loss, serve_on
 from explorer.core.scenario import OPENING, Scenario
 from explorer.export.exploration_arrays import picture
-from explorer.gateway.host_and_origin import KnowsHost
-from explorer.gateway.process import Front, allow_connections
-from explorer.gateway.proxy import HERE
-from explorer.gateway.public_address import KnowsAddress, read_address
 from explorer.lab.doctor.number_explanation import prepare_explanations
 from explorer.lab.training.run_folder import default_root
 from explorer.runtime import device, downloads, worker_process
@@ -37,21 +33,20 @@ from explorer.runtime.jobs import Job
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.owner_permissions import allow_folder
 from explorer.runtime.problem import Problem
+from explorer.runtime.processes import allow_connections
 from explorer.runtime.redaction import log_without_words
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources.encoders.row_cache import limit_cache
 from explorer.web import assets, page_html, page_requests, previews
 from explorer.web.api.endpoints import ENDPOINTS
-from explorer.web.exception_handler import DefectHandler
 from explorer.web.gradio_endpoints import endpoint
 from explorer.web.gradio_private import (
     FnIndexInferError,
     ORJSONResponse,
+    keep_connections,
     limit_queue,
     prepare,
-    stand_behind_front,
 )
-from explorer.web.guard import Guard, known_names
 from explorer.web.hosting import (
     KnowsVisitor,
     answer_soon,
@@ -59,6 +54,13 @@ from explorer.web.hosting import (
     keep_tidy,
     watched,
 )
+from explorer.web.middleware.exception_handler import DefectHandler
+from explorer.web.middleware.guard import Guard, known_names
+from explorer.web.middleware.host_and_origin import KnowsHost
+from explorer.web.middleware.public_address import KnowsAddress, read_address
+from explorer.web.middleware.request_limits import Bounded
+from explorer.web.middleware.request_threads import EndsWork
+from explorer.web.middleware.response_streaming import SendsInPieces
 from explorer.web.pages.claims import page as claims_page
 from explorer.web.pages.compare import page as compare_page
 from explorer.web.pages.doctor import page as doctor_page
@@ -69,8 +71,6 @@ from explorer.web.pages.large import page as large_page
 from explorer.web.pages.learn import page as learn_page
 from explorer.web.pages.missing import page as missing
 from explorer.web.pages.sphere import page as sphere_page
-from explorer.web.request_threads import EndsWork
-from explorer.web.response_streaming import SendsInPieces
 from explorer.web.server_functions import FORGET
 
 HEALTH = APIRoute("/healthz", watched, include_in_schema=False)
@@ -96,14 +96,11 @@ LINKS = [(path, f"page.{folder}") for path, folder, _ in PAGES]
 
 @dataclass
 class Site:
-    """The running app, and on a hosted one the process before it."""
+    """The running app."""
 
     app: gr.Server
-    front: Front | None = None
 
     def close(self) -> None:
-        if self.front is not None:
-            self.front.end()
         self.app.get_blocks().close(verbose=False)
 
 
@@ -179,7 +176,6 @@ def build(first: Scenario, address: str = "") -> gr.Server:
         middleware=[
             Middleware(SendsInPieces),
             Middleware(DefectHandler),
-            Middleware(KnowsAddress, address),
             Middleware(KnowsHost),
             Middleware(KnowsVisitor),
             Middleware(EndsWork),
@@ -218,20 +214,9 @@ def open_page(
     address = read_address(os.environ.get("GRADIO_ROOT_PATH", "") if address is None else address)
     serve_on(host)
     allow_folder(default_root())  # also to links: the models in it were trained here
-    if not deployment_policy().keeps_apart:
-        return _launched(first, host, port, address)
-    _prepare_for_strangers()
-    front = Front(host, port, address)
-    try:
-        site, _ = _launched(first, HERE, front.app_port, address)
-    except BaseException:
-        front.end()
-        raise
-    stand_behind_front(site.app.get_blocks())
-    limit_queue(site.app.get_blocks())
-    site.front = front
-    front.open()
-    return site, front.address
+    if deployment_policy().keeps_apart:
+        _prepare_for_strangers()
+    return _launched(first, host, port, address)
 
 
 def _prepare_for_strangers() -> None:
@@ -255,11 +240,16 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
 
     @contextlib.asynccontextmanager
     async def prepared(app: Any) -> AsyncIterator[None]:
-        """Put the guard outside of Gradio's own middleware."""
+        """Put the guard, the address and the limits outside of Gradio's own middleware."""
         app.get_blocks().title = app.title
         prepare(app.get_blocks())
         pages = [f"/{path}" for paths in paths_of_pages().values() for path in paths]
-        app.middleware_stack = Guard(app.middleware_stack, names, pages, urlsplit(address).path)
+        inner = app.middleware_stack
+        if deployment_policy().bounded:
+            limit_queue(app.get_blocks())
+            inner = Bounded(inner)
+        inner = KnowsAddress(inner, address)
+        app.middleware_stack = Guard(inner, names, pages, urlsplit(address).path)
         yield
 
     torch.set_num_threads(1)  # see device.all_cores
@@ -285,6 +275,8 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
             mcp_server=True,
             app_kwargs={"lifespan": prepared},
         )
+    if deployment_policy().bounded:
+        keep_connections(app.get_blocks())
     return Site(app), found.rstrip("/")
 
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
-from explorer.gateway.visitor_key import COOKIE, HOST_COOKIE
+from explorer.web.middleware.visitor_key import COOKIE, HOST_COOKIE
 from tests.browser.serving import Server, free_port
 
 

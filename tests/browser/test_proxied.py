@@ -1,13 +1,11 @@
-"""Behind nginx, below a path and encrypted, as docs/nginx.conf says."""
+"""Behind nginx, below a path and encrypted, as docs/hosting.md says."""
 
 from __future__ import annotations
 
 import json
-import shutil
-import socket
+import re
 import ssl
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from explorer.locale import say
+from tests import nginx_server
 from tests.browser.compare import steering as compare
 from tests.browser.conftest import watched
 from tests.browser.doctor.test_data import PASTED
@@ -29,68 +28,43 @@ from tests.browser.serving import ROOT, Server, free_port
 
 pytestmark = pytest.mark.browser
 
-DOCUMENTED = ROOT / "docs" / "nginx.conf"
-NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
-# Around a server's own file, what Debian's nginx.conf has around it.
-AROUND = """
-daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log; worker_processes 1;
-events {{}}
-http {{
-    include /etc/nginx/mime.types; access_log off;
-    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
-    include {folder}/lossprism.conf;
-}}
-"""
+# docs/hosting.md: what stands in the file in place of these lines.
+LISTENS, BELOW_ROOT = "listen 7860 backlog=2048;", "location / {"
 
 
-def put(text: str, before: str, after: str) -> str:
-    """With this put in place of what is documented."""
-    assert text.count(before) == 1, before
-    return text.replace(before, after)
+def documented(folder: Path) -> dict[str, str]:
+    """The changes of docs/nginx.conf for TLS and a path, with a certificate made for them."""
+    text = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
+    tls, path = re.findall(r"```nginx\n(.*?)```", text, re.DOTALL)
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    # A browser asks only a trusted certificate for its name.
+    asked = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    asked += ["-nodes", "-days", "2"]
+    asked += ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(asked, check=True, capture_output=True)
+    for before, after in (
+        ("listen 443 ", "listen 7860 "),
+        ("server_name example.org;", "server_name localhost;"),
+        ("/etc/ssl/certs/example.org.pem", str(certificate)),
+        ("/etc/ssl/private/example.org.key", str(key)),
+    ):
+        tls = nginx_server.replace_once(tls, before, after)
+    return {LISTENS: tls, BELOW_ROOT: path}
 
 
 @pytest.fixture(scope="module")
 def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address that readers use: nginx, run as documented but for its ports and certificate."""
-    if not NGINX:
-        pytest.skip("nginx is not installed (`apt install nginx-light`): nothing is proxied")
+    if not nginx_server.FOUND:
+        pytest.skip(nginx_server.MISSING)
     port, behind, tmp_path = free_port(), free_port(), tmp_path_factory.mktemp("proxied")
-    # TLS needs a certificate; a browser asks only a trusted one for its name.
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    asked = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    asked += ["-nodes", "-days", "2"]
-    asked += ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run(asked, check=True, capture_output=True)
-    config = DOCUMENTED.read_text(encoding="utf-8")
-    config = put(config, "listen 443 ", f"listen 127.0.0.1:{port} ")
-    config = put(config, "server_name example.org;", "server_name localhost;")
-    config = put(config, "/etc/ssl/certs/example.org.pem", str(certificate))
-    config = put(config, "/etc/ssl/private/example.org.key", str(key))
-    config = put(
-        config, "proxy_pass http://127.0.0.1:7860/;", f"proxy_pass http://127.0.0.1:{behind}/;"
-    )
-    (tmp_path / "lossprism.conf").write_text(config)
-    (tmp_path / "nginx.conf").write_text(AROUND.format(folder=tmp_path))
     address = f"https://localhost:{port}/losses"
-    nginx = subprocess.Popen(
-        [NGINX, "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
     data = str(tmp_path / "data")
-    try:
-        with Server(
-            tmp_path, "--hosted", "--address", address, "--data", data, port=behind
-        ) as running:
-            while not listens(port):
-                assert nginx.poll() is None, nginx.stderr.read()
-                time.sleep(0.05)
+    options = ("--hosted", "--address", address, "--data", data)
+    with Server(tmp_path, *options, port=behind) as running:
+        with nginx_server.running(tmp_path, port, behind, documented(tmp_path)):
             yield address
         assert "Traceback" not in running.complaints, running.complaints
-    finally:
-        nginx.terminate()
-        nginx.communicate()
 
 
 @pytest.fixture(scope="module")
@@ -102,14 +76,6 @@ def reader(browser: Browser) -> Iterator[BrowserContext]:
     ) as context:
         context.new_page()  # stays open, and with it the process that the others are in
         yield context
-
-
-def listens(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port)).close()
-    except ConnectionRefusedError:
-        return False
-    return True
 
 
 class _Stays(urllib.request.HTTPRedirectHandler):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import shlex
@@ -15,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.gateway.visitor_key import COOKIE
-from tests import container
+from explorer.web.middleware.visitor_key import COOKIE
+from tests import container, nginx_server
 from tests.browser.serving import free_port
 
 USER = int(container.only("USER"))
@@ -41,16 +42,23 @@ def why_not() -> str:
         if not shutil.which(tool):
             return f"{tool} is not installed"
     done = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True)
-    return "" if done.returncode == 0 else f"no view of its own: {done.stderr.strip()}"
+    if done.returncode:
+        return f"no view of its own: {done.stderr.strip()}"
+    return "" if nginx_server.FOUND else nginx_server.MISSING
 
 
 def start(data: Path, port: int) -> subprocess.Popen:
-    python = ["env", "-i", f"PATH={os.environ['PATH']}", f"HOME={data}"]
-    python += ["PYTHONDONTWRITEBYTECODE=1", sys.executable]
-    options = [{"/data": str(data), "7860": str(port)}.get(one, one) for one in container.command()]
+    behind, config = free_port(), data.with_name("config")
+    config.mkdir()
+    nginx = nginx_server.written(config, port, behind, {}, data)
+    path = f"{os.environ['PATH']}:{os.path.dirname(nginx_server.FOUND)}"
+    environment = ["env", "-i", f"PATH={path}", f"HOME={data}", "PYTHONDONTWRITEBYTECODE=1"]
+    names = {"/data": str(data), "7861": str(behind), "python": sys.executable}
+    shell = [names.get(one, one) for one in container.command()]
+    shell[2] = nginx_server.replace_once(shell[2], "/app/nginx-container.conf", str(nginx))
     become = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--no-new-privs"]
     become += [f"--{kind}={LOOKS}" for kind in ("inh-caps", "ambient-caps", "bounding-set")]
-    command = shlex.join([*become, *python, *options[1:]])
+    command = shlex.join([*become, *environment, *shell])
     view = VIEW.format(data=shlex.quote(str(data)), command=command)
     return subprocess.Popen(
         ["unshare", "--mount", "sh", "-euc", view],
@@ -87,12 +95,20 @@ def test_another_user_with_one_folder_to_write_in(tmp_path):
         assert kept in {path.read_bytes() for path in found}
         assert {path.stat().st_uid for path in data.rglob("*")} == {USER}
         app.send_signal(signal.SIGTERM)
+        app.wait(timeout=WAIT_S)
+        end_nginx(data)  # as a container does with what is left in it
         rest, complaints = app.communicate(timeout=WAIT_S)
         assert (app.returncode, complaints) == (0, "")
         assert "LossPrism has stopped." in rest
     finally:
         app.kill()
+        end_nginx(data)
         app.communicate()
+
+
+def end_nginx(data: Path) -> None:
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        os.kill(int((data / "nginx.pid").read_text()), signal.SIGTERM)
 
 
 def handed_in(port: int) -> bytes:

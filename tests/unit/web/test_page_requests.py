@@ -13,15 +13,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from explorer.gateway.public_address import KnowsAddress
-from explorer.gateway.visitor_key import HEADER
 from explorer.runtime import jobs
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key, own_key
 from explorer.web import page_requests, site
 from explorer.web.hosting import KnowsVisitor
+from explorer.web.middleware.public_address import KnowsAddress
+from explorer.web.middleware.request_threads import EndsWork
+from explorer.web.middleware.visitor_key import HEADER
 from explorer.web.pages.missing import page as missing
-from explorer.web.request_threads import EndsWork
 from explorer.web.server_functions import served
 from tests.loops import in_loop
 

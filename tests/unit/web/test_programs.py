@@ -18,7 +18,6 @@ import httpx
 import pytest
 from gradio import queueing
 
-from explorer.gateway.visitor_key import HEADER
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.locale import say
@@ -29,6 +28,7 @@ from explorer.runtime.response_memory import UNSENT
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.web import gradio_private, site
 from explorer.web.api import endpoints
+from explorer.web.middleware.visitor_key import HEADER
 from tests.hostile import HALF
 from tests.loops import in_loop
 from tests.sentences import pattern_of

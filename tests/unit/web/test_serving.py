@@ -10,12 +10,12 @@ import os
 import brotli
 import pytest
 
-from explorer.gateway.visitor_key import HEADER
 from explorer.runtime import jobs
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import new_key
 from explorer.web.hosting import with_headers
+from explorer.web.middleware.visitor_key import HEADER
 from explorer.web.server_functions import JOBS, sent, served
 
 look, cancel = JOBS

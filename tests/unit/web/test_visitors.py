@@ -18,8 +18,6 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from fastapi.testclient import TestClient
 
 from explorer.core.scenario import Data, Reading, Scenario
-from explorer.gateway.public_address import KnowsAddress
-from explorer.gateway.visitor_key import COOKIE, HEADER, HOST_COOKIE
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
@@ -38,6 +36,8 @@ from explorer.web.api import endpoints
 from explorer.web.api.request_parsing import for_visitor
 from explorer.web.gradio_endpoints import Refusal, endpoint
 from explorer.web.hosting import NEW, KnowsVisitor, with_headers
+from explorer.web.middleware.public_address import KnowsAddress
+from explorer.web.middleware.visitor_key import COOKIE, HEADER, HOST_COOKIE
 from explorer.web.pages.claims import requests as claims_requests
 from explorer.web.pages.explore import file_reading as explore_files
 from explorer.web.pages.finetune import plan_check as finetune_check

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from explorer.gateway.visitor_key import HEADER
 from explorer.runtime import fair_queue
 from explorer.runtime.budgets import budget
 from explorer.runtime.visitors import new_key
+from explorer.web.middleware.visitor_key import HEADER
 from explorer.web.page_requests import PLACES, PLACES_AT_HAND
 from tests.loops import in_loop
 

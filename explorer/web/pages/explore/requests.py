@@ -32,7 +32,6 @@ from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.files import chart_text, figure_text
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.interactive_figure import interactive_figure
-from explorer.gateway.host_and_origin import names_this_computer
 from explorer.lab.sweep import POINTS, sweep
 from explorer.lab.training.parameter_trials import LEAST_RUNS, Offer, offer_of, trials
 from explorer.lab.training.run_comparison import Started, start_all
@@ -46,6 +45,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.response_types import Json, as_answer
 from explorer.runtime.validation import misfit, one_of
 from explorer.sources.encoders import locate
+from explorer.web.middleware.host_and_origin import names_this_computer
 from explorer.web.pages.explore.file_reading import read_file, spread, whole_file
 from explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
 from explorer.web.request_scenario import (

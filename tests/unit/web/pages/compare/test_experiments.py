@@ -13,11 +13,11 @@ import pytest
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.gateway.visitor_key import HEADER
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.visitors import new_key
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.hosting import with_headers
+from explorer.web.middleware.visitor_key import HEADER
 from explorer.web.pages.compare import experiments, sweep
 from explorer.web.pages.compare.experiments import EXPERIMENTS, MAX_CELLS
 from explorer.web.pages.compare.sweep import SWEEP

@@ -13,8 +13,9 @@ from contextvars import ContextVar
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from explorer.gateway.asgi import Application, Receive, Send
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.loopback import is_this_computer
+from explorer.web.middleware.asgi import Application, Receive, Send
 
 # The ports that addresses leave out.
 USUAL_PORTS = {"http": 80, "https": 443}
@@ -112,7 +113,8 @@ def _is_same_origin(origin: Origin, scope: Mapping) -> bool:
     headers = dict(scope["headers"])
     scheme = scope.get("scheme", "http").replace("ws", "http")  # a socket is of its page
     name, port = scope.get("server") or ("", None)
-    hosts = [headers.get(key, b"").decode("latin-1") for key in (b"host", b"x-forwarded-host")]
+    says = (b"host", b"x-forwarded-host") if deployment_policy().believes_proxies else (b"host",)
+    hosts = [headers.get(key, b"").decode("latin-1") for key in says]
     for host in [*hosts, f"{name}:{port}" if port else name]:
         if is_this_computer(origin.host):
             if origin == origin_of(f"{scheme}://{host}"):

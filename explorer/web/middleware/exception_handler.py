@@ -13,11 +13,11 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
-from explorer.gateway.asgi import Message, Receive, Send
 from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 from explorer.web.hosting import problem_of
+from explorer.web.middleware.asgi import Message, Receive, Send
 
 # Of gradio_client: puts the named arguments of a call in order.
 ARGUMENTS = "construct_args"

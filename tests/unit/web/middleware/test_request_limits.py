@@ -14,17 +14,17 @@ from fastapi import Body, FastAPI, Request
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from explorer.gateway import request_limits
-from explorer.gateway.asgi import Message
-from explorer.gateway.process import allow_connections
-from explorer.gateway.request_limits import Bounded, Line
-from explorer.gateway.visitor_key import HEADER
 from explorer.runtime.budgets import budget
 from explorer.runtime.deployment_policy import HOSTED
+from explorer.runtime.processes import allow_connections
 from explorer.runtime.visitors import new_key
 from explorer.web.hosting import answer_soon, health
+from explorer.web.middleware import request_limits
+from explorer.web.middleware.asgi import Message
+from explorer.web.middleware.request_limits import Bounded, Line
+from explorer.web.middleware.visitor_key import HEADER
+from tests.asgi_server import served
 from tests.loops import in_loop
-from tests.unit.gateway.serving import served
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_a_body_that_is_too_large_is_not_read(application, monkeypatch):
     assert (late.status_code, late.json()["error"]["key"]) == (413, "problem.too_much")
     assert one.post("/gradio_api/upload", content=b"a").status_code == 403
     shown = one.post("/requests/explore/explore", content=b"a" * 1100)
-    assert (shown.status_code, shown.json()["error"]["key"]) == (200, "problem.too_much")
+    assert (shown.status_code, shown.json()["error"]["key"]) == (413, "problem.too_much")
 
 
 def test_a_body_of_too_many_values_is_not_read(application, monkeypatch):
@@ -247,20 +247,6 @@ def test_a_few_who_send_much_leave_room_for_all_who_send_little(application, mon
         return found
 
     assert in_loop(all_of_them()) == [0, 503, 0, 200]
-
-
-def test_what_much_took_is_given_back_once_it_is_let_go(application, monkeypatch):
-    """The C library would keep it: 450 MiB stayed after a burst of large requests."""
-    times = []
-    monkeypatch.setattr(request_limits, "give_back", lambda: times.append(1))
-    monkeypatch.setattr(request_limits, "MUCH", 10_000)
-    one = as_one(application)
-    one.post("/length", content=b"a" * 9000)
-    assert not times
-    one.post("/length", content=b"a" * 11_000)
-    assert len(times) == 1
-    one.post("/length", content=b"a")
-    assert len(times) == 1
 
 
 def test_of_what_is_made_anew_few_are_made_at_a_time(monkeypatch):

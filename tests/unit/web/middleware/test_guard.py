@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute
 from starlette.websockets import WebSocketDisconnect
 
-from explorer.web.guard import FRAMES, Guard, Names, frame_ancestors, known_names
+from explorer.web.middleware.guard import FRAMES, Guard, Names, frame_ancestors, known_names
 
 HERE = "127.0.0.1:7860"
 PAGES = ["/", "/compare", "/doctor", "/large", "/finetune"]

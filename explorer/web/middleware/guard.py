@@ -16,12 +16,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from explorer.gateway.asgi import Application, Message, Receive, Send
-from explorer.gateway.host_and_origin import Origin, is_foreign, name_in, opens, origin_of
 from explorer.locale import preferred, say
 from explorer.runtime.deployment_policy import SPACE, deployment_policy
 from explorer.runtime.loopback import is_this_computer
 from explorer.runtime.problem import Problem
+from explorer.web.middleware.asgi import Application, Message, Receive, Send
+from explorer.web.middleware.host_and_origin import Origin, is_foreign, name_in, opens, origin_of
 
 JSON, MULTIPART = "application/json", "multipart/form-data"
 UPLOADS = "/gradio_api/upload"  # where files are handed in

@@ -1,7 +1,8 @@
 """Limits of a hosted page that apply before a request is read: its size, and requests a second.
 
 A visitor's requests beyond those answered at a time wait here, without a thread. A refusal is one
-line of the log, with its reason and no content, and costs next to nothing.
+line of the log, with its reason and no content. Behind nginx (docs/nginx.conf) most of what is
+refused does not come this far.
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ from collections.abc import Callable, Iterable
 
 from cachetools import LRUCache
 
-from explorer.gateway.asgi import Application, Message, Receive, Send
-from explorer.gateway.visitor_key import kept_key
 from explorer.locale import say
 from explorer.runtime.budgets import budget
 from explorer.runtime.downloads import ADDRESS
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
-from explorer.runtime.processes import give_back
+from explorer.web.middleware.asgi import Application, Message, Receive, Send
+from explorer.web.middleware.visitor_key import kept_key
 
 # Of Gradio's own, which no page uses: each leaves files, or prints what it was asked for.
 UNUSED = ("/upload", "/deep_link", "/process_recording")
@@ -45,7 +45,7 @@ LISTENED_S = 5.0
 # Of what all may send a part is left to those who send little: a few who send much and slowly
 # would have everybody else refused.
 LITTLE, LEFT_TO_LITTLE = 2**16, 1 / 8
-MUCH = 64 * MIB  # is given back to the system once it is not held any more
+TOO_SLOW = 408
 
 
 class Bucket:
@@ -101,11 +101,40 @@ class Line:
 
 
 class _Refused(Exception):
-    """The rest of the request is not awaited."""
+    """The request is answered with this status and problem."""
+
+    def __init__(self, status: int, problem: Problem) -> None:
+        self.status, self.problem = status, problem
+        super().__init__(problem.key)
+
+
+class _Body:
+    """A request's body as far as it has arrived, and whether its client has left."""
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+        self.size = self.values = 0
+        self.is_whole = self.is_given_up = False
+
+    def add(self, message: Message) -> int:
+        """Add what a message brings; return its size in bytes."""
+        piece = message.get("body", b"")
+        self.content += piece
+        self.size += len(piece)
+        self.values += sum(map(piece.count, BEFORE_VALUES))
+        self.is_given_up = message["type"] == "http.disconnect"
+        self.is_whole = self.is_given_up or not message.get("more_body")
+        return len(piece)
+
+    def take(self) -> Message:
+        """Return the whole of it as a message, and keep nothing."""
+        content, self.content = bytes(self.content), bytearray()
+        return {"type": "http.request", "body": content, "more_body": False}
 
 
 class Bounded:
-    """Middleware that counts and measures a visitor's requests as they arrive."""
+    """Middleware that counts and measures a visitor's requests as they arrive, and passes a request
+    on once it is complete."""
 
     def __init__(self, app: Application) -> None:
         self.app = app
@@ -113,68 +142,27 @@ class Bounded:
         self._lines: dict[str, Line] = {}
         self._anew = Line(lambda: ANEW_AT_ONCE)
         self._held = 0  # bytes of what requests sent that are not answered yet
-        self._most_held = 0  # since memory was given back
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        most = budget("body_mib")
-        too_much = Problem("too_much", most=most)
-        if self._asks_too_often(scope):
-            await asyncio.sleep(HELD_S)
-            await refuse(scope, send, 429, Problem("too_often", about="again"), receive)
-            return
-        if _is_unused(scope["path"]):
-            await refuse(scope, send, 403, Problem("call_unknown"), receive)
-            return
-        if _announced(scope["headers"]) > most * MIB:
-            await refuse(scope, send, 413, too_much, receive)
-            return
-        key = kept_key(scope)
-        began, came, values, whole, answered = time.monotonic(), 0, 0, False, False
-        refused: tuple[int, Problem] | None = None
+        key, body = kept_key(scope), _Body()
         line: Line | None = None
+        is_read = False
+        refused: _Refused | None = None
 
-        async def measured() -> Message:
-            nonlocal came, values, whole, refused, line
-            if whole:  # whoever answers waits for the visitor to leave
+        async def whole() -> Message:
+            nonlocal is_read
+            if is_read:  # whoever answers waits for the visitor to leave
                 return await receive()
-            left = budget("body_seconds") - (time.monotonic() - began)
-            try:
-                message = await asyncio.wait_for(receive(), max(left, 0))
-            except TimeoutError:
-                refused = 408, Problem("too_slow", most=budget("body_seconds"))
-                raise _Refused from None
-            whole = not message.get("more_body")
-            body = message.get("body", b"")
-            came += len(body)
-            self._held += len(body)
-            values += sum(map(body.count, BEFORE_VALUES))
-            if came > most * MIB:
-                refused = 413, too_much
-                raise _Refused
-            room = budget("bodies_mib") * MIB
-            if self._held > (room if came <= LITTLE else room * (1 - LEFT_TO_LITTLE)):
-                refused = 503, Problem("low_memory", about="again")
-                raise _Refused
-            if values > budget("body_values"):
-                refused = 413, Problem("too_many_values", most=budget("body_values"))
-                raise _Refused
-            if whole and (mine := self._line_of(scope, key)):
-                if not await mine.enter():
-                    refused = 429, Problem("too_often", about="again")
-                    raise _Refused
-                line = mine
-            return message
+            is_read = True
+            return body.take()
 
         async def noticed(message: Message) -> None:
-            nonlocal answered
-            if not refused:  # else somebody on the way has an answer of their own to what is raised
-                answered = True
-                if line is self._anew:  # it is made; whoever takes it slowly holds up no other
-                    leave()
-                await send(message)
+            if line is self._anew:  # it is made; whoever takes it slowly holds up no other
+                leave()
+            await send(message)
 
         def leave() -> None:
             nonlocal line
@@ -185,34 +173,68 @@ class Bounded:
                 line = None
 
         try:
-            with contextlib.suppress(_Refused):
-                await self.app(scope, measured, noticed)
+            await self._check(scope, key)
+            await self._take_in(receive, body)
+            if not body.is_given_up:
+                line = await self._turn(scope, key)
+                await self.app(scope, whole, noticed)
+        except _Refused as found:
+            refused = found
         finally:
-            self._let_go(came)
+            self._held -= body.size
+            body.content.clear()
             leave()
-        if refused and not answered:
-            slow = refused[0] == 408
-            await refuse(scope, send, *refused, None if whole or slow else receive)
+        if refused is not None:
+            ended = body.is_whole or refused.status == TOO_SLOW
+            await refuse(scope, send, refused.status, refused.problem, None if ended else receive)
 
-    def _let_go(self, came: int) -> None:
-        self._most_held = max(self._most_held, self._held)
-        self._held -= came
-        if self._held < MUCH / 8 and self._most_held > MUCH:
-            self._most_held = 0
-            give_back()
+    async def _check(self, scope: dict, key: str) -> None:
+        """Raise _Refused for what the head of a request shows."""
+        if self._asks_too_often(scope, key):
+            await asyncio.sleep(HELD_S)
+            raise _Refused(429, Problem("too_often", about="again"))
+        if _is_unused(scope["path"]):
+            raise _Refused(403, Problem("call_unknown"))
+        if _announced(scope["headers"]) > (most := budget("body_mib")) * MIB:
+            raise _Refused(413, Problem("too_much", most=most))
 
-    def _line_of(self, scope: dict, key: str) -> Line | None:
+    async def _take_in(self, receive: Receive, body: _Body) -> None:
+        """Wait until the request is complete, or its client has left; raise _Refused as soon as it
+        is too large or too slow."""
+        most, seconds = budget("body_mib"), budget("body_seconds")
+        try:
+            async with asyncio.timeout(seconds):
+                while not body.is_whole:
+                    self._held += body.add(await receive())
+                    self._check_size(body, most)
+        except TimeoutError:
+            raise _Refused(TOO_SLOW, Problem("too_slow", most=seconds)) from None
+
+    def _check_size(self, body: _Body, most: float) -> None:
+        if body.size > most * MIB:
+            raise _Refused(413, Problem("too_much", most=most))
+        room = budget("bodies_mib") * MIB
+        if self._held > (room if body.size <= LITTLE else room * (1 - LEFT_TO_LITTLE)):
+            raise _Refused(503, Problem("low_memory", about="again"))
+        if body.values > budget("body_values"):
+            raise _Refused(413, Problem("too_many_values", most=budget("body_values")))
+
+    async def _turn(self, scope: dict, key: str) -> Line | None:
+        """Wait for the visitor's turn; return the line to leave. Raise _Refused if too many
+        wait."""
+        line = self._anew if _is_made_anew(scope) else None
         if scope["method"] == "POST":
-            return self._lines.setdefault(key, Line())
-        return self._anew if _is_made_anew(scope) else None
+            line = self._lines.setdefault(key, Line())
+        if line is not None and not await line.enter():
+            raise _Refused(429, Problem("too_often", about="again"))
+        return line
 
-    def _asks_too_often(self, scope: dict) -> bool:
+    def _asks_too_often(self, scope: dict, key: str) -> bool:
         """Return whether a request exceeds the rate of its visitor; a page's own files do not
         count. Visitors without a key count as one."""
         of_server = scope["method"] == "POST" or any(one in scope["path"] for one in OF_SERVER)
         if not of_server and not _is_made_anew(scope):
             return False
-        key = kept_key(scope)
         bucket = self._buckets.get(key) or self._buckets.setdefault(key, Bucket())
         return not bucket.take()
 
@@ -230,18 +252,18 @@ def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
     return int(said) if said.isdigit() else 0
 
 
+def refusal(problem: Problem) -> dict[str, object]:
+    """Return the answer to a request that is not let in."""
+    return {"error": problem.to_json(), "detail": say("en", problem.key, **problem.values)}
+
+
 async def refuse(
     scope: dict, send: Send, status: int, problem: Problem, sent: Receive | None = None
 ) -> None:
-    """Answer a page with a sentence that it can show, and a program with the status too.
-
-    The rest of the request, from `sent`, is read and dropped.
-    """
+    """Answer with a sentence that a page can show. The rest of the request, from `sent`, is read
+    and dropped."""
     print(f"refused {status} {problem.key}", file=sys.stderr, flush=True)
-    if PAGE_REQUESTS in scope["path"]:
-        status = 200
-    answer = {"error": problem.to_json(), "detail": say("en", problem.key, **problem.values)}
-    body = json.dumps(answer).encode()
+    body = json.dumps(refusal(problem)).encode()
     headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
     headers.append((b"content-length", b"%d" % len(body)))
     await send({"type": "http.response.start", "status": status, "headers": headers})

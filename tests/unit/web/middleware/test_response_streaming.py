@@ -12,7 +12,7 @@ from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.response_memory import UNSENT
-from explorer.web.response_streaming import PIECE_BYTES, SendsInPieces
+from explorer.web.middleware.response_streaming import PIECE_BYTES, SendsInPieces
 
 BODY = bytes(range(256)) * (5 * MIB // 2 // 256) + b"the end"
 

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from uvicorn import Config
-from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
-
-from explorer.gateway.asgi import Application, Message, Receive, Send
 from explorer.runtime.deployment_policy import deployment_policy
+from explorer.web.middleware.asgi import Application, Message, Receive, Send
 
 # What a proxy says of the request that it was sent, and Gradio takes at its word.
 OF_PROXIES = (b"forwarded", b"x-gradio-server")
@@ -55,12 +52,15 @@ class KnowsAddress:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        known = {**scope, "root_path": self.root, "scheme": self.scheme or scope["scheme"]}
+        believed = deployment_policy().believes_proxies
+        # Uvicorn takes a header's word for the scheme, of any client on this computer.
+        reached_by = scope["scheme"] if believed else "http"
+        known = {**scope, "root_path": self.root, "scheme": self.scheme or reached_by}
         if self.host:
             known["server"] = self.host, self.port
         if self.root and not f"{scope['path']}/".startswith(f"{self.root}/"):
             known["path"] = self.root + scope["path"]  # the proxy has left it out
-        if not deployment_policy().believes_proxies:
+        if not believed:
             known["headers"] = [one for one in scope["headers"] if not _is_of_a_proxy(one[0])]
 
         async def below_the_path(message: Message) -> None:
@@ -78,13 +78,6 @@ class KnowsAddress:
         if name != b"location" or not inside or (value + b"/").startswith(root + b"/"):
             return value
         return root + value
-
-
-def believe_no_proxy(config: Config) -> None:
-    """Attribute this server's connections to whoever opens them: uvicorn otherwise trusts any
-    client of this computer as a proxy, before the app is asked."""
-    if isinstance(config.loaded_app, ProxyHeadersMiddleware):
-        config.loaded_app = config.loaded_app.app
 
 
 def _is_of_a_proxy(name: bytes) -> bool:

@@ -1,0 +1,1 @@
+"""ASGI middleware: what a request passes before and after the code that answers it."""
