@@ -249,6 +249,17 @@ export function LandscapePlot({ landscape, stop, view, negative, label, press = 
   return h(Plot, { key: view, figure, label, at: null, reach: () => {}, press: (_x, y) => press(y), keep });
 }
 
+/**
+ * A landscape as a square panel of a file, which has its lines and dots; the colours of the heights stay on the page.
+ * @param {import("./plot.js").PlotlyChart} chart
+ * @param {number} side pixels
+ * @param {string} title
+ */
+export function landscapePanel(chart, side, title) {
+  const panel = chart.panel(side, side, title);
+  return { ...panel, data: panel.data.filter((one) => /** @type {{ type?: string }} */ (one).type === "scatter") };
+}
+
 /** @typedef {{ heights: Float32Array, curvature: Float32Array, formula: Float32Array | null, axis: number[] }} Cut */
 
 /**

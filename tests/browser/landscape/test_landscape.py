@@ -96,7 +96,7 @@ def test_compare_and_a_lesson_show_the_same(new_page: Callable[..., Page], serve
     drawn = page.locator(".lp-landscape-sides .lp-plot .main-svg")
     expect(drawn.nth(2)).to_be_attached()
     expect(page.locator(".lp-landscape-sides")).to_contain_text("an arc of radius 0.354")
-    expect(page.locator(".lp-landscape-sides")).to_contain_text("InfoNCE has no landscape")
+    expect(page.locator("#lp-vary-panel table")).to_contain_text("InfoNCE has no landscape")
     page.get_by_role("link", name="on the Landscape page").click()
     page.wait_for_function(DRAWN)
     expect(page.locator("#lp-loss-1")).to_have_value("cosent")

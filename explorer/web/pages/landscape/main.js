@@ -3,7 +3,7 @@
 import { themeColour } from "../../kit/colours.js";
 import { FigureButtons, Fold, LossSelect, ProblemBox, Select, Tabs } from "../../kit/components.js";
 import { saved } from "../../kit/files.js";
-import { boundaryWords, CutPlot, cutPanel, LandscapePlot } from "../../kit/landscape.js";
+import { boundaryWords, CutPlot, cutPanel, LandscapePlot, landscapePanel } from "../../kit/landscape.js";
 import { show as number } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";
@@ -212,9 +212,12 @@ function Reading({ channel }) {
 async function save(channel, charts, look, ratio) {
   const titles = channel.sides.map(({ loss }) => titleOf(loss));
   const panels = [
-    ...titles.map((title, place) => charts.get(place)?.panel(PANEL, PANEL, title)),
+    ...titles.flatMap((title, place) => {
+      const chart = charts.get(place);
+      return chart ? [landscapePanel(chart, PANEL, title)] : [];
+    }),
     ...CURVES.map((what) => cutPanel(cutSides(channel), what, PANEL, PANEL / 2)),
-  ].flatMap((panel) => (panel ? [{ ...panel, data: panel.data.filter(isDrawn) }] : []));
+  ];
   const legend = titles.map((name, place) => ({ name, colour: themeColour(`side-${place + 1}`) }));
   const chart = {
     title: say("page.landscape"),
@@ -227,12 +230,6 @@ async function save(channel, charts, look, ratio) {
   if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
   else await saved(answer, ratio);
 }
-
-/**
- * A file has curves and dots; the colours of the heights stay on the page.
- * @param {{ type?: string }} trace
- */
-const isDrawn = ({ type }) => type === "scatter";
 
 /** @param {LandscapePage} channel */
 function caption(channel) {

@@ -1,44 +1,93 @@
 // The losses over the score of a positive and of a negative, with the comparisons of the batch as dots.
-import { boundaryWords, LandscapePlot, landscapesIn } from "../../../kit/landscape.js";
+import { boundaryWords, LandscapePlot, landscapePanel, landscapesIn } from "../../../kit/landscape.js";
 import { labelOf, Named } from "../../../kit/loss_legend.js";
-import { h } from "../../../kit/preact_view.js";
+import { show } from "../../../kit/number_format.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { numbered } from "../../../kit/state_link.js";
-import { useMemo } from "../../../kit/vendor/preact/hooks.js";
+import { useMemo, useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
-import { Result, useExperiment } from "./experiment.js";
+import { Downloads } from "../downloads.js";
+import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 
+/** @typedef {import("../state.js").ComparePage} ComparePage */
+/** @typedef {import("./experiment.js").Side} Side */
 /** @typedef {import("../../../wire").Landscapes} Answer */
+/** @typedef {ReturnType<typeof landscapesIn>} Found */
 
-/** @param {{ channel: import("../state.js").ComparePage }} properties */
+const PANEL = 420; // pixels of a side of a landscape in a file
+const HEADS = ["landscape.lowest", "landscape.highest", "compare.vary.comparisons"];
+
+/** @param {{ channel: ComparePage }} properties */
 export function LandscapeExperiment({ channel }) {
   /** @type {import("./experiment.js").Experiment<Answer>} */
-  const { answer, sides, ...rest } = useExperiment(channel, "landscape", {});
-  const landscapes = useMemo(() => answer && landscapesIn(answer), [answer]);
-  const shown = sides.filter((_side, place) => landscapes?.[place]).slice(0, 2);
-  const address = new URL(`learn/landscape#${new URLSearchParams(numbered(shown))}`, document.baseURI).href;
-  return h(
-    Result,
-    { experiment: { answer, sides, ...rest } },
-    h("p.lp-note", null, say("landscape.about")),
+  const experiment = useExperiment(channel, "landscape", {});
+  const { answer, sides } = experiment;
+  const found = useMemo(() => answer && landscapesIn(answer), [answer]);
+  return h(Result, { experiment }, answer && found && h(Landscapes, { channel, answer, found, sides }));
+}
+
+/** @param {{ channel: ComparePage, answer: Answer, found: Found, sides: Side[] }} properties */
+function Landscapes({ channel, answer, found, sides }) {
+  const charts = useRef(/** @type {Map<number, import("../../../kit/plot.js").PlotlyChart>} */ (new Map())).current;
+  const two = sides.filter((_side, place) => found[place]).slice(0, 2);
+  const address = new URL(`learn/landscape#${new URLSearchParams(numbered(two))}`, document.baseURI).href;
+  return group(
     h(
       "div.lp-landscape-sides",
       null,
-      sides.map((_side, place) => {
-        const landscape = landscapes?.[place];
-        const problem = answer?.sides[place].problem;
+      found.map((landscape, place) => {
+        if (!landscape) return null;
+        const label = say("landscape.picture", { loss: labelOf(sides, place) });
+        const keep = (/** @type {import("../../../kit/plot.js").PlotlyChart} */ chart) => charts.set(place, chart);
         return h(
           "section",
           { key: place },
           h(Named, { sides, place }),
-          h("p.lp-note", null, problem ? say(problem.key, problem.values) : landscape && boundaryWords(landscape, 0)),
-          landscape &&
-            h(LandscapePlot, {
-              ...{ landscape, stop: 0, view: "levels", negative: null },
-              label: say("landscape.picture", { loss: labelOf(sides, place) }),
-            }),
+          h("p.lp-note", null, boundaryWords(landscape, 0)),
+          h(LandscapePlot, { landscape, stop: 0, view: "levels", negative: null, label, keep }),
         );
       }),
     ),
-    h("p", null, h("a.lp-link", { href: address }, say("landscape.open"))),
+    h(LossTable, {
+      label: say("compare.vary.landscape"),
+      heads: HEADS.map((key) => say(key)),
+      sides,
+      cells: (place) => {
+        const landscape = found[place];
+        if (!landscape) return h(RefusedCell, { problem: answer.sides[place].problem, columns: HEADS.length });
+        const { heights, comparisons } = landscape;
+        const numbers = [show(Math.min(...heights)), show(Math.max(...heights)), String(comparisons)];
+        return numbers.map((cell) => h("td", null, cell));
+      },
+    }),
+    h("p.lp-note", null, say("landscape.about"), " ", h("a.lp-link", { href: address }, say("landscape.open"))),
+    h(Downloads, {
+      channel,
+      name: "landscape",
+      figure: () => ({
+        panels: [...charts].map(([place, chart]) => landscapePanel(chart, PANEL, labelOf(sides, place))),
+        across: 2,
+        title: say("compare.vary.landscape"),
+        note: say("landscape.about"),
+      }),
+      csv: () => csvOf(answer, found, sides),
+    }),
   );
 }
+
+/**
+ * The loss at each point, row by row of the score of the negative.
+ * @param {Answer} answer
+ * @param {Found} found
+ * @param {Side[]} sides
+ * @returns {import("../downloads.js").Rows}
+ */
+const csvOf = ({ axis }, found, sides) => [
+  ["positive", "negative", ...sides.map((_side, place) => labelOf(sides, place))],
+  ...axis.flatMap((negative, row) =>
+    axis.map((positive, column) => [
+      ...[positive, negative].map((one) => Number(one.toFixed(6))),
+      ...found.map((landscape) => landscape?.heights[row * axis.length + column] ?? ""),
+    ]),
+  ),
+];
