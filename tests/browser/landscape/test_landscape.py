@@ -83,6 +83,15 @@ def test_another_loss_another_batch_and_the_surface(
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("document.documentElement.scrollWidth <= 390")
 
+    # A batch that is not there is said, whatever else is answered, until there is one.
+    problem = page.locator(".lp-problem")
+    page.goto(f"{server.address}/learn/landscape?lang=en#example=nothing")
+    page.reload(wait_until="domcontentloaded")
+    expect(page.locator(".lp-landscape-cuts .main-svg").first).to_be_attached()
+    expect(problem).to_contain_text("nothing")
+    page.select_option("#lp-batch", "nli_triplets")
+    expect(problem).to_be_hidden()
+
     # A loss that two scores do not determine says so, and leaves the other as it is.
     opened(page, server, "?lang=en#1=info_nce&2=cosent")
     expect(notes.nth(0)).to_contain_text("InfoNCE has no landscape")

@@ -34,6 +34,8 @@ export class LandscapePage extends Bus {
     this.history = null;
     this.newest = { landscapes: newestOf(), cuts: newestOf() };
     this.keys = { landscapes: "", cuts: "" }; // of the newest requests
+    /** @type {Record<"landscapes" | "cuts", import("../../wire").Problem | null>} */
+    this.problems = { landscapes: null, cuts: null };
   }
 
   /** @returns {Side[]} */
@@ -151,7 +153,8 @@ export class LandscapePage extends Bus {
    */
   async hear(name, question, take) {
     const answer = /** @type {any} */ ((await this.newest[name](question)) ?? { error: GONE });
-    this.fail(answer.error ?? null);
+    this.problems[name] = answer.error ?? null;
+    this.fail(this.problems.landscapes ?? this.problems.cuts);
     if (answer.error)
       this.keys[name] = ""; // the same may be asked again
     else take(answer);
