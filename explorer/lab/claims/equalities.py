@@ -23,6 +23,8 @@ from losses import info_nce, nt_xent, pairwise_logistic
 # The largest exponent whose power is finite in float64, and the one that the claim is tried at.
 LARGEST_EXPONENT = math.log(torch.finfo(torch.float64).max)
 TRIED_EXPONENT = 2000.0
+# The largest terms of a sum that are listed.
+LISTED_TERMS = 3
 # Of logarithms of sums of many terms, and of losses that a library function computes.
 SMALL = Tolerance(1e-9, 1e-9)
 FUNCTION = Tolerance(1e-7, 1e-7)
@@ -126,7 +128,13 @@ def sum_of_logarithms(batch: ClaimBatch) -> Check:
         comparisons.append(Comparison(bound, "≤", gap, part=CORRECTED, tolerance=SMALL))
     else:
         comparisons.append(Comparison(left, "=", right, part=CORRECTED, tolerance=SMALL))
-    return Check(tuple(comparisons))
+    largest = powers.topk(min(LISTED_TERMS, len(powers))).values.exp()
+    terms = (
+        side
+        for place, term in enumerate(largest.tolist(), 1)
+        for side in (Side(f"x_{place}", term), Side(rf"\log(1 + x_{place})", math.log1p(term)))
+    )
+    return Check(tuple(comparisons), tuple(terms))
 
 
 def shifted_logarithm(batch: ClaimBatch) -> Check:

@@ -192,15 +192,23 @@ def divergence(batch: ClaimBatch) -> Check:
     above = ordered(batch)
     if not bool(above.any()):
         return Check(())
-    log_q = (batch.scale * batch.scores).log_softmax(0)
     counts = above.sum(1)[above.any(1)]
     lower = above[above.any(1)].double()
-    total = float((lower / counts[:, None] * (-counts.double().log()[:, None] - log_q)).sum())
+
+    def total(scale: float) -> float:
+        log_q = (scale * batch.scores).log_softmax(0)
+        return float((lower / counts[:, None] * (-counts.double().log()[:, None] - log_q)).sum())
+
+    scales = tuple(SWEPT.tolist())
+    curves = (
+        Curve("divergence", scales, tuple(map(total, scales))),
+        Curve("loss", scales, tuple(loss_of(batch, one) for one in scales)),
+    )
     terms = torch.cat([torch.zeros(1).double(), exponents(batch)])
     loss = Side(r"\mathcal L", loss_of(batch))
     return Check(
         (
-            Comparison(Side(r"\operatorname{KL}(p\,\|\,q)", total), "≤", loss),
+            Comparison(Side(r"\operatorname{KL}(p\,\|\,q)", total(batch.scale)), "≤", loss),
             Comparison(
                 Side(
                     r"-\log \operatorname{softmax}_0\,[0, \lambda(s_{kl} - s_{ij})]",
@@ -210,9 +218,13 @@ def divergence(batch: ClaimBatch) -> Check:
                 loss,
                 part=CORRECTED,
             ),
-        )
+        ),
+        chart=Chart("λ", "KL, L", curves),
     )
 
+
+# λ that the divergence and the loss are drawn over.
+SWEPT = torch.logspace(-1, 2, 31, dtype=torch.float64)
 
 # A score with a known relation to a label ±1: its distance from 0 in standard deviations.
 DISTANCE = 1.0

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import pytest
 
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.claims.registry import claims, verdicts
 from explorer.lab.claims.trainings import TRAININGS
+from explorer.lab.training.data import load
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.pages.claims import requests
 from explorer.web.pages.claims.page import page_data
+from tests.tiny import save_bert
 
 ASK = {function.__name__: function for function in requests.SERVED}
 MINE = Scenario(
@@ -23,6 +26,16 @@ MINE = Scenario(
         rows=(("A cat.", "A kitten.", "1"), ("A bird.", "The sun.", "0"), ("Rain.", "Snow.", "1")),
     )
 )
+
+SMALL = {"encoder": SCRATCH, "dimension": 8, "steps": 3, "evaluations": 1, "vocabulary": 200}
+
+
+def trained(runs: Runs, plan: TrainingPlan) -> str:
+    """Train in this process, and name the run."""
+    run = runs.prepare(plan, load(plan))
+    run.take_ticket(os.getpid())
+    train(run)
+    return run.name
 
 
 def failed(answer: object) -> bool:
@@ -95,11 +108,10 @@ def test_runs_are_queued_followed_and_judged(tmp_path, monkeypatch: pytest.Monke
     made = Runs(tmp_path / "runs", device="cpu")
     monkeypatch.setattr(requests, "default_runs", lambda: made)
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(1))
-    small = {"encoder": SCRATCH, "dimension": 8, "steps": 3, "evaluations": 1, "vocabulary": 200}
     planned = TRAININGS["S1-33"].plans
 
     def scratch(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
-        return [dataclasses.replace(plan, **small) for plan in planned(scenario, room)]
+        return [dataclasses.replace(plan, **SMALL) for plan in planned(scenario, room)]
 
     shortened = dataclasses.replace(TRAININGS["S1-33"], plans=scratch)
     monkeypatch.setitem(TRAININGS, "S1-33", shortened)
@@ -109,3 +121,38 @@ def test_runs_are_queued_followed_and_judged(tmp_path, monkeypatch: pytest.Monke
     assert (followed.done, followed.count, followed.problem) == (1, 1, None)
     assert [one.part for one in followed.found.parts] == ["trained", "corrected"]
     assert followed.found.chart.curves[0].name == "measured"
+
+
+@pytest.mark.trains
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("S1-advice-loss", {"trained"}),
+        ("S1-advice-gradient", {"trained", "clipping"}),
+        ("S1-advice-collapse", {"trained"}),
+    ],
+)
+def test_advice_is_judged_by_its_runs(tmp_path, name: str, parts: set[str]) -> None:
+    """Two seeds each, as on a shared page."""
+    runs = Runs(tmp_path / "runs", device="cpu")
+    names = []
+    for plan in TRAININGS[name].plans(Scenario(), 6):
+        plan = dataclasses.replace(plan, **SMALL)
+        names.append(trained(runs, plan))
+    found = TRAININGS[name].judge(runs, names)
+    assert {one.part for one in found.comparisons} == parts
+    assert all(one.right.text or one.left.text for one in found.comparisons)
+
+
+@pytest.mark.trains
+def test_both_losses_are_trained_and_compared(tmp_path) -> None:
+    (tmp_path / "model").mkdir()
+    encoder = save_bert(tmp_path / "model", layers=1)
+    runs, names = Runs(tmp_path / "runs", device="cpu"), []
+    for plan in TRAININGS["S1-table"].plans(Scenario(), 6):
+        plan = dataclasses.replace(plan, encoder=encoder, steps=3, evaluations=1)
+        if plan.seed < 2:
+            names.append(trained(runs, plan))
+    found = TRAININGS["S1-table"].judge(runs, names)
+    assert {one.part for one in found.comparisons} == {"trained"}
+    assert [one.latex for one in found.facts if "spearman" in one.latex]
