@@ -144,6 +144,8 @@ def _written(chosen: argparse.Namespace, asked: dict) -> str:
 def _scene(address: str) -> Scenario | str:
     """The batch and the first loss that Compare opens with, of its bare address; any other address
     is left as it is."""
+    from dataclasses import replace
+
     from explorer.core.scenario import OPENING, Data, Rules, Scenario
     from explorer.export.figure.files import path_pieces
 
@@ -152,13 +154,13 @@ def _scene(address: str) -> Scenario | str:
     from explorer.web.pages.compare import questions
 
     opening = questions.QUESTIONS[questions.OPENING]
-    first = opening["sides"][0]
+    first = opening.sides[0]
     return Scenario(
-        data=Data(example=opening["example"]),
-        rules=Rules(**opening["rules"]),
-        loss=first["loss"],
-        convention=first["convention"],
-        parameters=tuple(first["parameters"].items()),
+        data=Data(example=opening.example),
+        rules=replace(Rules(), **opening.rules),
+        loss=first.loss,
+        convention=first.convention,
+        parameters=tuple(first.parameters.items()),
         view=OPENING.view,
     )
 

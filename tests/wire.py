@@ -27,8 +27,8 @@ from explorer.runtime import response_types as runtime_wire
 from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem
 from explorer.runtime.response_types import Packed, Sparse
+from explorer.web import page_facts, site, state_table
 from explorer.web.server_functions import Refused
-from explorer.web.wire import page_facts
 
 DECLARED = Path(inspect.getfile(explorer.web)).parent / "wire.d.ts"
 MODULES = (number_format, problem, runtime_wire, run_records, page_facts, parity)
@@ -47,8 +47,6 @@ PLAIN = {
 def served_functions() -> dict[str, dict[str, Callable]]:
     """Every function that the browser can call, by the folder of its page and its name, answering
     what the browser gets."""
-    from explorer.web import site
-
     return {page: by_name(functions) for page, functions in site.served_functions().items()}
 
 
@@ -169,7 +167,11 @@ def _without_none(kind: object) -> object:
 # ---- The types as TypeScript ---------------------------------------------------------------------
 
 # What TypeScript calls a type whose name another answer has.
-CALLED = {jobs.Progress: "Underway", SentScenario: "Scenario"}
+CALLED = {
+    jobs.Progress: "Underway",
+    SentScenario: "Scenario",
+    state_table.Entry: "StateEntry",
+}
 
 HEAD = """\
 // What the server answers: written by `python -m tests.wire` from the types of the answers.
@@ -185,7 +187,7 @@ def declarations() -> str:
     """The text of ``wire.d.ts``: all that answers are made of, and the functions of each page."""
     pages = served_functions()
     asked = [answers_of(function) for page in pages.values() for function in page.values()]
-    sent = [*asked, *page_facts.PAGES.values()]
+    sent = [*asked, *site.FACTS.values()]
     objects = {kind: None for one in sent for kind in _objects(one)}
     names = Counter([*map(_called, objects), *NAMED.values()])
     twice = [name for name, count in names.items() if count > 1]

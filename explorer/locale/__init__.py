@@ -52,7 +52,7 @@ class _Word(TypedDict):
 
 class Word(_Word, total=False):
     """A value with its own sentence in each language, or else one for all; `values` fill its
-    placeholders."""
+    placeholders. It is a dict, as answers, links and run folders have it."""
 
     values: dict[str, int | str | Word]
 

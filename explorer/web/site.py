@@ -61,6 +61,7 @@ from explorer.web.middleware.public_address import KnowsAddress, read_address
 from explorer.web.middleware.request_limits import Bounded
 from explorer.web.middleware.request_threads import EndsWork
 from explorer.web.middleware.response_streaming import SendsInPieces
+from explorer.web.page_facts import Facts, Hosted, PageLink
 from explorer.web.pages.claims import page as claims_page
 from explorer.web.pages.compare import page as compare_page
 from explorer.web.pages.doctor import page as doctor_page
@@ -89,6 +90,8 @@ PAGES = (
     ("learn/landscape", "landscape", landscape_page),
     ("learn/claims", "claims", claims_page),
 )
+# What each page is told when it opens.
+FACTS: dict[str, type[Facts]] = {folder: page.FACTS for _, folder, page in PAGES}
 # Names that a page also has addresses for, below its own.
 BELOW = {"learn": learn_page.BELOW}
 LINKS = [(path, f"page.{folder}") for path, folder, _ in PAGES]
@@ -193,11 +196,17 @@ def build(first: Scenario, address: str = "") -> gr.Server:
     return app
 
 
-def page_data(first: Scenario) -> dict[str, object]:
+def page_data(first: Scenario) -> dict[str, Facts]:
     """Return each page's initial data, by its folder."""
-    listed = [{"path": path, "key": key} for path, key in LINKS]
-    shared = {"pages": listed, "hosted": facts(), **explore_page.shared_data(first)}
-    return {folder: {**shared, folder: page.page_data()} for _, folder, page in PAGES}
+    hosted = facts()
+    shared = {
+        "pages": [PageLink(path, key) for path, key in LINKS],
+        "hosted": None if hosted is None else Hosted(**hosted),
+        **explore_page.shared_data(first),
+    }
+    return {
+        folder: FACTS[folder](**shared, **{folder: page.page_data()}) for _, folder, page in PAGES
+    }
 
 
 def open_page(

@@ -10,18 +10,28 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
-KINDS = (
-    *("number", "whole", "text", "choice", "switch", "list"),
-    *("parameters", "map", "losses", "object"),
-)
+from explorer.runtime.response_types import Sparse
+
+Kind = Literal[
+    "number",
+    "whole",
+    "text",
+    "choice",
+    "switch",
+    "list",
+    "parameters",
+    "map",
+    "losses",
+    "object",
+]
 # What a change of the entry asks for: to compute anew, to draw anew, or nothing.
-EFFECTS = ("compute", "redraw", "nothing")
+Effect = Literal["compute", "redraw", "nothing"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Entry:
+class Entry(Sparse):
     """An entry of a page's state.
 
     `name` is its path: "data.random.pairs". `low` and `high` bound a number, `choices` a choice.
@@ -34,21 +44,14 @@ class Entry:
 
     name: str
     default: object
-    kind: str
+    kind: Kind
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
     link: str | None = None
     history: bool = False
-    affects: str = "compute"
+    affects: Effect = "compute"
     when: tuple[str, str] | None = None
-
-    def to_json(self) -> dict[str, object]:
-        """Return the entry without default values."""
-        plain = {field.name: field.default for field in dataclasses.fields(self)}
-        return {name: value for name, value in vars(self).items() if value != plain[name]} | {
-            "default": self.default
-        }
 
 
 def entries(
@@ -57,7 +60,7 @@ def entries(
     prefix: str = "",
     ranges: Mapping[str, tuple[float, float]] | None = None,
     choices: Mapping[str, Iterable[str]] | None = None,
-    kinds: Mapping[str, str] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
     **common: Any,
 ) -> Iterator[Entry]:
     """Return an entry for each field of a dataclass instance, and of those inside it.
@@ -82,13 +85,13 @@ def entries(
         yield Entry(name, default, kind or kind_of(default, offered), low, high, offered, **common)
 
 
-def kind_of(default: object, choices: tuple[str, ...] = ()) -> str:
+def kind_of(default: object, choices: tuple[str, ...] = ()) -> Kind:
     """Return the kind of an entry by its default; a text with only some accepted values is a
     choice."""
     return "choice" if choices else _KIND_OF[type(default)]
 
 
-_KIND_OF = {
+_KIND_OF: dict[type, Kind] = {
     bool: "switch",
     int: "whole",
     float: "number",
@@ -99,13 +102,13 @@ _KIND_OF = {
 }
 
 
-def table(all_entries: Iterable[Entry], **changes: Mapping[str, Any]) -> list[dict]:
+def table(all_entries: Iterable[Entry], **changes: Mapping[str, Any]) -> list[Entry]:
     """Return the table for the page. `changes`: fields to change by the name of an entry, with "__"
     for a dot."""
     made = []
     for entry in all_entries:
         changed = changes.pop(entry.name.replace(".", "__"), {})
-        made.append(dataclasses.replace(entry, **changed).to_json())
+        made.append(dataclasses.replace(entry, **changed))
     if changes:
         raise KeyError(f"no entry is called {', '.join(changes)}")
     return made

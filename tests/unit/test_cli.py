@@ -65,6 +65,6 @@ def test_the_figure_of_compares_address_is_its_first_loss_on_its_batch(
     monkeypatch.setattr(sys, "argv", ["app.py", "figure", address, "--out", str(out)])
     assert cli.main() == 0, capsys.readouterr().err
     drawn = out.read_text(encoding="utf-8")
-    title = catalogue("en")[f"example.{asked['example']}.title"]
+    title = catalogue("en")[f"example.{asked.example}.title"]
     assert title in drawn
-    assert LOSSES[asked["sides"][0]["loss"]].title in drawn
+    assert LOSSES[asked.sides[0].loss].title in drawn

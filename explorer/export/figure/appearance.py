@@ -46,8 +46,8 @@ PALETTES: dict[str, Palette] = {"light": LIGHT, "dark": DARK, "print": PRINT}
 
 
 class Look(TypedDict, total=False):
-    """The choices of a figure: `size` of `SIZES`, `palette` of `PALETTES` ("": light, or dark if
-    `dark`), and `picture_only`, without title, formula and caption."""
+    """Keyword arguments of the figures, their choices: `size` of `SIZES`, `palette` of `PALETTES`
+    ("": light, or dark if `dark`), and `picture_only`, without title, formula and caption."""
 
     language: str
     dark: bool

@@ -78,7 +78,7 @@ def wrapped(sentence: str, room: float, size: float) -> list[str]:
 
 
 class Style(TypedDict, total=False):
-    """Style of `Pen.text`, beside text, place and size."""
+    """Keyword arguments of `Pen.text`: its style, beside text, place and size."""
 
     fill: str
     anchor: str

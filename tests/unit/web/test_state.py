@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import get_args
 
 import pytest
 
 from explorer.core.scenario import Scenario
 from explorer.lab.training.plan import RANGES
+from explorer.runtime.json_encoding import plain
 from explorer.sources import random_batch
 from explorer.web.pages.explore.state import scenario_table
 from explorer.web.pages.finetune.plans import read_plan
 from explorer.web.pages.finetune.state import finetune_table, first_plan
 from explorer.web.pages.large.requests import Source, read_asked
 from explorer.web.pages.large.state import large_table
-from explorer.web.state_table import EFFECTS, KINDS, Entry, table
+from explorer.web.state_table import Effect, Entry, Kind, table
 
-TABLES = {"explore": scenario_table(), "large": large_table(), "finetune": finetune_table()}
+TABLES = {
+    "explore": plain(scenario_table()),
+    "large": plain(large_table()),
+    "finetune": plain(finetune_table()),
+}
 
 
 def put_together(entries, below=""):
@@ -37,8 +43,8 @@ def test_an_entry_says_what_is_known(page):
     names = [entry["name"] for entry in TABLES[page]]
     assert len(set(names)) == len(names)
     for entry in TABLES[page]:
-        assert entry["kind"] in KINDS
-        assert entry.get("affects", "compute") in EFFECTS
+        assert entry["kind"] in get_args(Kind)
+        assert entry.get("affects", "compute") in get_args(Effect)
         assert entry.get("low", 0) <= entry.get("high", float("inf"))
         if "when" in entry:
             other, value = entry["when"]
@@ -65,7 +71,7 @@ def test_large_begins_with_what_the_server_takes_for_nothing_said():
 
 def test_finetune_begins_with_a_plan_that_can_start():
     told = put_together(TABLES["finetune"], "plan.")
-    assert told == first_plan()
+    assert told == plain(first_plan())
     assert read_plan(told).steps == first_plan()["steps"]
 
 

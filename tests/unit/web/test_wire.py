@@ -1,4 +1,4 @@
-"""Every server function's answers are of the types that `explorer.web.wire` declares for them."""
+"""Every server function's answers are of the types that it declares."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ from explorer.web.pages.doctor import requests as doctor_requests
 from explorer.web.pages.doctor import run_check as doctor_run
 from explorer.web.pages.explore import file_reading
 from explorer.web.pages.explore import requests as exploring
+from explorer.web.pages.explore.loss_facts import NamedLoss
 from explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
 from explorer.web.pages.finetune import plan_check as finetune_check
 from explorer.web.pages.finetune import plans
@@ -61,8 +62,7 @@ from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.pages.large import requests as large_requests
 from explorer.web.pages.large import takeaway_and_remarks as large_taking
 from explorer.web.server_functions import Nothing, Refused
-from explorer.web.site import page_data
-from explorer.web.wire import page_facts
+from explorer.web.site import FACTS, page_data
 from losses import LOSSES
 from losses.sentence_transformers.saved_batch import SavedBatch
 from tests import wire
@@ -218,7 +218,7 @@ def test_explore(pages, tmp_path, monkeypatch):
         "link", {"loss": "circle", "parameters": {"scale": 30}}, request_scenario.Link
     )
     server.ask("open_link", opened["link"], request_scenario.OpenedScene)
-    server.ask("loss", "matryoshka(cosent)+angle", page_facts.NamedLoss)
+    server.ask("loss", "matryoshka(cosent)+angle", NamedLoss)
     for loss in ("info_nce+angle", "cosent+vicreg", "matryoshka(info_nce)", "matryoshka(angle,64)"):
         server.ask(
             "explore", {"scenario": {"loss": loss}, "known": ""}, explore_page_response.Explored
@@ -245,7 +245,7 @@ def test_explore(pages, tmp_path, monkeypatch):
 def test_what_a_page_is_told_when_it_opens():
     for page, told in page_data(Scenario()).items():
         told = plain(told)
-        assert wire.misfits(told, page_facts.PAGES[page], page) == []
+        assert wire.misfits(told, FACTS[page], page) == []
 
 
 def follow_jobs(server: Server) -> None:
@@ -288,7 +288,7 @@ def test_compare(pages):
     assert server.ask("link", Scenario().to_json(), request_scenario.Link) == {"link": ""}
     link = server.ask("scene_link", Scenario().to_json(), request_scenario.Link)["link"]
     server.ask("open_link", link, request_scenario.OpenedScene)
-    server.ask("loss", "cosent+angle", page_facts.NamedLoss)
+    server.ask("loss", "cosent+angle", NamedLoss)
     server.answered("compare", "formula", "parity", "link", "scene_link", "open_link", "loss")
 
 
@@ -485,7 +485,7 @@ def test_finetune(pages, runs, monkeypatch):
         handed = server.ask("hand_in", file, kind)
         server.ask("describe", {"file": handed["file"], "name": "a.csv"}, kind)
     follow_jobs(server)
-    server.ask("loss", "cosent+angle", page_facts.NamedLoss)
+    server.ask("loss", "cosent+angle", NamedLoss)
     server.answered("check", "estimate", "start", "repeat", "watch", "steer", "hand_in", "describe")
     server.answered("loss")
 

@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
-from explorer.lab.claims.claim import Claim
+from dataclasses import dataclass
+from typing import Literal
+
 from explorer.lab.claims.registry import claims
 from explorer.lab.claims.trainings import TRAININGS
-from explorer.runtime.response_types import Json
+from explorer.runtime.response_types import as_answer
+from explorer.web.page_facts import Facts
 from explorer.web.pages.claims import requests
 from explorer.web.pages.claims.state import claims_table
+from explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
 
 
-def page_data() -> Json:
+@dataclass(frozen=True)
+class ListedClaim:
+    """A claim of a source; `needs` says what of a batch it reads, `scaled` whether λ changes it,
+    `trains` whether runs measure it."""
+
+    name: str
+    source: str
+    formula: str
+    needs: Literal["scores", "vectors", "nothing"]
+    scaled: bool
+    trains: bool
+
+
+@dataclass(frozen=True)
+class ClaimsOwn:
+    """Facts for the page of claims alone."""
+
+    table: list[Entry]
+    listed: list[ListedClaim]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimsFacts(Facts):
+    """Facts for the page of claims."""
+
+    claims: ClaimsOwn
+
+
+FACTS = ClaimsFacts
+
+
+def page_data() -> ClaimsOwn:
     """Return the facts for this page."""
-    return {"table": claims_table(), "listed": [_listed(claim) for claim in claims().values()]}
-
-
-def _listed(claim: Claim) -> Json:
-    return {
-        "name": claim.name,
-        "source": claim.source,
-        "formula": claim.formula,
-        "needs": claim.needs,
-        "scaled": claim.scaled,
-        "trains": claim.name in TRAININGS,
-    }
+    listed = [
+        as_answer(ListedClaim, one, trains=one.name in TRAININGS) for one in claims().values()
+    ]
+    return ClaimsOwn(claims_table(), listed)

@@ -10,7 +10,7 @@ OPENING = "S1-39"
 SCALES = (0.1, 200.0)
 
 
-def claims_table() -> list[dict[str, object]]:
+def claims_table() -> list[Entry]:
     """Another claim is a step of the browser's history."""
     return table(
         [

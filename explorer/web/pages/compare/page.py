@@ -2,30 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES, USUAL
-from explorer.runtime.response_types import Json
 from explorer.sources import textbook
+from explorer.web.page_facts import Example, Facts
 from explorer.web.pages.compare import requests
 from explorer.web.pages.compare.experiments import EXPERIMENTS
 from explorer.web.pages.compare.parity_request import PARITY
-from explorer.web.pages.compare.questions import OPENING, QUESTIONS
+from explorer.web.pages.compare.questions import OPENING, QUESTIONS, Question
 from explorer.web.pages.compare.state import BARS, SECTIONS, compare_table
 from explorer.web.pages.compare.sweep import SWEEP
 from explorer.web.pages.explore.requests import TAKE
+from explorer.web.state_table import Entry
 
 SERVED = [*requests.SERVED, PARITY, SWEEP, *EXPERIMENTS, TAKE]
 
 
-def page_data() -> Json:
+@dataclass(frozen=True, kw_only=True)
+class CompareOwn:
+    """Facts for Compare: how many losses it takes, those that people train with most, the orders
+    of its bars, its sections, its questions and the one that it opens with."""
+
+    table: list[Entry]
+    usual: list[str]
+    least: int
+    most: int
+    bars: tuple[str, ...]
+    sections: tuple[str, ...]
+    opening: str
+    questions: dict[str, Question]
+    examples: dict[str, Example]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareFacts(Facts):
+    """Facts for Compare."""
+
+    compare: CompareOwn
+
+
+FACTS = CompareFacts
+
+
+def page_data() -> CompareOwn:
     """Return what the components of this page know from the start."""
-    return {
-        "table": compare_table(),
-        "usual": list(USUAL),
-        "least": MIN_LOSSES,
-        "most": MAX_LOSSES,
-        "bars": BARS,
-        "sections": SECTIONS,
-        "questions": QUESTIONS,
-        "opening": OPENING,
-        "examples": {name: {"note": example.note} for name, example in textbook.EXAMPLES.items()},
-    }
+    return CompareOwn(
+        table=compare_table(),
+        usual=list(USUAL),
+        least=MIN_LOSSES,
+        most=MAX_LOSSES,
+        bars=BARS,
+        sections=SECTIONS,
+        questions=QUESTIONS,
+        opening=OPENING,
+        examples={name: Example(example.note) for name, example in textbook.EXAMPLES.items()},
+    )

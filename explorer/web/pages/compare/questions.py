@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from explorer.runtime.response_types import Json
+from dataclasses import dataclass
+
+from explorer.runtime.response_types import Setting
+from explorer.web.page_facts import ChosenLoss
 
 
-def _side(loss: str, convention: str = "", **parameters: object) -> Json:
-    return {"loss": loss, "convention": convention, "parameters": parameters}
+@dataclass(frozen=True)
+class Question:
+    """A question of Compare: the example, the rules, the losses and the picture that answer it, and
+    the other entries of the page's state."""
+
+    example: str
+    rules: dict[str, bool]
+    sides: list[ChosenLoss]
+    picture: str
+    state: dict[str, Setting]
+
+
+def _side(loss: str, convention: str = "", **parameters: Setting) -> ChosenLoss:
+    return ChosenLoss(loss, convention, parameters)
 
 
 def _question(
     example: str,
-    *sides: Json,
+    *sides: ChosenLoss,
     picture: str = "gradients",
     rules: dict[str, bool] | None = None,
-    **state: object,
-) -> Json:
-    return {
-        "example": example,
-        "rules": rules or {},
-        "sides": list(sides),
-        "picture": picture,
-        "state": state,
-    }
+    **state: Setting,
+) -> Question:
+    return Question(example, rules or {}, list(sides), picture, state)
 
 
 OPENING = "temperature"
 # By the catalogue's words under ``compare.question.``; `picture` is the section of the page that
 # answers, `state` the other entries of the page's state.
-QUESTIONS: dict[str, Json] = {
+QUESTIONS: dict[str, Question] = {
     "temperature": _question(
         "hard_negatives",
         *(_side("info_nce", temperature=value) for value in (1.0, 0.1, 0.01)),

@@ -28,7 +28,7 @@ SECTIONS = ("gradients", "agreement", "matrices", "numbers", "formula", "vary", 
 _EXPERIMENT_OPTIONS = ("vary", "parameter", "logarithmic", "way", "size", "change", "pair", "by")
 
 
-def compare_table() -> list[dict[str, object]]:
+def compare_table() -> list[Entry]:
     """Return the entries; other losses or other data begin a step of the browser's history."""
     step = {"history": True}
     redraw = {"affects": "redraw"}
@@ -62,7 +62,5 @@ def compare_table() -> list[dict[str, object]]:
         bars=redraw,
         **dict.fromkeys(_EXPERIMENT_OPTIONS, redraw),
     )
-    scene = [
-        entry for entry in scenario_table() if str(entry["name"]).startswith(("data.", "rules."))
-    ]
+    scene = [entry for entry in scenario_table() if entry.name.startswith(("data.", "rules."))]
     return [*own, *scene]

@@ -2,35 +2,78 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
 from explorer.lab.doctor.mining import EACH, MARGIN, USUAL_EACH, USUAL_MARGIN
 from explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
-from explorer.runtime.response_types import Json
 from explorer.sources.encoders import EMBEDDED
+from explorer.web.page_facts import Facts
 from explorer.web.pages.doctor import data_source, dataset_check, requests, run_check
 from explorer.web.pages.doctor.state import CHECKS, EXAMPLES, doctor_table
+from explorer.web.state_table import Entry
 from losses import LOSSES
 
 SERVED = [*requests.SERVED, *dataset_check.SERVED, *run_check.SERVED]
 
 
-def page_data() -> Json:
+@dataclass(frozen=True)
+class Mining:
+    """Limits and defaults of hard negatives to mine for each pair, and of their margin."""
+
+    negatives: tuple[int, int]
+    margin: tuple[float, float]
+    usual: tuple[int, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorOwn:
+    """Facts for Doctor alone: its checks; the known values beside a number, and first numbers;
+    first datasets and logs of runs, and the largest file of either."""
+
+    checks: list[str]
+    table: list[Entry]
+    counts: list[str]
+    settings: list[str]
+    examples: list[dict[str, str]]
+    sets: list[str]
+    bytes: int
+    logs: list[str]
+    beside: list[str]
+    of_other: list[str]
+    log_bytes: int
+    encoder: str
+    with_margin: list[str]
+    mining: Mining
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorFacts(Facts):
+    """Facts for Doctor."""
+
+    doctor: DoctorOwn
+
+
+FACTS = DoctorFacts
+
+
+def page_data() -> DoctorOwn:
     """Return the facts for this page."""
-    return {
-        "checks": list(CHECKS),
-        "table": doctor_table(),
-        "counts": list(COUNTS),
-        "settings": list(SETTINGS),
-        "examples": EXAMPLES,
-        "sets": list(data_source.SETS),
-        "bytes": LARGE_FILE_BYTES,
-        "logs": list(run_check.LOGS),
-        "beside": list(run_check.BESIDE),
-        "of_other": list(run_check.OF_OTHER),
-        "log_bytes": FILE_BYTES,
-        "encoder": EMBEDDED,
-        "with_margin": [
+    return DoctorOwn(
+        checks=list(CHECKS),
+        table=doctor_table(),
+        counts=list(COUNTS),
+        settings=list(SETTINGS),
+        examples=EXAMPLES,
+        sets=list(data_source.SETS),
+        bytes=LARGE_FILE_BYTES,
+        logs=list(run_check.LOGS),
+        beside=list(run_check.BESIDE),
+        of_other=list(run_check.OF_OTHER),
+        log_bytes=FILE_BYTES,
+        encoder=EMBEDDED,
+        with_margin=[
             name for name in dataset_check.losses_offered() if LOSSES[name].reach is not None
         ],
-        "mining": {"negatives": EACH, "margin": MARGIN, "usual": (USUAL_EACH, USUAL_MARGIN)},
-    }
+        mining=Mining(EACH, MARGIN, (USUAL_EACH, USUAL_MARGIN)),
+    )

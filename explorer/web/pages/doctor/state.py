@@ -26,7 +26,7 @@ EXAMPLES = [
 ]
 
 
-def doctor_table() -> list[dict[str, object]]:
+def doctor_table() -> list[Entry]:
     """Another check, number or dataset is a step of the browser's history."""
     number: dict[str, Any] = {"when": ("check", "number")}
     found = [

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from explorer.core.scenario import FACETS, ORDERS, SOURCES, TWINS, Scenario
 from explorer.sources import random_batch, textbook
-from explorer.web.state_table import entries, table
+from explorer.web.state_table import Entry, Kind, entries, table
 from losses import LOSSES
 
-_KINDS = {
+_KINDS: dict[str, Kind] = {
     **{"step": "whole", "threshold": "number", "pinned": "list", "reading": "object"},
     "label_range": "list",
 }
 
 
-def scenario_table() -> list[dict[str, object]]:
+def scenario_table() -> list[Entry]:
     """Another loss or other data are a step of the browser's history; a slider is not."""
     found = entries(
         Scenario(),

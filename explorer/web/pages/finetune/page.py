@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from explorer.lab.training import published_experiment
 from explorer.lab.training.plan import (
     AUGMENTATIONS,
@@ -9,61 +11,114 @@ from explorer.lab.training.plan import (
     SCRATCH,
 )
 from explorer.lab.training.runs import MORE_EVALUATIONS
-from explorer.runtime.response_types import Json
 from explorer.sources import textbook
 from explorer.sources.batches import SAMPLERS
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.practice import PRACTICE
+from explorer.web.page_facts import Facts
 from explorer.web.pages.finetune import requests
 from explorer.web.pages.finetune.state import finetune_table
+from explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuickPlan:
+    """The plan of the first button."""
+
+    encoder: str
+    steps: int
+    batch_size: int
+    learning_rate: float
+    evaluations: int
+
+
+@dataclass(frozen=True)
+class PrintedRow:
+    """A row of the source's table: a figure on each data set, and their mean."""
+
+    model: str
+    loss: str
+    values: list[float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """The source's table."""
+
+    citation: str
+    sets: list[str]
+    spearman: list[PrintedRow]
+    accuracy: list[PrintedRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneOwn:
+    """Facts for the Fine-tune page alone."""
+
+    table: list[Entry]
+    quick: QuickPlan
+    more_evaluations: int
+    schedules: tuple[str, ...]
+    samplers: tuple[str, ...]
+    augmentations: tuple[str, ...]
+    practice: list[str]
+    examples: list[str]
+    scratch: str
+    embedded: str
+    source: Printed
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneFacts(Facts):
+    """Facts for the Fine-tune page."""
+
+    finetune: FinetuneOwn
+
+
 # What the first button trains: small enough to be done in seconds.
-QUICK = {
-    "encoder": SCRATCH,
-    "steps": 120,
-    "batch_size": 32,
-    "learning_rate": 0.05,
-    "evaluations": 24,
-}
+QUICK = QuickPlan(encoder=SCRATCH, steps=120, batch_size=32, learning_rate=0.05, evaluations=24)
 
 
-def page_data() -> Json:
+FACTS = FinetuneFacts
+
+
+def page_data() -> FinetuneOwn:
     """Return the facts for this page."""
-    return {
-        "table": finetune_table(),
-        "quick": QUICK,
-        "more_evaluations": MORE_EVALUATIONS,
-        "schedules": SCHEDULES,
-        "samplers": SAMPLERS,
-        "augmentations": AUGMENTATIONS,
-        "practice": list(PRACTICE),
-        "examples": [
+    return FinetuneOwn(
+        table=finetune_table(),
+        quick=QUICK,
+        more_evaluations=MORE_EVALUATIONS,
+        schedules=SCHEDULES,
+        samplers=SAMPLERS,
+        augmentations=AUGMENTATIONS,
+        practice=list(PRACTICE),
+        examples=[
             name
             for name, example in textbook.EXAMPLES.items()
             if example.encodable and not example.encoder
         ],
-        "scratch": SCRATCH,
-        "embedded": EMBEDDED,
-        "source": _printed(),
-    }
+        scratch=SCRATCH,
+        embedded=EMBEDDED,
+        source=_printed(),
+    )
 
 
-def _printed() -> Json:
+def _printed() -> Printed:
     """The figures of the source's table, row by row."""
-    rows = {
-        figure: [
-            {
-                "model": model,
-                "loss": loss,
-                "values": [*values, published_experiment.AVERAGES[figure][model, loss]],
-            }
-            for (model, loss), values in table.items()
-        ]
-        for figure, table in published_experiment.FIGURES.items()
-    }
-    return {
-        "citation": published_experiment.CITATION,
-        "sets": published_experiment.DATA_SETS,
-        **rows,
-    }
+    return Printed(
+        citation=published_experiment.CITATION,
+        sets=list(published_experiment.DATA_SETS),
+        spearman=_rows("spearman"),
+        accuracy=_rows("accuracy"),
+    )
+
+
+def _rows(figure: str) -> list[PrintedRow]:
+    means = published_experiment.AVERAGES[figure]
+    table = published_experiment.FIGURES[figure]
+    return [
+        PrintedRow(model, loss, [*values, means[model, loss]])
+        for (model, loss), values in table.items()
+    ]

@@ -10,11 +10,11 @@ from explorer.runtime.limits import SEEDS
 from explorer.sources.batches import SAMPLERS
 from explorer.sources.practice import PRACTICE
 from explorer.web.pages.finetune.plans import ENTRIES, SHARED
-from explorer.web.state_table import Entry, kind_of, table
+from explorer.web.state_table import Entry, Kind, kind_of, table
 
 # Enough to see something on few pairs, and soon over on many.
 FIRST_STEPS = 60
-_KINDS = {
+_KINDS: dict[str, Kind] = {
     "parameters": "parameters",
     "columns": "list",
     "threshold": "number",
@@ -38,7 +38,7 @@ def first_plan() -> dict[str, Any]:
     return first
 
 
-def finetune_table() -> list[dict[str, object]]:
+def finetune_table() -> list[Entry]:
     """A change of the plan has it checked; the address names the runs that are shown."""
     plan = first_plan()
     kept: dict[str, Any] = {"affects": "nothing"}

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from explorer.lab.landscape.surface import levers, offered
-from explorer.runtime.response_types import Json
 from explorer.sources.textbook import EXAMPLES
+from explorer.web.page_facts import Facts
 from explorer.web.pages.landscape import requests
 from explorer.web.pages.landscape.state import landscape_table
+from explorer.web.state_table import Entry
 from losses import LOSSES
 
 SERVED = requests.SERVED
 
 
-def page_data() -> Json:
-    """Return the facts for this page: its state, the losses with a landscape and what moves each,
-    and the examples whose pairs it shows."""
-    return {
-        "table": landscape_table(),
-        "levers": {name: [one.name for one in levers(LOSSES[name])] for name in offered()},
-        "examples": list(EXAMPLES),
-    }
+@dataclass(frozen=True, kw_only=True)
+class LandscapeOwn:
+    """Facts for the Landscape page alone: its state, the losses with a landscape and the parameters
+    that move each, and the examples whose pairs it shows."""
+
+    table: list[Entry]
+    levers: dict[str, list[str]]
+    examples: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LandscapeFacts(Facts):
+    """Facts for the Landscape page."""
+
+    landscape: LandscapeOwn
+
+
+FACTS = LandscapeFacts
+
+
+def page_data() -> LandscapeOwn:
+    """Return the facts for this page."""
+    return LandscapeOwn(
+        table=landscape_table(),
+        levers={name: [one.name for one in levers(LOSSES[name])] for name in offered()},
+        examples=list(EXAMPLES),
+    )

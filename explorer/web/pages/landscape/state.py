@@ -12,7 +12,7 @@ FIRST = [
 ]
 
 
-def landscape_table() -> list[dict[str, object]]:
+def landscape_table() -> list[Entry]:
     """Other losses or another batch begin a step of the browser's history. `scene` is the link of a
     scene of Explore whose batch stands in place of the example."""
     return table(

@@ -2,39 +2,77 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from explorer.lab.large.form_methods import loss_input_of, method_of, offered, parameters_of
 from explorer.lab.large.session import pair_limit
 from explorer.locale import LANGUAGES, Word, catalogue, title_word
 from explorer.runtime.limits import LARGE_FILE_BYTES
-from explorer.runtime.response_types import Json
 from explorer.sources.encoders import EMBEDDED
-from explorer.web.pages.explore.loss_facts import described_parameters
+from explorer.web.page_facts import Facts
+from explorer.web.pages.explore.loss_facts import Parameter, described_parameters
 from explorer.web.pages.large import requests, takeaway_and_remarks
 from explorer.web.pages.large.state import large_table
+from explorer.web.state_table import Entry
 from losses import LOSSES
 
 SERVED = [*requests.SERVED, *takeaway_and_remarks.SERVED]
 
 
-def page_data() -> Json:
+@dataclass(frozen=True, kw_only=True)
+class LargeLoss:
+    """The abilities of a loss on the Large batch page."""
+
+    most: int
+    most_drawn: int
+    wanted: Literal["cosines", "angles", "vectors"]
+    family: str
+    reads_texts: bool
+    parameters: list[Parameter]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeOwn:
+    """Facts for the Large batch page alone."""
+
+    losses: dict[str, LargeLoss]
+    not_here: dict[str, list[Word]]
+    table: list[Entry]
+    bytes: int
+    encoder: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeFacts(Facts):
+    """Facts for the Large batch page."""
+
+    large: LargeOwn
+
+
+FACTS = LargeFacts
+
+
+def page_data() -> LargeOwn:
     """Return the facts for this page."""
-    return {
-        "losses": {
-            name: {
-                "most": pair_limit(name),
-                "most_drawn": pair_limit(name, drawn=True),
-                "wanted": loss_input_of(name),
-                "family": method_of(name).family,
-                "reads_texts": LOSSES[name].reads_texts,
-                "parameters": described_parameters(parameters_of(name)),
-            }
-            for name in offered()
-        },
-        "not_here": _not_here(),
-        "table": large_table(),
-        "bytes": LARGE_FILE_BYTES,
-        "encoder": EMBEDDED,
-    }
+    return LargeOwn(
+        losses={name: _loss(name) for name in offered()},
+        not_here=_not_here(),
+        table=large_table(),
+        bytes=LARGE_FILE_BYTES,
+        encoder=EMBEDDED,
+    )
+
+
+def _loss(name: str) -> LargeLoss:
+    return LargeLoss(
+        most=pair_limit(name),
+        most_drawn=pair_limit(name, drawn=True),
+        wanted=loss_input_of(name),
+        family=method_of(name).family,
+        reads_texts=LOSSES[name].reads_texts,
+        parameters=described_parameters(parameters_of(name)),
+    )
 
 
 def _not_here() -> dict[str, list[Word]]:

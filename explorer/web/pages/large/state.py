@@ -14,7 +14,7 @@ from explorer.web.state_table import Entry, entries, table
 _RANGES = {**random_batch.RANGES, "pairs": (2, LARGE_PAIRS)}
 
 
-def large_table() -> list[dict[str, object]]:
+def large_table() -> list[Entry]:
     """Another loss, other data or another part of the map are a step of the browser's history;
     what else is chosen is not."""
     step = {"history": True}

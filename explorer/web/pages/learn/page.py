@@ -2,45 +2,89 @@
 
 from __future__ import annotations
 
-from explorer.lab.learn.lesson import Lesson, Step
+from dataclasses import dataclass
+
+from explorer.lab.learn import lesson
 from explorer.lab.learn.lessons import LECTURE, LESSONS
-from explorer.runtime.response_types import Json
+from explorer.web.page_facts import Facts
 from explorer.web.pages.learn import requests
 from explorer.web.pages.learn.state import learn_table
+from explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
 # The lessons have addresses of their own below that of the page.
 BELOW = [lesson.name for lesson in LESSONS]
 
 
-def page_data() -> Json:
+@dataclass(frozen=True)
+class LearnAnswer:
+    """A number to choose as a prediction, and how it is written."""
+
+    value: float
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnStep:
+    """A step of a lesson: its numbers, what is predicted, and the places of its lever. Without
+    `answers` a place of the `axis` is marked, which is right within `near`."""
+
+    figures: list[str]
+    answers: list[LearnAnswer]
+    axis: list[float]
+    near: float
+    goal: int
+    stops: int
+    worded: bool
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson, how many minutes it takes, and the landscape that it leads on to, "" for none."""
+
+    name: str
+    minutes: int
+    steps: list[LearnStep]
+    landscape: str
+
+
+@dataclass(frozen=True)
+class LearnOwn:
+    """Facts for the Learn page alone."""
+
+    table: list[Entry]
+    lessons: list[Lesson]
+    lecture: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnFacts(Facts):
+    """Facts for the Learn page."""
+
+    learn: LearnOwn
+
+
+FACTS = LearnFacts
+
+
+def page_data() -> LearnOwn:
     """Return the facts for this page."""
-    return {
-        "table": learn_table(),
-        "lessons": [_lesson(one) for one in LESSONS],
-        "lecture": list(LECTURE),
-    }
+    return LearnOwn(learn_table(), [_lesson(one) for one in LESSONS], list(LECTURE))
 
 
-def _lesson(lesson: Lesson) -> Json:
-    steps = [_step(one) for one in lesson.steps]
-    return {
-        "name": lesson.name,
-        "minutes": lesson.minutes,
-        "steps": steps,
-        "landscape": lesson.landscape,
-    }
+def _lesson(told: lesson.Lesson) -> Lesson:
+    steps = [_step(one) for one in told.steps]
+    return Lesson(told.name, told.minutes, steps, told.landscape)
 
 
-def _step(step: Step) -> Json:
+def _step(step: lesson.Step) -> LearnStep:
     asked = step.prediction
-    answers = [{"value": one, "text": step.written(asked.of, one)} for one in asked.answers]
-    return {
-        "figures": list(step.figures),
-        "answers": answers,
-        "axis": [asked.low, asked.high],
-        "near": asked.near,
-        "goal": step.lever.goal,
-        "stops": len(step.lever.stops),
-        "worded": step.lever.written == "word",
-    }
+    return LearnStep(
+        figures=list(step.figures),
+        answers=[LearnAnswer(one, step.written(asked.of, one)) for one in asked.answers],
+        axis=[asked.low, asked.high],
+        near=asked.near,
+        goal=step.lever.goal,
+        stops=len(step.lever.stops),
+        worded=step.lever.written == "word",
+    )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from explorer.web.state_table import Entry, table
 
 
-def learn_table() -> list[dict[str, object]]:
+def learn_table() -> list[Entry]:
     """Another step is a step of the browser's history; `at` is a stop of the lever."""
     return table(
         [

@@ -3,31 +3,70 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
+from typing import Any
 
+from explorer.lab.compare.comparison_results import Side
 from explorer.lab.sphere.film import MAX_MOVES
 from explorer.lab.sphere.presets import PRESETS, Preset
-from explorer.runtime.response_types import Json
+from explorer.web.page_facts import ChosenLoss, Facts
 from explorer.web.pages.sphere import requests
 from explorer.web.pages.sphere.state import EXAMPLES, RATE, sphere_table
+from explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
 
 
-def page_data() -> Json:
+@dataclass(frozen=True)
+class SpherePreset:
+    """A film worth watching: its losses, and where and how the points move, as the state of the
+    page has them."""
+
+    name: str
+    sides: list[ChosenLoss]
+    start: dict[str, object]
+    steps: dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SphereOwn:
+    """Facts for the sphere alone; `rate` are the ends of the learning rate's slider, and `moves`
+    is the largest number of points that a hand may move."""
+
+    table: list[Entry]
+    presets: list[SpherePreset]
+    examples: list[str]
+    rate: tuple[float, float]
+    moves: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SphereFacts(Facts):
+    """Facts for the sphere."""
+
+    sphere: SphereOwn
+
+
+FACTS = SphereFacts
+
+
+def page_data() -> SphereOwn:
     """Return the facts for this page."""
-    return {
-        "table": sphere_table(),
-        "presets": [_preset(one) for one in PRESETS],
-        "examples": list(EXAMPLES),
-        "rate": list(RATE),
-        "moves": MAX_MOVES,
-    }
+    return SphereOwn(
+        table=sphere_table(),
+        presets=[_preset(one) for one in PRESETS],
+        examples=list(EXAMPLES),
+        rate=RATE,
+        moves=MAX_MOVES,
+    )
 
 
-def _preset(preset: Preset) -> Json:
-    sides = [
-        {"loss": one.loss, "convention": one.convention, "parameters": dict(one.parameters)}
-        for one in preset.sides
-    ]
+def _preset(preset: Preset) -> SpherePreset:
+    sides = [_chosen(one) for one in preset.sides]
     start, steps = dataclasses.asdict(preset.start), dataclasses.asdict(preset.steps)
-    return {"name": preset.name, "sides": sides, "start": start, "steps": steps}
+    return SpherePreset(preset.name, sides, start, steps)
+
+
+def _chosen(side: Side) -> ChosenLoss:
+    parameters: dict[str, Any] = dict(side.parameters)
+    return ChosenLoss(side.loss, side.convention, parameters)

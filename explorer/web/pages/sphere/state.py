@@ -27,7 +27,7 @@ _OF_KIND = {
 }
 
 
-def sphere_table() -> list[dict[str, object]]:
+def sphere_table() -> list[Entry]:
     """Return the entries; another film is a step of the browser's history. `steps.moves` has four
     whole numbers for each point that a hand moved (`explorer.lab.sphere.film.Move`)."""
     first = PRESETS[0]

@@ -113,10 +113,10 @@ def test_its_loss_and_gradient_are_those_of_its_definition(new, count):
 
 def test_the_page_offers_it(new):
     assert new.name in offered()
-    listed = page_data()["losses"][new.name]
-    assert listed["parameters"][0].name == new.parameters[0].name
-    assert listed["most"] == pair_limit(new.name)
-    assert (listed["most"] == LARGE_PAIRS) == (new.name != "one_way")
+    listed = page_data().losses[new.name]
+    assert listed.parameters[0].name == new.parameters[0].name
+    assert listed.most == pair_limit(new.name)
+    assert (listed.most == LARGE_PAIRS) == (new.name != "one_way")
 
 
 def test_without_a_form_it_is_not_offered(monkeypatch):

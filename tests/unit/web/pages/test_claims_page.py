@@ -97,9 +97,9 @@ def test_what_there_is_not_is_refused(name: str, request_: dict) -> None:
 
 
 def test_the_page_knows_every_claim_before_it_asks() -> None:
-    listed = page_data()["listed"]
-    assert [one["name"] for one in listed] == list(claims())
-    assert {one["name"] for one in listed if one["trains"]} == set(TRAININGS)
+    listed = page_data().listed
+    assert [one.name for one in listed] == list(claims())
+    assert {one.name for one in listed if one.trains} == set(TRAININGS)
 
 
 @pytest.mark.trains

@@ -29,11 +29,8 @@ ASK = by_name(SERVED)
 
 def scenes_of(name: str) -> tuple[Scenario, list[Side]]:
     asked = QUESTIONS[name]
-    sides = [
-        Side(one["loss"], one["convention"], tuple(one["parameters"].items()))
-        for one in asked["sides"]
-    ]
-    return Scenario(data=Data(example=asked["example"]), rules=Rules(**asked["rules"])), sides
+    sides = [Side(one.loss, one.convention, tuple(one.parameters.items())) for one in asked.sides]
+    return Scenario(data=Data(example=asked.example), rules=Rules(**asked.rules)), sides
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -41,8 +38,8 @@ def test_a_question_can_be_asked_and_is_answered_in_words(name):
     scenario, sides = scenes_of(name)
     found = compare(scenario, sides)
     assert all(one.stands for one in found.sides)
-    entries = {entry["name"] for entry in compare_table()}
-    assert QUESTIONS[name]["state"].keys() <= entries
+    entries = {entry.name for entry in compare_table()}
+    assert QUESTIONS[name].state.keys() <= entries
     for language in LANGUAGES:
         assert {f"compare.question.{name}", f"compare.answer.{name}"} <= catalogue(language).keys()
 
@@ -83,7 +80,7 @@ def test_of_eight_pairs_alone_multi_similarity_falls_as_they_collapse():
 def test_a_shift_is_noticed_by_those_with_a_target_alone():
     scenario, sides = scenes_of("only_the_order")
     batch = make_batch(scenario.data, scenario.rules)
-    change = Change("shift", by=QUESTIONS["only_the_order"]["state"]["by"])
+    change = Change("shift", by=QUESTIONS["only_the_order"].state["by"])
     found = what_if([side.scene(scenario) for side in sides], batch, change)
     assert {one.loss for one in found if one.notices} == {"cosine_mse"}
 

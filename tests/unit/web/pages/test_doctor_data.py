@@ -229,10 +229,10 @@ def test_the_loss_may_be_named_as_a_librarys_class():
 
 
 def test_the_loss_of_a_link_is_one_of_those_that_can_be_asked():
-    entries = {entry["name"]: entry for entry in doctor_table()}
-    assert set(entries["data.loss"]["choices"]) <= set(LOSSES)
-    assert entries["data.example"]["choices"] == SETS
-    links = [entry["link"] for entry in entries.values() if "link" in entry]
+    entries = {entry.name: entry for entry in doctor_table()}
+    assert set(entries["data.loss"].choices) <= set(LOSSES)
+    assert entries["data.example"].choices == SETS
+    links = [entry.link for entry in entries.values() if entry.link is not None]
     assert len(set(links)) == len(links)
 
 

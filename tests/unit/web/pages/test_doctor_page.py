@@ -19,7 +19,7 @@ ASK = by_name(SERVED)["explain"]
 def test_a_number_to_begin_with_is_found_and_stands_in_its_scene(known):
     found = ASK(known)
     assert found["fits"]
-    entries = {entry["name"] for entry in doctor_table()}
+    entries = {entry.name for entry in doctor_table()}
     assert known.keys() <= entries
     for finding in found["findings"]:
         first = finding["losses"][0]

@@ -49,7 +49,7 @@ def test_the_first_plan_is_one_that_can_start():
 
 
 def test_the_quick_plan_fits_into_the_first():
-    plan = plans.read_plan({**FIRST, **page.page_data()["quick"]})
+    plan = plans.read_plan({**FIRST, **vars(page.page_data().quick)})
     assert plan.encoder == SCRATCH
     assert plan.loss == FIRST["loss"]
 
@@ -184,11 +184,11 @@ def test_a_held_out_file_is_read_by_the_columns_of_the_other_where_it_has_them(u
 
 
 def test_the_figures_of_the_source_with_their_means():
-    printed = page.page_data()["source"]
+    printed = page.page_data().source
     for figure in ("spearman", "accuracy"):
-        for row in printed[figure]:
-            *values, mean = row["values"]
-            assert len(values) == len(printed["sets"])
+        for row in getattr(printed, figure):
+            *values, mean = row.values
+            assert len(values) == len(printed.sets)
             assert mean == pytest.approx(sum(values) / len(values), abs=0.006)
 
 

@@ -32,9 +32,9 @@ def test_a_step_comes_measured_at_each_stop_with_its_answer(lesson) -> None:
 
 
 def test_the_page_knows_every_lesson_before_it_asks() -> None:
-    known = page_data()["lessons"]
-    assert [one["name"] for one in known] == [one.name for one in LESSONS]
-    assert all(one["steps"][0]["goal"] < one["steps"][0]["stops"] for one in known)
+    known = page_data().lessons
+    assert [one.name for one in known] == [one.name for one in LESSONS]
+    assert all(one.steps[0].goal < one.steps[0].stops for one in known)
 
 
 def test_the_loss_of_a_lesson_is_seen_on_the_batch_that_was_left_on_explore() -> None:

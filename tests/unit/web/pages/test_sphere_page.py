@@ -11,6 +11,7 @@ import pytest
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.sphere.film import MAX_MOVES
 from explorer.lab.sphere.presets import PRESETS
+from explorer.runtime.json_encoding import plain
 from explorer.web.pages.sphere import requests
 from explorer.web.pages.sphere.page import page_data
 from explorer.web.pages.sphere.state import sphere_table
@@ -30,7 +31,7 @@ def numbers(text: str, *shape: int) -> np.ndarray:
 
 @pytest.mark.parametrize("at", range(len(PRESETS)), ids=[one.name for one in PRESETS])
 def test_a_preset_of_the_page_is_its_film(at: int) -> None:
-    sent = page_data()["presets"][at]
+    sent = plain(page_data().presets)[at]
     answer = ASK["film"]({name: sent[name] for name in ("sides", "start", "steps")})
     points, films = films_of(sent["name"])
     assert len(answer.films) == len(films)
@@ -43,8 +44,8 @@ def test_a_preset_of_the_page_is_its_film(at: int) -> None:
 
 
 def test_the_state_begins_with_the_first_preset() -> None:
-    state = {entry["name"]: entry["default"] for entry in sphere_table()}
-    first = page_data()["presets"][0]
+    state = {entry["name"]: entry["default"] for entry in plain(sphere_table())}
+    first = plain(page_data().presets)[0]
     assert state["sides"] == first["sides"]
     for part in ("start", "steps"):
         told = {name: one for name, one in state.items() if name.startswith(f"{part}.")}

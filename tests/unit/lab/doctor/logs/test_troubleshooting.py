@@ -58,7 +58,7 @@ RUNS, SETS = by_name(run_check.SERVED), by_name(dataset_check.SERVED)
 def asked(address):
     """What its address has the page ask for: of each entry what stands there, or its default."""
     said = dict(parse_qsl(address.partition("#")[2]))
-    table = {one["link"]: one for one in doctor_table() if one.get("link")}
+    table = {one.link: one for one in doctor_table() if one.link}
     assert set(said) - {"t"} <= set(table)
     return said
 

@@ -1,0 +1,90 @@
+"""Facts for every page when it opens; those of one page stand in its `page.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.core.scenario import SentScenario
+from explorer.runtime.response_types import Setting
+from explorer.web.pages.explore.loss_facts import Loss
+from explorer.web.state_table import Entry
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class PageLink:
+    """Path of a page, and its key in the catalogue."""
+
+    path: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of Explore: pairs, bytes of a file, letters of a link, settings of a random batch."""
+
+    pairs: int
+    bytes: int
+    encoder: str
+    plain_encoders: list[str]
+    random: dict[str, Range]
+    link: int
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """A page that strangers share: its Space, "" for none, and how many hours it keeps things."""
+
+    space: str
+    uploads: float
+    runs: float
+
+
+@dataclass(frozen=True)
+class RelatedClass:
+    """A class of a library that is no loss here, by its names: `key` is the sentence that says why,
+    `loss` what to look at in its place; `shared`: a loss that is here is called so, too."""
+
+    names: list[str]
+    loss: str
+    key: str
+    shared: bool
+
+
+@dataclass(frozen=True)
+class ChosenLoss:
+    """A loss with its convention and what differs from its defaults."""
+
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A textbook example."""
+
+    note: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """Facts for every page; `counts` names the values that are grouped by thousands, `scenario` is
+    the table of Explore's state, `defaults` its first values; `hosted` is null at home. `groups`
+    are those of losses, in order; `paired` the axes whose places are pairs, `by_pair` those named
+    by a pair. `names` are the other names of losses, each with the loss and a convention, "" for
+    ours."""
+
+    pages: list[PageLink]
+    hosted: Hosted | None
+    counts: list[str]
+    losses: dict[str, Loss]
+    groups: list[str]
+    paired: list[str]
+    by_pair: list[str]
+    names: list[tuple[str, str, str]]
+    related_classes: list[RelatedClass]
+    defaults: SentScenario
+    scenario: list[Entry]
+    limits: Limits
