@@ -15,6 +15,7 @@ from explorer.core.scenario import Data, Rules, Scenario
 from explorer.export.caption import pair_numbers
 from explorer.export.csv import corrected_csv, corrections_csv
 from explorer.runtime.problem import Problem
+from tests.sentences import raises_problem
 
 ROWS = tuple(
     (f"The {word} cat sat.", f"A {word} cat sat down.", str(n)) for n, word in enumerate("abcdef")
@@ -81,7 +82,7 @@ def test_a_link_carries_them():
 
 
 def test_what_is_no_label_is_said():
-    with pytest.raises(Problem, match="high"):
+    with raises_problem("score_not_a_number", value="high"):
         load_pairs(with_corrections((*ROWS[0][:2], "high")).data)
     with pytest.raises(Problem):
         load_pairs(with_corrections(*((a, b, "") for a, b, _ in ROWS)).data)

@@ -20,6 +20,7 @@ from explorer.sources.random_batch import RandomBatch, mislabelled_pairs
 from explorer.sources.textbook import EXAMPLES
 from losses import LOSSES, spec_of
 from tests.scenes import data_for
+from tests.sentences import raises_problem
 from tests.unit.losses.made import case
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=24, dimension=16, seed=5))
@@ -336,7 +337,7 @@ def test_where_the_dimensions_are_too_few_the_floor_is_a_bound(dimension, bound)
 def test_a_link_may_carry_what_a_convention_no_longer_takes(loss, convention, chosen):
     spec = LOSSES[loss].under(convention)
     assert parameters_for(spec, chosen) == parameters_for(spec, {})
-    with pytest.raises(Problem, match="has no parameter"):
+    with raises_problem("unknown_parameter"):
         parameters_for(spec, {"include_myself": True})
 
 

@@ -21,6 +21,7 @@ from explorer.runtime.problem import Problem
 from explorer.web.api.endpoints import compute_loss, list_losses
 from losses import LOSSES
 from losses.aliases import plain
+from tests.sentences import raises_problem
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_recipes_are_listed_by_their_names():
 
 
 def test_what_nobody_is_called_is_refused():
-    with pytest.raises(Problem, match="nothing like it"):
+    with raises_problem("unknown_loss", name="nothing like it"):
         losses_called("nothing like it")
     for name in ("VSE++", "matryoshka(nothing like it)", "queue(cosent)"):
         with pytest.raises(Problem):

@@ -16,6 +16,7 @@ from explorer.export.exploration_arrays import picture
 from explorer.runtime.json_encoding import plain as as_sent
 from explorer.runtime.problem import Problem
 from losses import LOSSES
+from tests.sentences import raises_problem
 
 PLAIN = """
 import torch
@@ -92,7 +93,7 @@ def test_a_wrong_place_is_answered(place, said):
 
 
 def test_an_absent_function_is_answered_with_those_present(own):
-    with pytest.raises(Problem, match="soft_order"):
+    with raises_problem("own_loss_no_function", known="soft_order"):
         own(PLAIN, "soft_ordre")
 
 
@@ -103,7 +104,7 @@ def test_arguments_that_no_batch_has_are_named(own):
 
 def test_a_loss_that_returns_a_vector_is_answered(own):
     own("def g(scores, labels):\n    return scores * 2\n", "g")
-    with pytest.raises(Problem, match="one number"):
+    with raises_problem("not_one_number"):
         explore(dataclasses.replace(Scenario(), loss="g"))
 
 
@@ -259,7 +260,7 @@ def test_a_file_that_is_only_touched_is_not_run_again(own, monkeypatch):
 def test_a_file_that_is_gone_is_said(own):
     own(FIRST, "rank")
     own_loss.own_loss("rank").path.unlink()
-    with pytest.raises(Problem, match="no file"):
+    with raises_problem("own_loss_no_file"):
         explore(SCENE)
 
 
@@ -286,7 +287,7 @@ def test_what_changed_on_disk_meanwhile_is_not_overwritten(own, local):
     own(FIRST, "rank")
     found, text, digest = read_text("rank")
     changed(own, FIRST + "# by another editor\n")
-    with pytest.raises(Problem, match="changed on disk"):
+    with raises_problem("own_loss_changed"):
         write("rank", text, digest)
     assert found.path.read_text().endswith("# by another editor\n")
     _, _, digest = read_text("rank")
@@ -327,9 +328,9 @@ def test_a_file_is_edited_only_where_no_other_computer_reaches_it(
     if may:
         write("rank", FIRST, digest)
         return
-    with pytest.raises(Problem, match="on this computer"):
+    with raises_problem("own_loss_not_here"):
         read_text("rank")
-    with pytest.raises(Problem, match="on this computer"):
+    with raises_problem("own_loss_not_here"):
         write("rank", "", digest)
     assert own_loss.own_loss("rank").path.read_text() == FIRST
 

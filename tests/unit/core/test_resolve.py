@@ -17,7 +17,6 @@ from explorer.core.scenario import Data, Scenario
 from explorer.lab.compare.compared_losses import Side, compare
 from explorer.lab.sweep import sweep
 from explorer.lab.variation_over_batches import batches_of_file, over_batches
-from explorer.runtime.problem import Problem
 from explorer.sources import encoders
 from explorer.sources.batches import Draw
 from explorer.sources.encoders.backend import Backend
@@ -28,6 +27,7 @@ from explorer.web.pages.explore import requests as exploring
 from explorer.web.pages.large import requests as large
 from losses import LOSSES
 from tests.added_encoder import MadeEncoder
+from tests.sentences import raises_problem
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
 NAMES = ("first model", "second model", "third model")
@@ -174,7 +174,7 @@ def test_other_values_are_checked_as_the_first_were():
     found = resolve(SCENARIO).at(temperature=0.3)
     assert found.parameters["temperature"] == 0.3
     assert dict(found.scenario.parameters) == {"temperature": 0.3}
-    with pytest.raises(Problem, match="temperature"):
+    with raises_problem("parameter_range", name="temperature"):
         found.at(temperature=-1.0)
 
 
@@ -183,5 +183,5 @@ def test_a_program_is_told_of_a_parameter_of_another_convention():
     (soft,) = (one.name for one in LOSSES["triplet"].conventions if "SoftMargin" in one.name)
     scene = Scenario(loss="triplet", convention=soft, parameters=(("margin", 0.5),))
     assert "margin" not in resolve(scene).parameters
-    with pytest.raises(Problem, match="margin"):
+    with raises_problem("unknown_parameter", name="margin"):
         resolve(scene, strict=True)

@@ -19,6 +19,7 @@ from explorer.sources.random_batch import RandomBatch
 from explorer.web.pages.explore.loss_facts import describe_loss
 from losses import LOSSES
 from tests.hostile import nested
+from tests.sentences import raises_problem
 
 FORMER = [
     (name, former, today)
@@ -107,7 +108,7 @@ def test_a_link_with_the_former_name_of_a_convention_opens_it(loss, former, toda
 
 def test_a_convention_that_never_was_stays_unknown():
     scenario = Scenario(loss="info_nce", convention="sentence-transformers 1.0")
-    with pytest.raises(Problem, match=r"sentence-transformers 1\.0"):
+    with raises_problem("unknown_convention", name="sentence-transformers 1.0"):
         explore(scenario)
 
 
@@ -130,25 +131,25 @@ def test_lone_surrogates_survive():
 
 
 def test_an_unknown_version_is_named():
-    with pytest.raises(Problem, match="version 9"):
+    with raises_problem("link_version", version="9"):
         Scenario.from_link("9.abcdef")
 
 
 @pytest.mark.parametrize("cut", [1, 2, 5, 20])
 def test_a_link_cut_short_is_called_damaged(cut):
-    with pytest.raises(Problem, match="incomplete or damaged"):
+    with raises_problem("link_damaged"):
         Scenario.from_link(FULL.to_link()[:-cut])
 
 
 @pytest.mark.parametrize("body", ["", "!!!", "AAAA", "eNo=", "中文"])
 def test_nonsense_is_called_damaged(body):
-    with pytest.raises(Problem, match="incomplete or damaged"):
+    with raises_problem("link_damaged"):
         Scenario.from_link(f"1.{body}")
 
 
 def test_a_link_that_unpacks_to_very_much_is_refused():
     bomb = base64.urlsafe_b64encode(zlib.compress(b'"' + b"a" * 40_000_000 + b'"', 9)).decode()
-    with pytest.raises(Problem, match="damaged"):
+    with raises_problem("link_damaged"):
         Scenario.from_link(f"1.{bomb}")
 
 
@@ -228,6 +229,6 @@ def test_a_scene_of_a_shared_page_has_so_many_letters_in_its_rows(monkeypatch):
         monkeypatch.setenv(HOSTED, "1")
         assert len(getattr(Scenario.from_json(scene).data, name)) == 1000
         monkeypatch.setenv("LOSSPRISM_SCENE_MIB", "1")
-        with pytest.raises(Problem, match="at most"):
+        with raises_problem("scene_too_large_here"):
             Scenario.from_json(scene)
         monkeypatch.delenv("LOSSPRISM_SCENE_MIB")

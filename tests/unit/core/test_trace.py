@@ -14,9 +14,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from explorer.core.trace import trace
-from explorer.runtime.problem import Problem
 from losses import LOSSES
 from losses.ranking.cosent import cosent_definition
+from tests.sentences import raises_problem
 
 SCORES = torch.tensor([0.1, 0.2, 0.8, 0.9], dtype=torch.float64)
 LABELS = torch.tensor([0, 0, 1, 1])
@@ -261,12 +261,12 @@ def test_memory_is_released_afterwards():
 
 
 def test_a_loss_must_be_one_number():
-    with pytest.raises(Problem, match=r"one number"):
+    with raises_problem("not_one_number"):
         trace(lambda x: x * 2, torch.ones(3))
 
 
 def test_a_function_not_written_in_python_is_refused():
-    with pytest.raises(Problem, match="not written in Python"):
+    with raises_problem("not_python"):
         trace(torch.sum, torch.ones(3))
 
 

@@ -7,13 +7,12 @@ import json
 import re
 
 import numpy as np
-import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
 from explorer.export.interactive_figure import interactive_figure, write_interactive
 from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
+from tests.sentences import raises_problem
 
 
 def data_in(drawn: str) -> dict:
@@ -48,6 +47,6 @@ def test_words_of_the_users_stay_words():
 
 
 def test_what_cannot_be_written_is_said(tmp_path):
-    with pytest.raises(Problem, match="could not be written") as caught:
+    with raises_problem("figure_not_written") as caught:
         write_interactive(Scenario(), tmp_path / "no" / "figure.html")
     assert caught.value.key == "problem.figure_not_written"

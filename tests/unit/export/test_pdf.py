@@ -15,8 +15,8 @@ from explorer.export.figure.files import figure_text, write_figure
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.pdf import as_pdf
 from explorer.locale import LANGUAGES
-from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
+from tests.sentences import raises_problem
 
 pytest.importorskip("fpdf")
 LARGE = Data(source="random", random=RandomBatch(pairs=80, dimension=8, seed=7))
@@ -85,8 +85,9 @@ def test_letters_that_no_font_has_are_named_and_the_page_refuses(monkeypatch, tm
     file = as_pdf(svg)
     assert "损" in file.undrawn
     assert "Install a font" in file.remark("en")
-    with pytest.raises(Problem, match="损"):
+    with raises_problem("figure_letters") as refused:
         figure_text("f", svg, {"format": "pdf"})
+    assert "损" in refused.value.values["letters"]
     assert "损" in write_figure(Scenario(), tmp_path / "f.pdf", language="zh")
     assert (tmp_path / "f.pdf").read_bytes().startswith(b"%PDF")
 

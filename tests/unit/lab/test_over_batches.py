@@ -14,10 +14,10 @@ from explorer.lab.variation_over_batches import (
     over_batches,
     random_batches,
 )
-from explorer.runtime.problem import Problem
 from explorer.sources.batches import Draw
 from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch
+from tests.sentences import raises_problem
 
 SMALL = Data(source="random", random=RandomBatch(pairs=12, dimension=8, seed=3))
 
@@ -71,7 +71,7 @@ def test_what_was_corrected_is_corrected_in_every_batch():
 
 
 def test_an_example_is_all_that_there_is():
-    with pytest.raises(Problem, match="all that there is"):
+    with raises_problem("no_batches"):
         random_batches(Data(), 3)
 
 
@@ -97,5 +97,5 @@ def test_a_batch_without_a_positive_has_no_figure_of_a_loss_that_needs_one():
 @pytest.mark.encoder
 def test_no_positive_in_any_batch_is_said():
     scenario = Scenario(loss="info_nce", data=Data(source="table"))
-    with pytest.raises(Problem, match="positive"):
+    with raises_problem("no_positives"):
         over_batches(scenario, without_positives(4))

@@ -13,6 +13,7 @@ from explorer.runtime.fair_queue import FairQueue, in_turn
 from explorer.runtime.jobs import Job
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
+from tests.sentences import raises_problem
 
 LONG_S = 60
 MIDDLING_S = 2 * fair_queue.LIGHT_S  # of a processor
@@ -224,7 +225,7 @@ def test_all_who_come_without_a_key_are_one_in_the_queue(monkeypatch):
             with as_visitor(new_key(), is_new=True), in_turn():
                 return True
 
-        with pytest.raises(Problem, match="heavy work"):
+        with raises_problem("busy_own"):
             pool.submit(another).result()
 
 

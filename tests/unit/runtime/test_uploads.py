@@ -10,6 +10,7 @@ from explorer.runtime import cache, uploads
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
+from tests.sentences import raises_problem
 
 TOKEN = "0123456789abcdef"
 
@@ -40,7 +41,7 @@ def test_a_file_in_one_piece_or_in_several_is_the_same_file():
 def test_what_is_forgotten_is_begun_again():
     uploads.hand_in({"token": TOKEN, "start": 0, "content": encoded(b"abc")})
     assert uploads.hand_in({"token": TOKEN, "forget": True, "name": "f"}) == ("", "f")
-    with pytest.raises(Problem, match="did not arrive whole"):
+    with raises_problem("large_file_pieces"):
         uploads.hand_in({"token": TOKEN, "start": 3, "content": encoded(b"d"), "last": True})
 
 
@@ -50,7 +51,7 @@ def test_what_is_forgotten_is_begun_again():
     + [{"content": "", "token": TOKEN, "start": start} for start in (None, -1, "0", True)],
 )
 def test_a_request_that_is_no_file_is_refused(request_):
-    with pytest.raises(Problem, match="does not fit"):
+    with raises_problem("scenario_entry"):
         uploads.hand_in(request_)
 
 
@@ -69,7 +70,7 @@ def test_half_a_character_in_a_name_is_replaced():
 def test_a_file_that_is_too_large_is_refused_and_dropped(monkeypatch):
     monkeypatch.setattr(uploads, "LARGE_FILE_BYTES", 4)
     uploads.receive(TOKEN, 0, b"abc", "f.csv")
-    with pytest.raises(Problem, match=r"f\.csv"):
+    with raises_problem("large_file_too_large", name="f.csv"):
         uploads.receive(TOKEN, 3, b"de", "f.csv")
     assert list(cache.cache_folder("arriving").iterdir()) == []
 
@@ -77,12 +78,12 @@ def test_a_file_that_is_too_large_is_refused_and_dropped(monkeypatch):
 def test_a_file_arrives_in_pieces_under_the_name_of_its_content():
     token = "0123456789abcdef"
     uploads.receive(token, 0, b"abc", "f.csv")
-    with pytest.raises(Problem, match=r"f\.csv"):
+    with raises_problem("large_file_pieces", name="f.csv"):
         uploads.receive(token, 2, b"def", "f.csv")  # not where the last piece ended
     uploads.receive(token, 3, b"def", "f.csv")
     name = uploads.arrived(token, "f.csv")
     assert uploads.read(name, "f.csv") == b"abcdef"
-    with pytest.raises(Problem, match="no longer"):
+    with raises_problem("large_file_gone"):
         uploads.read("f" * 32, "f.csv")
 
 
@@ -102,9 +103,9 @@ def test_a_piece_of_a_file_that_left_is_no_file_of_its_own():
     token = "0123456789abcdef"
     uploads.receive(token, 0, b"abc", "f.csv")
     cache.prune(most=0)
-    with pytest.raises(Problem, match="did not arrive whole"):
+    with raises_problem("large_file_pieces"):
         uploads.receive(token, 3, b"def", "f.csv")
-    with pytest.raises(Problem, match="did not arrive whole"):
+    with raises_problem("large_file_pieces"):
         uploads.arrived(token, "f.csv")
 
 
@@ -117,7 +118,7 @@ def test_what_one_visitor_of_a_hosted_page_hands_in_is_counted_together(monkeypa
         begun = {"name": "more", "token": TOKEN, "content": encoded(bytes(2**18))}
         uploads.hand_in({**begun, "start": 0})
         uploads.hand_in({**begun, "start": 2**18})
-        with pytest.raises(Problem, match=r"more is not taken.* 1 MiB"):
+        with raises_problem("uploads_too_large", name="more", most="1"):
             uploads.hand_in({**begun, "start": 2**19})
         uploads.forget_mine()
         uploads.hand_in(half)

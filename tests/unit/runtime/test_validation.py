@@ -8,6 +8,7 @@ import pytest
 
 from explorer.runtime import validation
 from explorer.runtime.problem import Problem
+from tests.sentences import raises_problem
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,12 @@ def test_what_does_not_fit_is_named(chosen, where):
         read(chosen)
     assert caught.value.key == "problem.scenario_entry"
     assert caught.value.values["where"] == where
-    with pytest.raises(Problem, match=r"outer\.unheard"):
+    with raises_problem("scenario_unknown", where="outer.unheard"):
         read({"unheard": 1})
 
 
 def test_a_row_is_named_by_its_number():
-    with pytest.raises(Problem, match=r"rows\[2\]"):
+    with raises_problem("scenario_entry", where="rows[2]"):
         validation.rows(2)([["a", "b"], ["a"]], "rows")
     assert validation.rows(2)([["a", None], [3, "b"]], "rows") == (("a", ""), ("3", "b"))
 

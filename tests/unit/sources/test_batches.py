@@ -15,6 +15,7 @@ from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.sources.batches import SAMPLERS, Draw, batch_rows, drawn, epoch_of, successive
 from explorer.sources.pairs import Pairs
+from tests.sentences import raises_problem
 
 SIZE = 8
 
@@ -130,21 +131,21 @@ def test_more_than_there_are_is_all_there_are():
 
 @pytest.mark.parametrize("size", [2, 7])
 def test_a_size_that_labels_cannot_fill_is_named(size):
-    with pytest.raises(Problem, match="even number"):
+    with raises_problem("sampler_labels"):
         drawn(pairs(), Draw("group_by_label", size))
 
 
 def test_one_label_cannot_be_grouped():
     alike = Pairs(("a", "b", "c", "d"), ("e", "f", "g", "h"), (1.0,) * 4)
-    with pytest.raises(Problem, match="two labels"):
+    with raises_problem("sampler_labels"):
         drawn(alike, Draw("group_by_label", 4))
 
 
 def test_where_no_batch_can_be_filled_it_is_said():
     same = Pairs(("a",) * 9, tuple(f"b {i}" for i in range(9)), (1.0,) * 9)
-    with pytest.raises(Problem, match="no batch of 4 pairs"):
+    with raises_problem("no_batch", size=4):
         drawn(same, Draw("no_duplicates", 4))
-    with pytest.raises(Problem, match="no batch of 9 pairs"):  # all that there are
+    with raises_problem("no_batch", size=9):  # all that there are
         drawn(same, Draw("no_duplicates", 512))
 
 
@@ -212,8 +213,8 @@ def test_a_batch_of_rows_has_no_more_pairs_than_can_be_shown():
 
 def test_what_rows_cannot_be_drawn_by_is_said():
     whole, _ = triplets(0)
-    with pytest.raises(Problem, match="no one label"):
+    with raises_problem("sampler_rows"):
         drawn(whole, Draw("group_by_label", 4))
     alike = Pairs(("a",) * 8, tuple("bcdefghi"), (1.0,) * 8, in_rows=(0, 0, 1, 1, 2, 2, 3, 3))
-    with pytest.raises(Problem, match="no batch of 2 rows"):
+    with raises_problem("no_batch_of_rows", size=2):
         drawn(alike, Draw("no_duplicates", 2))

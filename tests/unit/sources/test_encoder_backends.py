@@ -16,13 +16,13 @@ from explorer.lab.compare.compared_losses import Side, compare
 from explorer.lab.doctor.encoder_checks import look
 from explorer.lab.doctor.pair_table_profile import profiled
 from explorer.runtime.owner_permissions import with_leave
-from explorer.runtime.problem import Problem
 from explorer.sources import encoders
 from explorer.sources.encoders import check_leave, encode, is_here, is_trainable, locate
 from explorer.sources.encoders.model_folder import ModelFolder
 from explorer.sources.pairs import Pairs
 from explorer.web import large_files
 from explorer.web.pages.large import requests as large
+from tests.sentences import raises_problem
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
 MODULE = '''
@@ -120,7 +120,7 @@ def test_doctor_knows_it(letters, tmp_path, monkeypatch, capsys):
 
 
 def test_its_own_refusals_reach_the_user(letters):
-    with pytest.raises(Problem, match="letters of"):
+    with raises_problem("encoder_id", encoder="letters of"):
         explore(Scenario(data=Data(source="table", rows=ROWS, encoder="letters of")))
 
 
@@ -129,13 +129,13 @@ def test_what_it_does_not_say_has_an_answer(letters):
         check_leave(NAME)  # nothing of it is fetched
     assert is_here(NAME)
     assert not is_trainable(NAME)
-    with pytest.raises(Problem, match="not a cross-encoder"):
+    with raises_problem("cross_not_cross"):
         locate(NAME).score(["a"], ["b"])
     assert locate(NAME).token_lengths(["a"]) is None
 
 
 def test_a_module_gone_is_a_name_like_any_other():
-    with pytest.raises(Problem, match="cannot be the id of a model"):
+    with raises_problem("encoder_id"):
         encode(["a"], NAME)
 
 

@@ -23,6 +23,7 @@ from explorer.sources.encoders.model_folder import letters_read
 from explorer.sources.encoders.sentence_encoder import SentenceEncoder
 from explorer.sources.hub_cache import MARK
 from tests.added_encoder import added
+from tests.sentences import raises_problem
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
 
@@ -314,7 +315,7 @@ def test_a_hosted_page_encodes_no_sentence_that_is_too_long(tiny, monkeypatch):
     tiny_one = locate(str(tiny["encoder"]))
     assert encode(["a" * 6], str(tiny["encoder"])).shape == (1, 16)  # at home as long as one likes
     monkeypatch.setenv(HOSTED, "1")
-    with pytest.raises(Problem, match="at most 5 characters; the longest here has 6") as refused:
+    with raises_problem("sentence_too_long", count=6, most=5) as refused:
         tiny_one.encode(["a", "b" * 6])
     assert refused.value.key == "problem.sentence_too_long"
     assert len(tiny_one.encode(["a" * 5])) == 1
@@ -418,7 +419,7 @@ def test_a_hosted_page_downloads_no_encoder_that_is_too_large(monkeypatch, tiny,
     files = ["config.json", "model.safetensors", "pytorch_model.bin"]
     hub = FakeHub(monkeypatch, tiny["encoder"], files)
     hub.sizes = {"model.safetensors": 501 * 2**20, "pytorch_model.bin": 2**40}
-    with pytest.raises(Problem, match="has 501") as refused:
+    with raises_problem("encoder_too_large", size=501) as refused:
         locate("someone/model")
     assert refused.value.key == "problem.encoder_too_large"
     assert hub.patterns is None
@@ -453,7 +454,7 @@ def test_a_hub_that_never_answers_is_given_up(monkeypatch, tiny):
     monkeypatch.setattr(limits, "HUB_S", -0.5)
     assert problem_key(locate, "someone/model") == "hub_unreachable"
     monkeypatch.setenv(HOSTED, "1")
-    with pytest.raises(Problem, match="on your own computer"):  # a folder is none of a visitor's
+    with raises_problem("hub_unreachable_hosted"):  # a folder is none of a visitor's
         locate("someone/model")
     assert answers == []
     given_up.set()

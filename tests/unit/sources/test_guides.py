@@ -355,5 +355,5 @@ def test_vectors_count_in_the_size_of_a_scene(monkeypatch):
 
 
 def test_where_no_vectors_are_asked_for_a_role_of_them_is_none():
-    with pytest.raises(Problem, match="guide_first"):
+    with raises_problem("column_role_unknown", role="guide_first"):
         read_table(written(PAIR), "x.jsonl", columns={"guide_first": "sentence1"})

@@ -19,6 +19,7 @@ from explorer.runtime.jobs import Cancelled
 from explorer.runtime.problem import Problem
 from explorer.sources import hub_datasets
 from explorer.sources.hub_datasets import first_rows, fits_here
+from tests.sentences import raises_problem
 
 ROWS = [{"first": f"a {place}", "second": "b", "score": place} for place in range(600)]
 
@@ -73,7 +74,7 @@ def test_a_hub_that_falls_silent_is_left(hub, monkeypatch):
     monkeypatch.setattr(hub_datasets, "_TICK_S", 0.01)
     monkeypatch.setattr(limits, "HUB_SILENT_S", 0.05)
     began = time.monotonic()
-    with pytest.raises(Problem, match="could not be reached, so the data set “someone/set”"):
+    with raises_problem("hub_set_unreachable", name="someone/set"):
         first_rows("someone/set", "train", 10, quiet)
     assert time.monotonic() - began < 10
     over.set()
@@ -86,7 +87,7 @@ def test_a_hosted_page_fetches_no_data_set_that_is_too_large(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HUB_MIB", "2")
     assert fits_here("someone/set", about) == 3 * limits.MIB  # at home as large as one likes
     monkeypatch.setenv(HOSTED, "1")
-    with pytest.raises(Problem, match="at most 2 MB, and “someone/set” has 3"):
+    with raises_problem("hub_set_large", name="someone/set", size=3, most=2):
         fits_here("someone/set", about)
     about.siblings[0].size -= limits.MIB
     assert fits_here("someone/set", about) == 2 * limits.MIB
@@ -94,7 +95,7 @@ def test_a_hosted_page_fetches_no_data_set_that_is_too_large(monkeypatch):
 
 def test_more_text_than_a_file_may_have_is_said(hub, monkeypatch):
     monkeypatch.setattr(limits, "LARGE_FILE_BYTES", 2000)
-    with pytest.raises(Problem, match="Read fewer rows of it"):
+    with raises_problem("hub_set_rows"):
         first_rows("someone/set", "train", 600, quiet)
 
 

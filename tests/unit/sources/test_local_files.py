@@ -15,6 +15,7 @@ from explorer.lab.training.unseen_pairs import read as read_unseen
 from explorer.runtime.problem import Problem
 from explorer.sources import tables
 from explorer.sources.local_files import saved_set_files
+from tests.sentences import raises_problem
 
 datasets = pytest.importorskip("datasets")
 ROWS = {
@@ -80,5 +81,5 @@ def test_files_outside_the_folder_are_not_read(tmp_path):
 
 def test_a_folder_that_is_too_large_is_refused(folder, monkeypatch):
     monkeypatch.setattr(tables, "FILE_BYTES", 100)
-    with pytest.raises(Problem, match="pairs"):
+    with raises_problem("file_too_large", name="pairs"):
         tables.read_file(folder)

@@ -15,6 +15,7 @@ from explorer.lab.large.files import read_pairs
 from explorer.runtime.problem import Problem
 from explorer.sources.reading_notes import reading_notes
 from explorer.sources.tables import Table, read_table
+from tests.sentences import raises_problem
 
 QUERIES = ("red hat", "green tea", "garden hose")
 TRIPLETS = [
@@ -246,10 +247,10 @@ ID_TABLES = {
 @pytest.mark.parametrize("name", ID_TABLES)
 def test_a_table_of_ids_is_refused_with_what_to_join(name):
     content = ID_TABLES[name].encode()
-    with pytest.raises(Problem, match="hold ids and no texts") as caught:
+    with raises_problem("table_of_ids") as caught:
         read_table(content, name)
     assert caught.value.about == ""  # no other choice of columns puts it right
-    with pytest.raises(Problem, match="hold ids and no texts"):
+    with raises_problem("table_of_ids"):
         read_pairs(content, name, None, None, lambda *_: None)
 
 

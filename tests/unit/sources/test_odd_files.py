@@ -29,6 +29,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources import delimited, json_rows, parquet, record_batches, tables
 from explorer.sources.cells import is_score, read_score
 from explorer.sources.tables import from_rows, read_table
+from tests.sentences import raises_problem
 
 HEAD = "sentence1,sentence2,score\n"
 
@@ -301,7 +302,7 @@ def test_what_may_be_one_or_a_thousand_is_asked(cell):
 @pytest.mark.parametrize("cell", ["5²", "¹", "①", "½", "4⁄5", "1²³", "Ⅳ"])
 def test_a_digit_that_is_a_footnote_is_no_digit(cell):
     assert not is_score(cell)
-    with pytest.raises(Problem, match="not a number"):
+    with raises_problem("score_not_a_number"):
         read_score(cell, "score")
 
 

@@ -24,6 +24,7 @@ from explorer.web.pages.doctor import run_check as doctoring_run
 from explorer.web.pages.explore import requests as exploring
 from explorer.web.pages.finetune import plan_check
 from explorer.web.pages.finetune import requests as training
+from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus
 from tests.wire import by_name
 
@@ -199,7 +200,7 @@ def test_a_call_that_names_a_model_itself_agrees_to_it(hub):
 
 def test_the_link_of_an_api_call_agrees_to_nothing(hub):
     link = Scenario.from_json(scenes("encoder")).to_link()
-    with pytest.raises(Problem, match="not on this computer"):
+    with raises_problem("model_leave"):
         figure(scene=link)
     assert hub == []
 

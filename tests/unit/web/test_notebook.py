@@ -11,6 +11,7 @@ from explorer import notebook
 from explorer.core.scenario import Rules, Scenario
 from explorer.runtime.problem import Problem
 from explorer.web import assets
+from tests.sentences import raises_problem
 
 FIRST = ["A man eats pasta.", "A girl plays the violin.", "Two dogs run.", "It rains in Rome."]
 SECOND = ["Someone has a meal.", "A child makes music.", "A cat sleeps.", "The stock market fell."]
@@ -49,7 +50,7 @@ def test_show_opens_another_librarys_definition(notebook_server):
     )
     restored = Scenario.from_link(shown.address.split("/#")[1])
     assert (restored.loss, restored.convention) == ("triplet", "torch 2.13 (ε in the distance)")
-    with pytest.raises(Problem, match="has no convention “numpy”"):
+    with raises_problem("unknown_convention", name="numpy"):
         explorer.show(FIRST, SECOND, LABELS, loss="triplet", convention="numpy")
 
 
@@ -57,7 +58,7 @@ def test_show_takes_the_rules_of_the_page(notebook_server):
     shown = explorer.show(FIRST, SECOND, LABELS, threshold=0.7, label_range=(0, 2))
     restored = Scenario.from_link(shown.address.split("/#")[1])
     assert restored.rules == Rules(threshold=0.7, label_range=(0.0, 2.0))
-    with pytest.raises(Problem, match="cannot run from 2 to 0"):
+    with raises_problem("label_range", low="2", high="0"):
         explorer.show(FIRST, SECOND, LABELS, label_range=(2, 0))
 
 

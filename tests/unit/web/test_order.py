@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import threading
 
-import pytest
-
 from explorer.core.explore import seconds_for
 from explorer.core.scenario import Scenario
 from explorer.lab.compare import compared_losses
@@ -17,6 +15,7 @@ from explorer.runtime.fair_queue import is_light
 from explorer.runtime.problem import Problem
 from explorer.web.api import endpoints as api
 from explorer.web.server_functions import served
+from tests.sentences import raises_problem
 
 
 def test_what_few_pairs_take_is_light_and_what_many_take_is_not():
@@ -44,7 +43,7 @@ def test_that_the_machine_was_busy_is_not_kept_of_a_side(monkeypatch):
     kept, asked = ComparisonCache(), (Scenario(), [Side("cosent"), Side("pairwise_hinge")])
     with monkeypatch.context() as patched:
         patched.setattr(compared_losses.jobs, "in_order", busy)
-        with pytest.raises(Problem, match="already wait"):
+        with raises_problem("busy_middling"):
             compare(*asked, kept=kept)
     assert all(one.stands for one in compare(*asked, kept=kept).sides)
 

@@ -26,6 +26,7 @@ from explorer.sources.encoders.backend import TokenLengths
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
 from tests.added_encoder import MadeEncoder, added
+from tests.sentences import raises_problem
 
 COUNT, DIMENSION = 60, 256
 
@@ -260,7 +261,7 @@ def test_mining_can_be_stopped_and_says_what_it_cannot_do(encoder, tmp_path):
     rows = mining.write_mined(found, tmp_path / "mined.tsv").read_text().splitlines()
     assert rows[0] == "anchor\tpositive\tnegative"
     assert len(rows) == len(found.triplets) + 1
-    with pytest.raises(Problem, match="None of 5 pairs"):
+    with raises_problem("mine_none", pairs=5):
         mining.write_mined(mining.Mined((), 5, 5), tmp_path / "none.tsv")
 
 

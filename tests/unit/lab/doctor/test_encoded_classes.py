@@ -16,8 +16,8 @@ from explorer.lab.doctor.class_encoder_checks import (
 )
 from explorer.lab.doctor.command_options import add_to
 from explorer.lab.doctor.commands import doctor
-from explorer.runtime.problem import Problem
 from explorer.web.api.dataset_check import doctor_data
+from tests.sentences import raises_problem
 
 WRONG = "how warm will it be"
 TEXTS = {
@@ -90,5 +90,5 @@ def test_negatives_are_mined_of_pairs_alone(tmp_path, capsys):
     status, printed = run(path, capsys, "--encoder", "minilm", "--mine", str(tmp_path / "x.tsv"))
     assert status == 2
     assert "texts with classes" in printed.err
-    with pytest.raises(Problem, match="texts with classes"):
+    with raises_problem("classes_no_pairs"):
         doctor_data("info_nce", table=TABLE, encoder="minilm", negatives=1)

@@ -18,9 +18,9 @@ from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
 from explorer.lab.doctor.pair_dataset_checks import KINDS, examine
 from explorer.lab.doctor.suitable_losses import suited
 from explorer.runtime.jobs import Cancelled
-from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
+from tests.sentences import raises_problem
 
 TABLE = """\
 query,document,label,teacher
@@ -64,7 +64,7 @@ def test_columns_that_are_named_make_the_first_row_a_header():
     assert list(named.profile.columns.first) == ["how tall", "how old"]
     # By number the first row is one of the pairs.
     assert len(read(text, columns={"first": "2", "second": "1"}).profile) == 3
-    with pytest.raises(Problem, match=r"no column “nowhere”.*“how\?”, “that!”"):
+    with raises_problem("column_unknown", column="nowhere", columns="“how?”, “that!”"):
         read(text, columns={"first": "how?", "second": "nowhere"})
     classes = {"text": "that!", "class": "how?"}
     table = read_table(text.encode(), "t.csv", quiet, columns=classes)
@@ -116,7 +116,7 @@ def test_it_can_be_stopped():
 
 
 def test_what_is_no_file_has_a_sentence(tmp_path):
-    with pytest.raises(Problem, match="cannot be opened"):
+    with raises_problem("file_unreadable"):
         content_of(tmp_path / "nowhere.csv")
 
 

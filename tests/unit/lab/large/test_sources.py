@@ -13,9 +13,9 @@ from explorer.lab.large.files import read_pairs
 from explorer.lab.large.session import open_batch
 from explorer.runtime import cache
 from explorer.runtime.jobs import Cancelled
-from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch, draw
 from tests.added_encoder import MadeEncoder
+from tests.sentences import raises_problem
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
 
@@ -61,7 +61,7 @@ def test_columns_can_be_chosen():
     text = "sentence1,sentence2,score,mine\na,b,1,0.5\nc,d,0,0.25\n"
     assert read(text).scores is None
     assert read(text, {"similarity": "mine"}).scores.tolist() == [0.5, 0.25]
-    with pytest.raises(Problem, match="column"):
+    with raises_problem("column_unknown"):
         read(text, {"similarity": "absent"})
 
 
@@ -233,7 +233,7 @@ def test_pairs_stand_by_label_then_by_score():
 
 
 def test_more_pairs_than_there_may_be_are_refused():
-    with pytest.raises(Problem, match="1048576"):
+    with raises_problem("random_pairs", highest=1048576):
         drawn(RandomBatch(pairs=2**20 + 1))
 
 

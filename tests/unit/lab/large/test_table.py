@@ -7,7 +7,7 @@ import pytest
 
 from explorer.lab.large.pair_table import PAGE, histogram, page
 from explorer.lab.large.session import checked, open_batch
-from explorer.runtime.problem import Problem
+from tests.sentences import raises_problem
 from tests.unit.lab.large.made import batch_of
 
 
@@ -76,7 +76,7 @@ def test_search_by_words_numbers_and_comparisons(opened, search, expected):
     ],
 )
 def test_a_condition_that_cannot_be_read_is_named(opened, search, named):
-    with pytest.raises(Problem, match="is no condition") as refused:
+    with raises_problem("large_search") as refused:
         page(opened, search, "score", True, 0)
     assert refused.value.values["text"] == named
 

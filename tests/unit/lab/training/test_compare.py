@@ -19,8 +19,8 @@ from explorer.lab.training.run_difference_verdict import Difference
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.unseen_pairs import Unseen
 from explorer.locale import say
-from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED
+from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus, train_here
 
 PLAN = TrainingPlan(
@@ -162,7 +162,7 @@ def test_the_probe_batch_opens_in_the_explorer(several):
 def test_queueing_several_checks_all_before_any(runs):
     good = dataclasses.replace(PLAN, data=dataclasses.replace(PLAN.data, example="graded_english"))
     bad = dataclasses.replace(good, loss="info_nce", threshold=99.0)
-    with pytest.raises(Problem, match="positive pairs"):
+    with raises_problem("training_no_positives"):
         run_comparison.start_all(runs, [good, bad])
     assert runs.listed() == []
 

@@ -13,7 +13,6 @@ from explorer.lab.training.data_augmentation import augmented, cut_off, reordere
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.lab.training.trainer_inputs import classes_of, sentences_of
 from explorer.locale import title_word
-from explorer.runtime.problem import Problem
 from losses import LOSSES
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.lab.training.conftest import corpus
@@ -132,7 +131,7 @@ def test_a_held_out_file_whose_encoding_cannot_be_told_has_that_of_the_other(tmp
     files = {"file": str(tmp_path / "train.csv"), "held_out_file": str(tmp_path / "held_out.csv")}
     told = TrainingData(source="file", **files, encoding="KOI8-R")
     assert data.read(TrainingPlan(data=told)).held_out[0][0] == "ВАЙ"
-    with pytest.raises(Problem, match="encoding"):
+    with raises_problem("file_encoding"):
         data.read(TrainingPlan(data=TrainingData(source="file", **files)))
 
 

@@ -17,6 +17,7 @@ from explorer.lab.training import takeaway
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
+from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import SUMMARY, corpus
 
 PLAN = {"encoder": SCRATCH, "dimension": 8, "batch_size": 8, "evaluations": 4}
@@ -119,7 +120,7 @@ def test_no_file_that_is_none_hides_another_run(file, runs, stopped):
 def test_a_row_that_is_no_pair_is_said(row, stopped):
     odd, _ = stopped
     (odd.path / "train.jsonl").write_text(row, encoding="utf-8")
-    with pytest.raises(Problem, match=r"train\.jsonl"):
+    with raises_problem("training_damaged", file="train.jsonl"):
         odd.read_pairs("train.jsonl")
 
 
@@ -134,7 +135,7 @@ def test_arrays_with_objects_are_not_unpickled(stopped, tmp_path):
     np.save(odd.path / "probe_guide.npy", np.array([Runs_code()], dtype=object), allow_pickle=True)
     np.savez(odd.path / "after.npz", scores=np.array([Runs_code()], dtype=object))
     assert Runs(odd.path.parent).probe_guide(odd.name) is None
-    with pytest.raises(Problem, match=r"after\.npz"):
+    with raises_problem("training_damaged", file="after.npz"):
         odd.read_arrays("after.npz")
     assert not mark.exists()
 
@@ -196,7 +197,7 @@ def test_a_link_out_of_the_folder_is_neither_followed_nor_packed(at, runs, stopp
         lambda: takeaway.model_zip(runs, run.name, tmp_path / "m.zip"),
         lambda: takeaway.script_zip(runs, run.name, tmp_path / "s.zip"),
     ):
-        with pytest.raises(Problem, match="link to a place outside"):
+        with raises_problem("training_link_outside"):
             act()
     assert not list(tmp_path.glob("*.zip"))
 

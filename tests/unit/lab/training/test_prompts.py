@@ -17,7 +17,7 @@ from explorer.lab.training.data import Corpus
 from explorer.lab.training.ended_run_scores import measured
 from explorer.lab.training.held_out_metrics import HeldOut, live_sample
 from explorer.lab.training.plan import TrainingPlan
-from explorer.runtime.problem import Problem
+from tests.sentences import raises_problem
 from tests.tiny import save_bert
 from tests.unit.lab.training.taught import triplets
 
@@ -200,9 +200,9 @@ def test_an_odd_configuration_has_no_prompts(text, tmp_path):
 
 
 def test_prompts_are_refused_where_they_would_not_be_used():
-    with pytest.raises(Problem, match="cross-encoder"):
+    with raises_problem("training_prompt_cross"):
         TrainingPlan(kind="cross", query_prompt="query: ")
-    with pytest.raises(Problem, match="same prompt"):
+    with raises_problem("training_prompt_classes"):
         TrainingPlan(loss="proxy_anchor", query_prompt="query: ")
     same = TrainingPlan(loss="proxy_anchor", query_prompt="a ", document_prompt="a ")
     assert same.prompts_for(["sentence", "label"]) == {"sentence": "a "}

@@ -25,6 +25,7 @@ from explorer.lab.training.runs import Runs
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
+from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus
 
 PLAN = {"encoder": SCRATCH, "dimension": 8, "batch_size": 8, "evaluations": 4}
@@ -81,7 +82,7 @@ def test_a_full_disk_ends_the_run_with_a_sentence(runs, monkeypatch):
 
 def test_a_folder_that_is_no_encoder_is_refused_at_once(runs, tmp_path):
     (tmp_path / "notes.txt").write_text("no model", encoding="utf-8")
-    with pytest.raises(Problem, match="holds no model"):
+    with raises_problem("encoder_no_model"):
         runs.start(TrainingPlan(encoder=str(tmp_path)), corpus())
     assert runs.listed() == []
 
@@ -90,7 +91,7 @@ def test_a_root_that_cannot_be_written_is_said(tmp_path):
     from explorer.lab.training.runs import Runs
 
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(Problem, match="--runs"):
+    with raises_problem("training_no_folder"):
         Runs(tmp_path / "file" / "runs").start(TrainingPlan(**PLAN), corpus())
 
 
@@ -111,7 +112,7 @@ def test_a_run_sees_one_gpu(device, visible, expected):
 
 @pytest.mark.parametrize("name", ["../x", "", "a/b", None, "nowhere"])
 def test_names_from_strangers(name, runs):
-    with pytest.raises(Problem, match="no run called"):
+    with raises_problem("training_no_run"):
         runs.status(name)
 
 
@@ -181,7 +182,7 @@ def test_a_run_leaves_at_once(runs, monkeypatch):
 
     def looked_at(path, own=shutil.rmtree, **how):
         for ask in (runs.status, runs.history, runs.folder, runs.stop, runs.delete):
-            with pytest.raises(Problem, match="no run called"):
+            with raises_problem("training_no_run"):
                 ask(name)
         seen.append((runs.listed(), runs.busy()))
         own(path, **how)
@@ -305,7 +306,7 @@ def test_a_damaged_run_of_a_hosted_page_leaves_in_its_time(runs, file, monkeypat
     (broken.path / file).write_bytes(b"\x00")
     with as_visitor(new_key()):
         assert runs.listed() == []
-        with pytest.raises(Problem, match="There is no run called"):
+        with raises_problem("training_no_run"):
             runs.status(broken.name)
     runs.drop_old()
     assert broken.path.exists()

@@ -11,9 +11,9 @@ from explorer.core.loss_lookup import as_registered, other_names
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.large.form_methods import offered
 from explorer.runtime.jobs import Jobs
-from explorer.runtime.problem import Problem
 from explorer.web import large_files
 from explorer.web.pages.large import requests as large
+from tests.sentences import raises_problem
 from tests.unit.lab.large.made import batch_of
 from tests.wire import by_name
 
@@ -116,5 +116,5 @@ def test_a_loss_goes_by_the_class_of_a_library():
     for name, loss in named:
         if as_registered(name)[0] == loss:  # it is no name of several losses
             assert large.read_asked({**REQUEST, "loss": name}).loss == loss
-    with pytest.raises(Problem, match="not offered"):
+    with raises_problem("large_loss"):
         large.read_asked({**REQUEST, "loss": "NoSuchLoss"})

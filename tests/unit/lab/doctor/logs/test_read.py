@@ -19,6 +19,7 @@ from explorer.lab.doctor.logs.run_reader import is_run, read_content, read_run
 from explorer.runtime.problem import Problem
 from losses.sentence_transformers import PrismCallback
 from losses.sentence_transformers.class_recognition import CALLBACK_RECORD
+from tests.sentences import raises_problem
 from tests.tiny import static_model
 from tests.unit.losses.test_prism import BATCH, rows, trained
 
@@ -218,7 +219,7 @@ def test_a_table_of_runs_is_no_log(tmp_path):
         '"64","500","0.25"\n"bold-sun-1","crashed","-","me","","2026-01-02T03:04:05.000Z","12","",'
         '"64","40","2.5"\n'
     )
-    with pytest.raises(Problem, match="a table of runs"):
+    with raises_problem("run_table_of_runs"):
         read_content("wandb_export.csv", text.encode())
     path = tmp_path / "wandb_export.csv"
     path.write_text(text, encoding="utf-8")
@@ -281,7 +282,7 @@ def test_a_log_of_too_many_curves_is_refused(monkeypatch):
     history = [{"step": step, "loss": 1.0, f"other {step}": 2.0} for step in range(2)]
     assert len(read_content("s.json", json.dumps({"log_history": history}).encode()).curves) == 3
     history.append({"step": 2, "one more": 1.0})
-    with pytest.raises(Problem, match="more than 3 curves"):
+    with raises_problem("run_too_many_curves", most=3):
         read_content("s.json", json.dumps({"log_history": history}).encode())
 
 
@@ -298,7 +299,7 @@ def test_a_value_beyond_all_numbers_is_infinite_wherever_it_stands(written):
         curve = read_content(name, text.encode()).curve("loss")
         assert curve.values.tolist() == [math.inf, -math.inf]
         assert curve.unit.tolist() == [0, 0]
-    with pytest.raises(Problem, match="step"):
+    with raises_problem("run_step"):
         read_content("s.json", state.replace('"step": 1', f'"step": {written}').encode())
 
 
@@ -349,13 +350,13 @@ def test_a_malformed_log_gets_a_sentence(name, content, said):
 
 
 def test_so_does_a_place_without_any(tmp_path):
-    with pytest.raises(Problem, match="There is no file or folder"):
+    with raises_problem("run_missing"):
         read_run(str(tmp_path / "nothing"))
-    with pytest.raises(Problem, match="holds no log of a training"):
+    with raises_problem("run_folder"):
         read_run(str(tmp_path))
     (tmp_path / "loss.csv").write_text("step,loss\n1,2\n")
     log = read_run(str(tmp_path / "loss.csv"))
-    with pytest.raises(Problem, match="no curve “other”"):
+    with raises_problem("run_no_curve", name="other"):
         log.curve("other")
 
 
@@ -382,7 +383,7 @@ def test_the_column_of_steps_is_chosen_among_those_that_rise():
     for step, last in (("seen", 32 * 59), ("epoch", 5.9), ("#", 59)):
         log = read_content("a.csv", text.encode(), step)
         assert (log.step, log.curve("loss").steps[-1]) == (step, last)
-    with pytest.raises(Problem, match="no column “loss” that could be its steps"):
+    with raises_problem("run_step_unknown", step="loss"):
         read_content("a.csv", text.encode(), "loss")
 
 

@@ -11,6 +11,7 @@ import pytest
 from explorer.lab.doctor.logs import trackio
 from explorer.lab.doctor.logs.run_reader import read_content, read_run
 from explorer.runtime.problem import Problem
+from tests.sentences import raises_problem
 
 
 def database(path, table="metrics"):
@@ -38,7 +39,7 @@ def test_a_project_of_trackio(tmp_path):
     held.execute("CREATE TABLE things (name TEXT)")
     held.commit()
     held.close()
-    with pytest.raises(Problem, match="no project of trackio's"):
+    with raises_problem("run_no_trackio"):
         read_run(str(other))
 
 
@@ -55,7 +56,7 @@ def test_a_project_that_is_written_to_is_read_with_its_last_rows(tmp_path):
     held.commit()
     assert read_run(str(tmp_path / "project.db")).curve("loss").values.tolist() == [2.5, 1.5]
     held.close()
-    with pytest.raises(Problem, match=r"project\.db-wal” beside it"):
+    with raises_problem("run_journal", name="project.db"):
         read_content("project.db", alone)
 
 
@@ -83,7 +84,7 @@ def test_rows_of_a_database_hold_no_more_than_its_file(tmp_path):
     held.close()
     tracemalloc.start()
     try:
-        with pytest.raises(Problem, match="its rows hold more than the file does"):
+        with raises_problem("run_damaged", reason="its rows hold more than the file does"):
             read_content("project.db", path.read_bytes())
         assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
     finally:
@@ -95,7 +96,7 @@ def test_a_database_is_not_read_without_end(tmp_path, monkeypatch):
     assert len(read_content("project.db", content).curve("loss")) == 200
     monkeypatch.setattr(trackio, "INSTRUCTIONS", 10)
     monkeypatch.setattr(trackio, "LOOKS", 5)
-    with pytest.raises(Problem, match="interrupted"):
+    with raises_problem("run_damaged", reason="interrupted"):
         read_content("project.db", content)
 
 
