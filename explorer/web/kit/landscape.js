@@ -236,28 +236,29 @@ function surfaceFigure(landscape, stop, width) {
 
 /**
  * A landscape at one stop. `negative` is where it is cut, null for nowhere; `press` hears of a score of the negative
- * that was clicked, and `keep` gets the chart.
+ * that was clicked.
  * @param {{ landscape: Landscape, stop: number, view: View, negative: number | null, label: string,
- *   press?: (negative: number) => void, keep?: (chart: import("./plot.js").PlotlyChart) => void }} properties
+ *   press?: (negative: number) => void }} properties
  */
-export function LandscapePlot({ landscape, stop, view, negative, label, press = () => {}, keep = () => {} }) {
+export function LandscapePlot({ landscape, stop, view, negative, label, press = () => {} }) {
   const figure = useMemo(
     () => (/** @type {number} */ width) =>
       view === "surface" ? surfaceFigure(landscape, stop, width) : levelsFigure(landscape, stop, negative, width),
     [landscape, stop, view, negative],
   );
-  return h(Plot, { key: view, figure, label, at: null, reach: () => {}, press: (_x, y) => press(y), keep });
+  return h(Plot, { key: view, figure, label, at: null, reach: () => {}, press: (_x, y) => press(y), keep: () => {} });
 }
 
 /**
- * A landscape as a square panel of a file, which has its lines and dots; the colours of the heights stay on the page.
- * @param {import("./plot.js").PlotlyChart} chart
- * @param {number} side pixels
- * @param {string} title
+ * A landscape from above as a square panel of a file, with its lines and dots; the colours of the heights stay on the
+ * page.
+ * @param {Landscape} landscape
+ * @param {{ stop: number, negative: number | null, side: number, title: string }} options `side` in pixels
  */
-export function landscapePanel(chart, side, title) {
-  const panel = chart.panel(side, side, title);
-  return { ...panel, data: panel.data.filter((one) => /** @type {{ type?: string }} */ (one).type === "scatter") };
+export function landscapePanel(landscape, { stop, negative, side, title }) {
+  const { data, layout } = levelsFigure(landscape, stop, negative, side);
+  const lines = data.filter((one) => /** @type {{ type?: string }} */ (one).type === "scatter");
+  return { wide: side, tall: side, title, data: lines, layout };
 }
 
 /** @typedef {{ heights: Float32Array, curvature: Float32Array, formula: Float32Array | null, axis: number[] }} Cut */

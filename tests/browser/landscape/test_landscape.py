@@ -57,6 +57,7 @@ def test_a_landscape_is_walked(new_page: Callable[..., Page], server: Server) ->
     expect(notes.nth(0)).to_contain_text("radius 0.566")
     expect(page.locator(".lp-landscape-cut output")).to_have_text("0.5")
 
+    page.locator("#lp-view-surface").click()  # a file has the level lines, whatever is shown
     page.locator(".lp-landscape-more summary").nth(1).click()
     with page.expect_download() as taken:
         page.locator(".lp-downloads [data-say='take.svg']").click()

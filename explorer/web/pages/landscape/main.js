@@ -11,12 +11,11 @@ import { GONE } from "../../kit/server.js";
 import { groupsOf } from "../../kit/sidebar.js";
 import { stored } from "../../kit/storage.js";
 import { entitle } from "../../kit/title.js";
-import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
+import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
 import { MINE } from "./state.js";
 
 /** @typedef {import("./state.js").LandscapePage} LandscapePage */
-/** @typedef {Map<number, import("../../kit/plot.js").PlotlyChart>} Charts by the place of the loss */
 /** @typedef {import("../../kit/landscape.js").View} View */
 
 const VIEWS = /** @type {View[]} */ (["levels", "surface"]);
@@ -27,7 +26,6 @@ const PANEL = 420; // pixels of a side of a landscape in a file
 /** @param {{ channel: LandscapePage }} properties */
 function Main({ channel }) {
   channel.observe("state", "found");
-  const charts = useRef(/** @type {Charts} */ (new Map())).current;
   useLayoutEffect(() => entitle(say("page.landscape")));
   return h(
     "div.lp-landscape-page",
@@ -39,7 +37,7 @@ function Main({ channel }) {
     h(
       "div.lp-landscape-sides",
       { "aria-busy": channel.drawn ? "false" : "true" },
-      channel.sides.map((_side, place) => h(Side, { key: place, channel, place, charts })),
+      channel.sides.map((_side, place) => h(Side, { key: place, channel, place })),
       h(Cuts, { channel }),
     ),
     h(
@@ -52,7 +50,7 @@ function Main({ channel }) {
         h(FigureButtons, {
           button: "button.lp-crumb",
           kind: "div.lp-downloads",
-          save: (look, ratio) => save(channel, charts, look, ratio),
+          save: (look, ratio) => save(channel, look, ratio),
         }),
       ),
       h("a.lp-link", { href: `learn${location.search}` }, say("learn.all")),
@@ -114,8 +112,8 @@ function Levers({ channel }) {
   );
 }
 
-/** @param {{ channel: LandscapePage, place: number, charts: Charts }} properties */
-function Side({ channel, place, charts }) {
+/** @param {{ channel: LandscapePage, place: number }} properties */
+function Side({ channel, place }) {
   const { loss } = channel.sides[place];
   const { view, negative } = channel.store.state;
   const found = channel.found?.landscapes[place];
@@ -143,7 +141,6 @@ function Side({ channel, place, charts }) {
         h(LandscapePlot, {
           ...{ landscape: found, stop, view, negative, label },
           press: (score) => channel.set({ negative: Math.round(score * 100) / 100 }),
-          keep: (chart) => charts.set(place, chart),
         }),
       ),
   );
@@ -205,16 +202,16 @@ function Reading({ channel }) {
 /**
  * Both landscapes from above, and their cuts, as one figure.
  * @param {LandscapePage} channel
- * @param {Charts} charts
  * @param {Parameters<import("../../kit/components.js").SaveFigure>[0]} look
  * @param {number} ratio
  */
-async function save(channel, charts, look, ratio) {
+async function save(channel, look, ratio) {
   const titles = channel.sides.map(({ loss }) => titleOf(loss));
   const panels = [
     ...titles.flatMap((title, place) => {
-      const chart = charts.get(place);
-      return chart ? [landscapePanel(chart, PANEL, title)] : [];
+      const landscape = channel.found?.landscapes[place];
+      const at = { stop: channel.stopOf(place), negative: channel.store.state.negative };
+      return landscape ? [landscapePanel(landscape, { ...at, side: PANEL, title })] : [];
     }),
     ...CURVES.map((what) => cutPanel(cutSides(channel), what, PANEL, PANEL / 2)),
   ];

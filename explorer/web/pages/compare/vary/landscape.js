@@ -4,7 +4,7 @@ import { labelOf, Named } from "../../../kit/loss_legend.js";
 import { show } from "../../../kit/number_format.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { numbered } from "../../../kit/state_link.js";
-import { useMemo, useRef } from "../../../kit/vendor/preact/hooks.js";
+import { useMemo } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
@@ -28,7 +28,6 @@ export function LandscapeExperiment({ channel }) {
 
 /** @param {{ channel: ComparePage, answer: Answer, found: Found, sides: Side[] }} properties */
 function Landscapes({ channel, answer, found, sides }) {
-  const charts = useRef(/** @type {Map<number, import("../../../kit/plot.js").PlotlyChart>} */ (new Map())).current;
   const two = sides.filter((_side, place) => found[place]).slice(0, 2);
   const address = new URL(`learn/landscape#${new URLSearchParams(numbered(two))}`, document.baseURI).href;
   return group(
@@ -38,13 +37,12 @@ function Landscapes({ channel, answer, found, sides }) {
       found.map((landscape, place) => {
         if (!landscape) return null;
         const label = say("landscape.picture", { loss: labelOf(sides, place) });
-        const keep = (/** @type {import("../../../kit/plot.js").PlotlyChart} */ chart) => charts.set(place, chart);
         return h(
           "section",
           { key: place },
           h(Named, { sides, place }),
           h("p.lp-note", null, boundaryWords(landscape, 0)),
-          h(LandscapePlot, { landscape, stop: 0, view: "levels", negative: null, label, keep }),
+          h(LandscapePlot, { landscape, stop: 0, view: "levels", negative: null, label }),
         );
       }),
     ),
@@ -65,7 +63,10 @@ function Landscapes({ channel, answer, found, sides }) {
       channel,
       name: "landscape",
       figure: () => ({
-        panels: [...charts].map(([place, chart]) => landscapePanel(chart, PANEL, labelOf(sides, place))),
+        panels: found.flatMap((landscape, place) => {
+          const at = { stop: 0, negative: null, side: PANEL, title: labelOf(sides, place) };
+          return landscape ? [landscapePanel(landscape, at)] : [];
+        }),
         across: 2,
         title: say("compare.vary.landscape"),
         note: say("landscape.about"),
