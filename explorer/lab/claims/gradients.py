@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from explorer.core.remarks import GRADIENT_BAND
 from explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE
 from explorer.lab.claims.claim import (
     CORRECTED,
@@ -25,8 +26,7 @@ from losses import cosent
 
 # The ε of S1 eq. 44.
 EPSILON = 1e-8
-# The band of S1 eq. 45, and the λ at which the norm is measured.
-BAND = (0.1, 10.0)
+# The λ at which the norm is measured.
 SWEPT = torch.logspace(-1, 2.5, 36, dtype=torch.float64)
 # Of gradients by autograd.
 EXACT = Tolerance(1e-7, 1e-9)
@@ -227,16 +227,15 @@ def gradient_norm(batch: ClaimBatch) -> Check:
     here = Side(r"\sqrt{\sum_i \lVert\nabla_{u_i}\mathcal L\rVert^2}", norm(batch.scale))
     scales = SWEPT.tolist()
     norms = [norm(scale) for scale in scales]
-    inside = [
-        scale for scale, value in zip(scales, norms, strict=True) if BAND[0] <= value <= BAND[1]
-    ]
+    low, high = GRADIENT_BAND
+    inside = [scale for scale, value in zip(scales, norms, strict=True) if low <= value <= high]
     facts = [Side(r"\lambda", batch.scale)]
     if inside:
         facts += [Side(r"\lambda_{\min}", min(inside)), Side(r"\lambda_{\max}", max(inside))]
     return Check(
         (
-            Comparison(Side("", BAND[0]), "≤", here),
-            Comparison(here, "≤", Side("", BAND[1])),
+            Comparison(Side("", low), "≤", here),
+            Comparison(here, "≤", Side("", high)),
         ),
         tuple(facts),
         Chart(
@@ -244,7 +243,7 @@ def gradient_norm(batch: ClaimBatch) -> Check:
             "‖∇L‖",
             (Curve("norm", tuple(scales), tuple(norms)),),
             logarithmic_y=True,
-            band=BAND,
+            band=GRADIENT_BAND,
         ),
     )
 
