@@ -96,11 +96,16 @@ def prepare(blocks: gr.Blocks) -> None:
 async def _arguments(
     block_fn: BlockFunction, inputs: list[Any], *_: object, **__: object
 ) -> list[Any]:
-    if len(inputs) != (count := len(block_fn.inputs)):
-        parameters = list(inspect.signature(block_fn.fn).parameters) if block_fn.fn else []
-        names = ", ".join(parameters[:count])
+    """Return the arguments, with the defaults of those left out at the end."""
+    if len(inputs) == (count := len(block_fn.inputs)):
+        return [*inputs]
+    signature = inspect.signature(block_fn.fn).parameters.values() if block_fn.fn else ()
+    parameters = list(signature)[:count]
+    defaults = [parameter.default for parameter in parameters[len(inputs) :]]
+    if len(inputs) > count or inspect.Parameter.empty in defaults:
+        names = ", ".join(parameter.name for parameter in parameters)
         raise Refusal(str(Problem("call_values", count=count, names=names, given=len(inputs))))
-    return [*inputs]
+    return [*inputs, *defaults]
 
 
 async def _answer(block_fn: BlockFunction, predictions: Any, state: object) -> list[Any]:

@@ -64,7 +64,7 @@ from {list_losses.__module__} import list_losses
 from {explore.__module__} import explore
 from {matrix_figure.__module__} import matrix_figure
 from {Scenario.__module__} import Scenario
-listed = {{one["name"]: one for one in list_losses()}}["soft_rank"]
+listed = {{one["name"]: one for one in list_losses(detail="full")}}["soft_rank"]
 print(listed["parameters"][0]["name"], listed["parameters"][0]["maximum"])
 found = explore(Scenario(loss="soft_rank", parameters=(("slope", 10.0),)))
 print(*(step.name for step in found.trace.steps))

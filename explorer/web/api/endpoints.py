@@ -39,6 +39,7 @@ from explorer.sources.cells import shortened
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Pairs
 from explorer.web.api.dataset_check import doctor_data
+from explorer.web.api.listed_losses import CalledLoss, ListedLoss, called, described, summaries
 from explorer.web.api.pasted_input_check import doctor_pasted
 from explorer.web.api.request_parsing import (
     check_lengths,
@@ -57,14 +58,12 @@ from explorer.web.api.response_schemas import (
     Answer,
     ComparedLosses,
     DrawnFigure,
-    ListedLoss,
     StartedTraining,
     StoppedTraining,
     Traced,
     UnsharedTraining,
     answer_of,
     comparison_of,
-    described,
     in_json,
     traced_of,
 )
@@ -606,14 +605,25 @@ def figure(
 
 
 @in_json
-def list_losses() -> list[ListedLoss]:
-    """List every loss with its parameters and sources; common sums, such as Piccolo's and the AnglE
-    trainer's, come last. A sum is named with a plus, info_nce+angle, a loss on prefixes of the
-    vectors matryoshka(info_nce) or matryoshka(info_nce,256,64); parameters then name their losses,
-    temperature_of_info_nce, as do the weights, weight_of_angle.
+def list_losses(
+    name: str = "", detail: str = "short"
+) -> dict[str, dict[str, str]] | CalledLoss | list[ListedLoss]:
+    """List the losses by kind and name with a line on each, or all facts about one or all of them.
+
+    Common sums, such as Piccolo's and the AnglE trainer's, come last in a kind. A sum is named with
+    a plus, info_nce+angle, a loss on prefixes of the vectors matryoshka(info_nce) or
+    matryoshka(info_nce,256,64); parameters then name their losses, temperature_of_info_nce, as do
+    the weights, weight_of_angle.
+
+    Args:
+        name: of one loss, as the field calls it: "info_nce", "MultipleNegativesRankingLoss",
+            "NT-Xent", "info_nce+angle"; "" for all losses
+        detail: "short", a line on each, or "full", all facts about each; of one loss always all
 
     Returns:
-        A list of objects with name, title, group, formula (LaTeX) and about (one line);
+        For all losses in short an object of kinds ("pair_scores", "lists", "in_batch" …), each an
+        object of names with what the loss does. Else an object for the loss, or a list of one for
+        each, with name, title, group (its kind), formula (LaTeX) and about (one line);
         parameters, each with name, symbol, kind (number, switch, choice or list), default,
         minimum, maximum and choices; reads, which input of a batch each argument takes;
         conventions, the same loss as other libraries define it, each with its formula and
@@ -621,13 +631,25 @@ def list_losses() -> list[ListedLoss]:
         them; akin, the classes of sentence-transformers that have no loss here, such as
         AdaptiveLayerLoss, at the one to look at in their place, each with name and about, which
         says why; collapse_formula, the loss if all embeddings were equal, and
-        floor_formula, the least value it can reach, each null where it has none.
+        floor_formula, the least value it can reach, each null where it has none; and, of one loss,
+        convention, the one that the name selects, "" for our own definition.
+
+    Raises:
+        Problem: for a name of no loss, with similar ones, or of several, with their names.
 
     Examples:
-        >>> [loss["title"] for loss in list_losses() if loss["name"] == "cosent"]
-        ['CoSENT']
+        >>> list_losses()["pair_scores"]["cosent"]
+        'Penalises every two pairs that are ranked in the wrong order.'
+        >>> found = list_losses("MultipleNegativesRankingLoss")
+        >>> found["name"], found["convention"], found["parameters"][0]["name"]
+        ('info_nce', 'sentence-transformers 6.2 MultipleNegativesRankingLoss', 'temperature')
     """
-    return [described(spec) for spec in LOSSES.known()]
+    read_choice("detail", detail, ("short", "full"))
+    if read_text("name", name):
+        return called(name)
+    if detail == "full":
+        return [described(spec) for spec in LOSSES.known()]
+    return summaries(LOSSES.known())
 
 
 @in_json

@@ -10,7 +10,6 @@ from typing import Any, Literal, ParamSpec
 from torch import Tensor
 
 from explorer.core.explore import Exploration
-from explorer.core.related_classes import classes_related_to
 from explorer.core.trace import Step
 from explorer.core.trace_diagnostics import Term, order_of
 from explorer.export.exploration_arrays import sent_parameters
@@ -20,7 +19,6 @@ from explorer.lab.compare.comparison_results import Apart, Between, Outcome, Sen
 from explorer.runtime.json_encoding import plain
 from explorer.runtime.number_format import Real, json_number, json_numbers
 from explorer.runtime.response_types import Setting, Whole, as_answer
-from losses import LossSpec, Parameter
 
 Arguments = ParamSpec("Arguments")
 
@@ -194,57 +192,6 @@ class ComparedLosses(Whole):
 
 
 @dataclass(frozen=True)
-class ListedParameter(Whole):
-    """A parameter of a loss; limits if it is a number. One that `can_be_off` accepts null."""
-
-    name: str
-    symbol: str
-    kind: str
-    default: Setting
-    minimum: float | None
-    maximum: float | None
-    can_be_off: bool
-    choices: list[str]
-
-
-@dataclass(frozen=True)
-class ListedConvention(Whole):
-    """The same loss as another library defines it."""
-
-    name: str
-    formula: str
-    parameters: list[ListedParameter]
-
-
-@dataclass(frozen=True)
-class ListedRelatedClass(Whole):
-    """A class of a library that has no loss here, and the reason: this loss is the nearest to
-    it."""
-
-    name: str
-    about: str
-
-
-@dataclass(frozen=True)
-class ListedLoss(Whole):
-    """Facts about a loss, without computing it."""
-
-    name: str
-    title: str
-    group: str
-    formula: str
-    about: str
-    parameters: list[ListedParameter]
-    reads: dict[str, str]
-    conventions: list[ListedConvention]
-    references: list[str]
-    aliases: list[str]
-    akin: list[ListedRelatedClass]
-    collapse_formula: str | None
-    floor_formula: str | None
-
-
-@dataclass(frozen=True)
 class StartedTraining(Whole):
     """A started training: its id, the trainings before it and their remaining time, and its owner's
     key."""
@@ -406,38 +353,3 @@ def _plain(tensor: Tensor) -> Any:
     """Return a tensor as nested lists; infinities and NaN as words."""
     listed = tensor.tolist()
     return listed if bool(tensor.isfinite().all()) else json_numbers(listed)
-
-
-def described(spec: LossSpec) -> ListedLoss:
-    related = classes_related_to(spec.name)
-    return as_answer(
-        ListedLoss,
-        spec,
-        about=(spec.function.__doc__ or "").strip().partition("\n")[0],
-        parameters=[_parameter(parameter) for parameter in spec.parameters],
-        reads=dict(spec.reads),
-        conventions=[_convention(spec.under(c.name), c.name) for c in spec.conventions],
-        references=list(spec.references),
-        aliases=list(spec.aliases),
-        akin=[ListedRelatedClass(one.name, str(one.problem())) for one in related],
-        collapse_formula=spec.collapse_formula or None,
-        floor_formula=spec.floor_formula or None,
-    )
-
-
-def _convention(spec: LossSpec, name: str) -> ListedConvention:
-    parameters = [_parameter(parameter) for parameter in spec.parameters]
-    return ListedConvention(name, spec.formula, parameters)
-
-
-def _parameter(parameter: Parameter) -> ListedParameter:
-    numeric, default = parameter.kind in ("number", "list"), parameter.default
-    return as_answer(
-        ListedParameter,
-        parameter,
-        default=list(default) if isinstance(default, tuple) else default,
-        minimum=parameter.minimum if numeric else None,
-        maximum=parameter.maximum if numeric else None,
-        can_be_off=parameter.on_value is not None,
-        choices=list(parameter.choices),
-    )

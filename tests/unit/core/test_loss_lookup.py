@@ -50,7 +50,7 @@ def test_a_loss_goes_by_many_names(name, loss):
 
 
 def test_recipes_are_listed_by_their_names():
-    listed = {one["name"]: one for one in list_losses()}
+    listed = {one["name"]: one for one in list_losses(detail="full")}
     assert "Piccolo" in listed["info_nce+cosent"]["aliases"]
     assert listed["info_nce+angle"]["parameters"][1]["default"] == 0.02
     title = title_word(LOSSES["info_nce+cosent"])
@@ -88,7 +88,7 @@ def test_a_class_without_a_loss_is_told_why_and_what_is_nearest(name, instead, s
         assert name in told
         assert say(language, word["key"], **word.get("values", {})) in told
     wanted = plain(name) if plain(name) != "tsdae" else "denoisingautoencoder"
-    akin = {one["name"]: one["akin"] for one in list_losses()}[instead]
+    akin = {one["name"]: one["akin"] for one in list_losses(detail="full")}[instead]
     assert any(plain(one["name"]) == wanted and said in one["about"] for one in akin)
 
 
@@ -104,7 +104,7 @@ def test_a_class_whose_name_another_library_has_asks_which_is_meant():
         assert [one.name for one in losses_called(name)] == losses
         with pytest.raises(AmbiguousLoss, match=", ".join([*losses, nearest])):
             loss_called(name)
-        akin = {one["name"]: one["akin"] for one in list_losses()}[nearest]
+        akin = {one["name"]: one["akin"] for one in list_losses(detail="full")}[nearest]
         assert any(one["name"] == name and "is another loss" in one["about"]
                    for one in akin)  # fmt: skip
 

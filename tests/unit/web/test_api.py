@@ -279,7 +279,7 @@ def test_many_comparisons_wait_their_turn_on_a_hosted_page(monkeypatch):
 
 
 def test_list_losses_is_the_registry(client):
-    listed = {loss["name"]: loss for loss in client.predict(api_name="/list_losses")}
+    listed = {loss["name"]: loss for loss in client.predict(detail="full", api_name="/list_losses")}
     assert list(listed)[: len(LOSSES)] == list(LOSSES)
     assert all(name in LOSSES for name in listed)  # the recipes, which are sums, too
     for name, spec in LOSSES.items():
@@ -314,6 +314,33 @@ def test_list_losses_is_the_registry(client):
     }
 
 
+def test_losses_are_listed_in_a_line_each_until_one_is_named(client):
+    short = client.predict(api_name="/list_losses")
+    assert len(json.dumps(short)) <= 5000
+    lines = {name: line for losses in short.values() for name, line in losses.items()}
+    assert set(lines) == {spec.name for spec in LOSSES.known()}
+    assert all(lines.values())
+    assert all(name in short[LOSSES[name].group] for name in lines)
+    full = client.predict(detail="full", api_name="/list_losses")
+    for name, loss, convention in (
+        ("cosent", "cosent", ""),
+        ("InfoNCE", "info_nce", ""),
+        ("BatchHardTripletLoss", "triplet", "sentence-transformers 6.2 BatchHard"),
+        ("Piccolo", "info_nce+cosent", ""),
+        ("matryoshka(CoSENTLoss,64)", "matryoshka(cosent,64)", ""),
+    ):
+        found = client.predict(name=name, api_name="/list_losses")
+        assert (found["name"], found["convention"]) == (loss, convention)
+        (whole,) = [one for one in full if one["name"] == loss] or [found]
+        assert whole == {key: value for key, value in found.items() if key in whole}
+    with raises_problem("loss_ambiguous", name="NTXentLoss", loss="nt_xent"):
+        api.list_losses("NTXentLoss")
+    with raises_problem("unknown_loss_close", name="cosnet", close="cosent"):
+        api.list_losses("cosnet")
+    with raises_problem("parameter_choice", name="detail", known="short, full"):
+        api.list_losses(detail="long")
+
+
 @pytest.mark.encoder
 def test_a_parameter_is_off_as_null_as_text_and_by_its_former_number():
     pairs = {
@@ -336,7 +363,7 @@ def test_a_parameter_is_off_as_null_as_text_and_by_its_former_number():
 
 
 def test_the_defaults_that_are_listed_are_the_ones_that_are_used():
-    for loss in api.list_losses():
+    for loss in api.list_losses(detail="full"):
         if loss["name"] in (*ON_LISTS, *ON_VECTORS) or loss["name"] not in list(LOSSES):
             continue
         defaults = {p["name"]: p["default"] for p in loss["parameters"]}

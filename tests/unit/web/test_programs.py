@@ -183,7 +183,10 @@ def test_answers_that_nobody_fetches_count_and_are_refused_when_full(hosted, mon
     with httpx.Client(base_url=f"{address}{API}/call/list_losses", timeout=60) as client:
 
         def events(count: int) -> list[str]:
-            found = [client.post("", json={"data": []}).json()["event_id"] for _ in range(count)]
+            found = [
+                client.post("", json={"data": ["", "full"]}).json()["event_id"]
+                for _ in range(count)
+            ]
             at_rest(blocks)
             gc.collect()
             return found

@@ -90,6 +90,17 @@ def test_a_call_with_too_few_arguments_says_so(address):
     assert found["names"].startswith("loss, scores, ")
 
 
+def test_values_left_out_at_the_end_of_a_call_have_their_defaults(address):
+    """So that a call stays valid when its function takes more."""
+    path, given = "/gradio_api/run/loss_from_scores", ["cosent", [0.5, 0.1], [0, 1]]
+    every = [*given, None, "", None, None, True, None, "keep"]
+    answers = [sent(address, path, {"data": data}).json()["data"][0] for data in (given, every)]
+    short, full = ({**answer, "milliseconds": 0} for answer in answers)
+    assert short == full
+    refused = sent(address, path, {"data": [*every, 1]})
+    assert pattern_of("problem.call_values", count=10, given=11).fullmatch(refused.json()["error"])
+
+
 @pytest.mark.parametrize("values", ["a text", {"a": float("nan")}, {HALF: 1}, {"a": 10**400}])
 def test_a_call_whose_values_are_no_list_is_answered_by_a_sentence(address, capfd, values):
     answer = sent(address, "/gradio_api/run/list_losses", {"data": values})

@@ -41,7 +41,7 @@ from explorer.runtime.number_format import Real
 from explorer.runtime.response_types import Floats
 from explorer.sources.encoders import EMBEDDED
 from explorer.web import large_files, request_scenario, server_functions
-from explorer.web.api import endpoints, response_schemas
+from explorer.web.api import endpoints, listed_losses, response_schemas
 from explorer.web.api.pasted_input_check import DoctoredPaste
 from explorer.web.large_files import HandedIn, LargeFile, LargeFileUndecided, Working
 from explorer.web.pages.compare import requests as comparing
@@ -603,8 +603,13 @@ def test_programs_are_told_what_is_the_matter_with_a_run():
 
 
 def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):
-    listed = json.loads(json.dumps(endpoints.list_losses(), allow_nan=False))
-    assert wire.misfits(listed, list[response_schemas.ListedLoss]) == []
+    for asked, kind in (
+        ({}, dict[str, dict[str, str]]),
+        ({"detail": "full"}, list[listed_losses.ListedLoss]),
+        ({"name": "NT-Xent"}, listed_losses.CalledLoss),
+    ):
+        listed = json.loads(json.dumps(endpoints.list_losses(**asked), allow_nan=False))
+        assert wire.misfits(listed, kind) == []
     monkeypatch.setattr(endpoints, "Runs", lambda: runs)
     name = trained(runs, SMALL)
     status = json.loads(json.dumps(endpoints.training_status(name), allow_nan=False))
