@@ -119,7 +119,7 @@ ENDED = ("finished", "failed", "stopped", "interrupted")
 
 def plan(steps: int) -> dict:
     from explorer.lab.training.plan import SCRATCH
-    from explorer.web.pages.finetune.state import first_plan
+    from explorer.web.pages.finetune.state_entries import first_plan
 
     small = {"encoder": SCRATCH, "dimension": 8, "steps": steps, "batch_size": 16}
     return {**first_plan(), **small, "evaluations": 2}

@@ -35,7 +35,7 @@ from benchmarks.visitors import PAIRS, WAIT_S, Answers, Visitor, memory_mib, pat
 from explorer.lab.training.run_folder import RunFolder
 from explorer.runtime.key_secret import key_secret
 from explorer.sources.encoders import EMBEDDED
-from explorer.web.pages.finetune.state import first_plan
+from explorer.web.pages.finetune.state_entries import first_plan
 from tests import nginx_server
 
 STEPS_ALONE, COLD = 40, 10  # of which the first are slower: memory and caches are made then

@@ -220,7 +220,7 @@ def many_batches() -> list[Row]:
     from explorer.core.scenario import Data, Scenario
     from explorer.lab.variation_over_batches import batches_of_file, over_batches
     from explorer.sources import encoders, tables
-    from explorer.sources.batches import Draw
+    from explorer.sources.drawn_batches import Draw
     from explorer.sources.encoders.row_cache import forget_rows
 
     pairs = tables.read_file(SENTENCES, most=100_000).pairs

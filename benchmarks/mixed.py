@@ -75,7 +75,7 @@ async def opens_a_large_batch(one: Visitor) -> list[dict]:
 
 async def trains(one: Visitor) -> list[dict]:
     from explorer.lab.training.plan import SCRATCH
-    from explorer.web.pages.finetune.state import first_plan
+    from explorer.web.pages.finetune.state_entries import first_plan
 
     small = {"encoder": SCRATCH, "dimension": 32, "steps": 50, "batch_size": 16, "evaluations": 2}
     told = await one.ask("start", {"plans": [{**first_plan(), **small}]})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from explorer.core.batch import Batch, load_pairs, make_batch
 from explorer.core.loss_lookup import not_registered
 from explorer.core.own_loss import own_loss, renew
-from explorer.core.parameters import checked
+from explorer.core.parameter_values import checked
 from explorer.core.scenario import Scenario
 from explorer.core.scenario_models import Models, find_models
 from explorer.core.unlabelled_pair_losses import refused

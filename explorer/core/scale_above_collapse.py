@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from explorer.core.batch import Batch
-from explorer.core.parameters import Settings, heard, numeric_parameters, spread
+from explorer.core.parameter_values import Settings, heard, numeric_parameters, spread
 from explorer.runtime.limits import KEPT_BATCHES
 from losses import LOSSES, LossSpec, Parameter
 from losses.term_forms import AgainstOthers, LogisticSum, Separable

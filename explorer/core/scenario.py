@@ -22,7 +22,7 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB, SCENARIO_BYTES
 from explorer.runtime.problem import Problem, Value, logged
 from explorer.runtime.response_types import Setting, as_answer
-from explorer.sources.batches import RANGES, SAMPLERS, Draw
+from explorer.sources.drawn_batches import RANGES, SAMPLERS, Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.guide_vectors import Guided, unpacked
 from explorer.sources.pairs import Correction

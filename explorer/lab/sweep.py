@@ -11,7 +11,7 @@ import torch
 
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
-from explorer.core.parameters import chosen_numeric, numeric_parameters, spread
+from explorer.core.parameter_values import chosen_numeric, numeric_parameters, spread
 from explorer.core.remarks import GRADIENT_BAND, band_applies, suggested_scale
 from explorer.core.resolved_scenario import Resolved, resolve
 from explorer.core.scenario import Scenario

@@ -13,8 +13,8 @@ from explorer.core.scenario import Data, Scenario
 from explorer.core.scenario_models import Models, scores_of, vectors_of
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
-from explorer.sources import batches, random_batch
-from explorer.sources.batches import Draw
+from explorer.sources import drawn_batches, random_batch
+from explorer.sources.drawn_batches import Draw
 from explorer.sources.pairs import Pairs, corrected
 
 COUNT = 200
@@ -72,8 +72,8 @@ def batches_of_file(pairs: Pairs, draw: Draw, count: int = COUNT) -> list[Pairs]
     more than those of one epoch, which every other one repeats."""
     first = dataclasses.replace(draw, number=0)
     if draw.sampler == "in_order":
-        count = min(count, batches.epoch_of(pairs, draw))
-    places = itertools.islice(batches.successive(pairs, first), count)
+        count = min(count, drawn_batches.epoch_of(pairs, draw))
+    places = itertools.islice(drawn_batches.successive(pairs, first), count)
     return [pairs.at(batch) for batch in places]
 
 

@@ -115,8 +115,8 @@ class Worker:
 
 
 # All take their turn (`explorer.runtime.fair_queue`), so that one for each queue is enough.
-LIGHT = Worker("explorer.export.explore_page_response")
-MIDDLING = Worker("explorer.export.explore_page_response", niceness=5)
+LIGHT = Worker("explorer.export.explored_scenario")
+MIDDLING = Worker("explorer.export.explored_scenario", niceness=5)
 WORKERS = (LIGHT, MIDDLING)
 
 

@@ -38,8 +38,8 @@ from explorer.sources.encodings import decode
 from explorer.sources.json_rows import Object, filled, is_json, json_records, object_records
 from explorer.sources.list_and_object_cells import is_written, read_written
 from explorer.sources.nested_rows import flattened
-from explorer.sources.pasted_tables import PastedTable, table_in
 from explorer.sources.record_batches import batch_records
+from explorer.sources.table_in_pasted_text import PastedTable, table_in
 
 KINDS = {
     ".csv": "CSV",

@@ -36,7 +36,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.processes import give_back
 from explorer.runtime.response_types import Json
 from explorer.runtime.visitors import as_visitor, is_key, new_key
-from explorer.sources import hub_cache
+from explorer.sources import hub_cache_pruning
 from explorer.web.middleware.asgi import Message, Receive, Send
 from explorer.web.middleware.host_and_origin import of_another_page
 from explorer.web.middleware.visitor_key import (
@@ -206,7 +206,12 @@ def keep_tidy(every: float = TIDIED_S) -> None:
 
 def drop_old() -> None:
     """Delete data unused for longer than a hosted page keeps them."""
-    for drop in (uploads.drop_old, downloads.drop_old, default_runs().drop_old, hub_cache.drop_old):
+    for drop in (
+        uploads.drop_old,
+        downloads.drop_old,
+        default_runs().drop_old,
+        hub_cache_pruning.drop_old,
+    ):
         try:
             drop()
         except OSError as error:  # the others go all the same, and this one the next time

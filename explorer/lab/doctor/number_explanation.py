@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from explorer.core.parameters import Settings
+from explorer.core.parameter_values import Settings
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.doctor.batch_counts import ENUMERATED_PAIRS, Axis, Counts, axes_of, family_of
 from explorer.lab.doctor.batch_layouts import Layout

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.parameters import Settings
+from explorer.core.parameter_values import Settings
 from explorer.lab.doctor.batch_counts import most_pairs
 from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
 from explorer.lab.doctor.losses_without_definition import RELATIVES, relative_called

@@ -12,7 +12,7 @@ from explorer.lab.doctor.logs.run_reader import log_reader
 from explorer.lab.doctor.logs.values_in_sentences import statements_of, without_doubts
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
-from explorer.sources.pasted_tables import are_steps
+from explorer.sources.table_in_pasted_text import are_steps
 
 Kind = Literal["numbers", "run", "table"]
 MAX_NUMBERS, MAX_LETTERS = 20, 1000  # of values of one loss; more are its curve

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from explorer.core.parameters import Settings, heard
+from explorer.core.parameter_values import Settings, heard
 from explorer.lab.doctor.batch_layouts import MAX_RUN_APART, Layout, inputs_of
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter

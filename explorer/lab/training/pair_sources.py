@@ -14,7 +14,7 @@ from explorer.lab.doctor.explore_scenarios import paired
 from explorer.lab.training.plan import TrainingData
 from explorer.lab.training.trainer_inputs import Taught
 from explorer.runtime.problem import Problem
-from explorer.sources import hub_cache, hub_datasets, tables, textbook
+from explorer.sources import hub_cache_pruning, hub_datasets, tables, textbook
 from explorer.sources.pairs import Pairs, taught
 from explorer.sources.reading_notes import ReadingNote, reading_notes
 
@@ -107,8 +107,8 @@ def _from_hub(data: TrainingData) -> Origin:
     repo, subset = hub_datasets.named(data.hub)
     with hub_datasets.failures_of(data.hub):
         whole = hub_datasets.fits_here(data.hub, hub_datasets.about(data.hub))
-        folder = hub_cache.begin("dataset", repo, whole)
-        prepared = folder and str(folder / hub_cache.PREPARED)
+        folder = hub_cache_pruning.begin("dataset", repo, whole)
+        prepared = folder and str(folder / hub_cache_pruning.PREPARED)
         rows = load_dataset(
             repo, subset, split=data.split, token=hub_datasets.token(), cache_dir=prepared
         )

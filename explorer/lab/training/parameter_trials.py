@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.core.parameters import chosen_numeric, numeric_parameters, spread
+from explorer.core.parameter_values import chosen_numeric, numeric_parameters, spread
 from explorer.core.resolved_scenario import resolve
 from explorer.core.scenario import Rules, Scenario
 from explorer.lab.training.data import data_of_scenario

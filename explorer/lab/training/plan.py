@@ -18,7 +18,7 @@ from explorer.runtime import validation
 from explorer.runtime.number_format import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.response_types import Json
-from explorer.sources.batches import SAMPLERS
+from explorer.sources.drawn_batches import SAMPLERS
 from explorer.sources.encoders.embedded import EMBEDDED, EMBEDDED_WIDTH, is_embedded
 from losses import LOSSES, LossSpec
 from losses.aliases import LIBRARY

@@ -18,7 +18,7 @@ from explorer.runtime.owner_permissions import (
     require_leave_for_size,
 )
 from explorer.runtime.problem import Problem, logged
-from explorer.sources import hub_cache
+from explorer.sources import hub_cache_pruning
 from explorer.sources.encoders.backend import Backend
 from explorer.sources.encoders.embedded import EMBEDDED
 from explorer.sources.encoders.local_folder import model_in
@@ -108,7 +108,7 @@ def _from_cache(name: str, model_id: str) -> ModelFolder | None:
         found = model_in(name, Path(snapshot_download(model_id, local_files_only=True)))
     except (OSError, ValueError):  # not there, or only in part (Problem is a ValueError)
         return None
-    hub_cache.used("model", model_id)
+    hub_cache_pruning.used("model", model_id)
     return found
 
 
@@ -143,7 +143,7 @@ def _on_hub(api: HfApi, name: str, act: Callable[[str, ModelInfo], Answer]) -> A
 def _download(api: HfApi, name: str, model_id: str, info: ModelInfo) -> ModelFolder:
     from huggingface_hub import snapshot_download
 
-    hub_cache.begin("model", model_id, _check_size(name, info.siblings or ()))
+    hub_cache_pruning.begin("model", model_id, _check_size(name, info.siblings or ()))
     path = snapshot_download(
         model_id,
         revision=info.sha,

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, Request, expect
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.web.pages.compare.state import VARIED
+from explorer.web.pages.compare.state_entries import VARIED
 from tests.browser import axe
 from tests.browser.compare.steering import CHANNEL, led, linked, redrawn, unfolded, values
 from tests.browser.reading import number

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from explorer.core.batch import make_batch
-from explorer.core.parameters import heard
+from explorer.core.parameter_values import heard
 from explorer.core.resolved_scenario import parameters_for, spec_for
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.sources.random_batch import RandomBatch

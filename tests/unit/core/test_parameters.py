@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 
 from explorer.core.explore import explore
-from explorer.core.parameters import checked
+from explorer.core.parameter_values import checked
 from explorer.core.resolved_scenario import parameters_for, spec_for
 from explorer.core.scenario import Data, Scenario
 from explorer.export.caption import caption, parameter_words

@@ -18,7 +18,7 @@ from explorer.lab.compare.compared_losses import Side, compare
 from explorer.lab.sweep import sweep
 from explorer.lab.variation_over_batches import batches_of_file, over_batches
 from explorer.sources import encoders
-from explorer.sources.batches import Draw
+from explorer.sources.drawn_batches import Draw
 from explorer.sources.encoders.backend import Backend
 from explorer.sources.tables import from_rows
 from explorer.web import large_files

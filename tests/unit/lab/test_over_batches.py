@@ -14,7 +14,7 @@ from explorer.lab.variation_over_batches import (
     over_batches,
     random_batches,
 )
-from explorer.sources.batches import Draw
+from explorer.sources.drawn_batches import Draw
 from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch
 from tests.sentences import raises_problem

@@ -10,7 +10,7 @@ import pytest
 
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
-from explorer.core.parameters import numeric_parameters, spread
+from explorer.core.parameter_values import numeric_parameters, spread
 from explorer.core.remarks import suggested_scale
 from explorer.core.resolved_scenario import resolve
 from explorer.core.scenario import Data, Rules, Scenario

@@ -13,7 +13,7 @@ from torch.utils.data import BatchSampler, RandomSampler
 
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.sources.batches import SAMPLERS, Draw, batch_rows, drawn, epoch_of, successive
+from explorer.sources.drawn_batches import SAMPLERS, Draw, batch_rows, drawn, epoch_of, successive
 from explorer.sources.pairs import Pairs
 from tests.sentences import raises_problem
 

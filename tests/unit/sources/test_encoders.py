@@ -21,7 +21,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED, encode, locate, row_cache
 from explorer.sources.encoders.model_folder import letters_read
 from explorer.sources.encoders.sentence_encoder import SentenceEncoder
-from explorer.sources.hub_cache import MARK
+from explorer.sources.hub_cache_pruning import MARK
 from tests.added_encoder import added
 from tests.sentences import raises_problem
 

@@ -9,8 +9,8 @@ import pytest
 from huggingface_hub import constants
 
 from explorer.runtime.deployment_policy import HOSTED
-from explorer.sources import hub_cache
-from explorer.sources.hub_cache import MARK, begin, drop_old, used
+from explorer.sources import hub_cache_pruning
+from explorer.sources.hub_cache_pruning import MARK, begin, drop_old, used
 
 MIB = 2**20
 
@@ -41,7 +41,7 @@ def there(root) -> set[str]:
     return {path.name for path in root.iterdir()}
 
 
-@pytest.mark.parametrize("kind", hub_cache.KINDS)
+@pytest.mark.parametrize("kind", hub_cache_pruning.KINDS)
 def test_four_are_kept_and_the_oldest_unused_goes(root, kind):
     for number in range(4):
         fetched(kind, f"owner/{number}", ago=100 - number)
@@ -82,7 +82,7 @@ def test_what_a_killed_process_left_goes(root, monkeypatch):
         path = half / "blobs" / f"{name}.incomplete"
         path.write_bytes(b"half")
         os.utime(path, (time.time() - ago,) * 2)
-    (root / f"{hub_cache._LEAVING}a" / "blobs").mkdir(parents=True)
+    (root / f"{hub_cache_pruning._LEAVING}a" / "blobs").mkdir(parents=True)
     for number in range(3):  # begun, and then nothing came
         folder = root / f"models--owner--{number}"
         folder.mkdir()

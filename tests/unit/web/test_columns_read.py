@@ -22,7 +22,7 @@ from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem
 from explorer.web import large_files
 from explorer.web.api import dataset_check, endpoints, pasted_input_check
-from explorer.web.pages.doctor import dataset_check as doctor_page
+from explorer.web.pages.doctor import dataset_requests as doctor_page
 from explorer.web.pages.explore import file_reading as explore_page
 from explorer.web.pages.finetune import plan_check as finetune_check
 from explorer.web.pages.finetune import plans
@@ -71,7 +71,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setattr(dataset_reader, "first_rows", lambda *_: LINES.encode())
     monkeypatch.setattr(pair_sources.hub_datasets, "about", lambda hub: None)
     monkeypatch.setattr(pair_sources.hub_datasets, "fits_here", lambda *_: 0)
-    monkeypatch.setattr(pair_sources.hub_cache, "begin", lambda *_: None)
+    monkeypatch.setattr(pair_sources.hub_cache_pruning, "begin", lambda *_: None)
     held = datasets.Dataset.from_list(ROWS)
     monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: held)
     monkeypatch.setattr(Runs, "start", lambda self, plan: "run")

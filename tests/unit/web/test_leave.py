@@ -19,8 +19,8 @@ from explorer.runtime.owner_permissions import has_leave, leave_for, with_leave
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import encode, local_folder
 from explorer.web.api.endpoints import figure
-from explorer.web.pages.doctor import dataset_check as doctoring
-from explorer.web.pages.doctor import run_check as doctoring_run
+from explorer.web.pages.doctor import dataset_requests as doctoring
+from explorer.web.pages.doctor import run_requests as doctoring_run
 from explorer.web.pages.explore import requests as exploring
 from explorer.web.pages.finetune import plan_check
 from explorer.web.pages.finetune import requests as training

@@ -17,7 +17,7 @@ from explorer.lab.training.plan import TrainingPlan
 from explorer.runtime.problem import Problem
 from explorer.web import site
 from explorer.web.api import endpoints
-from explorer.web.pages.doctor import dataset_check as doctor_page
+from explorer.web.pages.doctor import dataset_requests as doctor_page
 from explorer.web.pages.explore.loss_facts import described
 from losses import LOSSES
 from losses.aliases import LIBRARY, SHARED_CLASSES, AmbiguousLoss, conventions_called, names_of

@@ -11,11 +11,11 @@ from explorer.core.scenario import Scenario
 from explorer.lab.training.plan import RANGES
 from explorer.runtime.json_encoding import plain
 from explorer.sources import random_batch
-from explorer.web.pages.explore.state import scenario_table
+from explorer.web.pages.explore.state_entries import scenario_table
 from explorer.web.pages.finetune.plans import read_plan
-from explorer.web.pages.finetune.state import finetune_table, first_plan
+from explorer.web.pages.finetune.state_entries import finetune_table, first_plan
 from explorer.web.pages.large.requests import Source, read_asked
-from explorer.web.pages.large.state import large_table
+from explorer.web.pages.large.state_entries import large_table
 from explorer.web.state_table import Effect, Entry, Kind, table
 
 TABLES = {

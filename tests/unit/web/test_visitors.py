@@ -29,7 +29,7 @@ from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key, own_key, visitor
 from explorer.sources import table_parser
-from explorer.sources.batches import Draw
+from explorer.sources.drawn_batches import Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.web import hosting, large_files
 from explorer.web.api import endpoints
@@ -43,7 +43,7 @@ from explorer.web.pages.explore import file_reading as explore_files
 from explorer.web.pages.finetune import plan_check as finetune_check
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
-from explorer.web.pages.finetune import state as finetune_state
+from explorer.web.pages.finetune import state_entries as finetune_state
 from explorer.web.server_functions import served
 from tests import wire
 from tests.downloads import file_of

@@ -16,7 +16,7 @@ import torch
 
 from explorer.core import own_loss
 from explorer.core.scenario import Scenario
-from explorer.export import explore_page_response
+from explorer.export import explored_scenario
 from explorer.lab.doctor.classes_report import DoctoredClasses
 from explorer.lab.doctor.data_report import DoctoredData
 from explorer.lab.doctor.logs.run_report import DoctoredRun
@@ -48,9 +48,9 @@ from explorer.web.pages.compare import requests as comparing
 from explorer.web.pages.compare.experiment_responses import CollapsingSides, ExperimentSides
 from explorer.web.pages.compare.parity_request import Parity
 from explorer.web.pages.doctor import data_source, dataset_responses
-from explorer.web.pages.doctor import dataset_check as doctor_data
+from explorer.web.pages.doctor import dataset_requests as doctor_data
 from explorer.web.pages.doctor import requests as doctor_requests
-from explorer.web.pages.doctor import run_check as doctor_run
+from explorer.web.pages.doctor import run_requests as doctor_run
 from explorer.web.pages.explore import file_reading
 from explorer.web.pages.explore import requests as exploring
 from explorer.web.pages.explore.loss_facts import NamedLoss
@@ -58,7 +58,7 @@ from explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
 from explorer.web.pages.finetune import plan_check as finetune_check
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as training
-from explorer.web.pages.finetune import state as finetune_state
+from explorer.web.pages.finetune import state_entries as finetune_state
 from explorer.web.pages.large import requests as large_requests
 from explorer.web.pages.large import takeaway_and_remarks as large_taking
 from explorer.web.server_functions import Nothing, Refused
@@ -192,16 +192,16 @@ def test_explore(pages, tmp_path, monkeypatch):
         for convention in ("", *(one.name for one in drawn_apart(spec))):
             data = LISTED if "lists" in spec.under(convention).needs else FEW
             scene = {"loss": name, "convention": convention, "data": data}
-            found = server.ask("explore", {"scenario": scene}, explore_page_response.Explored)
+            found = server.ask("explore", {"scenario": scene}, explored_scenario.Explored)
             steps = len(found["picture"]["steps"]) if name in LOOKED_INTO and not convention else 0
             for step in range(steps):
                 looked = {
                     "scenario": {**scene, "view": {"step": step}},
                     "known": found["batch"]["key"],
                 }
-                server.ask("explore", looked, explore_page_response.Explored)
+                server.ask("explore", looked, explored_scenario.Explored)
     table = {"data": {"source": "table", "rows": ROWS}}
-    found = server.ask("explore", {"scenario": table}, explore_page_response.Explored)
+    found = server.ask("explore", {"scenario": table}, explored_scenario.Explored)
     assert (len(found["skipped"]), found["limited"]) == (1, False)
     nothing = {"data": {"source": "table", "rows": ROWS[2:]}}
     server.ask("explore", {"scenario": nothing}, request_scenario.Unexplored)
@@ -220,9 +220,7 @@ def test_explore(pages, tmp_path, monkeypatch):
     server.ask("open_link", opened["link"], request_scenario.OpenedScene)
     server.ask("loss", "matryoshka(cosent)+angle", NamedLoss)
     for loss in ("info_nce+angle", "cosent+vicreg", "matryoshka(info_nce)", "matryoshka(angle,64)"):
-        server.ask(
-            "explore", {"scenario": {"loss": loss}, "known": ""}, explore_page_response.Explored
-        )
+        server.ask("explore", {"scenario": {"loss": loss}, "known": ""}, explored_scenario.Explored)
     server.ask("statistics", {}, exploring.Statistics)
     server.ask("statistics", {"data": {"source": "table", "rows": ROWS[:1]}}, exploring.Statistics)
     for loss in ("cosent", "info_nce", "pairwise_hinge"):  # with a range advised, and without

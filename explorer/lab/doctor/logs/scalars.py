@@ -32,7 +32,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.cells import NOTHING, Cells, decimal_mark, is_blank, is_score, read_score
 from explorer.sources.delimited import SAMPLE, Tell, to_nobody
 from explorer.sources.json_rows import Object, object_records, written
-from explorer.sources.pasted_tables import are_steps
+from explorer.sources.table_in_pasted_text import are_steps
 from explorer.sources.table_parser import Grid, read_grid
 
 NAMES = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable", "series")

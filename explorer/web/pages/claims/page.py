@@ -10,7 +10,7 @@ from explorer.lab.claims.trainings import TRAININGS
 from explorer.runtime.response_types import as_answer
 from explorer.web.page_facts import Facts
 from explorer.web.pages.claims import requests
-from explorer.web.pages.claims.state import claims_table
+from explorer.web.pages.claims.state_entries import claims_table
 from explorer.web.state_table import Entry
 
 SERVED = requests.SERVED

@@ -21,7 +21,7 @@ from explorer.runtime.number_format import Real, display_number, json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.response_types import Json, as_answer
 from explorer.runtime.validation import misfit, of_type, texts
-from explorer.web.pages.claims.state import SCALES
+from explorer.web.pages.claims.state_entries import SCALES
 from explorer.web.server_functions import JOBS, Nothing, served
 
 DIGITS = 6

@@ -11,7 +11,7 @@ from explorer.web.pages.compare import requests
 from explorer.web.pages.compare.experiments import EXPERIMENTS
 from explorer.web.pages.compare.parity_request import PARITY
 from explorer.web.pages.compare.questions import OPENING, QUESTIONS, Question
-from explorer.web.pages.compare.state import BARS, SECTIONS, compare_table
+from explorer.web.pages.compare.state_entries import BARS, SECTIONS, compare_table
 from explorer.web.pages.compare.sweep import SWEEP
 from explorer.web.pages.explore.requests import TAKE
 from explorer.web.state_table import Entry

@@ -9,12 +9,12 @@ from explorer.lab.doctor.mining import EACH, MARGIN, USUAL_EACH, USUAL_MARGIN
 from explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
 from explorer.sources.encoders import EMBEDDED
 from explorer.web.page_facts import Facts
-from explorer.web.pages.doctor import data_source, dataset_check, requests, run_check
-from explorer.web.pages.doctor.state import CHECKS, EXAMPLES, doctor_table
+from explorer.web.pages.doctor import data_source, dataset_requests, requests, run_requests
+from explorer.web.pages.doctor.state_entries import CHECKS, EXAMPLES, doctor_table
 from explorer.web.state_table import Entry
 from losses import LOSSES
 
-SERVED = [*requests.SERVED, *dataset_check.SERVED, *run_check.SERVED]
+SERVED = [*requests.SERVED, *dataset_requests.SERVED, *run_requests.SERVED]
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ def page_data() -> DoctorOwn:
         examples=EXAMPLES,
         sets=list(data_source.SETS),
         bytes=LARGE_FILE_BYTES,
-        logs=list(run_check.LOGS),
-        beside=list(run_check.BESIDE),
-        of_other=list(run_check.OF_OTHER),
+        logs=list(run_requests.LOGS),
+        beside=list(run_requests.BESIDE),
+        of_other=list(run_requests.OF_OTHER),
         log_bytes=FILE_BYTES,
         encoder=EMBEDDED,
         with_margin=[
-            name for name in dataset_check.losses_offered() if LOSSES[name].reach is not None
+            name for name in dataset_requests.losses_offered() if LOSSES[name].reach is not None
         ],
         mining=Mining(EACH, MARGIN, (USUAL_EACH, USUAL_MARGIN)),
     )

@@ -16,8 +16,8 @@ from explorer.runtime.number_format import Real, json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
 from explorer.sources import tables
-from explorer.sources.batches import RANGES, Draw, batch_rows, drawn, epoch_of
 from explorer.sources.column_roles import NO_SCORE, TEACHER
+from explorer.sources.drawn_batches import RANGES, Draw, batch_rows, drawn, epoch_of
 from explorer.sources.encodings import offered, previews
 from explorer.sources.guide_columns import GUIDES
 from explorer.sources.guide_vectors import Guided, packed

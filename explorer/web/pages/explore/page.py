@@ -15,13 +15,13 @@ from explorer.lab.training.parameter_trials import MAX_PAIRS
 from explorer.lab.variation_over_batches import COUNT
 from explorer.locale import COUNTS
 from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
-from explorer.sources import batches, random_batch, textbook
+from explorer.sources import drawn_batches, random_batch, textbook
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
 from explorer.web.page_facts import Example, Facts, Limits, RelatedClass
 from explorer.web.pages.explore import requests
 from explorer.web.pages.explore.loss_facts import describe_losses
-from explorer.web.pages.explore.state import scenario_table
+from explorer.web.pages.explore.state_entries import scenario_table
 from losses import GROUPS, LOSSES
 
 SERVED = requests.SERVED
@@ -65,8 +65,8 @@ def page_data() -> ExploreOwn:
             name: ExploreExample(example.note, example.encoder)
             for name, example in textbook.EXAMPLES.items()
         },
-        samplers=batches.SAMPLERS,
-        ranges=batches.RANGES,
+        samplers=drawn_batches.SAMPLERS,
+        ranges=drawn_batches.RANGES,
         spread=COUNT,
         tried=MAX_PAIRS,
         own=[name for name in LOSSES if own_loss.own_loss(name)],

@@ -26,7 +26,7 @@ from explorer.export.csv import (
     suspects_csv,
     terms_csv,
 )
-from explorer.export.explore_page_response import Explored, explored_scenario
+from explorer.export.explored_scenario import Explored, explored_scenario
 from explorer.export.figure.appearance import look_in
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.files import chart_text, figure_text

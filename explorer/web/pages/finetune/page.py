@@ -12,12 +12,12 @@ from explorer.lab.training.plan import (
 )
 from explorer.lab.training.runs import MORE_EVALUATIONS
 from explorer.sources import textbook
-from explorer.sources.batches import SAMPLERS
+from explorer.sources.drawn_batches import SAMPLERS
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.practice import PRACTICE
 from explorer.web.page_facts import Facts
 from explorer.web.pages.finetune import requests
-from explorer.web.pages.finetune.state import finetune_table
+from explorer.web.pages.finetune.state_entries import finetune_table
 from explorer.web.state_table import Entry
 
 SERVED = requests.SERVED

@@ -8,7 +8,7 @@ from explorer.lab.landscape.surface import levers, offered
 from explorer.sources.textbook import EXAMPLES
 from explorer.web.page_facts import Facts
 from explorer.web.pages.landscape import requests
-from explorer.web.pages.landscape.state import landscape_table
+from explorer.web.pages.landscape.state_entries import landscape_table
 from explorer.web.state_table import Entry
 from losses import LOSSES
 

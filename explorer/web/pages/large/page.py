@@ -13,7 +13,7 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.web.page_facts import Facts
 from explorer.web.pages.explore.loss_facts import Parameter, described_parameters
 from explorer.web.pages.large import requests, takeaway_and_remarks
-from explorer.web.pages.large.state import large_table
+from explorer.web.pages.large.state_entries import large_table
 from explorer.web.state_table import Entry
 from losses import LOSSES
 

@@ -8,7 +8,7 @@ from explorer.lab.learn import lesson
 from explorer.lab.learn.lessons import LECTURE, LESSONS
 from explorer.web.page_facts import Facts
 from explorer.web.pages.learn import requests
-from explorer.web.pages.learn.state import learn_table
+from explorer.web.pages.learn.state_entries import learn_table
 from explorer.web.state_table import Entry
 
 SERVED = requests.SERVED

@@ -11,7 +11,7 @@ from explorer.lab.sphere.film import MAX_MOVES
 from explorer.lab.sphere.presets import PRESETS, Preset
 from explorer.web.page_facts import ChosenLoss, Facts
 from explorer.web.pages.sphere import requests
-from explorer.web.pages.sphere.state import EXAMPLES, RATE, sphere_table
+from explorer.web.pages.sphere.state_entries import EXAMPLES, RATE, sphere_table
 from explorer.web.state_table import Entry
 
 SERVED = requests.SERVED

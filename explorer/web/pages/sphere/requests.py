@@ -22,7 +22,7 @@ from explorer.runtime.response_types import Floats, Json
 from explorer.runtime.validation import misfit
 from explorer.sources.random_batch import LABELS
 from explorer.web.pages.compare.requests import side_in
-from explorer.web.pages.sphere.state import MOST_SIDES, RATE, STEPS
+from explorer.web.pages.sphere.state_entries import MOST_SIDES, RATE, STEPS
 from explorer.web.server_functions import served
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from explorer.lab.doctor.logs.run_reader import read_content
 from explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
-from explorer.sources.pasted_tables import table_in
+from explorer.sources.table_in_pasted_text import table_in
 from explorer.sources.table_parser import read_grid
 from explorer.web.api.pasted_input_check import doctor_pasted
 from explorer.web.pages.doctor import requests

@@ -14,7 +14,7 @@ from explorer.lab.doctor.commands import doctor
 from explorer.lab.doctor.finding import WARNING, Fault
 from explorer.locale import LANGUAGES, catalogue
 from explorer.web.api.dataset_check import doctor_data
-from explorer.web.pages.doctor.dataset_check import SERVED
+from explorer.web.pages.doctor.dataset_requests import SERVED
 from tests.wire import by_name
 
 ROWS = (["a", "c"], ["b", "d"])

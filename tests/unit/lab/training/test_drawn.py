@@ -11,7 +11,7 @@ from explorer.lab.training import data, takeaway
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.recorder import Recorder
 from explorer.runtime.problem import Problem
-from explorer.sources.batches import SAMPLERS, Draw, drawn
+from explorer.sources.drawn_batches import SAMPLERS, Draw, drawn
 from explorer.sources.pairs import Pairs
 from losses.sentence_transformers import check_epoch, training_loss
 from tests.tiny import static_model

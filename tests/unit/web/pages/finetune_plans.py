@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from explorer.runtime.json_encoding import plain
 from explorer.web.pages.finetune import plan_check as checking
-from explorer.web.pages.finetune import plans, state
+from explorer.web.pages.finetune import plans, state_entries
 
-FIRST = state.first_plan()
+FIRST = state_entries.first_plan()
 
 
 def asked(**data: object) -> dict[str, object]:

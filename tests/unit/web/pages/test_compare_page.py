@@ -20,7 +20,7 @@ from explorer.locale import LANGUAGES, catalogue
 from explorer.sources.textbook import load_example
 from explorer.web.pages.compare.questions import QUESTIONS
 from explorer.web.pages.compare.requests import SERVED
-from explorer.web.pages.compare.state import compare_table
+from explorer.web.pages.compare.state_entries import compare_table
 from losses import LOSSES
 from tests.wire import by_name
 

@@ -15,10 +15,10 @@ from explorer.locale import say
 from explorer.runtime import downloads, uploads
 from explorer.runtime.jobs import Jobs
 from explorer.web import large_files
-from explorer.web.pages.doctor import data_source, dataset_check
+from explorer.web.pages.doctor import data_source, dataset_requests
 from explorer.web.pages.doctor.data_source import SETS
-from explorer.web.pages.doctor.dataset_check import SERVED
-from explorer.web.pages.doctor.state import doctor_table
+from explorer.web.pages.doctor.dataset_requests import SERVED
+from explorer.web.pages.doctor.state_entries import doctor_table
 from losses import LOSSES
 from tests.downloads import file_of
 from tests.wire import by_name
@@ -143,9 +143,9 @@ def test_an_encoder_is_asked_once_for_all_losses(monkeypatch):
     """Of the textbook's twins the embedded one says which answers would do for another question."""
     source = {"kind": "example", "example": "twins"}
     looked = []
-    whole = dataset_check.look
-    monkeypatch.setattr(dataset_check, "look", lambda *a: looked.append(1) or whole(*a))
-    monkeypatch.setattr(dataset_check, "_seen", Jobs())
+    whole = dataset_requests.look
+    monkeypatch.setattr(dataset_requests, "look", lambda *a: looked.append(1) or whole(*a))
+    monkeypatch.setattr(dataset_requests, "_seen", Jobs())
     asked = {"source": source, "batch": 8, "encoder": "all-MiniLM-L6-v2", "most": 16}
     found = named(ASK["encode"]({**asked, "loss": "info_nce"}))
     cells = found["false_negatives"]["cells"]

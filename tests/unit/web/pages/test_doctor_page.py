@@ -8,7 +8,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.locale import say
 from explorer.web.pages.doctor.requests import SERVED
-from explorer.web.pages.doctor.state import EXAMPLES, doctor_table
+from explorer.web.pages.doctor.state_entries import EXAMPLES, doctor_table
 from tests.sentences import pattern_of
 from tests.wire import by_name
 

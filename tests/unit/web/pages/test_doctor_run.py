@@ -15,8 +15,8 @@ from explorer.lab.doctor.logs.log_link import LINK_BYTES
 from explorer.runtime import uploads
 from explorer.runtime.deployment_policy import DeploymentPolicy
 from explorer.web import large_files
-from explorer.web.pages.doctor import requests, run_check
-from explorer.web.pages.doctor.run_check import SERVED
+from explorer.web.pages.doctor import requests, run_requests
+from explorer.web.pages.doctor.run_requests import SERVED
 from losses.sentence_transformers.saved_batch import SavedBatch, write
 from tests.wire import by_name
 
@@ -84,7 +84,7 @@ def test_a_folder_of_a_model_is_read_with_its_card(tmp_path, monkeypatch):
     answer = agreed("examine_run", empty["folder"], source=empty)
     assert answer["error"]["key"] == "problem.run_missing"
     monkeypatch.setattr(
-        run_check, "deployment_policy", lambda: DeploymentPolicy(reads_places=False)
+        run_requests, "deployment_policy", lambda: DeploymentPolicy(reads_places=False)
     )
     assert ASK["examine_run"]({"source": source})["error"]["key"] == "problem.kept_hosted"
 
@@ -113,7 +113,7 @@ def test_batches_of_a_folder_are_listed_and_open(tmp_path, monkeypatch):
     ):
         assert agreed("kept", folder)["error"]["key"] == f"problem.{key}"
     monkeypatch.setattr(
-        run_check, "deployment_policy", lambda: DeploymentPolicy(reads_places=False)
+        run_requests, "deployment_policy", lambda: DeploymentPolicy(reads_places=False)
     )
     assert ASK["kept"]({"folder": str(tmp_path)})["error"]["key"] == "problem.kept_hosted"
 

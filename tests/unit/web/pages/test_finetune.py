@@ -21,7 +21,7 @@ from explorer.runtime.json_encoding import plain
 from explorer.runtime.problem import Problem
 from explorer.sources import textbook
 from explorer.sources.practice import PRACTICE, practice_pairs
-from explorer.web.pages.finetune import page, plans, requests, state
+from explorer.web.pages.finetune import page, plans, requests, state_entries
 from losses import LOSSES
 from tests.downloads import file_of
 from tests.unit.web.pages.finetune_plans import FIRST, asked, check, describe, hand
@@ -41,11 +41,13 @@ def hand_in(text: str) -> dict[str, object]:
 
 def test_the_first_plan_is_one_that_can_start():
     plan = plans.read_plan(FIRST)
-    assert plan == dataclasses.replace(TrainingPlan(), steps=state.FIRST_STEPS, data=plan.data)
+    assert plan == dataclasses.replace(
+        TrainingPlan(), steps=state_entries.FIRST_STEPS, data=plan.data
+    )
     found = check({"plan": FIRST})
     assert found["refused"] is None
     assert found["train"] + found["held_out"] == len(practice_pairs(plan.data.name))
-    assert found["steps"] == state.FIRST_STEPS
+    assert found["steps"] == state_entries.FIRST_STEPS
 
 
 def test_the_quick_plan_fits_into_the_first():

@@ -14,7 +14,7 @@ from explorer.lab.sphere.presets import PRESETS
 from explorer.runtime.json_encoding import plain
 from explorer.web.pages.sphere import requests
 from explorer.web.pages.sphere.page import page_data
-from explorer.web.pages.sphere.state import sphere_table
+from explorer.web.pages.sphere.state_entries import sphere_table
 from tests.unit.lab.sphere.made import films_of
 
 ASK = {function.__name__: function for function in requests.SERVED}

@@ -11,8 +11,8 @@ import pytest
 from explorer.locale import LANGUAGES, catalogue
 from explorer.runtime import uploads
 from explorer.web import large_files
-from explorer.web.pages.doctor import dataset_check, run_check
-from explorer.web.pages.doctor.state import doctor_table
+from explorer.web.pages.doctor import dataset_requests, run_requests
+from explorer.web.pages.doctor.state_entries import doctor_table
 from tests.judgements.troubleshooting import DOCUMENT, RATES, ROOMS, document, findings, link
 from tests.planted import HEAD
 from tests.wire import by_name
@@ -52,7 +52,7 @@ def test_its_links_lead_to_the_judgements():
             assert f"### `doctor.{room}.{name}`\n" in judgements
 
 
-RUNS, SETS = by_name(run_check.SERVED), by_name(dataset_check.SERVED)
+RUNS, SETS = by_name(run_requests.SERVED), by_name(dataset_requests.SERVED)
 
 
 def asked(address):
@@ -67,7 +67,7 @@ def said_of_run(address):
     said = asked(address)
     question = {"source": {"kind": "example", "example": said["log"]}}
     if other := said.get("beside"):
-        known = {name: said.get(f"beside_{name}", "") for name in run_check.OF_OTHER}
+        known = {name: said.get(f"beside_{name}", "") for name in run_requests.OF_OTHER}
         question["beside"] = {"source": {"kind": "example", "example": other}, **known}
     answer = RUNS["examine_run"](question)
     return [one["name"] for one in (answer["beside"] or answer)["findings"]]

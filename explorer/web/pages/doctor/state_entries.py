@@ -9,7 +9,7 @@ from explorer.lab.doctor import USUAL_HUB_ROWS
 from explorer.lab.doctor.dataset_reader import HUB_ROWS
 from explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED
 from explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
-from explorer.web.pages.doctor import data_source, dataset_check, run_check
+from explorer.web.pages.doctor import data_source, dataset_requests, run_requests
 from explorer.web.state_table import Entry, table
 
 # What a visitor can have checked; each has a sidebar and a report of its own.
@@ -46,22 +46,22 @@ def _run_entries() -> list[Entry]:
     of_file: dict[str, Any] = {"when": ("run.kind", "file")}
     known = ("loss", *COUNTS, *SETTINGS)
     return [
-        Entry("run.kind", run_check.DOORS[0], "choice", choices=run_check.DOORS, link="by",
+        Entry("run.kind", run_requests.DOORS[0], "choice", choices=run_requests.DOORS, link="by",
               history=True,
               **here),
-        Entry("run.example", run_check.LOGS[0], "choice", choices=run_check.LOGS, link="log",
+        Entry("run.example", run_requests.LOGS[0], "choice", choices=run_requests.LOGS, link="log",
               history=True,
               when=("run.kind", "example")),
         Entry("run.file", "", "text", link="logfile", history=True, **of_file),
         Entry("run.name", "", "text", link="logname", **of_file),
         Entry("run.pasted", "", "text", history=True, when=("run.kind", "typed")),
         Entry("run.folder", "", "text", link="batches", history=True, when=("run.kind", "kept")),
-        Entry("run.other", run_check.BESIDE[0], "choice", choices=run_check.BESIDE, link="beside",
-              **here),
+        Entry("run.other", run_requests.BESIDE[0], "choice", choices=run_requests.BESIDE,
+              link="beside", **here),
         Entry("run.other_file", "", "text", link="besidefile", when=("run.other", "file")),
         Entry("run.other_name", "", "text", link="besidename", when=("run.other", "file")),
         *(Entry(f"run.other_{name}", "", "text", link=f"beside_{name}", **here)
-          for name in run_check.OF_OTHER),
+          for name in run_requests.OF_OTHER),
         Entry("run.step", "", "text", link="step", **of_file),
         Entry("run.curve", "", "text", link="curve", **here),
         Entry("run.held_out", "", "text", link="held", **here),
@@ -76,7 +76,7 @@ def _data_entries() -> list[Entry]:
     of_example: dict[str, Any] = {"when": ("data.kind", "example")}
     of_file: dict[str, Any] = {"when": ("data.kind", "file")}
     of_hub: dict[str, Any] = {"when": ("data.kind", "hub")}
-    kinds, losses = data_source.KINDS, dataset_check.losses_offered()
+    kinds, losses = data_source.KINDS, dataset_requests.losses_offered()
     return [
         Entry("data.kind", kinds[0], "choice", choices=kinds, link="from", **step, **here),
         Entry("data.example", data_source.FIRST_SET, "choice", link="set", choices=data_source.SETS,
@@ -90,11 +90,12 @@ def _data_entries() -> list[Entry]:
         Entry("data.columns", {}, "map", link="c", **here),
         Entry("data.header", None, "switch", link="header", **here),
         Entry("data.encoding", "", "text", link="encoding", **here),
-        Entry("data.loss", dataset_check.FIRST_LOSS, "choice", choices=losses, link="for", **here),
-        Entry("data.batch", dataset_check.FIRST_BATCH, "whole", *dataset_check.BATCHES, link="n",
+        Entry("data.loss", dataset_requests.FIRST_LOSS, "choice", choices=losses, link="for",
               **here),
+        Entry("data.batch", dataset_requests.FIRST_BATCH, "whole", *dataset_requests.BATCHES,
+              link="n", **here),
         Entry("data.margin", None, "number", link="for_margin", **here),
-        Entry("data.tokens", dataset_check.USUAL_TOKENS, "whole", *dataset_check.TOKENS,
+        Entry("data.tokens", dataset_requests.USUAL_TOKENS, "whole", *dataset_requests.TOKENS,
               link="tokens", **here),
         Entry("data.encoder", "", "text", link="encoder", **here),
         Entry("data.most", USUAL_ENCODED, "whole", *ENCODED, link="most", **here),

@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer.lab.training.plan import DUPLICATE_RULES, RANGES, SCHEDULES, TrainingPlan
 from explorer.runtime.limits import SEEDS
-from explorer.sources.batches import SAMPLERS
+from explorer.sources.drawn_batches import SAMPLERS
 from explorer.sources.practice import PRACTICE
 from explorer.web.pages.finetune.plans import ENTRIES, SHARED
 from explorer.web.state_table import Entry, Kind, kind_of, table

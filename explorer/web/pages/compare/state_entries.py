@@ -10,7 +10,7 @@ from explorer.core.scenario import FACETS, ORDERS
 from explorer.lab.compare.batch_parts import WAYS
 from explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES
 from explorer.lab.compare.what_if import KINDS
-from explorer.web.pages.explore.state import scenario_table
+from explorer.web.pages.explore.state_entries import scenario_table
 from explorer.web.state_table import Entry, table
 
 # What fills up an address that names fewer losses than the page needs.
