@@ -2,6 +2,7 @@
 // colours.
 import { themeColour } from "./colours.js";
 import { h, magnified } from "./dom.js";
+import { onRelease } from "./release.js";
 import { onTheme } from "./theme.js";
 import { language, onLanguage, say } from "./words.js";
 
@@ -178,11 +179,13 @@ export function plotlyChart(figure, begin = () => undefined) {
   }
 
   let width = 0;
-  new ResizeObserver(() => {
+  const resized = new ResizeObserver(() => {
     if (element.clientWidth === width) return;
     width = element.clientWidth;
     draw();
-  }).observe(element);
+  });
+  resized.observe(element);
+  onRelease(() => resized.disconnect());
   onTheme(draw);
   onLanguage(draw);
   return { box, draw, mark, panel };

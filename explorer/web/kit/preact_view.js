@@ -1,4 +1,5 @@
 // Components: functions from state to markup, drawn by preact. `h` has the notation of dom.js.
+import { collecting } from "./release.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
 import { Component, createElement, Fragment, render } from "./vendor/preact/preact.js";
 // This one draws a component again whenever a signal that it read changes.
@@ -37,7 +38,7 @@ export const show = (root, component, properties) => render(createElement(compon
 
 /**
  * Return an element that is filled by an instrument of the kit: `make` fills it once, and `update` gives the
- * instrument its data with each drawing.
+ * instrument its data with each drawing. Their listeners to the page end with the component (`release.js`).
  * @template Instrument
  * @param {{ kind?: string, make: (root: HTMLElement) => Instrument, update?: (instrument: Instrument) => void }} host
  */
@@ -48,9 +49,19 @@ function Host({ kind = "div", make, update }) {
   const root = useRef(null);
   /** @type {import("preact").RefObject<{ instrument: unknown } | null>} */
   const made = useRef(null);
+  /** @type {import("preact").RefObject<(() => void)[]>} */
+  const releases = useRef([]);
   useLayoutEffect(() => {
-    made.current ??= { instrument: make(root.current) };
-    update?.(made.current.instrument);
+    collecting(releases.current ?? [], () => {
+      made.current ??= { instrument: make(root.current) };
+      update?.(made.current.instrument);
+    });
   });
+  useLayoutEffect(
+    () => () => {
+      for (const release of releases.current ?? []) release();
+    },
+    [],
+  );
   return h(kind, { ref: root });
 }

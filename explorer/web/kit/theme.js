@@ -1,4 +1,5 @@
 // Light or dark: a class of the body, which first_theme.js sets, and which is remembered where a reader chose it.
+import { onRelease } from "./release.js";
 import { store } from "./storage.js";
 
 /** @type {Set<() => void>} */
@@ -6,7 +7,10 @@ const listeners = new Set();
 
 export const isDark = () => document.body.classList.contains("dark");
 /** @param {() => void} listener */
-export const onTheme = (listener) => listeners.add(listener);
+export function onTheme(listener) {
+  listeners.add(listener);
+  onRelease(() => listeners.delete(listener));
+}
 
 /** @param {boolean} dark */
 export function setTheme(dark) {

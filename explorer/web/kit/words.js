@@ -3,6 +3,7 @@
 
 import { grouped } from "./number_format.js";
 import { pageData } from "./page_data.js";
+import { onRelease } from "./release.js";
 import { store, stored } from "./storage.js";
 import { signal } from "./vendor/preact/signals-core.js";
 
@@ -18,7 +19,10 @@ const listeners = new Set();
 
 export const language = () => spoken.value.language;
 /** @param {() => void} listener */
-export const onLanguage = (listener) => listeners.add(listener);
+export function onLanguage(listener) {
+  listeners.add(listener);
+  onRelease(() => listeners.delete(listener));
+}
 
 /** @param {string} key */
 export const has = (key) => Object.hasOwn(spoken.value.catalogue, key);
