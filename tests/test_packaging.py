@@ -14,6 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from explorer.runtime.version import VERSION
 from tests.statements import statements
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -129,3 +130,7 @@ def test_every_python_that_is_promised_is_named_in_the_readme():
     low, high = re.fullmatch(r">=3\.(\d+),<3\.(\d+)", PROJECT["requires-python"]).groups()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"Python 3.{low} to 3.{int(high) - 1}." in readme
+
+
+def test_the_version_is_that_of_the_package():
+    assert PROJECT["version"] == VERSION

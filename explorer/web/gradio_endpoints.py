@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gradio as gr
@@ -13,12 +13,16 @@ from explorer.locale import LANGUAGES, preferred, say
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.runtime.response_memory import check_answer
+from explorer.web.api.descriptions import argument_lines
 from explorer.web.gradio_private import Refusal
 from explorer.web.hosting import as_current_visitor, problem_of, with_headers
 
 
-def endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function as Gradio serves it: types resolved, and refusals as sentences, in the
+def endpoint(
+    function: Callable[..., Any], before: Sequence[Callable[..., Any]] = ()
+) -> Callable[..., Any]:
+    """Return the function as Gradio serves it: types resolved, its arguments described (those that
+    a function `before` has, once), and refusals as sentences, in the
     language of its argument `language` or else of the request's Accept-Language.
 
     Gradio passes the request as the last argument, which is no part of the endpoint.
@@ -56,5 +60,6 @@ def endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     )
     parameters = [*signature.parameters.values(), request]
     answer.__dict__["__signature__"] = signature.replace(parameters=parameters)
+    answer.__doc__ = argument_lines(function, before)
     answer.__annotations__ = {**function.__annotations__, "gradio_request": gr.Request}
     return answer

@@ -11,6 +11,7 @@ import asyncio
 import inspect
 import json
 import math
+from collections.abc import Collection
 from typing import Any
 
 import gradio as gr
@@ -22,11 +23,13 @@ from gradio.utils import LRUCache, error_payload
 
 from explorer.runtime.problem import Problem
 from explorer.runtime.response_memory import UNSENT, json_bytes
+from explorer.runtime.version import VERSION
 
 __all__ = [
     "FnIndexInferError",  # raised for an endpoint of no such name
     "ORJSONResponse",  # with which Gradio answers: NaN and infinities are null
     "Refusal",
+    "introduce_tools",
     "keep_connections",
     "limit_queue",
     "prepare",
@@ -128,6 +131,36 @@ def _answer_tools_in_json(mcp_server: Any) -> None:
         return found
 
     mcp_server.postprocess_output_data = contents
+
+
+def introduce_tools(blocks: gr.Blocks, instructions: str, changing: Collection[str]) -> None:
+    """Say to MCP clients whose server it is and which tools only read, all but those in
+    `changing`: Gradio names itself, and marks no tool."""
+    if blocks.mcp_server_obj is None:
+        return
+    types, server = blocks.mcp_server_obj.types, blocks.mcp_server_obj.mcp_server
+    server.name, server.version, server.instructions = "LossPrism", VERSION, instructions
+    list_tools = server.request_handlers[types.ListToolsRequest]
+
+    async def marked(request: Any) -> Any:
+        answer = await list_tools(request)
+        for tool in answer.root.tools:
+            reads = tool.name not in changing
+            tool.annotations = types.ToolAnnotations(readOnlyHint=reads)
+            fields = tool.inputSchema["properties"]
+            tool.inputSchema["properties"] = {name: _short(one) for name, one in fields.items()}
+        return answer
+
+    server.request_handlers[types.ListToolsRequest] = marked
+
+
+def _short(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema with null as one of its types, which Gradio writes as one of two schemas:
+    there are eighty in the list of tools."""
+    match schema:
+        case {"oneOf": [{"type": "null"}, {"type": str(kind), **rest}], **others}:
+            return {"type": [kind, "null"], **rest, **others}
+    return schema
 
 
 def limit_queue(blocks: gr.Blocks) -> None:

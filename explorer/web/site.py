@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import io
 import os
 import threading
@@ -16,7 +15,7 @@ import gradio as gr
 import torch
 from fastapi.exceptions import HTTPException, RequestValidationError
 from fastapi.middleware import Middleware
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, PlainTextResponse
 from fastapi.routing import APIRoute
 
 from explorer.core.explore import explore
@@ -38,11 +37,13 @@ from explorer.runtime.redaction import log_without_words
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources.encoders.row_cache import limit_cache
 from explorer.web import assets, page_html, page_requests, previews
-from explorer.web.api.endpoints import ENDPOINTS
+from explorer.web.api.descriptions import INTRODUCTION, guide_for_agents, tool_description
+from explorer.web.api.endpoints import CHANGING, ENDPOINTS
 from explorer.web.gradio_endpoints import endpoint
 from explorer.web.gradio_private import (
     FnIndexInferError,
     ORJSONResponse,
+    introduce_tools,
     keep_connections,
     limit_queue,
     prepare,
@@ -75,6 +76,14 @@ from explorer.web.pages.sphere import page as sphere_page
 from explorer.web.server_functions import FORGET
 
 HEALTH = APIRoute("/healthz", watched, include_in_schema=False)
+
+
+def agents_guide() -> PlainTextResponse:
+    """Return the guide to the calls for programs that read text."""
+    return PlainTextResponse(guide_for_agents(ENDPOINTS), media_type="text/markdown")
+
+
+AGENTS = APIRoute("/agents.md", agents_guide, include_in_schema=False)
 # Sessions that Gradio knows of; none of ours keeps anything.
 SESSIONS = 32
 # Where each page is served, its folder, and the module of it. The navigation shows those whose path
@@ -173,6 +182,7 @@ def build(first: Scenario, address: str = "") -> gr.Server:
             *page_requests.routes(functions),
             *assets.routes(page_data(first)),
             HEALTH,
+            AGENTS,
             DOWNLOAD,
             previews.ROUTE,
         ],
@@ -190,9 +200,10 @@ def build(first: Scenario, address: str = "") -> gr.Server:
             FnIndexInferError: missing.unheard_of,
         },
     )
-    for function in ENDPOINTS:
-        description = inspect.getdoc(function)
-        app.api(endpoint(function), name=function.__name__, description=description, queue=False)
+    for place, function in enumerate(ENDPOINTS):
+        served = endpoint(function, ENDPOINTS[:place])
+        description = tool_description(function, ENDPOINTS[:place])
+        app.api(served, name=function.__name__, description=description, queue=False)
     return app
 
 
@@ -252,6 +263,7 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
         """Put the guard, the address and the limits outside of Gradio's own middleware."""
         app.get_blocks().title = app.title
         prepare(app.get_blocks())
+        introduce_tools(app.get_blocks(), INTRODUCTION, [one.__name__ for one in CHANGING])
         pages = [f"/{path}" for paths in paths_of_pages().values() for path in paths]
         inner = app.middleware_stack
         if deployment_policy().bounded:

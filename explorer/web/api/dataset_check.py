@@ -53,35 +53,29 @@ def doctor_data(
     margin: float | None = None,
     header: bool | None = None,
 ) -> DoctoredData | DoctoredClasses | DoctoredSimilarities:
-    """Diagnose a data set of pairs for a loss and a batch size, from its texts and labels and, if
-    named, with an encoder; or texts with their classes.
+    """Diagnose a data set of up to 100,000 pairs, or of texts with their classes, for a loss and a
+    batch size, from its texts and labels and, if named, with an encoder.
 
     Args:
-        loss: name of the loss, such as "info_nce", an alias or a library's class
-        sentences1: the first sentence of each of up to 100,000 pairs; null where a table or a data
-            set of the hub is given
-        sentences2: the second sentence of each pair
-        scores: the label of each pair; null if there are none, all pairs are then positives
-        table: in place of the lists, a whole table as text: CSV, TSV, JSON lines or a JSON array;
-            of two columns, one called class, label or the like, texts with their classes
-        columns: which of the table's columns is "first", "second", "score" ("none" for no labels)
-            and "teacher", or "anchor", "positive" and "negative", or "text" and "class"; left out,
-            they are recognised
+        loss, sentences1, sentences2, scores: see compute_loss
+        table: in place of the lists, the text of a CSV, TSV, JSON lines or JSON array; of two
+            columns, one called class, label or the like, texts with their classes
+        columns: as compute_loss has them, without a guide's vectors, or "text" and "class"
         batch: pairs of a batch
         tokens: that the encoder reads of a text; null if not known
         language: of the sentences in the answer, "en" or "zh"
-        hub: in place of lists and table, the id of a data set of the hub, a subset behind a colon,
-            such as "sentence-transformers/all-nli:triplet"; its first rows are read
+        hub: in place of both, a data set of the hub, a subset behind a colon, such as
+            "sentence-transformers/all-nli:triplet"; its first rows are read
         split: the part of it
         rows: how many of its rows, from 10 to 1,048,576
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder;
             "" for none
         encoded: pairs that it reads, at most 16,384, picked at random
-        negatives: hard negatives that sentence-transformers' own utility mines with the encoder for
-            each pair, up to 10; 0 for none
+        negatives: hard negatives that sentence-transformers mines with the encoder for each pair,
+            up to 10; 0 for none
         mine_margin: share of a pair's own cosine by which they stay below it
         margin: of a loss that has one, as it is trained with; null for the loss's own
-        header: whether the first row of the table has the names of its columns; null: found out
+        header: whether the table's first row names its columns; null if not known
 
     Returns:
         An object with

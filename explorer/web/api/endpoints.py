@@ -97,33 +97,31 @@ def compute_loss(
         loss: name of the loss, such as "cosent"; list_losses names them all
         sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number, on the scale label_range; null if there
-            are none, all pairs are then positives, for a loss such as "info_nce"
+        scores: the label of each pair, any finite number, on the scale label_range; null for none:
+            all pairs are then positives, for a loss such as "info_nce"
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         convention: another library's definition that list_losses names, "" for our own
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
-        label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
-            as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
-            or 0 to 100
+        label_range: the ends of the labels' scale, such as [1, 5]; left out, as on the page, 0 to 1
+            or -1 to 1 where all labels lie within, else their least and largest if these are whole
+            numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
-        guide: a second encoder, as encoder, for a loss that asks one ("gist"), in place of the
-            vectors that a table has; "" without such holds those of the first encoder still
-        teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
-            that learns from one ("distill_kl", "margin_mse"); "" for none
+        guide: a second encoder for a loss that asks one ("gist"), in place of a table's vectors;
+            "" for these, or else for the first encoder's, held still
+        teacher: an encoder or a cross-encoder from whose cosines or scores a loss learns
+            ("distill_kl", "margin_mse"); "" for none
         teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
             sentences has one score
-        table: in place of the lists, up to as many pairs as a table of named columns: objects, one
-            a row, or the text of a CSV, TSV, JSON lines or JSON array. A row is a pair with its
-            label; {"anchor": …, "positive": …, "negative": …}, where the negatives may be a list or
-            several columns; or a text with a list of candidates and one of their labels
+        table: in place of the lists, as many rows as objects, or as the text of a CSV, TSV, JSON
+            lines or JSON array: a pair with its label; {"anchor": …, "positive": …, "negative": …},
+            negatives also as a list or in several columns; or a text with a list of candidates and
+            one of their labels
         columns: which of its columns is "first", "second", "score" ("none" for no labels) and
             "teacher", or "anchor", "positive" and "negative", and which have a guide's vectors of
-            these texts, lists of numbers: "guide_first", "guide_second" or "guide_anchor",
-            "guide_positive", "guide_negative" ("none" for none); left out, they are recognised
+            these, "guide_first" … "guide_negative" ("none" for none); left out, recognised
 
     Returns:
         An object with
@@ -184,20 +182,19 @@ def loss_from_scores(
 ) -> Answer:
     """Compute a loss on up to 512 pairs whose similarities are given: no sentences, no encoder.
 
-    A loss that reads vectors gets unit vectors that have these similarities as cosines, each pair
-    in a plane of its own; that takes similarities from -1 to 1.
+    A loss on vectors gets unit vectors with these cosines, from -1 to 1, each pair in a plane of
+    its own.
 
     Args:
         loss: name of the loss, such as "cosent"; list_losses names them all
         scores: the similarity of each pair, such as its cosine
-        labels: the label of each pair, any finite number, on the scale label_range
+        labels: the label of each pair, on the scale label_range
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         convention: another library's definition that list_losses names, "" for our own
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
-        label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
-            as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
-            or 0 to 100
+        label_range: the ends of the labels' scale, such as [1, 5]; left out, as on the page, 0 to 1
+            or -1 to 1 where all labels lie within, else their least and largest if these are whole
+            numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
@@ -254,27 +251,26 @@ def trace_loss(
         loss: name of the loss, such as "cosent"; list_losses names them all
         sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number, on the scale label_range; null if there
-            are none, all pairs are then positives, for a loss such as "info_nce"
+        scores: the label of each pair, any finite number, on the scale label_range; null for none:
+            all pairs are then positives, for a loss such as "info_nce"
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         similarities: given for each pair, they take the place of the encoder's cosines
         convention: another library's definition that list_losses names, "" for our own
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
-        label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
-            as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
-            or 0 to 100
+        label_range: the ends of the labels' scale, such as [1, 5]; left out, as on the page, 0 to 1
+            or -1 to 1 where all labels lie within, else their least and largest if these are whole
+            numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
-        guide: a second encoder, as encoder, for a loss that asks one ("gist"), in place of the
-            vectors that a table has; "" without such holds those of the first encoder still
-        teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
-            that learns from one ("distill_kl", "margin_mse"); "" for none
+        guide: a second encoder for a loss that asks one ("gist"), in place of a table's vectors;
+            "" for these, or else for the first encoder's, held still
+        teacher: an encoder or a cross-encoder from whose cosines or scores a loss learns
+            ("distill_kl", "margin_mse"); "" for none
         teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
             sentences has one score
-        table, columns: in place of the lists, as compute_loss has them
+        table, columns: see compute_loss
 
     Returns:
         The object of compute_loss and, in it, steps: first what the loss reads, then what each
@@ -334,28 +330,27 @@ def compare_losses(
 
     Args:
         losses: an object for each, such as {"loss": "info_nce", "parameters": {"temperature": 0.1},
-            "convention": ""}; the last two may be left out, and list_losses names them all
+            "convention": ""}; the last two may be left out
         sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number, on the scale label_range; null if there
-            are none, all pairs are then positives, for losses such as "info_nce"
+        scores: the label of each pair, any finite number, on the scale label_range; null for none:
+            all pairs are then positives, for a loss such as "info_nce"
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         similarities: given for each pair, they take the place of the encoder's cosines
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
-        label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
-            as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
-            or 0 to 100
+        label_range: the ends of the labels' scale, such as [1, 5]; left out, as on the page, 0 to 1
+            or -1 to 1 where all labels lie within, else their least and largest if these are whole
+            numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
-        guide: a second encoder, as encoder, for a loss that asks one ("gist"), in place of the
-            vectors that a table has; "" without such holds those of the first encoder still
-        teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
-            that learns from one ("distill_kl", "margin_mse"); "" for none
+        guide: a second encoder for a loss that asks one ("gist"), in place of a table's vectors;
+            "" for these, or else for the first encoder's, held still
+        teacher: an encoder or a cross-encoder from whose cosines or scores a loss learns
+            ("distill_kl", "margin_mse"); "" for none
         teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
             sentences has one score
-        table, columns: in place of the lists, as compute_loss has them
+        table, columns: see compute_loss
 
     Returns:
         An object with
@@ -426,9 +421,8 @@ def explain_loss_value(
 ) -> ExplainedValue:
     """Explain a loss value: find every reference value of a loss or convention with this number.
 
-    A reference value is the loss when all vectors are alike (collapse), when any two of them are
-    orthogonal (start), or its minimum (floor), computed by the loss itself and searched over the
-    counts that are not given.
+    A reference value is the loss when all vectors are alike (collapse) or any two orthogonal
+    (start), or its minimum (floor), searched over the counts that are not given.
 
     Args:
         value: the number, rounded as it was seen, such as 5.545
@@ -522,25 +516,23 @@ def figure(
 
     Args:
         scene: a link of the page (the whole address, or what stands after its #), as
-            explain_loss_value and this function answer it; "" for the pairs that follow
+            explain_loss_value and this function answer it; all arguments on pairs are then those of
+            the link. "" for the pairs that follow
         loss: name of the loss, such as "cosent"; list_losses names them all
         sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
-        scores: the label of each pair; null if there are none, all pairs are then positives
+        scores: see compute_loss
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         convention: another library's definition that list_losses names, "" for our own
         kind: "matrix", a step of the computation, or "bars", the gradient of every pair
-        step: the name of the step, as trace_loss has it, such as "terms"; "" for the one that the
-            scene shows, or the terms
-        facet: "value", "mask", "weight" (of a term) or "gradient" of that step; "" for the one
-            that the scene shows
+        step: name of a step in trace_loss, such as "terms"; "" for that of the scene, or the terms
+        facet: "value", "mask", "weight" (of a term) or "gradient" of it; "" for that of the scene
         language: "en" or "zh"
         dark: drawn for a dark page
         format: "svg", "png", two pixels to a unit, or "pdf", with its fonts embedded
-        guide, teacher, teacher_scores: as compute_loss has them
-        threshold, label_range, extra_negatives, prototypes, twins, table, columns: the same, of
-            pairs; a link has its own
+        guide, teacher, teacher_scores, threshold, label_range, extra_negatives, prototypes, twins,
+            table, columns: see compute_loss
         palette: "light", "dark" or "print", whose colours differ in grey; "" for that of dark
         size: "slide", "two_columns" (7 in) or "one_column" (3.3 in), the last two with text of
             7 to 9 points
@@ -610,19 +602,19 @@ def list_losses(
 ) -> dict[str, dict[str, str]] | CalledLoss | list[ListedLoss]:
     """List the losses by kind and name with a line on each, or all facts about one or all of them.
 
-    Common sums, such as Piccolo's and the AnglE trainer's, come last in a kind. A sum is named with
-    a plus, info_nce+angle, a loss on prefixes of the vectors matryoshka(info_nce) or
+    A sum is named info_nce+angle, a loss on prefixes of the vectors matryoshka(info_nce) or
     matryoshka(info_nce,256,64); parameters then name their losses, temperature_of_info_nce, as do
     the weights, weight_of_angle.
 
     Args:
-        name: of one loss, as the field calls it: "info_nce", "MultipleNegativesRankingLoss",
-            "NT-Xent", "info_nce+angle"; "" for all losses
-        detail: "short", a line on each, or "full", all facts about each; of one loss always all
+        name: of one loss, as the field calls it, such as "MultipleNegativesRankingLoss", of which
+            all facts follow; "" for all losses
+        detail: "short", a line on each, or "full", all facts about each
 
     Returns:
         For all losses in short an object of kinds ("pair_scores", "lists", "in_batch" …), each an
-        object of names with what the loss does. Else an object for the loss, or a list of one for
+        object of names with what the loss does; common sums, such as Piccolo's, are the last
+        kind. Else an object for the loss, or a list of one for
         each, with name, title, group (its kind), formula (LaTeX) and about (one line);
         parameters, each with name, symbol, kind (number, switch, choice or list), default,
         minimum, maximum and choices; reads, which input of a batch each argument takes;
@@ -670,33 +662,30 @@ def start_training(
 ) -> StartedTraining:
     """Fine-tune a sentence encoder on up to 100,000 pairs with a loss, in the background.
 
-    A fifth of the pairs is held out to measure by, so that no sentence stands on both sides. Runs
-    take turns, one at a time. The model stays on the computer that trains it.
+    A fifth of the pairs is held out, with no sentence on both sides. Runs take turns. The model
+    stays on the computer that trains it.
 
     Args:
         loss: name of the loss, such as "cosent"; list_losses names them all
         sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number, on the scale options.label_range; null
-            if there are none, all pairs are then positives, for a loss such as "info_nce"
+        scores: the label of each pair, as compute_loss has them, on the scale options.label_range
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of a transformer, a folder, or "scratch"
         options: how to train, such as {"kind": "cross", "steps": 60, "batch_size": 16,
             "learning_rate": 2e-5, "schedule": "cosine", "warmup": 0.1, "seed": 0}, and by which
             rules: threshold, label_range and extra_negatives, as compute_loss takes them
-        key: on a page that strangers share, that of an earlier training of yours; else ""
-        guide: a second encoder, as encoder, for a loss that asks one ("gist"); "" has the model
-            guide itself, since a trainer reads no vectors of a guide from a table
-        teacher: an encoder or a cross-encoder whose cosines or scores the model learns, for a loss
-            that has a teacher ("distill_kl", "margin_mse"), or its vectors, of an encoder with the
-            dimension of the model ("embedding_mse"); it is asked once, before the first step
+        key: of an earlier training of yours, on a page that strangers share; else ""
+        guide: a second encoder for a loss that asks one ("gist"); "" has the model guide itself,
+            since a trainer reads no vectors of a guide from a table
+        teacher: as compute_loss has it, or for "embedding_mse" an encoder with the dimension of the
+            model; asked once, before the first step
         teacher_scores: what a teacher gave each pair, in place of a model
-        table: in place of the lists, up to as many pairs as a table of named columns: objects, one
-            a row, or the text of a CSV, TSV, JSON lines or JSON array. A row is a pair with its
-            label; {"anchor": …, "positive": …, "negative": …}, where the negatives may be a list or
-            several columns; or a text with a list of candidates and one of their labels
-        columns: which of its columns is "first", "second", "score" ("none" for no labels) and
-            "teacher", or "anchor", "positive" and "negative"; left out, they are recognised
+        table: in place of the lists, as many rows as objects, or as the text of a CSV, TSV, JSON
+            lines or JSON array: a pair with its label; {"anchor": …, "positive": …, "negative": …},
+            negatives also as a list or in several columns; or a text with a list of candidates and
+            one of their labels
+        columns: as compute_loss has them, without a guide's vectors
 
     Returns:
         An object with id, by which training_status and stop_training know the run;
@@ -802,7 +791,7 @@ def stop_training(id: str, key: str = "") -> StoppedTraining:
 def unshare_training(id: str, key: str = "") -> UnsharedTraining:
     """Take back the link of a training: whoever was told it cannot read the training any more.
 
-    "Copy link" on a page that strangers share gives such a link. Copied again, it is another one.
+    "Copy link" on a page that strangers share gives it; copied again, it is another one.
 
     Args:
         id: as start_training answered it
@@ -835,6 +824,8 @@ ENDPOINTS = (
     stop_training,
     unshare_training,
 )
+# Those that start, end or hide something; the others only answer.
+CHANGING = (start_training, stop_training, unshare_training)
 
 
 def _scored(data: Data, scores: tuple[float, ...]) -> Pairs:

@@ -49,9 +49,9 @@ def doctor_pasted(
 
     Args:
         text: numbers such as "2.09 2.081"; lines that a Trainer, Lightning, Keras or ms-swift
-            prints, with progress bars and other lines between them; the text of a log, as
-            doctor_run takes it; or a table, as doctor_data takes it
-        loss: name of the loss, an alias or a library's class; "" if not known
+            prints, with other lines between them; a log, as doctor_run takes it; or a table, as
+            doctor_data does
+        loss: name of the loss, an alias or a library's class; "" for any
         batch: pairs of a batch (of a loss on classes, sentences); null if not known
         negatives: hard negatives of each query; null if not known
         scale: 1 over the temperature; null if not known

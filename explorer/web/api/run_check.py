@@ -54,38 +54,32 @@ def doctor_run(
 ) -> DoctoredRun:
     """Diagnose a training run from its loss curve.
 
-    Where the curve ended between the least of its loss and its value at collapse, where it stopped
-    falling or jumped or became NaN, digits lost to a half format, overfitting by the held-out
-    curve; and beside another run, what the values of both can say about each other. Give the text
-    of a log, or the numbers.
+    Where the curve ended between its minimum and its value at collapse, where it stalled, jumped or
+    became NaN, digits lost to a half format, overfitting by the held-out curve; beside another run,
+    what both can say about each other. What is null or "" is read from the log.
 
     Args:
         log: the text of trainer_state.json, of a model's README.md as sentence-transformers writes
             it, or of a table of scalars (CSV or JSON lines, wide or long, with a column of steps)
-        values: the training loss, in place of a log; null, "nan", "inf" and "-inf" are values that
-            are no numbers
+        values: the training loss, in place of a log; null, "nan", "inf" and "-inf" are no numbers
         steps: the step of each value; left out, 1, 2, 3 …
         held_out: the held-out loss, beside values
         held_out_steps: the step of each of these; left out, spread over those of the values
-        loss: name of the loss, an alias or a library's class; "" for what the log says
-        batch: pairs of a batch (of a loss on classes, sentences); null for what the log says
+        loss: name of the loss, an alias or a library's class; "" for any
+        batch: pairs of a batch (of a loss on classes, sentences); null if not known
         negatives: hard negatives of each query; null if not known
         classes: classes of a batch; null if not known
-        temperature: of the similarities; null for what the log says, or the loss's own
+        temperature: of the similarities; null for the loss's own, or where scale is given
         scale: 1 over the temperature; null if not known
-        margin: of a loss that has one; null for what the log says, or the loss's own
+        margin: of a loss that has one; null for the loss's own
         processes: that train together, each on a batch of its own; null for one
         dimension: of the vectors; null if not known
-        curve: the name of the training loss in the log; "" for the one that is called so
-        held_out_curve: that of the held-out loss; "" for the one that is called so
-        step: the column of the steps, of a log that is a table; "#" counts its rows, "" for the one
-            that is called so
+        curve: the name of the training loss in the log
+        held_out_curve: that of the held-out loss
+        step: the column of the steps, of a log that is a table; "#" counts its rows
         language: of the sentences in the answer, "en" or "zh"
         beside: the text of the log of another run; "" for none
-        beside_loss: the loss of that run; "" for what its log says
-        beside_batch: pairs of a batch of that run; null for what its log says
-        beside_temperature: of the similarities of that run; null if not known
-        beside_scale: 1 over the temperature of that run; null if not known
+        beside_loss, beside_batch, beside_temperature, beside_scale: of that run
 
     Returns:
         An object with

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import doctest
+import inspect
 import json
 import re
 from typing import get_args, get_type_hints
@@ -16,9 +17,10 @@ from mcp.client.streamable_http import streamablehttp_client
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from explorer.locale import say
+from explorer.runtime.version import VERSION
 from explorer.sources.random_batch import RandomBatch
 from explorer.web import site
-from explorer.web.api import dataset_check, run_check
+from explorer.web.api import dataset_check, descriptions, run_check
 from explorer.web.api import endpoints as api
 from losses import LOSSES
 from losses.combined.names import RECIPES
@@ -110,10 +112,87 @@ def test_mcp_offers_them_as_tools(address):
     compute = next(tool for tool in tools if tool.name == "compute_loss")
     assert compute.inputSchema["required"] == ["loss"]
     fields = compute.inputSchema["properties"]
-    numbers = {"type": "array", "items": {"type": "number"}}
-    assert fields["scores"]["oneOf"] == [{"type": "null"}, numbers]
-    assert all(field["description"] for field in fields.values())
-    assert ">>> answer = compute_loss(" in compute.description
+    numbers = {"type": ["array", "null"], "items": {"type": "number"}}
+    assert fields["scores"] == {**numbers, "description": fields["scores"]["description"]}
+    assert "scores, labels, label_range" in compute.description
+
+
+def test_tools_are_described_in_short_whole_and_by_their_effect(address):
+    tools, _ = ask(address)
+    sent = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in tools]
+    size = len(json.dumps(sent, ensure_ascii=False, separators=(",", ":")).encode())
+    assert size <= 25_000, size
+    known: dict[str, dict[str, str]] = {}
+    for tool in tools:
+        told = {name: f["description"] for name, f in tool.inputSchema["properties"].items()}
+        known[tool.name] = told
+        whole = descriptions.arguments(getattr(api, tool.name))
+        for name, text in told.items():
+            referred = re.fullmatch(r"see (\w+)", text)
+            found = known[referred[1]][name] if referred else text
+            assert not found.startswith("see "), (tool.name, name)
+            assert whole[name] in (text, found), (tool.name, name)
+        changes = {"start_training", "stop_training", "unshare_training"}
+        assert tool.annotations.readOnlyHint == (tool.name not in changes)
+
+
+def test_every_argument_is_described_under_its_name():
+    for function in api.ENDPOINTS:
+        told = descriptions.arguments(function)
+        assert list(told) == [name for name in function.__annotations__ if name != "return"]
+        assert all(told.values())
+
+
+def test_arguments_over_several_lines_and_of_several_names_are_read_whole():
+    def function() -> None:
+        """Do something.
+
+        With care.
+
+        Args:
+            first, second: a text that
+                goes on: with a colon
+            third: another
+
+        Returns:
+            none: at all
+        """
+
+    assert descriptions.summary(function) == "Do something.\n\nWith care."
+    assert descriptions.arguments(function) == {
+        "first": "a text that goes on: with a colon",
+        "second": "a text that goes on: with a colon",
+        "third": "another",
+    }
+
+
+def test_the_server_introduces_itself_to_agents(address):
+    async def talk():
+        async with (
+            streamablehttp_client(f"{address}/gradio_api/mcp/") as (reading, writing, _),
+            ClientSession(reading, writing) as session,
+        ):
+            return await session.initialize()
+
+    told = in_loop(talk())
+    assert (told.serverInfo.name, told.serverInfo.version) == ("LossPrism", VERSION)
+    assert "explain_loss_value" in told.instructions
+
+
+def test_agents_read_all_calls_at_the_root(address):
+    answer = httpx.get(f"{address}/agents.md")
+    assert answer.headers["content-type"].startswith("text/markdown")
+    for name in NAMES:
+        assert f"## {name}\n" in answer.text
+        assert inspect.getdoc(getattr(api, name)) in answer.text
+
+
+def test_an_agent_learns_why_a_loss_is_stuck_in_one_call(address):
+    """At 4.85 with a batch of 128, which is ln 128."""
+    _, (answered,) = ask(address, ("explain_loss_value", {"value": 4.85, "batch": 128}))
+    (finding, *_) = json.loads(answered.content[0].text)["findings"]
+    assert "collapse" in finding["kinds"]
+    assert "info_nce" in {one["loss"] for one in finding["losses"]}
 
 
 OF_NUMBERS = Scenario(data=Data(source="random", random=RandomBatch(pairs=4, dimension=4)))
