@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -56,7 +57,7 @@ class Look(TypedDict, total=False):
     picture_only: bool
 
 
-def look_in(request: dict[str, Any]) -> Look:
+def look_in(request: Mapping[str, Any]) -> Look:
     """Read the choices in a request of a page. Raises Problem for an unknown one."""
     return Look(
         language=language_of(request.get("language")),

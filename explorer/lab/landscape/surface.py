@@ -78,8 +78,8 @@ def stops(parameters: Sequence[Parameter], values: Sequence[float]) -> list[floa
     low = max(one.minimum for one in parameters)
     high = min(one.maximum for one in parameters)
     if all(one.logarithmic for one in parameters):
-        ends = torch.tensor([low, high], dtype=torch.float64).log()
-        found = torch.linspace(*ends.tolist(), STOPS, dtype=torch.float64).exp()
+        least, most = torch.tensor([low, high], dtype=torch.float64).log().tolist()
+        found = torch.linspace(least, most, STOPS, dtype=torch.float64).exp()
     else:
         found = torch.linspace(low, high, STOPS, dtype=torch.float64)
     tidy = (min(max(float(f"{one:.{DIGITS}g}"), low), high) for one in found.tolist())
