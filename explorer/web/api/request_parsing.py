@@ -13,6 +13,7 @@ from explorer.core.resolved_scenario import Resolved, resolve
 from explorer.core.scenario import TWINS, Data, Rules, Scenario
 from explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES
 from explorer.lab.compare.comparison_results import Side
+from explorer.runtime.budgets import budget
 from explorer.runtime.limits import EXPLORED_PAIRS, LARGE_PAIRS
 from explorer.runtime.number_format import typed
 from explorer.runtime.problem import Problem
@@ -288,12 +289,15 @@ def _listed(name: str, values: object) -> Sequence[object]:
 
 
 def _sentences(name: str, values: object) -> tuple[str, ...]:
+    most = budget("sentence_letters")
+
     def read(place: int, value: object) -> str:
         try:
-            return read_sentence(read_text(name, value), name)
+            sentence = read_sentence(read_text(name, value), name)
         except Problem:
             shown = shortened(value, write=repr)
             raise Problem("api_sentence", name=name, place=place, value=shown) from None
+        return read_sentence(sentence, name, most)
 
     return tuple(read(place, value) for place, value in enumerate(_listed(name, values)))
 

@@ -15,6 +15,8 @@ from explorer.lab.large.files import read_pairs
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources.tables import read_table
+from explorer.web.api import endpoints
+from tests.sentences import raises_problem
 
 MOST = 100
 LONG = "word " * MOST
@@ -85,3 +87,17 @@ def test_of_sentences_with_classes_too(hosted):
     ]
     found = read_classes(_csv(rows), "a.csv", lambda *_: None)
     assert found.skipped == 2
+
+
+def test_a_program_is_told_of_it_before_its_numbers_are_read(hosted):
+    """The row would be left out, and its similarity would belong to no pair."""
+    sentences = {"sentences1": ["a", LONG], "sentences2": ["b", "c"], "scores": [0, 1]}
+    for call in (
+        lambda: endpoints.trace_loss("cosent", **sentences, similarities=[0.1, 0.2]),
+        lambda: endpoints.compare_losses(
+            [{"loss": "cosent"}, {"loss": "info_nce"}], **sentences, similarities=[0.1, 0.2]
+        ),
+        lambda: endpoints.compute_loss("cosent", **sentences),
+    ):
+        with raises_problem("sentence_too_long", most=MOST):
+            call()
