@@ -88,7 +88,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("explore", "second_opinion"): [{**few, "model": "/tmp"}],
         ("explore", "take"): [{**few, **of_file, "what": what, "dark": True} for what in takes],
         **{(page, "chart"): [CHART] for page in ("explore", "compare", "finetune")},
-        **{(page, "chart"): [CHART] for page in ("learn", "sphere", "landscape", "claims")},
+        **{(page, "chart"): [CHART] for page in ("learn", "sphere", "landscape", "map", "claims")},
         ("explore", "own"): ["mine"],
         ("explore", "own_text"): ["mine"],
         ("explore", "own_write"): [{"name": "mine", "text": "", "digest": ""}],
@@ -185,6 +185,13 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
             {**SIDES, "lever": "", "example": "graded_english", "scene": ""}
         ],
         ("landscape", "cuts"): [{**SIDES, "lever": "scale", "negative": 0.2}],
+        ("map", "map"): [
+            {"example": "graded_english", "scene": "", "run": "", "method": "pca", "seed": 0},
+            {"scene": link, "run": "", "method": "pca"},
+            {"run": run, "method": "pca"},
+        ],
+        ("map", "runs"): [{}],
+        ("map", "on_explore"): [{"example": "graded_english", "scene": "", "pair": 0}],
         ("learn", "measured"): [{"lesson": "duplicate", "step": 1}],
         ("learn", "cards"): [{}],
         ("learn", "take"): [{"lesson": "duplicate", "step": 1, "at": 1}],

@@ -71,6 +71,7 @@ from explorer.web.pages.finetune import page as finetune_page
 from explorer.web.pages.landscape import page as landscape_page
 from explorer.web.pages.large import page as large_page
 from explorer.web.pages.learn import page as learn_page
+from explorer.web.pages.map import page as map_page
 from explorer.web.pages.missing import page as missing
 from explorer.web.pages.sphere import page as sphere_page
 from explorer.web.server_functions import FORGET
@@ -97,6 +98,7 @@ PAGES = (
     ("learn", "learn", learn_page),
     ("learn/sphere", "sphere", sphere_page),
     ("learn/landscape", "landscape", landscape_page),
+    ("learn/map", "map", map_page),
     ("learn/claims", "claims", claims_page),
 )
 # What each page is told when it opens.

@@ -58,6 +58,8 @@ COMPLETE = {
     "learn/landscape": "window.lossprism?.page('landscape')?.drawn"
     " && document.querySelectorAll('.lp-plot .main-svg').length > 3",
     "learn/temperature": "window.lossprism?.page('learn')?.drawn",
+    "learn/map": "window.lossprism?.page('map')?.drawn"
+    " && document.querySelector('.lp-plot .main-svg')",
     "learn/sphere": "window.lossprism?.page('sphere')?.drawn",
     "learn/claims": "window.lossprism?.page('claims')?.verdicts['S4-range']",
 }
@@ -163,6 +165,7 @@ OTHERS = (
     ("large", ""),
     ("learn", ""),
     ("learn/landscape", ""),
+    ("learn/map", "pair=0"),
     ("learn/temperature", "at=4&guess=1.5&shown=true"),
     ("learn/sphere", "at=40"),
     ("learn/claims", "claim=S1-39"),

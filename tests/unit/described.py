@@ -167,6 +167,10 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "learn.right",
         "learn.wrong",
     ),
+    "what a map keeps of the vectors (tests/unit/lab/map)": (
+        "map.kept",
+        "map.trustworthiness",
+    ),
     "what was drawn of an encoder's vectors, and what a hand did (tests/unit/lab/sphere)": (
         "sphere.kept",
         "sphere.left_out",

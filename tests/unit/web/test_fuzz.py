@@ -31,6 +31,7 @@ from explorer.web.pages.explore import requests as explore_requests
 from explorer.web.pages.finetune import plan_check as finetune_check
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
+from explorer.web.pages.map import requests as map_requests
 from tests import wire
 from tests.expected import FILE, FULL, SHARED, arguments_of, known_requests, requests_of
 from tests.hostile import varied
@@ -101,6 +102,7 @@ def here(tmp_path_factory):
         patch.setattr(finetune_requests, "runs", lambda: made)
         patch.setattr(finetune_check, "runs", lambda: made)
         patch.setattr(claims_requests, "default_runs", lambda: made)
+        patch.setattr(map_requests, "default_runs", lambda: made)
         patch.setattr(hosting, "default_runs", lambda: made)
         patch.setattr(endpoints, "Runs", lambda **_: made)
         patch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
@@ -130,6 +132,7 @@ PAGES = (
     "learn",
     "sphere",
     "landscape",
+    "map",
     "claims",
 )
 

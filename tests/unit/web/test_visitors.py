@@ -44,6 +44,7 @@ from explorer.web.pages.finetune import plan_check as finetune_check
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.pages.finetune import state_entries as finetune_state
+from explorer.web.pages.map import requests as map_requests
 from explorer.web.server_functions import served
 from tests import wire
 from tests.downloads import file_of
@@ -74,6 +75,7 @@ OWN_ONLY = {
     "learn": "measured cards on_my_batch take chart forget",
     "sphere": "film chart forget",
     "landscape": "landscapes cuts chart forget",
+    "map": "runs on_explore chart forget look cancel",
     "claims": "row verdicts train chart forget look cancel",
 }
 
@@ -88,6 +90,7 @@ def runs(tmp_path, monkeypatch):
         (finetune_requests, "runs"),
         (finetune_check, "runs"),
         (claims_requests, "default_runs"),
+        (map_requests, "default_runs"),
         (hosting, "default_runs"),
     ):
         monkeypatch.setattr(module, name, lambda: made)
@@ -183,6 +186,7 @@ def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
         "follow": [{"claim": "S1-33", "runs": [run]}],
         "stop": [{"runs": [run]}],
     }
+    asked["map"] = {"map": [{"run": run, "method": "pca"}]}
     for page, names in OWN_ONLY.items():
         asked.setdefault(page, {}).update({name: [] for name in names.split()})
     return asked

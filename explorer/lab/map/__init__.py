@@ -1,0 +1,1 @@
+"""Sentences as points in a plane: projections of their vectors, and what a projection keeps."""

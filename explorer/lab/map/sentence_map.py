@@ -1,0 +1,161 @@
+"""The map of a batch or of a run: sentences as points, pairs as lines with their gradient."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.core.batch import Batch
+from explorer.core.explore import Exploration, explore
+from explorer.core.resolved_scenario import resolve
+from explorer.core.scenario import Scenario
+from explorer.lab.map.neighbours import neighbours_changed
+from explorer.lab.map.projections import (
+    NEIGHBOURS,
+    Projection,
+    embedded,
+    is_installed,
+    principal_components,
+)
+from explorer.lab.training.probe_batch import explored
+from explorer.lab.training.run_records import EvaluationRecord
+from explorer.lab.training.runs import Runs
+from explorer.lab.unit_vectors import directions
+from explorer.runtime import resource_checks
+from explorer.runtime.cancellable_process import call_in_process
+from explorer.runtime.limits import MIB
+from explorer.runtime.problem import Problem
+
+MIN_SENTENCES = 4
+# An embedding computes the distances of all points, a few times over, beside its libraries.
+MAX_EMBEDDED = 5000
+BYTES_PER_PAIR_OF_POINTS, PROCESS_MIB = 40, 400
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A moment of a map: points [S, 2] and the gradient of each pair [N]."""
+
+    points: np.ndarray
+    gradient: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceMap:
+    """The map of a batch, with one frame, or of a run, before and after.
+
+    `projection` is that of all frames together, one below the other. `changed` [S] counts for each
+    sentence which of its `neighbours` nearest ones a run replaced; None for a batch.
+    """
+
+    batch: Batch
+    frames: list[Frame]
+    projection: Projection
+    steps: tuple[int, ...] = ()
+    changed: np.ndarray | None = None
+    neighbours: int = 0
+
+
+def map_of_scenario(scenario: Scenario, method: str, seed: int = 0) -> SentenceMap:
+    """Map the sentences of a scenario's batch, with the gradients of its loss.
+
+    Raises:
+        Problem: if sentences have no vectors of an encoder, if there are too few or too many, or
+            if the library of the method is missing.
+    """
+    resolved = resolve(scenario)
+    batch = resolved.batch
+    _check_vectors(batch)
+    found = explore(resolved, batch)
+    return _mapped([found], [_units(batch)], method, seed)
+
+
+def map_of_run(runs: Runs, name: str, method: str, seed: int = 0) -> SentenceMap:
+    """Map the probe sentences of an ended run before and after it, in one projection.
+
+    Raises Problem as `map_of_scenario`, and for a run without two recorded moments.
+    """
+    records = [one for one in runs.history(name) if isinstance(one, EvaluationRecord)]
+    probe = runs.probe(name)
+    moments = []
+    for record in (records[0], records[-1]) if probe and len(records) > 1 else ():
+        vectors = runs.probe_vectors(name, record.step)
+        if vectors is not None and record.probe:
+            moments.append((record, vectors))
+    if probe is None or len(moments) < 2:
+        raise Problem("map_run_without_vectors")
+    plan, guide, teacher = runs.plan(name), runs.probe_guide(name), runs.probe_teacher(name)
+    found = [
+        explored(plan, probe, np.array(one.probe, float), vectors, None, guide, teacher)
+        for one, vectors in moments
+    ]
+    units = [_units(one.batch) for one in found]
+    _check_vectors(found[0].batch)
+    count = min(NEIGHBOURS, len(units[0]) - 1)
+    return dataclasses.replace(
+        _mapped(found, units, method, seed),
+        steps=tuple(one.step for one, _ in moments),
+        changed=neighbours_changed(*units, count),
+        neighbours=count,
+    )
+
+
+def cell_of_pair(e: Exploration, pair: int) -> tuple[int, int] | None:
+    """Return the heaviest cell of the loss's terms in the row or the column of a pair; None for
+    terms that are no matrix of pairs, or where the pair takes no part."""
+    shares = e.weights.shares if e.weights is not None else None
+    symbol = e.spec.symbols.get(e.spec.terms)
+    if shares is None or shares.ndim != 2 or symbol is None or len(symbol.axes) != 2:
+        return None
+    weights = shares.cpu().numpy()
+    axes = zip(symbol.axes, weights.shape, strict=True)
+    found = [e.batch.axis(name, length) for name, length in axes]
+    marked = [
+        np.zeros(length, bool) if one is None else one[0].cpu().numpy() == pair
+        for one, length in zip(found, weights.shape, strict=True)
+    ]
+    weights = np.where(marked[0][:, None] | marked[1], weights, 0.0)
+    if not weights.max(initial=0.0) > 0:
+        return None
+    row, column = np.unravel_index(weights.argmax(), weights.shape)
+    return int(row), int(column)
+
+
+def _mapped(
+    found: list[Exploration], units: list[np.ndarray], method: str, seed: int
+) -> SentenceMap:
+    projection = project(np.concatenate(units), method, seed)
+    frames = [
+        Frame(points, e.pair_gradient.detach().cpu().numpy())
+        for e, points in zip(found, np.split(projection.points, len(units)), strict=True)
+    ]
+    return SentenceMap(found[0].batch, frames, projection)
+
+
+def project(units: np.ndarray, method: str, seed: int) -> Projection:
+    """Project unit vectors [S, D] into a plane; t-SNE and UMAP compute in a process of their own.
+
+    Raises Problem for too many points, and without the library.
+    """
+    if method == "pca":
+        return principal_components(units)
+    if not is_installed(method):
+        raise Problem(f"map_without_{method}")
+    if len(units) > MAX_EMBEDDED:
+        raise Problem("map_many", about="size", count=len(units), most=MAX_EMBEDDED)
+    beside = PROCESS_MIB + BYTES_PER_PAIR_OF_POINTS * len(units) ** 2 // MIB
+    resource_checks.check_memory(beside_mib=beside)
+    return call_in_process("embedding", embedded, method, units, seed)
+
+
+def _check_vectors(batch: Batch) -> None:
+    if batch.orthogonal:  # made of scores: there is no encoder
+        raise Problem("no_vectors")
+    if len(batch.pairs.sentences) < MIN_SENTENCES:
+        raise Problem("map_few", least=MIN_SENTENCES)
+
+
+def _units(batch: Batch) -> np.ndarray:
+    return directions(batch.needed_vectors.cpu().numpy())

@@ -1,0 +1,58 @@
+"""A call in a process of its own, which ends with the job that waits for it.
+
+For a library that cannot be interrupted: its thread would go on for nobody.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from explorer.runtime import jobs
+from explorer.runtime.problem import Problem, logged
+from explorer.runtime.processes import begin
+
+POLL_S = 0.25
+
+
+def call_in_process(what: str, function: Callable[..., Any], *arguments: object) -> Any:
+    """Return the result of a function that is found by name in its module. Meanwhile the job
+    reports `what`, with the `seconds` so far.
+
+    Raises:
+        jobs.Cancelled, Problem: as `Job.check`; the process is killed.
+        Problem: if the process ends without a result, as one does that takes too much memory.
+        RuntimeError: with what the function raised.
+    """
+    context = multiprocessing.get_context("spawn")
+    line, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_serve, args=(theirs, function, arguments), daemon=True)
+    begin(process)
+    theirs.close()
+    began = time.monotonic()
+    try:
+        while not line.poll(POLL_S):
+            jobs.step(what, seconds=int(time.monotonic() - began))
+        is_done, found = line.recv()
+    except EOFError as gone:
+        raise logged(Problem("process_ended", about="again")) from gone
+    finally:
+        line.close()
+        process.kill()
+        process.join()
+    if not is_done:
+        raise RuntimeError(found)
+    return found
+
+
+def _serve(line: Connection, function: Callable[..., Any], arguments: tuple[object, ...]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks is told, and ends this
+    try:
+        answer = True, function(*arguments)
+    except Exception as error:
+        answer = False, f"{type(error).__name__}: {error}"
+    line.send(answer)

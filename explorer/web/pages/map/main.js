@@ -1,0 +1,235 @@
+// The Map page: where the sentences come from and how they are projected, the map, what it keeps, and the marked pair.
+import { Field, Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
+import { nameOf } from "../../kit/loss_legend.js";
+import { show as number, percent } from "../../kit/number_format.js";
+import { pageData } from "../../kit/page_data.js";
+import { h, show } from "../../kit/preact_view.js";
+import { Progress } from "../../kit/progress.js";
+import { stored } from "../../kit/storage.js";
+import { entitle } from "../../kit/title.js";
+import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
+import { say } from "../../kit/words.js";
+import { colourOf, MapPicture } from "./picture.js";
+import { MINE, ofRun } from "./state.js";
+
+/** @typedef {import("./state.js").MapPage} MapPage */
+/** @typedef {{ channel: MapPage }} Page */
+
+const HEIGHT = 560; // pixels of the map
+const LISTED = 12; // pairs, and sentences, below the map
+const BESIDE_PX = 330; // of the page around the map
+
+/** @param {Page} properties */
+function Main({ channel }) {
+  channel.observe("state", "found");
+  useLayoutEffect(() => entitle(say("page.map")));
+  const { found } = channel;
+  const height = Math.max(340, Math.min(HEIGHT, innerHeight - BESIDE_PX));
+  return h(
+    "div.lp-map-page",
+    null,
+    h(ProblemBox, { channel, isShown: found !== null }),
+    h("h1", null, say("page.map")),
+    h(Choices, { channel }),
+    h(Progress, { channel }),
+    h("p.lp-note", { "aria-live": "polite" }, found ? keptWords(channel) : ""),
+    h(
+      "div.lp-map-picture",
+      {
+        ...{ role: "tabpanel", id: "lp-method-panel", "aria-label": say("map.picture") },
+        "aria-busy": channel.drawn ? "false" : "true",
+      },
+      h(MapPicture, { channel, height, keep: () => undefined }),
+    ),
+    h(Legend, { channel }),
+    h(Moment, { channel }),
+    h(Marked, { channel }),
+    h(
+      "div.lp-map-more",
+      null,
+      h(Fold, { title: say("map.pairs") }, h(Pairs, { channel })),
+      channel.hasMoments ? h(Fold, { title: say("map.changed") }, h(Changed, { channel })) : null,
+      h("a.lp-link", { href: `learn${location.search}` }, say("learn.all")),
+    ),
+  );
+}
+
+/** @param {Page} properties */
+function Choices({ channel }) {
+  const { method, search } = channel.store.state;
+  const batches = pageData.map.examples.map((name) => [name, say(`example.${name}.title`)]);
+  if (stored("scene") || channel.batch === MINE) batches.push([MINE, say("map.mine")]);
+  for (const { id, loss } of channel.runs) {
+    batches.push([ofRun(id), say("map.run", { loss: nameOf({ loss, convention: "", parameters: {} }), id })]);
+  }
+  return h(
+    "div.lp-map-choices",
+    null,
+    h(Select, {
+      id: "lp-batch",
+      name: say("map.batch"),
+      inline: true,
+      value: channel.batch,
+      options: batches,
+      change: (chosen) => channel.show(chosen),
+    }),
+    h(Tabs, {
+      id: "lp-method",
+      label: say("map.method"),
+      names: ["pca", "tsne", "umap"],
+      chosen: method,
+      title: (one) => say(`map.method.${one}`),
+      choose: (chosen) => channel.set({ method: chosen }),
+    }),
+    h(
+      Field,
+      { name: say("map.search"), inline: true },
+      h("input", {
+        type: "text",
+        autocomplete: "off",
+        id: "lp-search",
+        value: search,
+        onInput: (event) => channel.set({ search: event.currentTarget.value }),
+      }),
+    ),
+    search.trim() ? h("output", { for: "lp-search" }, say("map.hits", { count: channel.hits.length })) : null,
+  );
+}
+
+/** How much of the vectors the map keeps. @param {MapPage} channel */
+function keptWords({ found }) {
+  const { shares = [], trustworthiness = null } = found ?? {};
+  if (shares.length) return say("map.kept", { share: percent(shares.reduce((sum, one) => sum + one, 0)) });
+  if (trustworthiness === null) return say("map.untrusted");
+  return say("map.trustworthiness", { value: number(trustworthiness, 3) });
+}
+
+/** @param {Page} properties */
+function Legend({ channel }) {
+  channel.observe("language");
+  /** @type {[string, number][]} */
+  const entries = [
+    ["map.pull", -1],
+    ["map.push", 1],
+  ];
+  return h(
+    "p.lp-note.lp-map-legend",
+    null,
+    entries.map(([key, sign]) =>
+      h("span", { key }, h("i", { style: { background: colourOf(sign) }, "aria-hidden": "true" }), say(key)),
+    ),
+    h("span", null, say("map.width")),
+  );
+}
+
+/** From before the run to after it. @param {Page} properties */
+function Moment({ channel }) {
+  if (!channel.hasMoments || !channel.found) return null;
+  const [before, after] = channel.found.steps;
+  return h(
+    "label.lp-map-moment",
+    null,
+    h("span", null, say("map.before", { step: before })),
+    h("input", {
+      type: "range",
+      id: "lp-moment",
+      min: 0,
+      max: 1,
+      step: 0.05,
+      value: channel.moment,
+      "aria-label": say("map.moment"),
+      onInput: (event) => channel.set({ moment: Number(event.currentTarget.value) }),
+    }),
+    h("span", null, say("map.after", { step: after })),
+  );
+}
+
+/** @param {Page} properties */
+function Marked({ channel }) {
+  const { found, pair } = channel;
+  if (!found || pair === null) return h("p.lp-note", null, say("map.hint"));
+  const { gradient } = channel.frame();
+  const texts = [found.first[pair], found.second[pair]].map((place) => found.sentences[place]);
+  return h(
+    "div.lp-map-marked",
+    { "aria-live": "polite" },
+    h("p", { "data-batch-text": "" }, texts.join(" | ")),
+    h("span", null, say("map.gradient", { value: number(gradient[pair], 3) })),
+    channel.store.state.run
+      ? null
+      : h(
+          "button.lp-button",
+          { type: "button", id: "lp-on-explore", onClick: () => leave(channel) },
+          say("map.explore"),
+        ),
+    h("button.lp-button", { type: "button", onClick: () => channel.set({ pair: -1 }) }, say("map.unmark")),
+  );
+}
+
+/** @param {MapPage} channel */
+async function leave(channel) {
+  const address = await channel.onExplore();
+  if (address) location.assign(new URL(address, document.baseURI));
+}
+
+/** The pairs with the largest gradients: what the map shows to those who cannot point. @param {Page} properties */
+function Pairs({ channel }) {
+  const { found } = channel;
+  if (!found) return null;
+  const { gradient } = channel.frame();
+  return h(
+    "ol",
+    null,
+    channel
+      .heaviest()
+      .slice(0, LISTED)
+      .map((pair) =>
+        h(
+          "li",
+          { key: pair },
+          h(
+            "button.lp-link",
+            { type: "button", "data-batch-text": "", onClick: () => channel.set({ pair }) },
+            `${found.sentences[found.first[pair]]} | ${found.sentences[found.second[pair]]}`,
+          ),
+          ` ${number(gradient[pair], 3)}`,
+        ),
+      ),
+  );
+}
+
+/** The sentences of which a run replaced the most neighbours. @param {Page} properties */
+function Changed({ channel }) {
+  const { found } = channel;
+  if (!found) return null;
+  const { changed, neighbours, sentences } = found;
+  const order = Array.from(changed.keys()).sort((one, other) => changed[other] - changed[one]);
+  return h(
+    "ol",
+    null,
+    order
+      .slice(0, LISTED)
+      .map((place) =>
+        h(
+          "li",
+          { key: place },
+          h(
+            "button.lp-link",
+            { type: "button", "data-batch-text": "", onClick: () => channel.set({ search: sentences[place] }) },
+            sentences[place],
+          ),
+          ` ${say("map.replaced", { count: changed[place], all: neighbours })}`,
+        ),
+      ),
+  );
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {MapPage} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").MapServer>} server
+ */
+export default function main(root, channel, server) {
+  show(root, Main, { channel });
+  channel.connect(server);
+}

@@ -1,0 +1,35 @@
+"""The Map page: the sentences of a batch or a run as points, its pairs as lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.web.page_facts import Facts
+from explorer.web.pages.map import requests
+from explorer.web.pages.map.state_entries import EXAMPLES, map_table
+from explorer.web.state_table import Entry
+
+SERVED = requests.SERVED
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapOwn:
+    """Facts for the Map page alone: its state, and the examples whose sentences it shows."""
+
+    table: list[Entry]
+    examples: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapFacts(Facts):
+    """Facts for the Map page."""
+
+    map: MapOwn
+
+
+FACTS = MapFacts
+
+
+def page_data() -> MapOwn:
+    """Return the facts for this page."""
+    return MapOwn(table=map_table(), examples=list(EXAMPLES))

@@ -1,0 +1,246 @@
+// The map as a chart: pairs as lines, sentences as points, some of them with their words.
+import { palette, themeColour } from "../../kit/colours.js";
+import { show as number } from "../../kit/number_format.js";
+import { plotlyChart } from "../../kit/plotly.js";
+import { hosted } from "../../kit/preact_view.js";
+import { say } from "../../kit/words.js";
+
+/** @typedef {import("./state.js").MapPage} MapPage */
+/** @typedef {ReturnType<typeof plotlyChart>} Chart */
+
+const WIDTHS = [0.6, 1.2, 2, 3.2, 5]; // of a line, by its share of the largest gradient
+const MARGIN = { l: 8, r: 8, t: 8, b: 8 };
+const SPARE = 0.08; // of the span beyond the outermost points
+const LABEL_LETTERS = 28;
+const HOVER_LETTERS = 60; // in a line
+const LABEL_GAP = [0.2, 0.06]; // of the span between two labels, across and down
+const LEAST_HEIGHT = 320; // pixels
+const NARROW = 620; // pixels
+const MANY_LABELS = 12;
+const FEW_LABELS = 4;
+
+/** @param {{ channel: MapPage, height: number, keep: (chart: Chart) => void }} properties */
+export const MapPicture = ({ channel, height, keep }) =>
+  hosted({
+    make: (root) => {
+      const chart = plotlyChart(
+        (width) => figureOf(channel, width, Math.min(height, Math.max(width, LEAST_HEIGHT))),
+        (plot) => {
+          plot.on("plotly_click", ({ points: [hit] }) => {
+            if (hit.data.meta === "pair") channel.set({ pair: hit.customdata });
+            else if (hit.data.meta === "sentence") channel.markSentence(hit.customdata);
+          });
+        },
+      );
+      chart.box.dataset.batchText = "";
+      root.append(chart.box);
+      return chart;
+    },
+    update: (/** @type {any} */ chart) => {
+      chart.box.setAttribute("aria-label", say("map.picture"));
+      chart.draw();
+      keep(chart);
+    },
+  });
+
+/**
+ * Text as Plotly takes it, which reads tags.
+ * @param {string} text
+ */
+const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+/**
+ * @param {string} text
+ * @param {number} most letters
+ */
+const shortened = (text, most) => {
+  const letters = Array.from(text);
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
+};
+
+/** @param {string} text */
+const hoverText = (text) => plain(shortened(text, 2 * HOVER_LETTERS));
+
+/**
+ * @param {MapPage} channel
+ * @param {number} width
+ * @param {number} height
+ */
+function figureOf(channel, width, height) {
+  const { found, pair, hits } = channel;
+  if (!found) return null;
+  const { points, gradient } = channel.frame();
+  const at = (/** @type {number} */ place) =>
+    /** @type {[number, number]} */ ([points[2 * place], points[2 * place + 1]]);
+  const lines = lineTraces(found, gradient, at);
+  const marked = pair === null ? [] : [segments([pair], found, at, themeColour("ink"), WIDTHS[4] + 2)];
+  const everyone = found.sentences.map((_one, place) => place);
+  const ends = pair === null ? [] : [found.first[pair], found.second[pair]];
+  return {
+    data: [
+      ...marked,
+      ...lines,
+      middles(found, gradient, at),
+      dots(hits, found, at, "warn", 17),
+      dots(ends, found, at, "ink", 14),
+      dots(everyone, found, at, "side-1", 8),
+      labels(found, at, [...ends, ...hits], channel, width),
+    ],
+    layout: {
+      margin: MARGIN,
+      height,
+      hovermode: "closest",
+      hoverdistance: 12,
+      dragmode: "pan",
+      uirevision: `${found.uid}`,
+      ...axes(found.moments, width, height),
+    },
+  };
+}
+
+/**
+ * Axes of one scale over the points of all moments, so that the picture holds still while they move.
+ * @param {import("./state.js").Frame[]} moments
+ * @param {number} width
+ * @param {number} height
+ */
+function axes(moments, width, height) {
+  const spans = [0, 1].map((axis) => {
+    let [low, high] = [Infinity, -Infinity];
+    for (const { points } of moments) {
+      for (let place = axis; place < points.length; place += 2) {
+        low = Math.min(low, points[place]);
+        high = Math.max(high, points[place]);
+      }
+    }
+    return [low, high];
+  });
+  const sides = [width - MARGIN.l - MARGIN.r, height - MARGIN.t - MARGIN.b];
+  const unit =
+    Math.max(...spans.map(([low, high], axis) => ((1 + 2 * SPARE) * (high - low)) / sides[axis])) || 1 / sides[0];
+  const [x, y] = spans.map(([low, high], axis) => {
+    const half = (unit * sides[axis]) / 2;
+    return [(low + high) / 2 - half, (low + high) / 2 + half];
+  });
+  const quiet = { type: "linear", showgrid: false, showline: false, showticklabels: false };
+  return { xaxis: { ...quiet, range: x }, yaxis: { ...quiet, range: y, scaleanchor: "x" } };
+}
+
+/**
+ * @param {number[]} pairs
+ * @param {import("./state.js").FoundMap} found
+ * @param {(place: number) => [number, number]} at
+ * @param {string} color
+ * @param {number} width
+ */
+function segments(pairs, { first, second }, at, color, width) {
+  /** @type {{ x: (number | null)[], y: (number | null)[] }} */
+  const line = { x: [], y: [] };
+  for (const pair of pairs) {
+    const [a, b] = [at(first[pair]), at(second[pair])];
+    line.x.push(a[0], b[0], null);
+    line.y.push(a[1], b[1], null);
+  }
+  return { type: "scattergl", mode: "lines", hoverinfo: "skip", ...line, line: { color, width } };
+}
+
+/**
+ * A trace has lines of one width: one for each width and direction.
+ * @param {import("./state.js").FoundMap} found
+ * @param {Float32Array} gradient
+ * @param {(place: number) => [number, number]} at
+ */
+function lineTraces(found, gradient, at) {
+  const largest = gradient.reduce((most, one) => Math.max(most, Math.abs(one)), 0);
+  /** @type {Map<string, number[]>} */
+  const groups = new Map();
+  gradient.forEach((one, pair) => {
+    const share = largest ? Math.abs(one) / largest : 0;
+    const width = Math.min(WIDTHS.length - 1, Math.floor(share * WIDTHS.length));
+    const key = `${Math.sign(one) || 0} ${width}`;
+    groups.set(key, [...(groups.get(key) ?? []), pair]);
+  });
+  return [...groups].map(([key, pairs]) => {
+    const [sign, width] = key.split(" ").map(Number);
+    return segments(pairs, found, at, colourOf(sign), WIDTHS[width]);
+  });
+}
+
+/**
+ * The colour of a pair that is pulled together (below 0), pushed apart, or left alone.
+ * @param {number} sign of its gradient
+ */
+export function colourOf(sign) {
+  const { diverging } = palette();
+  if (!sign) return themeColour("line");
+  return sign < 0 ? diverging[0] : diverging[diverging.length - 1];
+}
+
+/**
+ * What a hand reaches of a line: its middle.
+ * @param {import("./state.js").FoundMap} found
+ * @param {Float32Array} gradient
+ * @param {(place: number) => [number, number]} at
+ */
+function middles(found, gradient, at) {
+  const { sentences, first, second } = found;
+  const both = first.map((one, pair) => [at(one), at(second[pair])]);
+  return {
+    ...{ type: "scattergl", mode: "markers", meta: "pair", hoverinfo: "text" },
+    ...{ x: both.map(([a, b]) => (a[0] + b[0]) / 2), y: both.map(([a, b]) => (a[1] + b[1]) / 2) },
+    customdata: first.map((_one, pair) => pair),
+    hovertext: first.map((one, pair) => {
+      const texts = [sentences[one], sentences[second[pair]]].map(hoverText).join("<br>");
+      return `${texts}<br>${say("map.gradient", { value: number(gradient[pair], 3) })}`;
+    }),
+    marker: { size: 9, opacity: 0 },
+  };
+}
+
+/**
+ * @param {number[]} places of sentences
+ * @param {import("./state.js").FoundMap} found
+ * @param {(place: number) => [number, number]} at
+ * @param {string} colour
+ * @param {number} size
+ */
+const dots = (places, { sentences }, at, colour, size) => ({
+  ...{ type: "scattergl", mode: "markers", meta: "sentence", hoverinfo: "text" },
+  ...{ x: places.map((one) => at(one)[0]), y: places.map((one) => at(one)[1]) },
+  customdata: places,
+  hovertext: places.map((one) => hoverText(sentences[one])),
+  marker: { size, color: themeColour(colour), line: { width: 1, color: themeColour("card") } },
+});
+
+/**
+ * The words of some points that do not stand in each other's way, the marked ones first.
+ * @param {import("./state.js").FoundMap} found
+ * @param {(place: number) => [number, number]} at
+ * @param {number[]} marked
+ * @param {MapPage} channel
+ * @param {number} width
+ */
+function labels({ sentences, moments, first }, at, marked, channel, width) {
+  const { xaxis, yaxis } = axes(moments, width, width);
+  const spans = [xaxis.range[1] - xaxis.range[0], yaxis.range[1] - yaxis.range[0]];
+  const most = width < NARROW ? FEW_LABELS : MANY_LABELS;
+  const gaps = width < NARROW ? [3 * LABEL_GAP[0], LABEL_GAP[1]] : LABEL_GAP;
+  /** @type {number[]} */
+  const chosen = [];
+  for (const place of new Set([...marked, ...channel.heaviest().map((pair) => first[pair])])) {
+    if (chosen.length === most) break;
+    const [x, y] = at(place);
+    const isFree = chosen.every((one) => {
+      const [otherX, otherY] = at(one);
+      return Math.abs(x - otherX) > gaps[0] * spans[0] || Math.abs(y - otherY) > gaps[1] * spans[1];
+    });
+    if (isFree) chosen.push(place);
+  }
+  return {
+    ...{ type: "scatter", mode: "markers+text", hoverinfo: "skip", textposition: "top center" },
+    marker: { size: 12, opacity: 0 }, // so far above its point a label stands
+    ...{ x: chosen.map((one) => at(one)[0]), y: chosen.map((one) => at(one)[1]) },
+    text: chosen.map((one) => plain(shortened(sentences[one], LABEL_LETTERS))),
+    textfont: { size: 12, color: themeColour("ink") },
+  };
+}

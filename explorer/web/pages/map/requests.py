@@ -1,0 +1,134 @@
+"""Requests of the Map page."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from explorer.core.explore import explore
+from explorer.core.resolved_scenario import resolve
+from explorer.core.scenario import Data, Scenario
+from explorer.export.figure.files import chart_text
+from explorer.lab.map.projections import METHODS
+from explorer.lab.map.sentence_map import SentenceMap, cell_of_pair, map_of_run, map_of_scenario
+from explorer.lab.training.run_file_reader import ENDED
+from explorer.lab.training.runs import default_runs
+from explorer.runtime import jobs
+from explorer.runtime.arrays import packed
+from explorer.runtime.response_types import Floats, Json
+from explorer.runtime.validation import integer, misfit, of_type, one_of
+from explorer.web.pages.map.state_entries import EXAMPLES, SEEDS
+from explorer.web.server_functions import JOBS, served
+
+MAX_LISTED_RUNS = 50
+
+
+@dataclass(frozen=True)
+class MapFrame:
+    """Points [S, 2], and the gradient of each pair [N]."""
+
+    points: Floats
+    gradient: Floats
+
+
+@dataclass(frozen=True)
+class MapAnswer:
+    """A map: one frame of a batch, or those before and after a run, at these `steps`. A pair joins
+    the sentences `first` and `second`. `shares` of the variance along both axes, or the
+    `trustworthiness`; `changed` is by sentence, of so many `neighbours`, and empty for a batch."""
+
+    sentences: list[str]
+    first: list[int]
+    second: list[int]
+    frames: list[MapFrame]
+    steps: list[int]
+    shares: list[float]
+    trustworthiness: float | None
+    changed: list[int]
+    neighbours: int
+
+
+@dataclass(frozen=True)
+class MapRun:
+    """An ended run by its name and loss; `created` in seconds since 1970."""
+
+    id: str
+    loss: str
+    created: float
+
+
+@dataclass(frozen=True)
+class MapRuns:
+    """Ended runs of this visitor, the newest first."""
+
+    runs: list[MapRun]
+
+
+@dataclass(frozen=True)
+class PairOnExplore:
+    """The link of a scene of Explore in which the heaviest cell of a pair is pinned."""
+
+    scene: str
+
+
+def _map(request: Json) -> MapAnswer:
+    """{example, scene: a link of Explore or "", run: a name or "", method, seed} → the map."""
+    method = one_of(METHODS)(request.get("method"), "method")
+    seed = integer(request.get("seed", 0), "seed")
+    if not SEEDS[0] <= seed <= SEEDS[1]:
+        raise misfit("seed", seed)
+    run = of_type(str)(request.get("run", ""), "run")
+    scenario = None if run else _scenario_in(request)
+    with jobs.in_turn():
+        if scenario is None:
+            return _answer(map_of_run(default_runs(), run, method, seed))
+        return _answer(map_of_scenario(scenario, method, seed))
+
+
+def _answer(found: SentenceMap) -> MapAnswer:
+    batch, projection = found.batch, found.projection
+    return MapAnswer(
+        sentences=list(batch.pairs.sentences),
+        first=batch.first.tolist(),
+        second=batch.second.tolist(),
+        frames=[MapFrame(packed(one.points), packed(one.gradient)) for one in found.frames],
+        steps=list(found.steps),
+        shares=list(projection.shares or ()),
+        trustworthiness=projection.trustworthiness,
+        changed=[] if found.changed is None else found.changed.tolist(),
+        neighbours=found.neighbours,
+    )
+
+
+def _runs(_request: Json) -> MapRuns:
+    """{} → the ended runs of bi-encoders."""
+    ended = [one for one in default_runs().listed() if one.state in ENDED and one.kind == "bi"]
+    return MapRuns([MapRun(one.id, one.loss, one.created) for one in ended[:MAX_LISTED_RUNS]])
+
+
+def _on_explore(request: Json) -> PairOnExplore:
+    """{example, scene, pair} → that scene on Explore, with the heaviest cell of the pair pinned."""
+    scenario, pair = _scenario_in(request), integer(request.get("pair"), "pair")
+    with jobs.in_turn():
+        found = explore(resolve(scenario))
+        if not 0 <= pair < len(found.batch):
+            raise misfit("pair", pair)
+        view = dataclasses.replace(scenario.view, step=None, pinned=cell_of_pair(found, pair))
+    return PairOnExplore(dataclasses.replace(scenario, view=view).to_link())
+
+
+def _scenario_in(request: Json) -> Scenario:
+    """The scenario whose batch is shown: of a link, or of an example."""
+    link = of_type(str)(request.get("scene", ""), "scene")
+    if link:
+        return Scenario.from_link(link)
+    return Scenario(data=Data(example=one_of(EXAMPLES)(request.get("example"), "example")))
+
+
+SERVED = [
+    served("map", _map),
+    served("runs", _runs),
+    served("on_explore", _on_explore),
+    served("chart", chart_text),
+    *JOBS,
+]

@@ -1,0 +1,182 @@
+// The state of the Map page: where the sentences come from, how they are projected, and what is marked.
+import { floats } from "../../kit/base64_arrays.js";
+import { Bus } from "../../kit/bus.js";
+import { History } from "../../kit/history.js";
+import { pageData } from "../../kit/page_data.js";
+import { newestOf } from "../../kit/request.js";
+import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
+import { GONE } from "../../kit/server.js";
+import * as link from "../../kit/state_link.js";
+import { Store } from "../../kit/state_store.js";
+import { stored } from "../../kit/storage.js";
+
+/** @typedef {import("../../wire").MapServer} MapServer */
+/** @typedef {{ points: Float32Array, gradient: Float32Array }} Frame */
+/** @typedef {import("../../wire").MapAnswer & { moments: Frame[], uid: number }} FoundMap */
+
+export const MINE = "mine"; // in place of an example: the batch that was left on Explore
+const RUN = "run:"; // before the name of a run, in place of an example
+
+export class MapPage extends Bus {
+  constructor() {
+    super(["state", "found", "problem"]);
+    this.store = new Store(pageData.map.table);
+    /** @type {FoundMap | null} */
+    this.found = null;
+    /** @type {import("../../wire").MapRun[]} */
+    this.runs = [];
+    /** @type {import("../../kit/types").Asking<MapServer> | null} */
+    this.server = null;
+    /** @type {import("../../kit/problem.js").Remedy[]} */
+    this.remedies = [];
+    /** @type {History | null} */
+    this.history = null;
+    this.newest = newestOf();
+    this.key = ""; // of the newest request
+    this.answered = 0; // maps, so far
+  }
+
+  /** Where the sentences come from: an example, Explore, or a run. @returns {string} */
+  get batch() {
+    const { run, scene, example } = this.store.state;
+    if (run) return RUN + run;
+    return scene ? MINE : example;
+  }
+  /** What is known of a pair that the map has; null for none. */
+  get pair() {
+    const { pair } = this.store.state;
+    return this.found && pair >= 0 && pair < this.found.first.length ? pair : null;
+  }
+  get hasMoments() {
+    return (this.found?.moments.length ?? 0) > 1;
+  }
+  /** How far the map has gone from before the run to after it. @returns {number} */
+  get moment() {
+    return this.hasMoments ? this.store.state.moment : 0;
+  }
+  /** The sentences that hold what is searched for. */
+  get hits() {
+    const wanted = this.store.state.search.trim().toLowerCase();
+    if (!wanted || !this.found) return [];
+    return this.found.sentences.flatMap((one, place) => (one.toLowerCase().includes(wanted) ? [place] : []));
+  }
+  // What the tests wait for.
+  get drawn() {
+    return this.found !== null && this.key === this.requestKey();
+  }
+
+  /** Points and gradients at the moment in sight: points move in straight lines, gradients are those of the nearer end. */
+  frame() {
+    const moments = this.found?.moments ?? [];
+    const [before, after = before] = moments;
+    const { moment } = this;
+    const points = before.points.map((from, place) => from + moment * (after.points[place] - from));
+    return { points, gradient: moment < 0.5 ? before.gradient : after.gradient };
+  }
+
+  /** The pairs, the largest gradient first. */
+  heaviest() {
+    const { gradient } = this.frame();
+    return Array.from(gradient.keys()).sort((one, other) => Math.abs(gradient[other]) - Math.abs(gradient[one]));
+  }
+
+  /** @param {import("../../kit/types").Asking<MapServer>} server */
+  async connect(server) {
+    this.server = server;
+    this.remedies.push({ fits: ({ about }) => about === "cancelled", key: "ui.go_on", act: () => this.ask() });
+    this.history = new History({
+      store: this.store,
+      write: () => ({ text: link.written(this.store) }),
+      open: (text) => this.open(text),
+    });
+    await this.history.revisit();
+    const answer = await server.runs({});
+    if (!answer || answer.error) return;
+    this.runs = answer.runs;
+    this.publish("state");
+  }
+
+  /** @param {string} text */
+  open(text) {
+    this.store.reset(this.store.known(link.read(this.store.table, text)));
+    this.publish("state");
+    this.ask();
+    return true;
+  }
+
+  request() {
+    const { example, scene, run, method, seed } = this.store.state;
+    return { example, scene: wholeLink(scene), run, method, seed };
+  }
+
+  requestKey() {
+    return JSON.stringify(this.request());
+  }
+
+  /** Ask for the map, if it has become another one; what is still under way for the one before ends. */
+  async ask() {
+    const { server } = this;
+    const key = this.requestKey();
+    if (!server || key === this.key) return;
+    this.key = key;
+    this.cancel();
+    this.setBusy(true);
+    const answer = await this.newest(() => this.work(server, "map", this.request()));
+    this.setBusy(false);
+    if (answer === undefined) {
+      this.key = ""; // the same may be asked again
+      this.fail({ key: "problem.cancelled", about: "cancelled", values: {} });
+    } else if (!answer || answer.error) {
+      this.key = "";
+      this.fail(answer?.error ?? GONE);
+    } else {
+      const moments = answer.frames.map(({ points, gradient }) => ({
+        points: floats(points),
+        gradient: floats(gradient),
+      }));
+      this.answered += 1;
+      this.found = { ...answer, moments, uid: this.answered };
+      this.fail(null);
+    }
+    this.publish("found");
+  }
+
+  /** @param {object} change */
+  set(change) {
+    this.store.update(change);
+    this.history?.remember();
+    this.publish("state");
+    this.ask();
+  }
+
+  /** Show the sentences of an example, of a run, or of the batch that was left on Explore. @param {string} batch */
+  async show(batch) {
+    const none = { scene: "", run: "", pair: -1, search: "", moment: 0 };
+    if (batch === MINE) this.set({ ...none, scene: await shareableLink(wholeLink(stored("scene") ?? "")) });
+    else if (batch.startsWith(RUN)) this.set({ ...none, run: batch.slice(RUN.length) });
+    else this.set({ ...none, example: batch });
+  }
+
+  /** Mark the pair of a sentence that has the largest gradient. @param {number} sentence */
+  markSentence(sentence) {
+    const { found } = this;
+    const pair = this.heaviest().find((one) => found?.first[one] === sentence || found?.second[one] === sentence);
+    if (pair !== undefined) this.set({ pair });
+  }
+
+  /** The address of the marked pair on Explore; null for none, and where that was refused, and told. */
+  async onExplore() {
+    const { example, scene } = this.store.state;
+    const answer = await this.server?.on_explore({ example, scene: wholeLink(scene), pair: this.pair });
+    if (!answer || answer.error) {
+      this.warn(answer?.error ?? GONE);
+      return null;
+    }
+    return `./${location.search}#${await shareableLink(answer.scene)}`;
+  }
+}
+
+/** @param {string} run */
+export const ofRun = (run) => RUN + run;
+
+export default () => new MapPage();

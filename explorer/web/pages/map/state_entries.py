@@ -1,0 +1,36 @@
+"""The state of the Map page, entry by entry, with the names it has in the address."""
+
+from __future__ import annotations
+
+from explorer.lab.map.projections import METHODS
+from explorer.sources.textbook import EXAMPLES as TEXTBOOK
+from explorer.web.state_table import Entry, table
+
+SEEDS = (0, 999)
+# Examples that have vectors of an encoder.
+EXAMPLES = tuple(name for name, one in TEXTBOOK.items() if one.load().scores is None)
+
+
+def map_table() -> list[Entry]:
+    """Another batch or method begins a step of the browser's history. `scene` is the link of a
+    scene of Explore, `run` a run of Fine-tune, in place of the example; `moment` goes from 0,
+    before the run, to 1, after it; `pair` is the marked one, −1 for none."""
+    return table(
+        [
+            Entry(
+                "example",
+                "graded_english",
+                "choice",
+                choices=EXAMPLES,
+                link="example",
+                history=True,
+            ),
+            Entry("scene", "", "text", link="scene", history=True),
+            Entry("run", "", "text", link="run", history=True),
+            Entry("method", "pca", "choice", choices=METHODS, link="method", history=True),
+            Entry("seed", 0, "whole", *SEEDS, link="seed", history=True),
+            Entry("moment", 0.0, "number", 0.0, 1.0, link="moment", affects="redraw"),
+            Entry("pair", -1, "whole", link="pair", affects="redraw"),
+            Entry("search", "", "text", link="search", affects="redraw"),
+        ]
+    )

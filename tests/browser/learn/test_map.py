@@ -1,0 +1,163 @@
+"""The map, walked as a reader walks it: sentences are found, pairs are marked and opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
+from explorer.lab.map.projections import is_installed
+from explorer.lab.map.sentence_map import cell_of_pair
+from tests.browser.axe import script, violations
+from tests.browser.first_screen import words_and_controls
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+CHANNEL = "window.lossprism.page('map')"
+DRAWN = "window.lossprism?.page('map')?.drawn && document.querySelector('.lp-plot .main-svg')"
+MOST_WORDS, MOST_CONTROLS = 90, 15
+
+
+def opened(page: Page, server: Server, link: str = "") -> Page:
+    page.goto("about:blank")  # an address that differs after the # alone opens nothing anew
+    page.goto(f"{server.address}/learn/map{link}", wait_until="domcontentloaded")
+    page.wait_for_function(DRAWN)
+    return page
+
+
+def place_on_screen(page: Page, x: float, y: float) -> tuple[float, float]:
+    """Where a point of the map is on the screen."""
+    return tuple(
+        page.evaluate(
+            """([x, y]) => {
+              const plot = document.querySelector(".lp-plot");
+              const box = plot.getBoundingClientRect();
+              const { xaxis, yaxis } = plot._fullLayout;
+              const scale = box.width / plot._fullLayout.width;
+              return [
+                box.left + scale * (xaxis._offset + xaxis.l2p(x)),
+                box.top + scale * (yaxis._offset + yaxis.l2p(y)),
+              ];
+            }""",
+            [x, y],
+        )
+    )
+
+
+def point(page: Page, sentence: int) -> tuple[float, float]:
+    of = f"Array.from({CHANNEL}.frame().points).slice({2 * sentence}, {2 * sentence + 2})"
+    return place_on_screen(page, *page.evaluate(of))
+
+
+def heaviest(page: Page) -> int:
+    return page.evaluate(f"{CHANNEL}.heaviest()[0]")
+
+
+def test_a_reader_comes_from_learn_marks_a_pair_and_opens_it_on_explore(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = new_page()
+    page.goto(f"{server.address}/learn", wait_until="domcontentloaded")
+    page.locator(".lp-below a", has_text="Map").click()
+    page.wait_for_function(DRAWN)
+    assert page.url.startswith(f"{server.address}/learn/map")
+    expect(page.locator(".lp-map-page")).to_contain_text("of the variance of the sentence vectors")
+
+    pair = heaviest(page)
+    first = page.evaluate(f"{CHANNEL}.found.first[{pair}]")
+    page.mouse.move(*point(page, first))
+    expect(page.locator(".lp-plot .hovertext")).to_be_visible()
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_function(f"{CHANNEL}.pair === {pair}")
+    page.wait_for_function(f"location.hash.includes('pair={pair}')")
+    expect(page.locator(".lp-map-marked")).to_contain_text(
+        page.evaluate(f"{CHANNEL}.found.sentences[{first}]")
+    )
+
+    page.click("#lp-on-explore")
+    page.wait_for_function("window.lossprism?.page()?.drawn")
+    pinned = page.evaluate("window.lossprism.page().scenario.view.pinned")
+    assert tuple(pinned) == cell_of_pair(explore(Scenario()), pair)
+
+
+def test_the_middle_of_a_line_marks_its_pair_and_the_link_keeps_it(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server)
+    pair = heaviest(page)
+    ends = page.evaluate(f"[{CHANNEL}.found.first[{pair}], {CHANNEL}.found.second[{pair}]]")
+    (x, y), (other_x, other_y) = (point(page, end) for end in ends)
+    page.mouse.move((x + other_x) / 2, (y + other_y) / 2)
+    expect(page.locator(".lp-plot .hovertext")).to_contain_text("gradient")
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_function(f"location.hash.includes('pair={pair}')")
+    page.reload()
+    page.wait_for_function(DRAWN)
+    assert page.evaluate(f"{CHANNEL}.pair") == pair
+    page.get_by_role("button", name="Unmark").click()
+    expect(page.locator("#lp-on-explore")).to_have_count(0)
+
+    # The same without a pointer.
+    page.locator(".lp-map-more summary").first.click()
+    page.locator(".lp-map-more li button").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"{CHANNEL}.pair === {pair}")
+
+
+def test_a_search_marks_what_it_finds_and_text_stays_text(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    rows = (("<b>bold</b><img src=x>", "plain", "1"), ("c d", "d c", "0"), ("e", "f", "1"))
+    scene = Scenario(data=Data(source="table", rows=rows)).to_link()
+    page = opened(new_page(), server, f"#scene={scene}")
+    expect(page.locator(".lp-plot .textpoint", has_text="<b>bold</b>")).to_have_count(1)
+    assert page.locator("#lp-main img").count() == 0
+    page.fill("#lp-search", "D")
+    assert page.evaluate(f"{CHANNEL}.hits") == [0, 2, 3]
+    expect(page.locator("output[for=lp-search]")).to_have_text("3 found")
+    page.wait_for_function("location.hash.includes('search=D')")
+
+
+def test_tsne_says_how_far_it_can_be_trusted_and_can_be_cancelled(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server)
+    before = page.evaluate(f"Array.from({CHANNEL}.frame().points)")
+    page.get_by_role("tab", name="t-SNE").click()
+    cancel = page.locator(".lp-busy button")
+    expect(page.locator(".lp-busy")).to_contain_text("Arranging the points")
+    cancel.click()
+    expect(page.locator(".lp-problem")).to_contain_text("You stopped this")
+    assert page.evaluate(f"Array.from({CHANNEL}.frame().points)") == before
+    page.locator(".lp-problem button").click()
+    page.wait_for_function(f"{CHANNEL}.drawn")
+    expect(page.locator(".lp-map-page")).to_contain_text("Trustworthiness 0.")
+    expect(page.locator(".lp-problem")).to_be_hidden()
+    page.wait_for_function("location.hash.includes('method=tsne')")
+    assert page.evaluate(f"Array.from({CHANNEL}.frame().points)") != before
+
+
+@pytest.mark.skipif(is_installed("umap"), reason="UMAP is installed here")
+def test_a_missing_library_is_named(new_page: Callable[..., Page], server: Server) -> None:
+    page = opened(new_page(), server)
+    page.get_by_role("tab", name="UMAP").click()
+    expect(page.locator(".lp-problem")).to_contain_text("pip install umap-learn")
+
+
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_the_first_screen_is_short_and_axe_finds_nothing(
+    new_page: Callable[..., Page], server: Server, locale: str, width: int, height: int
+) -> None:
+    page = opened(new_page(width=width, height=height, locale=locale), server, "#pair=0")
+    words, controls = words_and_controls(page)
+    assert words <= MOST_WORDS
+    assert controls <= MOST_CONTROLS
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page, script()) == []

@@ -1,0 +1,49 @@
+"""A call in a process of its own: its result, its error, and its end with the job."""
+
+from __future__ import annotations
+
+import operator
+import os
+import time
+
+import psutil
+import pytest
+
+from explorer.runtime import jobs
+from explorer.runtime.cancellable_process import call_in_process
+from explorer.runtime.problem import Problem
+
+
+def children() -> int:
+    # Python keeps a tracker of shared memory beside the processes that it spawns.
+    named = [one.cmdline() for one in psutil.Process().children()]
+    return sum("spawn_main" in " ".join(words) for words in named)
+
+
+def test_the_result_and_the_error_come_back() -> None:
+    assert call_in_process("embedding", operator.add, 2, 3) == 5
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        call_in_process("embedding", operator.truediv, 2, 0)
+    assert children() == 0
+
+
+def test_a_process_that_dies_is_told() -> None:
+    with pytest.raises(Problem) as caught:
+        call_in_process("embedding", os._exit, 3)
+    assert caught.value.key == "problem.process_ended"
+
+
+def test_a_cancelled_job_kills_its_process_and_hears_the_seconds_before() -> None:
+    heard = []
+
+    def hear(what: str, done: int, total: int) -> None:
+        heard.append((what, children()))
+        if len(heard) == 3:
+            raise jobs.Cancelled
+
+    began = time.monotonic()
+    with jobs.heard_by(hear), pytest.raises(jobs.Cancelled):
+        call_in_process("embedding", time.sleep, 60)
+    assert time.monotonic() - began < 20
+    assert heard == [("embedding", 1)] * 3
+    assert children() == 0
