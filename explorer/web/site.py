@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import gradio as gr
 import torch
+from fastapi import Request
 from fastapi.exceptions import HTTPException, RequestValidationError
 from fastapi.middleware import Middleware
 from fastapi.responses import FileResponse, PlainTextResponse
@@ -39,6 +40,7 @@ from explorer.sources.encoders.row_cache import limit_cache
 from explorer.web import assets, page_html, page_requests, previews
 from explorer.web.api.descriptions import INTRODUCTION, guide_for_agents, tool_description
 from explorer.web.api.endpoints import CHANGING, ENDPOINTS
+from explorer.web.api.openapi import openapi
 from explorer.web.gradio_endpoints import endpoint
 from explorer.web.gradio_private import (
     FnIndexInferError,
@@ -84,6 +86,12 @@ def agents_guide() -> PlainTextResponse:
     return PlainTextResponse(guide_for_agents(ENDPOINTS), media_type="text/markdown")
 
 
+def openapi_document(request: Request) -> dict[str, Any]:
+    """Return the description of the calls; before Gradio's own at the same address."""
+    return openapi(ENDPOINTS, request.app.get_blocks().get_api_info()["named_endpoints"])
+
+
+OPENAPI = APIRoute("/gradio_api/openapi.json", openapi_document, include_in_schema=False)
 AGENTS = APIRoute("/agents.md", agents_guide, include_in_schema=False)
 # Sessions that Gradio knows of; none of ours keeps anything.
 SESSIONS = 32
@@ -185,6 +193,7 @@ def build(first: Scenario, address: str = "") -> gr.Server:
             *assets.routes(page_data(first)),
             HEALTH,
             AGENTS,
+            OPENAPI,
             DOWNLOAD,
             previews.ROUTE,
         ],

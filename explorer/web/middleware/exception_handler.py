@@ -21,6 +21,8 @@ from explorer.web.middleware.asgi import Message, Receive, Send
 
 # Of gradio_client: puts the named arguments of a call in order.
 ARGUMENTS = "construct_args"
+# Its sentence before the name of an argument takes 40; no name of ours has more than 20.
+REASON_LETTERS = 120
 STREAM = b"text/event-stream"
 
 
@@ -59,7 +61,7 @@ def _message_of(error: Exception) -> tuple[int, Problem]:
     """Return the message for the client; a defect of ours is written to the terminal."""
     places = traceback.extract_tb(error.__traceback__)
     if isinstance(error, TypeError) and places[-1].name == ARGUMENTS:
-        reason = shortened(str(error).partition(". ")[0])
+        reason = shortened(str(error).partition(". ")[0], most=REASON_LETTERS)
         return 422, Problem("call_arguments", reason=reason)
     cause = error.__cause__
     not_found = isinstance(cause, HTTPException) and cause.status_code == 404

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamablehttp_client
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
@@ -86,6 +87,36 @@ def test_the_endpoints_have_no_page_that_could_be_opened(address):
 def test_its_description_for_programs_names_the_same_calls(address):
     described = httpx.get(f"{address}/gradio_api/openapi.json").json()["paths"]
     assert {f"/gradio_api/call/v2/{name}" for name in NAMES} <= set(described)
+
+
+def test_the_description_for_programs_is_openapi_with_what_is_required_and_refused(address):
+    document = httpx.get(f"{address}/gradio_api/openapi.json").json()
+    OpenAPIV31SpecValidator(document).validate()
+    assert document["info"]["version"] == VERSION
+    for name in NAMES:
+        post = document["paths"][f"/gradio_api/call/v2/{name}"]["post"]
+        taken = inspect.signature(getattr(api, name)).parameters.values()
+        schema = post["requestBody"]["content"]["application/json"]["schema"]
+        assert list(schema["properties"]) == [one.name for one in taken]
+        assert schema["required"] == [one.name for one in taken if one.default is one.empty]
+        assert all(one["description"] for one in schema["properties"].values())
+        assert {"200", "404", "422", "503"} == set(post["responses"])
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({}, "value"),
+        (
+            {"value": 4.85, "a_name_that_is_no_argument_of_it": 1},
+            "a_name_that_is_no_argument_of_it",
+        ),
+    ],
+)
+def test_a_call_that_does_not_fit_names_the_argument_in_full(address, given, named):
+    answer = httpx.post(f"{address}/gradio_api/call/v2/explain_loss_value", json=given)
+    assert answer.status_code == 422
+    assert re.search(rf"\b{named}\b", answer.json()["detail"])
 
 
 def ask(address, *calls):
