@@ -161,3 +161,15 @@ def test_the_first_screen_is_short_and_axe_finds_nothing(
     assert controls <= MOST_CONTROLS
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert violations(page, script()) == []
+
+
+def test_the_map_is_saved_as_a_figure(new_page: Callable[..., Page], server: Server) -> None:
+    page = opened(new_page(), server)
+    page.get_by_text("Save the figure").click()
+    with page.expect_download() as taken:
+        page.locator(".lp-downloads [data-say='take.svg']").click()
+    drawn = taken.value.path().read_text(encoding="utf-8")
+    assert taken.value.suggested_filename == "lossprism-map.svg"
+    assert drawn.count("<circle") >= page.evaluate(f"{CHANNEL}.found.sentences.length")
+    assert "of the variance" in drawn
+    assert "pulled together" in drawn

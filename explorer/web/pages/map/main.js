@@ -1,13 +1,15 @@
 // The Map page: where the sentences come from and how they are projected, the map, what it keeps, and the marked pair.
-import { Field, Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
+import { Field, FigureButtons, Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
+import { saved } from "../../kit/files.js";
 import { nameOf } from "../../kit/loss_legend.js";
 import { show as number, percent } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";
 import { Progress } from "../../kit/progress.js";
+import { GONE } from "../../kit/server.js";
 import { stored } from "../../kit/storage.js";
 import { entitle } from "../../kit/title.js";
-import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
+import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { colourOf, MapPicture } from "./picture.js";
 import { MINE, ofRun } from "./state.js";
@@ -17,12 +19,14 @@ import { MINE, ofRun } from "./state.js";
 
 const HEIGHT = 560; // pixels of the map
 const LISTED = 12; // pairs, and sentences, below the map
+const PANEL = 620; // pixels of a side of the map in a file
 const BESIDE_PX = 330; // of the page around the map
 
 /** @param {Page} properties */
 function Main({ channel }) {
   channel.observe("state", "found");
   useLayoutEffect(() => entitle(say("page.map")));
+  const chart = useRef(/** @type {import("./picture.js").Chart | null} */ (null));
   const { found } = channel;
   const height = Math.max(340, Math.min(HEIGHT, innerHeight - BESIDE_PX));
   return h(
@@ -39,7 +43,12 @@ function Main({ channel }) {
         ...{ role: "tabpanel", id: "lp-method-panel", "aria-label": say("map.picture") },
         "aria-busy": channel.drawn ? "false" : "true",
       },
-      h(MapPicture, { channel, height, keep: () => undefined }),
+      h(MapPicture, {
+        ...{ channel, height },
+        keep: (made) => {
+          chart.current = made;
+        },
+      }),
     ),
     h(Legend, { channel }),
     h(Moment, { channel }),
@@ -49,10 +58,44 @@ function Main({ channel }) {
       null,
       h(Fold, { title: say("map.pairs") }, h(Pairs, { channel })),
       channel.hasMoments ? h(Fold, { title: say("map.changed") }, h(Changed, { channel })) : null,
+      h(
+        Fold,
+        { title: say("landscape.save") },
+        h(FigureButtons, {
+          button: "button.lp-crumb",
+          kind: "div.lp-downloads",
+          save: (look, ratio) => save(channel, chart.current, look, ratio),
+        }),
+      ),
       h("a.lp-link", { href: `learn${location.search}` }, say("learn.all")),
     ),
   );
 }
+
+/**
+ * The map as a file: its lines and points, without what answers a hand alone.
+ * @param {MapPage} channel
+ * @param {import("./picture.js").Chart | null} chart
+ * @param {Parameters<import("../../kit/components.js").SaveFigure>[0]} look
+ * @param {number} ratio
+ */
+async function save(channel, chart, look, ratio) {
+  const panel = chart?.panel(PANEL, PANEL);
+  if (!panel) return;
+  const data = panel.data.filter(isInFile).map((trace) => ({ ...trace, type: "scatter" }));
+  const legend = [
+    { name: say("map.pull"), colour: colourOf(-1) },
+    { name: say("map.push"), colour: colourOf(1) },
+  ];
+  const caption = [keptWords(channel), say("map.width")];
+  const drawn = { title: say("page.map"), caption, legend, panels: [{ ...panel, data }], across: 1 };
+  const answer = await channel.server?.chart({ ...look, name: "lossprism-map", chart: drawn });
+  if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+  else await saved(answer, ratio);
+}
+
+/** @param {any} trace */
+const isInFile = ({ mode, marker, x }) => x.length > 0 && mode !== "markers+text" && marker?.opacity !== 0;
 
 /** @param {Page} properties */
 function Choices({ channel }) {
