@@ -34,7 +34,7 @@ ASKED_FOR = {
 
 
 # The distribution of a module, where none is installed that says so.
-NAMED = {"fpdf": "fpdf2"}
+NAMED = {"umap": "umap-learn", "fpdf": "fpdf2"}
 
 
 def declared(*extras: str) -> dict[str, Requirement]:
@@ -95,7 +95,7 @@ def modules_in(file: Path) -> set[str]:
     [
         ("losses", ()),
         *((file, ("train",)) for file in BESIDE_TRAINERS),
-        ("explorer", ("app", "train")),
+        ("explorer", ("app", "train", "map")),
         ("app.py", ()),
         ("benchmarks", ("dev",)),
         ("scripts", ("dev", "vectors")),
