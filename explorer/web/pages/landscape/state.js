@@ -202,7 +202,7 @@ export class LandscapePage extends Bus {
  * @param {Side} side
  * @param {string} name
  */
-export function parameterOf(side, name) {
+function parameterOf(side, name) {
   const parameter = formOf(pageData.losses, side)?.parameters.find((one) => one.name === name);
   return Number(side.parameters[name] ?? parameter?.default);
 }

@@ -286,7 +286,7 @@ export function turned(x, y, z, turn) {
  * @param {Place} place
  * @param {[number, number]} turn
  */
-export function unturned([right, up, near], turn) {
+function unturned([right, up, near], turn) {
   const [around, down] = turn.map((one) => one * DEGREE);
   const z = Math.cos(down) * up + Math.sin(down) * near;
   const away = Math.sin(down) * up - Math.cos(down) * near;
