@@ -144,6 +144,7 @@ NAMES = {
         "Softmax",
         "SupCon",
     ),
+    *("log", "cos", "KL", "Lipschitz"),
 }
 
 
@@ -153,7 +154,8 @@ def known() -> re.Pattern:
     named = set(NAMES)
     for spec in LOSSES.values():
         named |= {spec.title, spec.name, *(convention.name for convention in spec.conventions)}
-    return re.compile("|".join(map(re.escape, sorted(named, key=len, reverse=True))))
+    subscripts = r"\b[a-z]_[a-z]+\b|"  # of a formula in words
+    return re.compile(subscripts + "|".join(map(re.escape, sorted(named, key=len, reverse=True))))
 
 
 def foreign(page: Page) -> dict[str, list[str]]:

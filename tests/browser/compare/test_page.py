@@ -132,7 +132,7 @@ def test_one_formula_in_three_inks(compare: Page) -> None:
 def test_a_loss_and_itself_are_one_formula(compare: Page) -> None:
     page = led(compare, "1=cosent&2=cosent")
     expect(page.locator(".lp-inks")).to_contain_text("one formula with the same parameters")
-    expect(page.locator(".lp-judged")).to_contain_text("may be compared")
+    expect(page.locator(".lp-judged")).to_contain_text("one loss, one definition, same parameters")
     assert page.locator(f"{FORMULA} .lp-ink-of-base, {FORMULA} .lp-ink-of-other").count() == 0
     expect(page.locator(".lp-apart-head + li")).to_contain_text("is 1 times")
 

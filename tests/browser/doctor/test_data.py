@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from explorer.core.scenario import Scenario
+from explorer.locale import say
 from tests.browser.doctor.test_number import opened
 from tests.browser.serving import Server
 
@@ -136,7 +137,7 @@ def test_a_stranger_brings_data(
     suited = page.locator(f"{MAIN} .lp-suited .lp-finding")
     first = suited.first
     name = first.locator("small").inner_text()
-    compare = page.get_by_role("link", name="Compare the first of them", include_hidden=True)
+    compare = page.get_by_role("link", name=say("en", "doctor.compare_first"), include_hidden=True)
     beside = parse_qs(urlsplit(href(compare)).fragment)
     scene = Scenario.from_link(beside["scene"][0])
     assert beside["1"] == [name] == [scene.loss] != beside["2"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab.training.parameter_trials import tried
 from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.run_records import Measured
 from explorer.locale import say
 from explorer.web.pages.finetune.plans import read_plan
 from tests.browser.finetune.steering import (
@@ -29,6 +31,7 @@ from tests.browser.finetune.steering import (
 from tests.browser.reading import number
 from tests.sentences import pattern_of
 from tests.tiny import sentence
+from tests.unit.lab.training.conftest import SUMMARY
 
 pytestmark = pytest.mark.browser
 
@@ -250,10 +253,8 @@ def test_a_repetition_joins_the_table_of_the_source(finetune: Page, folder: Path
         for seed, spearman in enumerate(reached):
             plan = TrainingPlan(kind="cross", loss=loss, seed=seed, steps=4)
             run = made_run(folder, f"{loss}-{seed}", plan)
-            figures = {"spearman": spearman, "pearson": 0.5, "accuracy": 0.9, "auc": 0.9}
-            done = {"loss": 0.1, "steps_per_second": 1.0, "before": figures, "after": figures}
-            done["pairs"] = {"train": 160, "held_out": 40}
-            run.write("summary.json", done)
+            figures = Measured(spearman=spearman, pearson=0.5, accuracy=0.9, auc=0.9)
+            run.write("summary.json", replace(SUMMARY, before=figures, after=figures))
             run.write_pairs("held_out.jsonl", [(f"a{i}", f"b{i}", i % 2) for i in range(40)])
             for when in ("before", "after"):
                 noise = np.random.default_rng(seed).normal(size=40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab.training.list_metrics import list_figures
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.run_records import Measured
 from losses.labels import LabelRules
 from tests.browser.finetune.steering import (
     CHANNEL,
@@ -21,6 +23,7 @@ from tests.browser.finetune.steering import (
     read,
     wait_for,
 )
+from tests.unit.lab.training.conftest import SUMMARY
 from tests.unit.lab.training.test_in_lists import drawn, rows
 
 pytestmark = pytest.mark.browser
@@ -31,19 +34,16 @@ def test_lists_before_and_after(finetune: Page, folder: Path) -> None:
     pairs = (*drawn()[:32], *rows((4, 4, 4), (0, 0, 1)))
     scores = np.random.default_rng(0).normal(size=len(pairs))
     found = list_figures(pairs, scores, LabelRules(3.0, (0.0, 5.0)))
-    assert found["alike"] == found["without"] == 1
-    figures = {"spearman": 0.5, "pearson": 0.5, "lists": found}
+    assert found.alike == found.without == 1
+    figures = Measured(spearman=0.5, pearson=0.5, lists=found)
     run = made_run(folder, "lists", plan)
-    done = {"loss": 0.1, "steps_per_second": 1.0, "before": figures, "after": figures}
-    run.write("summary.json", {**done, "pairs": {"train": 160, "held_out": len(pairs)}})
+    run.write("summary.json", replace(SUMMARY, before=figures, after=figures))
     led(finetune, run.name)
     for title, key in (("NDCG@10", "ndcg_at_10"), ("MRR@10", "mrr_at_10")):
-        box = finetune.locator(
-            ".lp-gain-box", has_text=f"{title} of lists (lists: {found['count']})"
-        )
+        box = finetune.locator(".lp-gain-box", has_text=f"{title} of lists (lists: {found.count})")
         shown = box.locator("strong").inner_text()
-        assert float(shown) == pytest.approx(found[key], abs=6e-4)
-    told = "left out: 1 with equal labels throughout, 1 with no"
+        assert float(shown) == pytest.approx(getattr(found, key), abs=6e-4)
+    told = "left out: 1 whose labels are all equal, 1 without a label"
     expect(finetune.locator(".lp-lists-about")).to_contain_text(told)
 
 

@@ -253,7 +253,7 @@ def test_stacked_levels_are_named_by_level_and_pair():
 def test_a_function_that_does_not_stand_in_its_file_is_not_written_out():
     found = seen(SMALL)
     inner = dataclasses.replace(found, definition=lambda scores, **_: scores.sum())
-    with pytest.raises(Problem, match="does not stand at the top"):
+    with pytest.raises(Problem, match="must be a top-level def"):
         alone(inner)
 
 
