@@ -27,7 +27,6 @@ PAIRS = 64
 EVERY_S = 0.5
 WAIT_S = 120.0
 IDLE_S = 4.0  # after which a connection is not relied on: the server closes it
-PAGES = ("", "compare", "doctor", "large", "finetune", "learn", "learn/sphere")
 FUNCTIONS = re.compile(r'data-folder="(\w+)" data-functions="([^"]*)"')
 MILLION = {"kind": "random", "random": {"pairs": 1_000_000}}
 
@@ -176,8 +175,10 @@ class Visitor:
 
 def served_paths(client: httpx.Client) -> dict[tuple[str, str], str]:
     """By the folder of a page and the name of each function that it may call, where it does."""
+    from explorer.web.site import PAGES  # loads Gradio, which most of a benchmark does not need
+
     found: dict[tuple[str, str], str] = {}
-    for page in PAGES:
+    for page, *_ in PAGES:
         html = FUNCTIONS.search(client.get(f"/{page}").text)
         if html is None:
             raise RuntimeError(f"the page /{page} names no functions")

@@ -144,7 +144,8 @@ def introduce_tools(blocks: gr.Blocks, instructions: str, changing: Collection[s
 
     async def marked(request: Any) -> Any:
         answer = await list_tools(request)
-        for tool in answer.root.tools:
+        tools: list[Any] = answer.root.tools  # pyright: ignore[reportAttributeAccessIssue]
+        for tool in tools:
             reads = tool.name not in changing
             tool.annotations = types.ToolAnnotations(readOnlyHint=reads)
             fields = tool.inputSchema["properties"]

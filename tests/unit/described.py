@@ -161,8 +161,8 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.data.symptom.*",
     ),
     "what a lesson measures on its own scenario, recomputed by tests/unit/lab/learn": (
-        "learn.*.1.question",
-        "learn.*.1.conclusion",
+        "learn.*.question",
+        "learn.*.conclusion",
         "learn.move",
         "learn.right",
         "learn.wrong",

@@ -72,7 +72,7 @@ def _tsne(vectors: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _umap(vectors: np.ndarray, seed: int) -> np.ndarray:
-    from umap import UMAP
+    from umap import UMAP  # pyright: ignore[reportMissingImports]
 
     neighbours = min(UMAP_NEIGHBOURS, len(vectors) - 1)
     chosen = UMAP(n_neighbors=neighbours, random_state=seed, n_jobs=1)

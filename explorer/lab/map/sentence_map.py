@@ -97,7 +97,7 @@ def map_of_run(runs: Runs, name: str, method: str, seed: int = 0) -> SentenceMap
     return dataclasses.replace(
         _mapped(found, units, method, seed),
         steps=tuple(one.step for one, _ in moments),
-        changed=neighbours_changed(*units, count),
+        changed=neighbours_changed(units[0], units[1], count),
         neighbours=count,
     )
 

@@ -13,7 +13,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.lab.training.run_records import EvaluationRecord, StepRecord
 from explorer.runtime.number_format import display_number, fixed
 
 if TYPE_CHECKING:  # the command answers --help without torch
@@ -22,7 +21,7 @@ if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.training.plan import TrainingPlan
     from explorer.lab.training.run_comparison import Comparison
     from explorer.lab.training.run_folder import RunFolder
-    from explorer.lab.training.run_records import FollowedRun, Summary
+    from explorer.lab.training.run_records import EvaluationRecord, FollowedRun, Summary
     from explorer.lab.training.runs import Runs
     from explorer.sources.reading_notes import ReadingNote
 
@@ -339,6 +338,8 @@ def _show(bar: tqdm, status: FollowedRun) -> None:
 
 
 def _postfix(status: FollowedRun) -> str:
+    from explorer.lab.training.run_records import EvaluationRecord, StepRecord  # needs orjson
+
     if (loading := status.loading) and loading.total:
         return f"asking the teacher, {loading.done} of {loading.total}"
     if status.queue_position:
@@ -356,8 +357,7 @@ def _postfix(status: FollowedRun) -> str:
 
 def _live_figures(live: EvaluationRecord) -> Iterator[str]:
     for figure in ("spearman", "accuracy_at_1"):
-        if (value := getattr(live, figure)) is not None:
-            # Fewer pairs, perhaps, than the figures at the end are of.
+        if (value := getattr(live, figure)) is not None:  # of fewer pairs, perhaps, than at the end
             yield f"{_title(figure)} {_figure(value)} on {live.pairs} pairs"
     if (lists := live.lists) and lists.count:
         of = "list" if lists.count == 1 else "lists"
