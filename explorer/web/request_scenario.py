@@ -16,9 +16,11 @@ from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import KEPT_BATCHES, TABLES
 from explorer.runtime.problem import Problem
 from explorer.runtime.response_types import Json, Sparse
+from explorer.runtime.validation import of_type, one_of
 from explorer.runtime.visitors import visitor
 from explorer.sources.guide_vectors import Guided
 from explorer.sources.tables import SkippedRow
+from explorer.sources.textbook import EXAMPLES
 
 # The rows, and a guide's vectors of their sentences.
 Rows = tuple[tuple[tuple[str, str, str], ...], tuple[Guided, ...]]
@@ -57,6 +59,14 @@ class OpenedScene:
     """The scenario of a link or of a scenario file."""
 
     scenario: SentScenario
+
+
+def scenario_of_link(request: Json) -> Scenario:
+    """Return the scenario of the link `scene`, or else of the textbook `example`."""
+    link = of_type(str)(request.get("scene", ""), "scene")
+    if link:
+        return Scenario.from_link(link)
+    return Scenario(data=Data(example=one_of(tuple(EXAMPLES))(request.get("example"), "example")))
 
 
 def scene_in(request: Json) -> Scenario | None:

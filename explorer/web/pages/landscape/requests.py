@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from explorer.core.batch import make_batch
-from explorer.core.scenario import Data, Scenario
+from explorer.core.scenario import Scenario
 from explorer.export.figure.files import chart_text
 from explorer.lab.landscape.landscape import Cuts, Landscapes, cuts, landscapes
 from explorer.runtime import jobs
 from explorer.runtime.response_types import Json
 from explorer.runtime.validation import finite, misfit, of_type
 from explorer.web.pages.compare.requests import sides_in
+from explorer.web.request_scenario import scenario_of_link
 from explorer.web.server_functions import served
 
 
 def _landscapes(request: Json) -> Landscapes:
     """{sides, lever, example, scene: a link of Explore or ""} → the landscapes of the losses at
     each stop of the lever, with the comparisons of the batch."""
-    scenario, lever = _scenario_in(request), _lever_in(request)
+    scenario, lever = scenario_of_link(request), _lever_in(request)
     scenes = [side.scene(scenario) for side in sides_in(request)]
     with jobs.in_turn():
         return landscapes(scenes, lever, make_batch(scenario.data, scenario.rules))
@@ -34,14 +35,6 @@ def _cuts(request: Json) -> Cuts:
 
 def _lever_in(request: Json) -> str:
     return of_type(str)(request.get("lever", ""), "lever")
-
-
-def _scenario_in(request: Json) -> Scenario:
-    """The scenario whose batch is shown: of a link, or of an example."""
-    link = of_type(str)(request.get("scene", ""), "scene")
-    if link:
-        return Scenario.from_link(link)
-    return Scenario(data=Data(example=of_type(str)(request.get("example"), "example")))
 
 
 SERVED = [

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from explorer.core.explore import explore
 from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import Data, Scenario
 from explorer.export.figure.files import chart_text
 from explorer.lab.map.projections import METHODS
 from explorer.lab.map.sentence_map import SentenceMap, cell_of_pair, map_of_run, map_of_scenario
@@ -17,7 +16,8 @@ from explorer.runtime import jobs
 from explorer.runtime.arrays import packed
 from explorer.runtime.response_types import Floats, Json
 from explorer.runtime.validation import integer, misfit, of_type, one_of
-from explorer.web.pages.map.state_entries import EXAMPLES, SEEDS
+from explorer.web.pages.map.state_entries import SEEDS
+from explorer.web.request_scenario import scenario_of_link
 from explorer.web.server_functions import JOBS, served
 
 MAX_LISTED_RUNS = 50
@@ -78,7 +78,7 @@ def _map(request: Json) -> MapAnswer:
     if not SEEDS[0] <= seed <= SEEDS[1]:
         raise misfit("seed", seed)
     run = of_type(str)(request.get("run", ""), "run")
-    scenario = None if run else _scenario_in(request)
+    scenario = None if run else scenario_of_link(request)
     with jobs.in_turn():
         if scenario is None:
             return _answer(map_of_run(default_runs(), run, method, seed))
@@ -108,21 +108,13 @@ def _runs(_request: Json) -> MapRuns:
 
 def _on_explore(request: Json) -> PairOnExplore:
     """{example, scene, pair} → that scene on Explore, with the heaviest cell of the pair pinned."""
-    scenario, pair = _scenario_in(request), integer(request.get("pair"), "pair")
+    scenario, pair = scenario_of_link(request), integer(request.get("pair"), "pair")
     with jobs.in_turn():
         found = explore(resolve(scenario))
         if not 0 <= pair < len(found.batch):
             raise misfit("pair", pair)
         view = dataclasses.replace(scenario.view, step=None, pinned=cell_of_pair(found, pair))
     return PairOnExplore(dataclasses.replace(scenario, view=view).to_link())
-
-
-def _scenario_in(request: Json) -> Scenario:
-    """The scenario whose batch is shown: of a link, or of an example."""
-    link = of_type(str)(request.get("scene", ""), "scene")
-    if link:
-        return Scenario.from_link(link)
-    return Scenario(data=Data(example=one_of(EXAMPLES)(request.get("example"), "example")))
 
 
 SERVED = [
