@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from urllib.parse import parse_qsl, urlencode
@@ -21,19 +21,20 @@ from starlette.routing import Route
 
 from explorer.core.explore import explore
 from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import OPENING, Scenario
+from explorer.core.scenario import OPENING, Scenario, View
 from explorer.export.caption import parameter_words
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.png import rasterised
 from explorer.export.palette import LIGHT
 from explorer.lab.compare.compared_losses import MAX_LOSSES
+from explorer.lab.compare.comparison_results import Side
+from explorer.lab.compare.loss_syntax import typed_value
 from explorer.locale import say, spelled, title_word
 from explorer.runtime import jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders.embedded import is_embedded
 from losses import SHIPPED
-from losses.symbols import ParameterValue
 
 SIZE = (1200, 630)  # pixels, as sites show it
 BORDER = 24
@@ -70,30 +71,19 @@ def _compared(link: str) -> list[Scenario]:
     (`kit/state_link.js`)."""
     entries = dict(parse_qsl(link))
     scene = Scenario.from_link(entries["scene"]) if "scene" in entries else OPENING
+    scene = replace(scene, view=View())  # a step in sight is one of the scene's own loss
     numbers = [str(place) for place in range(1, MAX_LOSSES + 1) if str(place) in entries]
-    return [
-        replace(
-            scene.with_loss(entries[number]),
-            convention=entries.get(f"{number}@", ""),
-            parameters=tuple(
-                (name.removeprefix(f"{number}."), _setting(text))
-                for name, text in entries.items()
-                if name.startswith(f"{number}.")
-            ),
-        )
-        for number in numbers
-    ]
+    return [_side(entries, number).scene(scene) for number in numbers]
 
 
-def _setting(text: str) -> ParameterValue:
-    """Return the value of a parameter that a link has as text."""
-    words: dict[str, ParameterValue] = {"true": True, "false": False, "off": None}
-    if text in words:
-        return words[text]
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def _side(entries: Mapping[str, str], number: str) -> Side:
+    """Return the loss of this number, with its convention and parameters."""
+    parameters = tuple(
+        (name.removeprefix(f"{number}."), typed_value(text))
+        for name, text in entries.items()
+        if name.startswith(f"{number}.")
+    )
+    return Side(entries[number], entries.get(f"{number}@", ""), parameters)
 
 
 def tags(folder: str, link: str, base: str) -> dict[str, str]:
@@ -138,9 +128,9 @@ def _doctors_number(link: str) -> str:
 
 
 async def _preview(request: Request) -> Response:
-    asked = request.query_params
-    link = asked.get("scene", "")
-    scenes = shared_scenarios(asked.get("page", "explore"), link) if link else [OPENING]
+    query = request.query_params
+    link = query.get("scene", "")
+    scenes = shared_scenarios(query.get("page", "explore"), link) if link else [OPENING]
     if not scenes:
         return Response(status_code=404)
     try:

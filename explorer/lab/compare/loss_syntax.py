@@ -52,11 +52,16 @@ def _whole(loss: str, begun: str) -> str:
 
 def _parameter(text: str) -> tuple[str, object]:
     name, _, value = text.partition("=")
+    return name.strip(), typed_value(value)
+
+
+def typed_value(text: str) -> object:
+    """Return the value of a parameter that is written as text (`read`)."""
     try:
-        read_value = json.loads(value)
+        found = json.loads(text)
     except (ValueError, RecursionError):
-        read_value = value.strip()
-    return name.strip(), tuple(read_value) if isinstance(read_value, list) else read_value
+        return text.strip()
+    return tuple(found) if isinstance(found, list) else found
 
 
 def written(side: Side) -> str:

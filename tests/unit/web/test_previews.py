@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from explorer.core.scenario import OPENING, Data, Scenario
+from explorer.lab.compare.comparison_results import Side
 from explorer.locale import say
 from explorer.sources.random_batch import RandomBatch
 from explorer.web import page_html, previews, site
@@ -90,6 +91,13 @@ def test_a_comparison_is_titled_by_its_losses_and_pictured_by_the_first_two(clie
     left, right = (both.crop((x, 0, x + 600, 630)) for x in (0, 600))
     assert min(len(half.getcolors(10**6)) for half in (left, right)) > 50
     assert left.tobytes() != right.tobytes()
+
+
+def test_a_loss_that_a_link_names_by_its_class_is_read_as_the_page_reads_it():
+    named = Side("CoSENTLoss")
+    assert named.convention
+    (scene, _) = previews.shared_scenarios("compare", "1=CoSENTLoss&2=siglip")
+    assert (scene.loss, scene.convention) == (named.loss, named.convention)
 
 
 @pytest.mark.parametrize(
