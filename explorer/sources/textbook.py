@@ -167,6 +167,11 @@ EXAMPLES: dict[str, Example] = {
 }
 
 
+def with_vectors() -> tuple[str, ...]:
+    """Return the names of the examples that have vectors, and not only scores."""
+    return tuple(name for name, one in EXAMPLES.items() if one.load().vectors is not None)
+
+
 def embed_examples() -> dict[str, np.ndarray]:
     """Fresh embeddings of every example that has a file: name → float32 (S, 384), and under
     name.sentences the fingerprint of the sentences they belong to."""

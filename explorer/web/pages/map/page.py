@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from explorer.sources.textbook import with_vectors
 from explorer.web.page_facts import Facts
 from explorer.web.pages.map import requests
-from explorer.web.pages.map.state_entries import EXAMPLES, map_table
+from explorer.web.pages.map.state_entries import map_table
 from explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
@@ -32,4 +33,4 @@ FACTS = MapFacts
 
 def page_data() -> MapOwn:
     """Return the facts for this page."""
-    return MapOwn(table=map_table(), examples=list(EXAMPLES))
+    return MapOwn(table=map_table(), examples=list(with_vectors()))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from explorer.lab.map.projections import METHODS
-from explorer.sources.textbook import EXAMPLES as TEXTBOOK
+from explorer.sources.textbook import with_vectors
 from explorer.web.state_table import Entry, table
 
 SEEDS = (0, 999)
-# Examples that have vectors of an encoder.
-EXAMPLES = tuple(name for name, one in TEXTBOOK.items() if one.load().scores is None)
 
 
 def map_table() -> list[Entry]:
@@ -21,7 +19,7 @@ def map_table() -> list[Entry]:
                 "example",
                 "graded_english",
                 "choice",
-                choices=EXAMPLES,
+                choices=with_vectors(),
                 link="example",
                 history=True,
             ),

@@ -9,9 +9,10 @@ from typing import Any
 from explorer.lab.compare.comparison_results import Side
 from explorer.lab.sphere.film import MAX_MOVES
 from explorer.lab.sphere.presets import PRESETS, Preset
+from explorer.sources.textbook import with_vectors
 from explorer.web.page_facts import ChosenLoss, Facts
 from explorer.web.pages.sphere import requests
-from explorer.web.pages.sphere.state_entries import EXAMPLES, RATE, sphere_table
+from explorer.web.pages.sphere.state_entries import RATE, sphere_table
 from explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
@@ -55,7 +56,7 @@ def page_data() -> SphereOwn:
     return SphereOwn(
         table=sphere_table(),
         presets=[_preset(one) for one in PRESETS],
-        examples=list(EXAMPLES),
+        examples=list(with_vectors()),
         rate=RATE,
         moves=MAX_MOVES,
     )

@@ -10,15 +10,13 @@ from explorer.lab.sphere.film import MAX_STEPS
 from explorer.lab.sphere.optimisers import OPTIMISERS
 from explorer.lab.sphere.presets import PRESETS
 from explorer.sources.random_batch import LABELS
-from explorer.sources.textbook import EXAMPLES as TEXTBOOK
+from explorer.sources.textbook import with_vectors
 from explorer.web.state_table import Entry, entries, table
 
 MOST_SIDES = 2
 RATE = (1e-4, 100.0)
 STEPS = (20, MAX_STEPS)
 TURN = [-30, 20]  # degrees: of the sphere around its axis, and towards the viewer
-# Examples that have vectors of an encoder.
-EXAMPLES = tuple(name for name, one in TEXTBOOK.items() if one.load().scores is None)
 # What counts for one kind of start only.
 _OF_KIND = {
     **dict.fromkeys(("classes", "spread"), "classes"),
@@ -39,7 +37,7 @@ def sphere_table() -> list[Entry]:
         first.start,
         prefix="start.",
         ranges=start.RANGES,
-        choices={"kind": start.KINDS, "labels": LABELS, "example": EXAMPLES},
+        choices={"kind": start.KINDS, "labels": LABELS, "example": with_vectors()},
     )
     steps = entries(
         first.steps,
