@@ -13,11 +13,11 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
-from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 from explorer.web.hosting import problem_of
 from explorer.web.middleware.asgi import Message, Receive, Send
+from explorer.web.middleware.request_limits import refusal
 
 # Of gradio_client: puts the named arguments of a call in order.
 ARGUMENTS = "construct_args"
@@ -47,11 +47,11 @@ class DefectHandler:
             await self.app(scope, receive, noticed)
         except Exception as error:
             status, problem = _message_of(error)
-            message = say("en", problem.key, **problem.values)
+            answer = refusal(problem)
             if not begun:
-                await _answer(send, status, {"error": problem.to_json(), "detail": message})
+                await _answer(send, status, answer)
             elif _is_stream(begun[0]):
-                body = f"event: error\ndata: {json.dumps({'error': message})}\n\n".encode()
+                body = f"event: error\ndata: {json.dumps({'error': answer['detail']})}\n\n".encode()
                 await send({"type": "http.response.body", "body": body})
             else:
                 raise  # the connection is closed: half an answer is not taken for a whole one

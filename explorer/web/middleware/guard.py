@@ -16,12 +16,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from explorer.locale import preferred, say
+from explorer.locale import preferred
 from explorer.runtime.deployment_policy import SPACE, deployment_policy
 from explorer.runtime.loopback import is_this_computer
 from explorer.runtime.problem import Problem
 from explorer.web.middleware.asgi import Application, Message, Receive, Send
 from explorer.web.middleware.host_and_origin import Origin, is_foreign, name_in, opens, origin_of
+from explorer.web.middleware.request_limits import refusal
 
 JSON, MULTIPART = "application/json", "multipart/form-data"
 UPLOADS = "/gradio_api/upload"  # where files are handed in
@@ -172,10 +173,9 @@ async def _refuse(scope: dict, send: Send, status: int, problem: Problem) -> Non
     """Answer with a sentence: a reader in their language, a program in JSON."""
     headers = dict(scope["headers"])
     language = preferred(headers.get(b"accept-language", b"").decode("latin-1"))
-    sentence = say(language, problem.key, **problem.values)
     reads = b"text/html" in headers.get(b"accept", b"")
-    answer = {"error": problem.to_json(), "detail": sentence}
-    body = (sentence if reads else json.dumps(answer)).encode()
+    answer = refusal(problem, language)
+    body = (answer["detail"] if reads else json.dumps(answer)).encode()
     kind = b"text/plain; charset=utf-8" if reads else JSON.encode()
     sent = [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status, "headers": sent})

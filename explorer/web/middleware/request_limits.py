@@ -22,6 +22,7 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.downloads import ADDRESS
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
+from explorer.runtime.response_types import Json
 from explorer.web.middleware.asgi import Application, Message, Receive, Send
 from explorer.web.middleware.visitor_key import kept_key
 
@@ -186,7 +187,7 @@ class Bounded:
             leave()
         if refused is not None:
             ended = body.is_whole or refused.status == TOO_SLOW
-            await refuse(scope, send, refused.status, refused.problem, None if ended else receive)
+            await refuse(send, refused.status, refused.problem, None if ended else receive)
 
     async def _check(self, scope: dict, key: str) -> None:
         """Raise _Refused for what the head of a request shows."""
@@ -252,14 +253,12 @@ def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
     return int(said) if said.isdigit() else 0
 
 
-def refusal(problem: Problem) -> dict[str, object]:
-    """Return the answer to a request that is not let in."""
-    return {"error": problem.to_json(), "detail": say("en", problem.key, **problem.values)}
+def refusal(problem: Problem, language: str = "en") -> Json:
+    """Return the answer to a request that is refused: the problem, and its sentence."""
+    return {"error": problem.to_json(), "detail": say(language, problem.key, **problem.values)}
 
 
-async def refuse(
-    scope: dict, send: Send, status: int, problem: Problem, sent: Receive | None = None
-) -> None:
+async def refuse(send: Send, status: int, problem: Problem, sent: Receive | None = None) -> None:
     """Answer with a sentence that a page can show. The rest of the request, from `sent`, is read
     and dropped."""
     print(f"refused {status} {problem.key}", file=sys.stderr, flush=True)
