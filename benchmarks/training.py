@@ -304,11 +304,11 @@ def whole_run(name: str, chosen: TrainingPlan, root: Path, target: str) -> list[
     summary = status.summary
     before, after = (one.spearman for one in (summary.before, summary.after))
     said = (
-        f"{summary['seconds']:.2f} s of training, {seconds:.1f} s with start, figures and saving; "
-        f"held-out Spearman {before:.4f} → {after:.4f} on {summary['pairs']['held_out']} pairs"
+        f"{summary.seconds:.2f} s of training, {seconds:.1f} s with start, figures and saving; "
+        f"held-out Spearman {before:.4f} → {after:.4f} on {summary.pairs.held_out} pairs"
     )
-    print(f"{name}: chart in {runs.folder(status['id']).model / 'spearman.svg'}")
-    return [(f"{name}, {summary['steps']} steps of {chosen.batch_size}", said, target)]
+    print(f"{name}: chart in {runs.folder(status.id).model / 'spearman.svg'}")
+    return [(f"{name}, {summary.steps} steps of {chosen.batch_size}", said, target)]
 
 
 def memory(root: Path) -> list[Row]:
