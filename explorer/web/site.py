@@ -172,7 +172,7 @@ def paths_of_pages() -> dict[str, list[str]]:
     }
 
 
-def build(first: Scenario, address: str = "") -> gr.Server:
+def build(first: Scenario) -> gr.Server:
     """Return the app, not yet launched: pages, their requests and files, and endpoints."""
     downloads.FOLDER.mkdir(parents=True, exist_ok=True)
     downloads.drop_old()
@@ -286,7 +286,7 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
 
     torch.set_num_threads(1)  # see device.all_cores
     threading.Thread(target=_warm, args=(first,), daemon=True).start()
-    app = build(first, address)
+    app = build(first)
     # Gradio announces the MCP server even when quiet, with a character not every terminal has.
     with contextlib.redirect_stdout(io.StringIO()):
         _, found, _ = app.launch(

@@ -297,10 +297,6 @@ def test_what_comes_after_a_body_is_no_header(usual):
 # ---- What it refuses
 
 
-def problem_in(answer: httpx.Response) -> str:
-    return answer.json()["error"]["key"]
-
-
 @pytest.mark.parametrize("announced", [True, False])
 def test_a_body_that_is_too_large_never_ends_in_the_app(usual, announced):
     piece = b"a" * 2**20
