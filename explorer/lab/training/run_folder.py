@@ -410,12 +410,12 @@ class RunFolder:
 
     def history(self) -> list[RunRecord]:
         """The records that count: what a resumed run did again replaces what it had lost."""
-        kept: list[RunRecord] = []
+        counting: list[RunRecord] = []
         for record in self.records_from(0)[0]:
             if record.kind == "resumed":
-                kept = [r for r in kept if r.step <= record.step]
-            kept.append(record)
-        return kept
+                counting = [one for one in counting if one.step <= record.step]
+            counting.append(record)
+        return counting
 
     def mend_log(self) -> None:
         """Cut off the half line that a crash may have left."""

@@ -51,12 +51,12 @@ _OF_EVALUATIONS = (*ALL_FIGURES, *GEOMETRY)
 def run_json(runs: Runs, name: str) -> str:
     """Plan, summary and every record of a run."""
     status = runs.status(name)
-    kept = {key: getattr(status, key) for key in ("created", "state", "summary")}
-    kept = {"id": runs.folder(name).name, **kept}
+    about = {key: getattr(status, key) for key in ("created", "state", "summary")}
+    about = {"id": runs.folder(name).name, **about}
     plan = runs.plan(name).to_json()
     if not deployment_policy().reads_places:
         plan["data"] = {**plan["data"], **NO_PLACES}
-    whole = {**kept, "plan": plan, "probe": runs.probe(name), "records": runs.history(name)}
+    whole = {**about, "plan": plan, "probe": runs.probe(name), "records": runs.history(name)}
     return json.dumps(plain(whole), ensure_ascii=False, indent=1)
 
 

@@ -72,18 +72,18 @@ def page_data() -> LearnOwn:
     return LearnOwn(learn_table(), [_lesson(one) for one in LESSONS], list(LECTURE))
 
 
-def _lesson(told: lesson.Lesson) -> Lesson:
-    steps = [_step(one) for one in told.steps]
-    return Lesson(told.name, told.minutes, steps, told.landscape)
+def _lesson(one: lesson.Lesson) -> Lesson:
+    steps = [_step(step) for step in one.steps]
+    return Lesson(one.name, one.minutes, steps, one.landscape)
 
 
 def _step(step: lesson.Step) -> LearnStep:
-    asked = step.prediction
+    prediction = step.prediction
     return LearnStep(
         figures=list(step.figures),
-        answers=[LearnAnswer(one, step.written(asked.of, one)) for one in asked.answers],
-        axis=[asked.low, asked.high],
-        near=asked.near,
+        answers=[LearnAnswer(one, step.written(prediction.of, one)) for one in prediction.answers],
+        axis=[prediction.low, prediction.high],
+        near=prediction.near,
         goal=step.lever.goal,
         stops=len(step.lever.stops),
         worded=step.lever.written == "word",
