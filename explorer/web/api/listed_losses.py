@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from explorer.core.loss_lookup import loss_called
 from explorer.core.related_classes import classes_related_to
-from explorer.locale import say, title_word
+from explorer.locale import spelled, title_word
 from explorer.runtime.response_types import Setting, Whole, as_answer
 from losses import LOSSES, LossSpec, Parameter
 
@@ -74,8 +74,7 @@ def summaries(specs: Iterable[LossSpec]) -> dict[str, dict[str, str]]:
     """Return one line on each loss, by its kind and its name."""
     found: dict[str, dict[str, str]] = {}
     for spec in specs:
-        title = title_word(spec)
-        line = spec.about or say("en", title["key"], **title.get("values", {}))
+        line = spec.about or spelled("en", "loss", title_word(spec))
         found.setdefault(spec.group, {})[spec.name] = line
     return found
 

@@ -13,8 +13,10 @@ from explorer.core.own_loss import add_own_loss, may_edit, read_text, serve_on, 
 from explorer.core.remarks import remarks
 from explorer.core.scenario import Scenario
 from explorer.export.exploration_arrays import picture
+from explorer.locale import catalogue
 from explorer.runtime.json_encoding import plain as as_sent
 from explorer.runtime.problem import Problem
+from explorer.web.api.endpoints import list_losses
 from losses import LOSSES
 from tests.sentences import raises_problem
 
@@ -56,6 +58,13 @@ def test_a_plain_function_gets_sliders_and_a_derivation(own):
     assert made["steps"][made["chosen"]]["name"] == "terms"
     assert made["shown"]["row_axis"]["name"] == "pair"
     assert len(found.heaviest) > 0
+
+
+def test_programs_find_it_by_its_name_and_title(own):
+    catalogue("en")  # which has the titles of the losses that there are when it is read
+    spec = own(PLAIN.replace("soft_order", "late_order"), "late_order")
+    assert list_losses()[spec.group] == {"late_order": spec.title}
+    assert list_losses("late_order")["title"] == spec.title
 
 
 def test_its_parameters_act(own):
