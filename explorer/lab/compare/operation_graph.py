@@ -262,7 +262,7 @@ class _Reader:
     def _named(self, name: str) -> Node:
         if name in self.made:
             return self.made[name]
-        if self._is_collection(name) and name not in BUILTIN:
+        if self._is_local(name):
             number = self._assigned(name)
             return self._collected(name) if number is None else self._node(number)
         if name not in self.parameters:
@@ -275,20 +275,28 @@ class _Reader:
         """Return what a name that is no step stands for, such as a plain number or a function; None
         for a list or dict."""
         found: ast.expr | None = None
-        for statement in ast.walk(self.tree):
-            if isinstance(statement, ast.Assign) and statement.lineno < self.line:
-                target, value = statement.targets[0], statement.value
-                names = target.elts if isinstance(target, ast.Tuple) else [target]
-                written = [ast.unparse(one) for one in names]
-                if name in written and self._was_run(value):
-                    place = ast.Constant(written.index(name))
-                    found = value if names == [target] else ast.Subscript(value, place, ast.Load())
+        for target, value in self._assignments():
+            names = target.elts if isinstance(target, ast.Tuple) else [target]
+            written = [ast.unparse(one) for one in names]
+            if name in written and self._was_run(value):
+                place = ast.Constant(written.index(name))
+                found = value if names == [target] else ast.Subscript(value, place, ast.Load())
         return None if isinstance(found, ast.List | ast.Dict | ast.ListComp) else found
 
-    def _is_collection(self, name: str) -> bool:
-        """True for a name of the definition that is no tensor, parameter or global: a list, a dict,
-        a plain number."""
+    def _assignments(self) -> Iterator[tuple[ast.expr, ast.expr]]:
+        """Yield the target and the value of each assignment before the line that is read."""
+        for statement in ast.walk(self.tree):
+            if isinstance(statement, ast.Assign) and statement.lineno < self.line:
+                yield statement.targets[0], statement.value
+
+    def _is_unknown(self, name: str) -> bool:
+        """True for a name that is no tensor, parameter or global."""
         return not any(name in known for known in (self.made, self.known, self.globals))
+
+    def _is_local(self, name: str) -> bool:
+        """True for a name that only the definition has: a list, a dict, a plain number, a
+        function."""
+        return self._is_unknown(name) and name not in BUILTIN
 
     def _collected(self, name: str, key: object = None) -> Node:
         """Return the node of a list or dict: the one thing put into it (under this key) so far, or
@@ -299,10 +307,7 @@ class _Reader:
         return Node("collected", self.place, slots=tuple(_numbered(found)))
 
     def _put_into(self, name: str, key: object) -> Iterator[ast.expr]:
-        for statement in ast.walk(self.tree):
-            if not isinstance(statement, ast.Assign) or statement.lineno >= self.line:
-                continue
-            (target,), value = statement.targets[:1], statement.value
+        for target, value in self._assignments():
             pairs: list[tuple[object, ast.expr]] = []
             if isinstance(target, ast.Subscript) and ast.unparse(target.value) == name:
                 pairs = [(getattr(target.slice, "value", None), value)]
@@ -316,7 +321,7 @@ class _Reader:
     def _was_run(self, value: ast.expr) -> bool:
         """True if all names of an expression exist: its branch was taken."""
         names = [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
-        return all(not self._is_collection(name) or name in BUILTIN for name in names)
+        return not any(map(self._is_local, names))
 
     def _constant(self, value: object, text: str = "") -> Node:
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -340,7 +345,7 @@ class _Reader:
         return Node(name, self.place, slots=(("left", left), ("right", right)))
 
     def _picked(self, tree: ast.Subscript) -> Node:
-        if isinstance(tree.value, ast.Name) and self._is_collection(tree.value.id):
+        if isinstance(tree.value, ast.Name) and self._is_unknown(tree.value.id):
             return self._collected(tree.value.id, getattr(tree.slice, "value", None))
         of = self._node(tree.value)
         index = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
@@ -364,7 +369,7 @@ class _Reader:
         name = name.removesuffix("_")
         arguments = [*own, *_spread(tree.args)]
         named = {k.arg: k.value for k in tree.keywords if k.arg and k.arg not in ABOUT_STORAGE}
-        if isinstance(tree.func, ast.Name) and self._is_collection(name) and name not in BUILTIN:
+        if isinstance(tree.func, ast.Name) and self._is_local(name):
             function = self._assigned(name)
             name = getattr(function and self._value(function), "__name__", name)
         if name in KEEPS and arguments:
