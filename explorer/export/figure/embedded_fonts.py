@@ -11,7 +11,7 @@ import functools
 import io
 from xml.etree import ElementTree
 
-from explorer.export.figure.fonts import OPEN, OWN, font_of, opened
+from explorer.export.figure.fonts import OPEN, OWN, font_of, open_font
 from explorer.export.figure.pdf import TAG, style_of
 
 # By style of text: how the figure's lists of fonts name the first file of `fonts.OWN`.
@@ -62,12 +62,10 @@ def _cut(name: str, letters: str) -> bytes:
     """Return a font file with only the glyphs of these letters."""
     from fontTools import subset  # takes its time, and only a figure needs it
 
-    font = opened(name)
-    options = subset.Options(hinting=False)
-    cutter = subset.Subsetter(options)
+    cutter, out = subset.Subsetter(subset.Options(hinting=False)), io.BytesIO()
     cutter.populate(text=letters)
-    cutter.subset(font)
-    font.flavor = "woff2"
-    out = io.BytesIO()
-    font.save(out)
+    with open_font(name) as font:
+        cutter.subset(font)
+        font.flavor = "woff2"
+        font.save(out)
     return out.getvalue()

@@ -72,7 +72,7 @@ def _found() -> dict[str, Path]:
     return files
 
 
-def opened(name: str) -> Any:
+def open_font(name: str) -> Any:
     """Return the font file of this name as a fontTools font."""
     from fontTools.ttLib import TTFont  # takes its time, and only a figure needs it
 
@@ -81,7 +81,7 @@ def opened(name: str) -> Any:
 
 @functools.cache
 def _letters_in(name: str) -> frozenset[int]:
-    with opened(name) as font:
+    with open_font(name) as font:
         return frozenset(font.getBestCmap())
 
 
