@@ -166,7 +166,7 @@ def lists_of_columns(
 ) -> Tensor | None:
     """Return the pairs of each list [L, K] for a loss on lists, and, if a row is a list with a
     label for each candidate, for one that compares pairs; None for any other."""
-    if not compares_lists_apart(spec, rows_are_lists):
+    if not compares_each_list_alone(spec, rows_are_lists):
         return None
     if sizes is not None:
         starts = sizes.cumsum(0) - sizes
@@ -178,7 +178,7 @@ def lists_of_columns(
     return lists_of(_numbers(columns[0], model))
 
 
-def compares_lists_apart(spec: LossSpec, rows_are_lists: bool) -> bool:
+def compares_each_list_alone(spec: LossSpec, rows_are_lists: bool) -> bool:
     """Return whether the loss compares the candidates of each list alone: one on lists, and, if a
     row is a list with a label for each candidate, one that compares pairs."""
     return "lists" in spec.needs or (rows_are_lists and compares_within_lists(spec))

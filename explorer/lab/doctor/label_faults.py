@@ -11,7 +11,7 @@ from explorer.lab.doctor.pair_table_profile import Profile
 from explorer.runtime.number_format import display_number, percent
 from losses import LossSpec
 from losses.labels import COSINES
-from losses.sentence_transformers.candidate_lists import compares_lists_apart
+from losses.sentence_transformers.candidate_lists import compares_each_list_alone
 
 # What a loss reads of labels beside whether they reach the threshold.
 WHOLE_LABELS = {"labels", "unit_labels", "cosine_labels", "list_labels"}
@@ -70,7 +70,7 @@ def _rescaled(profile: Profile) -> str:
 def compares_in_lists(profile: Profile, spec: LossSpec) -> bool:
     """True if a loss compares the candidates of each list of the dataset alone."""
     rows_are_lists = profile.labelled and profile.in_lists and not profile.of_triplets
-    return compares_lists_apart(spec, rows_are_lists)
+    return compares_each_list_alone(spec, rows_are_lists)
 
 
 def on_lists(profile: Profile, spec: LossSpec) -> Iterator[Fault]:

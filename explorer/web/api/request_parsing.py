@@ -289,7 +289,7 @@ def _listed(name: str, values: object) -> Sequence[object]:
 
 
 def _sentences(name: str, values: object) -> tuple[str, ...]:
-    most = budget("sentence_letters")
+    max_letters = budget("sentence_letters")
 
     def read(place: int, value: object) -> str:
         try:
@@ -297,7 +297,7 @@ def _sentences(name: str, values: object) -> tuple[str, ...]:
         except Problem:
             shown = shortened(value, write=repr)
             raise Problem("api_sentence", name=name, place=place, value=shown) from None
-        return read_sentence(sentence, name, most)
+        return read_sentence(sentence, name, max_letters)
 
     return tuple(read(place, value) for place, value in enumerate(_listed(name, values)))
 
