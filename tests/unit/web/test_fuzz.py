@@ -123,21 +123,7 @@ def functions(here):
     return wire.served_functions()
 
 
-PAGES = (
-    "explore",
-    "compare",
-    "doctor",
-    "large",
-    "finetune",
-    "learn",
-    "sphere",
-    "landscape",
-    "map",
-    "claims",
-)
-
-
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", site.FACTS)
 def test_what_a_page_may_be_sent(page, here, functions, capsys):
     assert page in functions
     file = functions["explore"]["read_file"](FILE)["file"]
