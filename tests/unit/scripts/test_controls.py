@@ -22,10 +22,10 @@ def test_every_control_that_is_named_is_there(language):
     files = [file for one in folders for file in ([one] if one.is_file() else one.rglob("*.md"))]
     named = {name for file in files for name in ITALIC.findall(file.read_text(encoding="utf-8"))}
     assert len(named) > 2
-    known = "|".join(map(pattern_of, catalogue(language).values()))
+    known = "|".join(map(pattern_with_numbers, catalogue(language).values()))
     assert not [name for name in named if not re.fullmatch(known, name)]
 
 
-def pattern_of(sentence: str) -> str:
+def pattern_with_numbers(sentence: str) -> str:
     """A sentence of the catalogue with a number in its placeholders."""
     return r"\d+".join(map(re.escape, re.split(r"\{[^}]*\}", sentence)))

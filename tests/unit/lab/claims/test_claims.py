@@ -114,9 +114,9 @@ def test_a_search_finds_the_counterexample(name: str, part: str, verdict: Verdic
         some = part_of(name, batch, part)
         return {(one.holds, one.within) for one in some if one.asserted}
 
-    wanted = {"fails": [(False, True)], "only_if": [(False, False), (True, True)]}
-    wanted["depends"] = [(False, True), (True, True)]
-    for one in wanted.get(verdict, ()):
+    outcomes = {"fails": [(False, True)], "only_if": [(False, False), (True, True)]}
+    outcomes["depends"] = [(False, True), (True, True)]
+    for one in outcomes.get(verdict, ()):
         hypothesis.find(drawn_for(name), lambda batch, one=one: one in seen(batch), settings=LONG)
     if verdict == "vacuous":
         with pytest.raises(hypothesis.errors.NoSuchExample):

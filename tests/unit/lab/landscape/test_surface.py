@@ -40,7 +40,7 @@ def unpacked(text: str) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), "<f4")
 
 
-def moved(one: Resolved) -> Resolved:
+def at_a_third(one: Resolved) -> Resolved:
     """The loss with each of its levers a third of its range above the least."""
     values = {
         lever.name: lever.minimum + (lever.maximum - lever.minimum) / 3
@@ -52,7 +52,7 @@ def moved(one: Resolved) -> Resolved:
 
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_a_point_is_the_loss_and_the_gradient_of_its_batch(form: tuple[str, str]) -> None:
-    for one in (resolved(*form), moved(resolved(*form))):
+    for one in (resolved(*form), at_a_third(resolved(*form))):
         found = surface.surface(one, POINTS)
         for place, (positive, negative) in enumerate(POINTS.tolist()):
             e = explore(one, surface.two_pairs(positive, negative))
@@ -165,7 +165,7 @@ def test_the_second_derivative_by_the_positive_is_that_of_the_formula(scale: flo
 
 @pytest.mark.parametrize("name", ["cosent", "weighted_cosent", "circle", "circle_self_paced"])
 def test_the_curvature_of_a_cut_is_the_formula_and_the_change_of_the_slope(name: str) -> None:
-    one = moved(resolved(name))
+    one = at_a_third(resolved(name))
     found = surface.surface(one, POINTS)
     by_formula = surface.curvature_of(one, POINTS)
     assert by_formula is not None
@@ -192,7 +192,7 @@ DESCENDING = [name for name in surface.offered() if name != "circle_self_paced"]
 
 @pytest.mark.parametrize("name", DESCENDING)
 def test_a_small_step_against_the_slope_lowers_the_loss(name: str) -> None:
-    one = moved(resolved(name))
+    one = at_a_third(resolved(name))
     found = surface.surface(one, POINTS)
     length = found.slopes.norm(dim=1)
     pushed = length > 1e-6

@@ -34,7 +34,7 @@ def test_the_cell_of_a_pair_is_its_heaviest(loss: str) -> None:
         found.batch.axis(name, length)[0].tolist()
         for name, length in zip(axes, shares.shape, strict=True)
     ]
-    told = 0
+    with_cell = 0
     for pair in range(len(found.batch)):
         cells = {
             (row, column): float(shares[row, column])
@@ -47,8 +47,8 @@ def test_the_cell_of_a_pair_is_its_heaviest(loss: str) -> None:
         assert (cell is None) == (heaviest == 0)
         if cell is not None:
             assert cells[cell] == heaviest
-            told += 1
-    assert told >= len(found.batch) / 2
+            with_cell += 1
+    assert with_cell >= len(found.batch) / 2
 
 
 def test_a_batch_without_an_encoder_has_no_map() -> None:

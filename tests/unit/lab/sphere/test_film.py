@@ -18,7 +18,7 @@ from explorer.lab.sphere.start import Placed, Start, placed
 from explorer.runtime.problem import Problem
 from losses import SHIPPED, alignment, uniformity
 from losses.geometry import unit
-from tests.unit.lab.sphere.made import filmed, resolved
+from tests.unit.lab.sphere.films import filmed, resolved
 
 FOUR_CLASSES = Start(points=24, classes=4)
 PAIRS = Start(kind="random", points=24, labels="binary")

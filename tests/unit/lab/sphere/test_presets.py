@@ -12,7 +12,7 @@ from explorer.lab.sphere.film import Steps, film
 from explorer.lab.sphere.presets import BY_NAME, PRESETS
 from explorer.lab.sphere.start import placed
 from explorer.locale import LANGUAGES, say
-from tests.unit.lab.sphere.made import cosines, films_of, resolved
+from tests.unit.lab.sphere.films import cosines, films_of, resolved
 
 
 def test_alignment_alone_draws_all_points_into_one() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 
 import pytest
 
@@ -18,6 +17,7 @@ from explorer.sources.random_batch import RandomBatch
 from explorer.web.pages.claims import requests
 from explorer.web.pages.claims.page import page_data
 from tests.tiny import save_bert
+from tests.unit.lab.training.conftest import train_here
 
 ASK = {function.__name__: function for function in requests.SERVED}
 MINE = Scenario(
@@ -28,14 +28,6 @@ MINE = Scenario(
 )
 
 SMALL = {"encoder": SCRATCH, "dimension": 8, "steps": 3, "evaluations": 1, "vocabulary": 200}
-
-
-def trained(runs: Runs, plan: TrainingPlan) -> str:
-    """Train in this process, and name the run."""
-    run = runs.prepare(plan, load(plan))
-    run.take_ticket(os.getpid())
-    train(run)
-    return run.name
 
 
 def failed(answer: object) -> bool:
@@ -138,7 +130,7 @@ def test_advice_is_judged_by_its_runs(tmp_path, name: str, parts: set[str]) -> N
     names = []
     for plan in TRAININGS[name].plans(Scenario(), 6):
         plan = dataclasses.replace(plan, **SMALL)
-        names.append(trained(runs, plan))
+        names.append(train_here(runs, plan, load(plan)))
     found = TRAININGS[name].judge(runs, names)
     assert {one.part for one in found.comparisons} == parts
     assert all(one.right.text or one.left.text for one in found.comparisons)
@@ -152,7 +144,7 @@ def test_both_losses_are_trained_and_compared(tmp_path) -> None:
     for plan in TRAININGS["S1-table"].plans(Scenario(), 6):
         plan = dataclasses.replace(plan, encoder=encoder, steps=3, evaluations=1)
         if plan.seed < 2:
-            names.append(trained(runs, plan))
+            names.append(train_here(runs, plan, load(plan)))
     found = TRAININGS["S1-table"].judge(runs, names)
     assert {one.part for one in found.comparisons} == {"trained"}
     assert [one.latex for one in found.facts if "spearman" in one.latex]

@@ -15,13 +15,13 @@ from explorer.runtime.json_encoding import plain
 from explorer.web.pages.sphere import requests
 from explorer.web.pages.sphere.page import page_data
 from explorer.web.pages.sphere.state_entries import sphere_table
-from tests.unit.lab.sphere.made import films_of
+from tests.unit.lab.sphere.films import films_of
 
 ASK = {function.__name__: function for function in requests.SERVED}
 SMALL = {"points": 8, "classes": 2}
 
 
-def asked(sides=({"loss": "cosent"},), start=SMALL, **steps):
+def request_film(sides=({"loss": "cosent"},), start=SMALL, **steps):
     return ASK["film"]({"sides": list(sides), "start": start, "steps": {"count": 20, **steps}})
 
 
@@ -53,7 +53,7 @@ def test_the_state_begins_with_the_first_preset() -> None:
 
 
 def test_a_loss_that_cannot_be_filmed_leaves_the_other_one() -> None:
-    both = asked(({"loss": "gist"}, {"loss": "triplet"}))
+    both = request_film(({"loss": "gist"}, {"loss": "triplet"}))
     assert both.films[0].problem.key == "problem.sphere_guide"
     assert both.films[0].points is None
     assert both.films[1].problem is None
@@ -61,17 +61,17 @@ def test_a_loss_that_cannot_be_filmed_leaves_the_other_one() -> None:
 
 
 def test_a_moved_point_is_sent_where_it_was_put() -> None:
-    frames = numbers(asked(moves=[5, 2, 900, 900]).films[0].points, 21, 8, 2)
+    frames = numbers(request_film(moves=[5, 2, 900, 900]).films[0].points, 21, 8, 2)
     assert frames[5, 2] == pytest.approx([0, 1], abs=1e-6)
     assert frames[4, 2] != pytest.approx([0, 1], abs=1e-2)
 
 
 def test_how_much_of_the_sentences_is_seen_is_sent() -> None:
     link = Scenario(data=Data(source="example", example="twins")).to_link()
-    found = asked(start={"kind": "sentences", "scene": link, "dimension": 3})
+    found = request_film(start={"kind": "sentences", "scene": link, "dimension": 3})
     assert 0 < found.kept < 1
     assert found.left_out == 0
-    assert asked().kept is None
+    assert request_film().kept is None
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,14 @@ def test_how_much_of_the_sentences_is_seen_is_sent() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_sentence(start, steps) -> None:
-    answer = asked(start=start, **steps)
+    answer = request_film(start=start, **steps)
     assert answer.error.key.startswith("problem.")
     assert answer.error.key != "problem.defect"
 
 
 @pytest.mark.parametrize("sides", [(), ({"loss": "cosent"},) * 3, ("cosent",), ({"loss": "none"},)])
 def test_so_is_what_is_no_loss(sides) -> None:
-    answer = asked(sides)
+    answer = request_film(sides)
     error = answer.error if hasattr(answer, "error") else answer.films[0].problem
     assert error.key in ("problem.scenario_entry", "problem.unknown_loss_close")
 

@@ -1,4 +1,4 @@
-"""Films of tests."""
+"""Films for the tests, and the cosines in them."""
 
 from __future__ import annotations
 
