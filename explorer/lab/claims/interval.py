@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from scipy.special import stdtrit
 
 LEVEL = 0.95
 
@@ -23,6 +22,8 @@ class Estimate:
 
 def estimate_of(values: Sequence[float]) -> Estimate:
     """Return the mean of two or more independent values with Student's interval at LEVEL."""
+    from scipy.special import stdtrit  # on demand: it takes its time to load
+
     found = torch.tensor(values, dtype=torch.float64)
     mean, freedom = float(found.mean()), len(values) - 1
     quantile = float(stdtrit(freedom, (1 + LEVEL) / 2))
