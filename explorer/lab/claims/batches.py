@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 
 import torch
 from torch import Tensor
@@ -55,16 +54,16 @@ def of_vectors(
     )
 
 
-def of_batch(batch: Batch, scale: float, most: int = MOST_PAIRS) -> ClaimBatch:
-    """Return the batch at hand, off the device and in float64; of more than `most` pairs the first
-    ones, for some claims take the time of all pairs of pairs at each λ of a curve."""
+def of_batch(batch: Batch, scale: float) -> ClaimBatch:
+    """Return the batch at hand, off the device and in float64; of more than MOST_PAIRS pairs the
+    first ones, for some claims take the time of all pairs of pairs at each λ of a curve."""
     vectors = None if batch.vectors is None else batch.vectors.detach().cpu().double()
     return ClaimBatch(
-        scores=torch.from_numpy(batch.plain_scores[:most]),
-        labels=torch.from_numpy(batch.plain_labels[:most]),
-        positive=batch.positive[:most].cpu(),
-        first=batch.first[:most].cpu(),
-        second=batch.second[:most].cpu(),
+        scores=torch.from_numpy(batch.plain_scores[:MOST_PAIRS]),
+        labels=torch.from_numpy(batch.plain_labels[:MOST_PAIRS]),
+        positive=batch.positive[:MOST_PAIRS].cpu(),
+        first=batch.first[:MOST_PAIRS].cpu(),
+        second=batch.second[:MOST_PAIRS].cpu(),
         vectors=vectors,
         scale=scale,
     )
@@ -103,7 +102,7 @@ def random_batch(seed: int) -> ClaimBatch:
         int(torch.randint(low, high, (), generator=generator)) for low, high in ((2, 12), (2, 9))
     )
     vectors = torch.randn(2 * count, width, generator=generator, dtype=torch.float64)
-    pairs = list(itertools.pairwise(range(2 * count)))[::2]
+    pairs = [(2 * pair, 2 * pair + 1) for pair in range(count)]
     grades = 2 if seed % 2 == 0 else 5
     labels = torch.randint(grades, (count,), generator=generator).double() / (grades - 1)
     return of_vectors(vectors, pairs, labels, scale=SCALES[seed % len(SCALES)])

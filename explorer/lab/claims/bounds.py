@@ -9,6 +9,7 @@ import torch
 from explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, of_scores
 from explorer.lab.claims.claim import (
     CORRECTED,
+    ZERO,
     Chart,
     Check,
     Claim,
@@ -33,12 +34,11 @@ def zero_loss(batch: ClaimBatch) -> Check:
         return Check(())
     loss, wrong = loss_of(batch), violations(batch)
     count = Side(r"N_{\text{viol}}", float(wrong))
-    none = Side("", 0.0)
     return Check(
         (
-            Comparison(count, "=", none, asserted=loss == 0),
-            Comparison(Side(LOSS, loss), "=", none, part="premise", tolerance=Tolerance(0.0, 0.0)),
-            Comparison(count, "=", none, part=CORRECTED, asserted=loss < math.log(2) * (1 - 1e-12)),
+            Comparison(count, "=", ZERO, asserted=loss == 0),
+            Comparison(Side(LOSS, loss), "=", ZERO, part="premise", tolerance=Tolerance(0.0, 0.0)),
+            Comparison(count, "=", ZERO, part=CORRECTED, asserted=loss < math.log(2) * (1 - 1e-12)),
         ),
         (Side(LOSS, loss), Side(r"\ln 2", math.log(2))),
     )
@@ -108,12 +108,11 @@ def hard_negatives(batch: ClaimBatch) -> Check:
             float(some.max() - some.min()),
         )
 
-    none = Side("", 0.0)
     loose = Tolerance(0.0, 1e-7 * max(1.0, batch.scale))
-    alike = [Comparison(spread(group), "=", none, tolerance=loose) for group in groups]
+    alike = [Comparison(spread(group), "=", ZERO, tolerance=loose) for group in groups]
     if len(groups) == 1:
         return Check(tuple(alike))
-    every = Comparison(spread(lower), "=", none, within=False, tolerance=loose)
+    every = Comparison(spread(lower), "=", ZERO, within=False, tolerance=loose)
     return Check((*alike, every))
 
 
@@ -135,7 +134,7 @@ def upper_bound(batch: ClaimBatch) -> Check:
     return Check(
         (
             Comparison(left, "≤", Side(r"\log(1 + N_{\text{viol}}\,e^{2\lambda})", bound(wrong))),
-            Comparison(Side("", 0.0), "≤", left, part="lower"),
+            Comparison(ZERO, "≤", left, part="lower"),
             Comparison(left, "≤", Side(r"\log(1 + |P|\,e^{2\lambda})", bound(pairs)), CORRECTED),
         ),
         (Side(r"N_{\text{viol}}", float(wrong)), Side("|P|", float(pairs))),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from torch import Tensor
+from torch.nn.functional import normalize
 
 Relation = Literal["=", "<", "≤", ">"]
 MAIN = "claim"
@@ -36,6 +37,19 @@ class ClaimBatch:
     def __len__(self) -> int:
         return len(self.scores)
 
+    @property
+    def unit_vectors(self) -> Tensor:
+        """The vectors at length 1, [S, D], of a batch that has vectors."""
+        assert self.vectors is not None
+        return normalize(self.vectors, dim=1)
+
+    @property
+    def vectors_of_pairs(self) -> tuple[Tensor, Tensor]:
+        """The vectors of the first and of the second sentences, [N, D] each, of a batch that has
+        vectors."""
+        assert self.vectors is not None
+        return self.vectors[self.first], self.vectors[self.second]
+
 
 @dataclass(frozen=True)
 class Tolerance:
@@ -57,6 +71,9 @@ class Side:
     latex: str
     value: float = math.nan
     text: str = ""
+
+
+ZERO = Side("", 0.0)
 
 
 @dataclass(frozen=True)
@@ -130,8 +147,8 @@ class Claim:
     `check` executes it on a batch. `needs` says what of a batch it reads: "scores", "vectors", or
     "nothing" for a claim about the source's own example or about known distributions. `examples`
     are the source's own numbers, the first one shown. An `advice` is followed on a batch or is not;
-    it cannot fail as a statement does. A `statistical` one is judged by an interval over seeds.
-    `losses` are those on whose formulas it bears. `scaled` is False for one that λ does not change.
+    it cannot fail as a statement does. `losses` are those on whose formulas it bears. `scaled` is
+    False for one that λ does not change.
     """
 
     name: str
@@ -142,5 +159,4 @@ class Claim:
     needs: Literal["scores", "vectors", "nothing"] = "scores"
     losses: tuple[str, ...] = ()
     advice: bool = False
-    statistical: bool = False
     scaled: bool = True

@@ -10,6 +10,7 @@ from torch import Tensor
 from explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE
 from explorer.lab.claims.claim import (
     CORRECTED,
+    ZERO,
     Chart,
     Check,
     Claim,
@@ -60,7 +61,7 @@ def second_derivative(batch: ClaimBatch) -> Check:
                 part=CORRECTED,
                 tolerance=Tolerance(TWICE.relative, 1e-9 * batch.scale**2),
             ),
-            Comparison(Side("", 0.0), "≤", left, part="convexity"),
+            Comparison(ZERO, "≤", left, part="convexity"),
         ),
         (Side("S", float(total.sum())), Side(r"\lambda", batch.scale)),
     )

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from explorer.core.remarks import GRADIENT_BAND
 from explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE
 from explorer.lab.claims.claim import (
     CORRECTED,
+    MAIN,
+    ZERO,
     Chart,
     Check,
     Claim,
@@ -72,7 +73,7 @@ def by_scores(batch: ClaimBatch) -> Check:
 
 
 def _agree(
-    real: Tensor, printed: Tensor, mask: Tensor, part: str = "claim", is_lower: bool = False
+    real: Tensor, printed: Tensor, mask: Tensor, part: str = MAIN, is_lower: bool = False
 ) -> Comparison:
     """Compare the gradient of the pair where both differ most, of those in the mask."""
     places = mask.nonzero().flatten()
@@ -81,7 +82,7 @@ def _agree(
         Side(rf"\partial\mathcal L / \partial s_{{{place + 1}}}", float(real[place])),
         "=",
         Side(
-            r"(12)" if part == "claim" else r"\lambda\,(\textstyle\sum_{above} w - \sum_{below} w)",
+            r"(12)" if part == MAIN else r"\lambda\,(\textstyle\sum_{above} w - \sum_{below} w)",
             float(printed[place]),
         ),
         part=part,
@@ -92,8 +93,7 @@ def _agree(
 
 def cosine_gradient(batch: ClaimBatch) -> Check:
     """Compare ∂cos/∂u by autograd with v − cos·u, for the unit vectors of each pair."""
-    assert batch.vectors is not None
-    unit = normalize(batch.vectors, dim=1)
+    unit = batch.unit_vectors
     first, second = unit[batch.first].clone().requires_grad_(), unit[batch.second]
     cosines = torch.nn.functional.cosine_similarity(first, second)
     (real,) = torch.autograd.grad(cosines.sum(), first)
@@ -104,17 +104,13 @@ def cosine_gradient(batch: ClaimBatch) -> Check:
     return Check((Comparison(_norm(r"\partial\cos/\partial u - (v - \cos u)", gap), "=", ZERO),))
 
 
-ZERO = Side("", 0.0)
-
-
 def _norm(latex: str, value: float) -> Side:
     return Side(rf"\max\,\lvert {latex}\rvert", value)
 
 
 def by_vectors(batch: ClaimBatch) -> Check:
     """Compare ∂L/∂u of each sentence with S1 eq. 17, and with both parts of ∂L/∂s."""
-    assert batch.vectors is not None
-    unit = normalize(batch.vectors, dim=1)
+    unit = batch.unit_vectors
     real = _vector_gradient(unit, batch)
     share = batch.scale * weights(batch)
     printed = _chained(unit, batch, -share.sum(1))
@@ -159,8 +155,7 @@ def _chained(unit: Tensor, batch: ClaimBatch, by_score: Tensor) -> Tensor:
 
 def on_sphere(batch: ClaimBatch) -> Check:
     """Compare the gradient of dot products projected on the sphere with that of cosines."""
-    assert batch.vectors is not None
-    unit = normalize(batch.vectors, dim=1)
+    unit = batch.unit_vectors
     free = unit.clone().requires_grad_()
     dots = (free[batch.first] * free[batch.second]).sum(1)
     (plain,) = torch.autograd.grad(cosent(dots, batch.labels, scale=batch.scale), free)
@@ -172,8 +167,7 @@ def on_sphere(batch: ClaimBatch) -> Check:
 
 def metric(batch: ClaimBatch) -> Check:
     """Compute the eigenvalues of δ − u uᵀ for the first vector, and its square."""
-    assert batch.vectors is not None
-    unit = normalize(batch.vectors[batch.first[0]], dim=0)
+    unit = batch.unit_vectors[batch.first[0]]
     printed = torch.eye(len(unit), dtype=unit.dtype) - torch.outer(unit, unit)
     values = torch.linalg.eigvalsh(printed)
     along = float((printed @ unit).norm())
@@ -196,8 +190,7 @@ def metric(batch: ClaimBatch) -> Check:
 
 def cosine_with_epsilon(batch: ClaimBatch) -> Check:
     """Compute cosines of the batch with a zero vector in it, with ε and without."""
-    assert batch.vectors is not None
-    first, second = batch.vectors[batch.first], batch.vectors[batch.second]
+    first, second = batch.vectors_of_pairs
     zero = torch.zeros_like(first[:1])
     first, second = torch.cat([first, zero]), torch.cat([second, second[:1]])
     dots, lengths = (first * second).sum(1), first.norm(dim=1) * second.norm(dim=1)
@@ -216,10 +209,9 @@ def cosine_with_epsilon(batch: ClaimBatch) -> Check:
 
 def gradient_norm(batch: ClaimBatch) -> Check:
     """Measure the norm of the gradient by all vectors at λ, and over λ."""
-    assert batch.vectors is not None
     if not len(exponents(batch)):
         return Check(())
-    unit = normalize(batch.vectors, dim=1)
+    unit = batch.unit_vectors
 
     def norm(scale: float) -> float:
         return float(_vector_gradient(unit, replace(batch, scale=scale)).norm())

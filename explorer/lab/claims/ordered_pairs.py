@@ -14,10 +14,14 @@ def ordered(batch: ClaimBatch) -> Tensor:
     return batch.labels[:, None] > batch.labels[None, :]
 
 
+def score_gaps(batch: ClaimBatch) -> Tensor:
+    """Return s_k − s_i for pair i, the row, and pair k, the column, [N, N]."""
+    return batch.scores[None, :] - batch.scores[:, None]
+
+
 def exponents(batch: ClaimBatch) -> Tensor:
     """Return λ(s_k − s_i) of each ordered pair of pairs, [P]."""
-    gaps = batch.scores[None, :] - batch.scores[:, None]
-    return batch.scale * gaps[ordered(batch)]
+    return batch.scale * score_gaps(batch)[ordered(batch)]
 
 
 def loss_of(batch: ClaimBatch, scale: float | None = None) -> float:
@@ -29,7 +33,7 @@ def loss_of(batch: ClaimBatch, scale: float | None = None) -> float:
 def log_weights(batch: ClaimBatch) -> Tensor:
     """Return the logarithm of each term's share e^x / (1 + Σ e^x), row the higher pair, column the
     lower, [N, N]; −∞ where there is no term."""
-    gaps = batch.scale * (batch.scores[None, :] - batch.scores[:, None])
+    gaps = batch.scale * score_gaps(batch)
     terms = gaps.masked_fill(~ordered(batch), -torch.inf).flatten()
     shares = torch.cat([terms.new_zeros(1), terms]).log_softmax(0)[1:]
     return shares.reshape(len(batch), len(batch))
@@ -43,8 +47,7 @@ def weights(batch: ClaimBatch) -> Tensor:
 def violations(batch: ClaimBatch) -> int:
     """Count the ordered pairs of pairs whose lower pair scores as high as the higher one or
     higher."""
-    gaps = batch.scores[None, :] - batch.scores[:, None]
-    return int((ordered(batch) & (gaps >= 0)).sum())
+    return int((ordered(batch) & (score_gaps(batch) >= 0)).sum())
 
 
 def two_valued(labels: Tensor) -> bool:

@@ -11,6 +11,7 @@ from torch import Tensor
 from explorer.lab.claims.batches import S0_EXAMPLE
 from explorer.lab.claims.claim import (
     CORRECTED,
+    ZERO,
     Check,
     Claim,
     ClaimBatch,
@@ -33,7 +34,7 @@ MARGIN, EPS = 0.3, 1e-6
 
 def _difference(left: str, ours: Tensor, printed: Tensor) -> Comparison:
     gap = float((ours - printed).abs().max()) if ours.shape == printed.shape else float("nan")
-    return Comparison(Side(rf"\max\,\lvert {left}\rvert", gap), "=", Side("", 0.0))
+    return Comparison(Side(rf"\max\,\lvert {left}\rvert", gap), "=", ZERO)
 
 
 def printed_example(batch: ClaimBatch) -> Check:

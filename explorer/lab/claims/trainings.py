@@ -15,6 +15,8 @@ from explorer.core.scenario import Scenario
 from explorer.lab.claims.batches import S1_EXAMPLE
 from explorer.lab.claims.claim import (
     CORRECTED,
+    MAIN,
+    ZERO,
     Chart,
     Check,
     Claim,
@@ -112,7 +114,7 @@ def printed_table(_: ClaimBatch) -> Check:
                 table[model, "CoSENT"], table[model, "CE"], strict=True
             )
         ]
-        comparisons += _within(figure, estimate_of(gaps), "claim")
+        comparisons += _within(figure, estimate_of(gaps), MAIN)
     return Check(tuple(comparisons))
 
 
@@ -146,9 +148,7 @@ def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
 def _rises(latex: str, gap: Estimate, part: str) -> Comparison:
     """State that a difference is above 0; undecided if its interval contains 0."""
     text = _interval(gap)
-    return Comparison(
-        Side("", 0.0), "<", Side(latex, gap.low, text), part=part, decided=gap.high < 0
-    )
+    return Comparison(ZERO, "<", Side(latex, gap.low, text), part=part, decided=gap.high < 0)
 
 
 def _one_run(scenario: Scenario, _room: int | None) -> list[TrainingPlan]:
@@ -322,7 +322,7 @@ def ended(runs: Runs, names: Sequence[str]) -> bool:
     return all(has_ended(runs.folder(name)) for name in names)
 
 
-_trained = functools.partial(Claim, examples=(S1_EXAMPLE,), needs="nothing", statistical=True)
+_trained = functools.partial(Claim, examples=(S1_EXAMPLE,), needs="nothing")
 
 CLAIMS = (
     _trained(

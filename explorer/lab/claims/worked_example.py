@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch.nn.functional import normalize
 
 from explorer.lab.claims.batches import S1_EXAMPLE, of_scores
 from explorer.lab.claims.claim import (
@@ -28,8 +27,8 @@ PRINTED_VECTOR = (0.236, 0.236, -0.472)
 def final_loss(batch: ClaimBatch) -> Check:
     """Compare the cosines and losses of the printed vectors and of the printed cosines with the
     printed results."""
-    assert batch.vectors is not None
-    dots = (batch.vectors[batch.first] * batch.vectors[batch.second]).sum(1)
+    first, second = batch.vectors_of_pairs
+    dots = (first * second).sum(1)
     printed, (result,) = batch.printed["cosines"], batch.printed["loss"]
     names = [f"{int(i) + 1}{int(j) + 1}" for i, j in zip(batch.first, batch.second, strict=True)]
     by_dots, by_printed = (
@@ -77,8 +76,7 @@ def final_loss(batch: ClaimBatch) -> Check:
 
 def gradient_of_pair(batch: ClaimBatch) -> Check:
     """Compare ∂cos(u₁, u₂)/∂u₁ with the printed vector, and the weight of the pair with 0.5."""
-    assert batch.vectors is not None
-    unit = normalize(batch.vectors, dim=1)
+    unit = batch.unit_vectors
     first = unit[0].clone().requires_grad_()
     cosine = torch.nn.functional.cosine_similarity(first, unit[1], dim=0)
     (real,) = torch.autograd.grad(cosine, first)
