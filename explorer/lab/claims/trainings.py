@@ -72,6 +72,25 @@ def _plan(scenario: Scenario, loss: str, **changes: Any) -> TrainingPlan:
     return dataclasses.replace(plan, **{**encoder, **changes})
 
 
+def _plans(
+    scenario: Scenario, loss: str, room: int | None, groups: Sequence[Mapping[str, Any]]
+) -> list[TrainingPlan]:
+    """Return a short training for each seed of each group, whose plans differ by these changes."""
+    seeds = _seeds(len(groups), room)
+    return [_plan(scenario, loss, **changes, seed=seed) for changes in groups for seed in seeds]
+
+
+def _at_scale(scale: float) -> dict[str, Any]:
+    """Return the change of a plan to CoSENT at this λ."""
+    return {"parameters": (("scale", scale),)}
+
+
+def _multiplied(found: run_comparison.GroupDifference, factor: float) -> Estimate:
+    """Return a difference of runs times a factor, which may be negative."""
+    ends = sorted((factor * found.between.low, factor * found.between.high))
+    return Estimate(factor * found.between.difference, *ends)
+
+
 def _interval(gap: Estimate) -> str:
     """Write a difference with the ends of its interval."""
     mean, low, high = (signed(one, 2) for one in (gap.mean, gap.low, gap.high))
@@ -131,9 +150,7 @@ def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
     for one in found.differences:
         if one.figure in published_experiment.FIGURES:
             sign = 100 if one.b.startswith("cosent") else -100
-            ends = sorted((sign * one.between.low, sign * one.between.high))
-            gap = Estimate(sign * one.between.difference, *ends)
-            comparisons += _within(one.figure, gap, "trained")
+            comparisons += _within(one.figure, _multiplied(one, sign), "trained")
     reached = (
         Side(
             rf"\text{{{figure}}}_{{\text{{{SHORT[group.loss]}}}}}", 100 * group.figures[figure].mean
@@ -152,7 +169,7 @@ def _rises(latex: str, gap: Estimate, part: str) -> Comparison:
 
 
 def _one_run(scenario: Scenario, _room: int | None) -> list[TrainingPlan]:
-    plan = _plan(scenario, "cosent", parameters=(("scale", USUAL),))
+    plan = _plan(scenario, "cosent", **_at_scale(USUAL))
     # Angles are counted: half of the pairs are held out.
     return [dataclasses.replace(plan, data=dataclasses.replace(plan.data, held_out_share=0.5))]
 
@@ -170,26 +187,26 @@ def angles_by_rank(scores: HeldOutScores, scale: float) -> Check:
     """
     angles = np.degrees(np.arccos(np.clip(scores.scores["after"].astype(np.float64), -1, 1)))
     levels = np.unique(scores.labels)[::-1]
-    small = float(np.median(angles[scores.labels == levels[0]]))
-    shares, comparisons, facts = [], [], []
-    for rank, label in enumerate(levels):
-        own = angles[scores.labels == label]
-        share = float((own <= small).mean())
-        shares.append(share)
-        facts.append(Side(rf"\bar\theta_{{{rank + 1}}}", float(own.mean())))
-        if rank:
-            low, high = _wilson(int((own <= small).sum()), len(own))
-            predicted = shares[0] * math.exp(-scale * rank)
-            comparisons.append(
-                Comparison(
-                    Side(rf"p(\theta \le {small:.1f}^\circ \mid {rank + 1})", low,
-                         f"{share:.3f} ({low:.3f} … {high:.3f})"),
-                    "≤",
-                    Side(rf"e^{{-{scale:g} \cdot {rank}}}\,p(\theta \le {small:.1f}^\circ \mid 1)",
-                         predicted),
-                    part="trained",
-                )
-            )  # fmt: skip
+    groups = [angles[scores.labels == label] for label in levels]
+    small = float(np.median(groups[0]))
+    shares = [float((own <= small).mean()) for own in groups]
+    printed = [shares[0] * math.exp(-scale * rank) for rank in range(len(groups))]
+    facts = [
+        Side(rf"\bar\theta_{{{rank}}}", float(own.mean())) for rank, own in enumerate(groups, 1)
+    ]
+    comparisons = []
+    for rank, own in enumerate(groups[1:], 1):
+        low, high = _wilson(int((own <= small).sum()), len(own))
+        at = rf"p(\theta \le {small:.1f}^\circ \mid "
+        text = f"{shares[rank]:.3f} ({low:.3f} … {high:.3f})"
+        comparisons.append(
+            Comparison(
+                Side(rf"{at}{rank + 1})", low, text),
+                "≤",
+                Side(rf"e^{{-{scale:g} \cdot {rank}}}\,{at}1)", printed[rank]),
+                part="trained",
+            )
+        )
     found, bound = scores.figure("spearman", "after"), by_chance(scores.pairs)
     if found is not None and bound is not None:
         chance = Side(r"\rho_0", bound)
@@ -197,9 +214,8 @@ def angles_by_rank(scores: HeldOutScores, scale: float) -> Check:
         comparisons.append(
             Comparison(chance, "<", rho, part=CORRECTED, decided=found.value < -bound)
         )
-    ranks = tuple(float(place + 1) for place in range(len(levels)))
-    predicted = tuple(shares[0] * math.exp(-scale * place) for place in range(len(levels)))
-    curves = (Curve("measured", ranks, tuple(shares)), Curve("printed", ranks, predicted))
+    ranks = tuple(float(rank) for rank in range(1, len(groups) + 1))
+    curves = (Curve("measured", ranks, tuple(shares)), Curve("printed", ranks, tuple(printed)))
     return Check(tuple(comparisons), tuple(facts), Chart("r", "p", curves, logarithmic_x=False))
 
 
@@ -217,11 +233,7 @@ def _wilson(count: int, total: int) -> tuple[float, float]:
 
 
 def _scales(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
-    return [
-        _plan(scenario, "cosent", parameters=(("scale", scale),), seed=seed)
-        for scale in (SMALL, USUAL)
-        for seed in _seeds(2, room)
-    ]
+    return _plans(scenario, "cosent", room, [_at_scale(SMALL), _at_scale(USUAL)])
 
 
 def _judge_scales(runs: Runs, names: Sequence[str]) -> Check:
@@ -238,19 +250,16 @@ def _ranked_gap(runs: Runs, names: Sequence[str]) -> Estimate | None:
     second = {one.label for one in found.groups if one.runs[0] in names[half:]}
     for one in found.differences:
         if one.figure == "spearman":
-            sign = 1 if one.b in second else -1
-            ends = sorted((sign * one.between.low, sign * one.between.high))
-            return Estimate(sign * one.between.difference, *ends)
+            return _multiplied(one, 1 if one.b in second else -1)
     return None
 
 
 def _gradients(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
-    chosen = ((LARGE, 0.0), (USUAL, 0.0), (LARGE, CLIPPED))
-    return [
-        _plan(scenario, "cosent", parameters=(("scale", scale),), clipping=clipping, seed=seed)
-        for scale, clipping in chosen
-        for seed in _seeds(len(chosen), room)
+    groups = [
+        {**_at_scale(scale), "clipping": clipping}
+        for scale, clipping in ((LARGE, 0.0), (USUAL, 0.0), (LARGE, CLIPPED))
     ]
+    return _plans(scenario, "cosent", room, groups)
 
 
 def _judge_gradients(runs: Runs, names: Sequence[str]) -> Check:
@@ -282,11 +291,8 @@ def _largest_norm(runs: Runs, name: str) -> float:
 
 
 def _negatives(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
-    return [
-        _plan(scenario, "info_nce", batch_size=size, seed=seed)
-        for size in (FEW_NEGATIVES, MORE_NEGATIVES)
-        for seed in _seeds(2, room)
-    ]
+    sizes = [{"batch_size": size} for size in (FEW_NEGATIVES, MORE_NEGATIVES)]
+    return _plans(scenario, "info_nce", room, sizes)
 
 
 def _judge_negatives(runs: Runs, names: Sequence[str]) -> Check:
