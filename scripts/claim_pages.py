@@ -11,13 +11,10 @@ from explorer.lab.claims.registry import checks_of, claims, verdicts
 from explorer.lab.claims.trainings import TRAININGS
 from explorer.lab.claims.verdict import PartVerdict
 from explorer.locale import catalogue, say
-from explorer.runtime.number_format import display_number
 from scripts.loss_pages import TEMPLATES
 
-DIGITS = 6
 # Of a statement that is compared at many K as many are listed; the page shows all.
 MOST_ROWS = 6
-OPPOSITE = {"=": "≠", "≤": ">", "<": "≥", ">": "≤"}
 
 
 def claims_page(language: str) -> str:
@@ -42,7 +39,7 @@ def _row(claim: Claim, language: str) -> Mapping[str, Any]:
         else "",
         "trains": claim.name in TRAININGS,
         "parts": [_part(claim, part, check.comparisons, language) for part in parts],
-        "facts": " · ".join(f"\\({one.latex}\\) = {_text(one)}" for one in check.facts),
+        "facts": " · ".join(f"\\({one.latex}\\) = {one.written}" for one in check.facts),
     }
 
 
@@ -66,9 +63,9 @@ def _written(one: Comparison) -> Mapping[str, str]:
     return {
         "mark": "–" if not one.asserted else "✓" if one.holds else "✗",
         "left": _latex(one.left),
-        "left_text": _text(one.left),
-        "relation": one.relation if one.holds else OPPOSITE[one.relation],
-        "right_text": _text(one.right),
+        "left_text": one.left.written,
+        "relation": one.found_relation,
+        "right_text": one.right.written,
         "right": _latex(one.right),
     }
 
@@ -77,7 +74,3 @@ def _latex(side: Side) -> str:
     # A bar would end the cell of the table.
     latex = side.latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
     return rf"\({latex}\)" if latex else ""
-
-
-def _text(side: Side) -> str:
-    return side.text or display_number(side.value, DIGITS)

@@ -10,9 +10,14 @@ from typing import Literal
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from explorer.runtime.number_format import display_number
+
 Relation = Literal["=", "<", "≤", ">"]
 MAIN = "claim"
 CORRECTED = "corrected"
+# What stands between two numbers where a relation does not hold.
+OPPOSITE: dict[Relation, str] = {"=": "≠", "≤": ">", "<": "≥", ">": "≤"}
+DIGITS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +77,11 @@ class Side:
     value: float = math.nan
     text: str = ""
 
+    @property
+    def written(self) -> str:
+        """The text, or else the number."""
+        return self.text or display_number(self.value, DIGITS)
+
 
 ZERO = Side("", 0.0)
 
@@ -107,6 +117,11 @@ class Comparison:
         if self.relation == "≤":
             return left < right or near
         return left < right if self.relation == "<" else left > right
+
+    @property
+    def found_relation(self) -> str:
+        """The relation that the numbers have: the stated one where it holds, else its opposite."""
+        return self.relation if self.holds else OPPOSITE[self.relation]
 
 
 @dataclass(frozen=True)

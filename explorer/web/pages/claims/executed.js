@@ -14,8 +14,6 @@ const SHOWN_ROWS = 5;
 
 /** @type {Record<string, string>} the class of a verdict */
 const LOOKS = { holds: "holds", fails: "fails", only_if: "depends", depends: "depends", undecided: "depends" };
-/** @type {Record<string, string>} */
-const OPPOSITE = { "=": "≠", "≤": ">", "<": "≥", ">": "≤" };
 
 /** @param {{ latex: string, display?: boolean }} properties */
 export const Formula = ({ latex, display = false }) =>
@@ -107,7 +105,7 @@ function SidesRow({ row }) {
     ),
     h("th", { scope: "row" }, h(Formula, { latex: left.latex })),
     h("td", null, h("b", null, left.text)),
-    h("td", null, holds ? relation : OPPOSITE[relation]),
+    h("td", null, relation),
     h("td", null, h("b", null, right.text)),
     h("th", null, h(Formula, { latex: right.latex })),
   );

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from explorer.core.resolved_scenario import resolve
@@ -17,14 +18,12 @@ from explorer.lab.training.run_file_reader import ENDED, LIVE
 from explorer.lab.training.runs import default_runs
 from explorer.runtime import jobs
 from explorer.runtime.limits import NAMED_RUNS
-from explorer.runtime.number_format import Real, display_number, json_numbers
+from explorer.runtime.number_format import Real, json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.response_types import Json, as_answer
-from explorer.runtime.validation import misfit, of_type, texts
+from explorer.runtime.validation import finite, misfit, of_type, one_of, texts
 from explorer.web.pages.claims.state_entries import SCALES
 from explorer.web.server_functions import JOBS, Nothing, served
-
-DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,8 @@ class WrittenSide:
 
 @dataclass(frozen=True)
 class WrittenComparison:
-    """Both sides of a statement, and whether it holds; `asserted` is False where it says nothing,
-    `within` outside of its condition."""
+    """Both sides of a statement with the relation of their numbers, and whether it holds;
+    `asserted` is False where it says nothing, `within` outside of its condition."""
 
     part: str
     left: WrittenSide
@@ -114,11 +113,9 @@ class FollowedRuns:
     found: Executed | None
 
 
-def _claim_in(request: Json) -> Claim:
-    name = request.get("claim")
-    if not isinstance(name, str) or name not in claims():
-        raise misfit("claim", name)
-    return claims()[name]
+def _claim_in(request: Json, names: Iterable[str]) -> Claim:
+    """Return the claim of the request, one of these names."""
+    return claims()[one_of(tuple(names))(request.get("claim"), "claim")]
 
 
 def _scenario_in(request: Json) -> Scenario:
@@ -127,25 +124,26 @@ def _scenario_in(request: Json) -> Scenario:
 
 
 def _scale_in(request: Json) -> float:
-    scale = request.get("scale", 20.0)
-    low, high = SCALES
-    if isinstance(scale, bool) or not isinstance(scale, int | float) or not low <= scale <= high:
+    scale = finite(request.get("scale", 20.0), "scale")
+    if not SCALES[0] <= scale <= SCALES[1]:
         raise misfit("scale", scale)
-    return float(scale)
+    return scale
 
 
 def _row(request: Json) -> ClaimRow:
     """{claim, scale, scene: a link of Explore or ""} → the claim on the source's numbers, and on
     the batch of that scene."""
-    claim, scale, scenario = _claim_in(request), _scale_in(request), _scenario_in(request)
+    claim, scale = _claim_in(request, claims()), _scale_in(request)
+    scenario = _scenario_in(request)
     with jobs.in_turn():
         own, tried = checks_of(claim.name)[0], verdicts(claim.name)
         here, pairs, total = None, 0, 0
         if claim.needs != "nothing":
-            found = of_batch(resolve(scenario).batch, scale)
+            batch = resolve(scenario).batch
+            found = of_batch(batch, scale)
             if claim.needs == "vectors" and found.vectors is None:
                 raise Problem("no_vectors")
-            pairs, total = len(found), len(resolve(scenario).batch)
+            pairs, total = len(found), len(batch)
             here = _executed(claim, claim.check(found))
     return ClaimRow(_executed(claim, own), here, tried, pairs, total, scenario.to_link())
 
@@ -154,7 +152,13 @@ def _executed(claim: Claim, check: Check) -> Executed:
     return Executed(
         parts=part_verdicts(claim, [check]),
         comparisons=[
-            as_answer(WrittenComparison, one, left=_written(one.left), right=_written(one.right))
+            as_answer(
+                WrittenComparison,
+                one,
+                left=_written(one.left),
+                relation=one.found_relation,
+                right=_written(one.right),
+            )
             for one in check.comparisons
         ],
         facts=[_written(one) for one in check.facts],
@@ -163,7 +167,7 @@ def _executed(claim: Claim, check: Check) -> Executed:
 
 
 def _written(side: Side) -> WrittenSide:
-    return WrittenSide(side.latex, side.text or display_number(side.value, DIGITS))
+    return WrittenSide(side.latex, side.written)
 
 
 def _drawn(chart: Chart) -> ClaimChart:
@@ -188,9 +192,7 @@ def _verdicts(_request: Json) -> ListedVerdicts:
 def _train(request: Json) -> Started:
     """{claim, scene} → the names of the queued runs that measure the claim on that scene's
     pairs."""
-    claim = _claim_in(request)
-    if claim.name not in TRAININGS:
-        raise misfit("claim", claim.name)
+    claim = _claim_in(request, TRAININGS)
     plans = TRAININGS[claim.name].plans(_scenario_in(request), default_runs().room())
     return Started(start_all(default_runs(), plans))
 
@@ -204,9 +206,7 @@ def _runs_in(request: Json) -> tuple[str, ...]:
 
 def _follow(request: Json) -> FollowedRuns:
     """{claim, runs} → how far these runs are, and the claim on them once all have ended."""
-    claim, names = _claim_in(request), _runs_in(request)
-    if claim.name not in TRAININGS:
-        raise misfit("claim", claim.name)
+    claim, names = _claim_in(request, TRAININGS), _runs_in(request)
     runs = default_runs()
     known = [runs.status(name) for name in names]
     live = [one for one in known if one.state in LIVE]
