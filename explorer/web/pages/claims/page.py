@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from explorer.lab.claims.registry import claims
 from explorer.lab.claims.trainings import TRAININGS
@@ -18,13 +17,11 @@ SERVED = requests.SERVED
 
 @dataclass(frozen=True)
 class ListedClaim:
-    """A claim of a source; `needs` says what of a batch it reads, `scaled` whether λ changes it,
-    `trains` whether runs measure it."""
+    """A claim of a source; `scaled` says whether λ changes it, `trains` whether runs measure it."""
 
     name: str
     source: str
     formula: str
-    needs: Literal["scores", "vectors", "nothing"]
     scaled: bool
     trains: bool
 
