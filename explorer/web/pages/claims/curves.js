@@ -1,4 +1,5 @@
 // The curves of a claim over λ, K, a margin or a step.
+import { endsOf } from "../../kit/axis.js";
 import { themeColour } from "../../kit/colours.js";
 import { read } from "../../kit/number_format.js";
 import { axisOver, band, plotlyChart } from "../../kit/plotly.js";
@@ -39,6 +40,7 @@ export function figureOf({ x, y, curves, logarithmic_x, logarithmic_y, band: bou
   const positive = heights.filter((one) => one > 0);
   // Over less a logarithmic axis has hardly a number.
   const isLog = logarithmic_y && Math.max(...positive) > DECADES * Math.min(...positive);
+  const [least, largest] = endsOf([isLog ? positive : [0, ...heights]]) ?? [0, 1];
   return {
     data: curves.map((curve, i) => ({
       type: "scatter",
@@ -58,15 +60,9 @@ export function figureOf({ x, y, curves, logarithmic_x, logarithmic_y, band: bou
       shapes: bounds ? [band("floor", 0.14, { yref: "y", y0: bounds[0], y1: bounds[1] })] : [],
       xaxis: {
         title: { text: x },
-        ...axisOver(endsOf(curves.flatMap((curve) => curve.x.map(read))), logarithmic_x, 8),
+        ...axisOver(endsOf(curves.map((curve) => curve.x.map(read))) ?? [0, 1], logarithmic_x, 8),
       },
-      yaxis: { title: { text: y }, ...axisOver(endsOf(isLog ? positive : [0, ...heights], ROOM), isLog, 6) },
+      yaxis: { title: { text: y }, ...axisOver([least, ROOM * largest], isLog, 6) },
     },
   };
 }
-
-/**
- * The least and the largest of some numbers, with room above.
- * @param {number[]} numbers
- */
-const endsOf = (numbers, room = 1) => [Math.min(...numbers), room * Math.max(...numbers)];

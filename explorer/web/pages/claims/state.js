@@ -4,7 +4,7 @@ import { History } from "../../kit/history.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
-import { GONE } from "../../kit/server.js";
+import { GONE, pause } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { stored } from "../../kit/storage.js";
@@ -12,7 +12,6 @@ import { stored } from "../../kit/storage.js";
 /** @typedef {import("../../wire").ClaimsServer} ClaimsServer */
 
 const POLL_MS = 1500;
-const pause = (/** @type {number} */ ms) => new Promise((done) => setTimeout(done, ms));
 
 export class ClaimsPage extends Bus {
   constructor() {
