@@ -49,11 +49,11 @@ def test_a_claim_comes_on_the_sources_numbers_and_on_the_batch(name: str) -> Non
 
 
 def test_lambda_and_the_scene_change_the_batch_and_not_the_source() -> None:
-    asked = {"claim": "S1-39", "scale": 20, "scene": MINE.to_link()}
-    one, other = ASK["row"](asked), ASK["row"]({**asked, "scale": 100})
+    request = {"claim": "S1-39", "scale": 20, "scene": MINE.to_link()}
+    one, other = ASK["row"](request), ASK["row"]({**request, "scale": 100})
     assert one.own == other.own
     assert one.here.comparisons != other.here.comparisons
-    assert ASK["row"]({**asked, "scene": ""}).pairs == 24
+    assert ASK["row"]({**request, "scene": ""}).pairs == 24
     assert Scenario.from_link(one.scene).data == MINE.data
 
 
