@@ -233,6 +233,20 @@ SMALL = f"""(least) => [...document.querySelectorAll("{CONTROLS}")]
   .map((one) => one.outerHTML.slice(0, 90))"""
 
 
+TOPS_OF_BUTTONS = """() => [...new Set([...document.querySelectorAll(".lp-brand button")]
+  .map((one) => Math.round(one.getBoundingClientRect().top / 4)))]"""
+
+
+def test_the_buttons_of_the_header_are_on_one_line_of_a_telephone(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = new_page(**FINGER, locale="zh-CN")
+    for path in ("", "learn"):
+        page.goto(f"{server.address}/{path}", wait_until="domcontentloaded")
+        expect(page.locator("#lp-language")).to_be_visible()
+        assert len(page.evaluate(TOPS_OF_BUTTONS)) == 1, path
+
+
 def test_a_fingertip_hits_every_control(
     new_page: Callable[..., Page], server: Server, subtests: pytest.Subtests
 ) -> None:

@@ -76,6 +76,12 @@ def test_claims_are_walked_chosen_and_linked(new_page: Callable[..., Page], serv
     expect(page.get_by_text(condition)).to_be_visible()
 
 
+# Sides of which a part stands beyond the edge.
+CUT_OFF = """() => [...document.querySelectorAll(".lp-claim-part .lp-scroll")]
+  .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.innerText)"""
+
+
 def test_every_claim_fits_a_phone_and_says_all_its_words(
     new_page: Callable[..., Page], server: Server
 ) -> None:
@@ -90,6 +96,7 @@ def test_every_claim_fits_a_phone_and_says_all_its_words(
         assert "undefined" not in text, name
         assert page.locator(".katex-error").count() == 0, name
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+        assert page.evaluate(CUT_OFF) == [], name
 
 
 def test_a_formula_on_explore_leads_to_its_claims_on_the_same_batch(

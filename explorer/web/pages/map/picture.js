@@ -236,8 +236,14 @@ function labels({ sentences, moments, first }, at, marked, channel, width) {
     });
     if (isFree) chosen.push(place);
   }
+  // Near an edge a label stands towards the middle, so that none of it is cut off.
+  const sides = chosen.map((one) => {
+    const share = (at(one)[0] - xaxis.range[0]) / spans[0];
+    return share < 1 / 3 ? "right" : share > 2 / 3 ? "left" : "center";
+  });
   return {
-    ...{ type: "scatter", mode: "markers+text", hoverinfo: "skip", textposition: "top center" },
+    ...{ type: "scatter", mode: "markers+text", hoverinfo: "skip" },
+    textposition: sides.map((side) => `top ${side}`),
     marker: { size: 12, opacity: 0 }, // so far above its point a label stands
     ...{ x: chosen.map((one) => at(one)[0]), y: chosen.map((one) => at(one)[1]) },
     text: chosen.map((one) => plain(shortened(sentences[one], LABEL_LETTERS))),
