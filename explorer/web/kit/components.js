@@ -1,7 +1,9 @@
 // Components that pages share: fields, folds, tabs, tables, and what went wrong.
 import { figureButtons } from "./figure_choices.js";
+import { saved } from "./files.js";
 import { fileArrival } from "./large_file_upload.js";
 import { h, hosted } from "./preact_view.js";
+import { GONE } from "./server.js";
 import { filePicker } from "./sidebar.js";
 import { numberField } from "./sidebar_fields.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
@@ -332,3 +334,27 @@ export function FigureButtons({ button, kind, save }) {
   const saving = useLatest(save);
   return hosted({ kind, make: (root) => root.append(...figureButtons(button, saving)) });
 }
+
+/** @typedef {Parameters<SaveFigure>[0]} Look the look of a file */
+/** @typedef {import("./types").Answer<import("../wire").LearnServer, "chart"> | null | undefined} FigureFile */
+
+/**
+ * A fold that saves a figure in a format of choice: `ask` returns the server's answer, undefined where there is nothing
+ * to save.
+ * @param {{ title: string, channel: Pick<import("./bus.js").Bus, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
+ */
+export const FigureFold = ({ title, channel, ask }) =>
+  h(
+    Fold,
+    { title },
+    h(FigureButtons, {
+      button: "button.lp-crumb",
+      kind: "div.lp-downloads",
+      save: async (look, ratio) => {
+        const answer = await ask(look);
+        if (answer === undefined) return;
+        if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+        else await saved(answer, ratio);
+      },
+    }),
+  );

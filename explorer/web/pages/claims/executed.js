@@ -1,9 +1,7 @@
 // A claim on one batch: the verdict on each of its statements, both sides, other numbers, and the curves.
-import { FigureButtons, Fold } from "../../kit/components.js";
-import { saved } from "../../kit/files.js";
+import { FigureFold, Fold } from "../../kit/components.js";
 import { tex } from "../../kit/formula.js";
 import { h, hosted } from "../../kit/preact_view.js";
-import { GONE } from "../../kit/server.js";
 import { has, say } from "../../kit/words.js";
 import { ClaimCurves, figureOf } from "./curves.js";
 
@@ -113,28 +111,22 @@ function SidesRow({ row }) {
 
 /** @param {{ channel: import("./state.js").ClaimsPage, name: string, chart: import("../../wire").ClaimChart }} properties */
 const SaveCurves = ({ channel, name, chart }) =>
-  h(
-    Fold,
-    { title: say("claims.save") },
-    h(FigureButtons, {
-      button: "button.lp-crumb",
-      kind: "div.lp-downloads",
-      save: async (look, ratio) => {
-        const figure = figureOf(chart);
-        const legend = chart.curves.map((one, i) => ({
-          name: say(`claims.curve.${one.name}`),
-          colour: figure.data[i].line.color,
-        }));
-        const whole = {
-          title: statementOf(name, "claim"),
-          caption: [name],
-          legend,
-          panels: [{ wide: 640, tall: 360, title: "", ...figure }],
-          across: 1,
-        };
-        const answer = await channel.server?.chart({ ...look, name: `lossprism-${name}`, chart: whole });
-        if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
-        else await saved(answer, ratio);
-      },
-    }),
-  );
+  h(FigureFold, {
+    title: say("claims.save"),
+    channel,
+    ask: (look) => {
+      const figure = figureOf(chart);
+      const legend = chart.curves.map((one, i) => ({
+        name: say(`claims.curve.${one.name}`),
+        colour: figure.data[i].line.color,
+      }));
+      const whole = {
+        title: statementOf(name, "claim"),
+        caption: [name],
+        legend,
+        panels: [{ wide: 640, tall: 360, title: "", ...figure }],
+        across: 1,
+      };
+      return channel.server?.chart({ ...look, name: `lossprism-${name}`, chart: whole });
+    },
+  });

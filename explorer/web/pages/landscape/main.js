@@ -1,13 +1,11 @@
 // The Landscape page: a lever above two losses beside each other, each from above or as a surface, with a cut below.
 
 import { themeColour } from "../../kit/colours.js";
-import { FigureButtons, Fold, LossSelect, ProblemBox, Select, Tabs } from "../../kit/components.js";
-import { saved } from "../../kit/files.js";
+import { FigureFold, Fold, LossSelect, ProblemBox, Select, Tabs } from "../../kit/components.js";
 import { boundaryWords, CutPlot, cutPanel, LandscapePlot, landscapePanel } from "../../kit/landscape.js";
 import { show as number } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";
-import { GONE } from "../../kit/server.js";
 import { groupsOf } from "../../kit/sidebar.js";
 import { stored } from "../../kit/storage.js";
 import { entitle } from "../../kit/title.js";
@@ -44,15 +42,7 @@ function Main({ channel }) {
       "div.lp-landscape-more",
       null,
       h(Fold, { title: say("landscape.how") }, h(Reading, { channel })),
-      h(
-        Fold,
-        { title: say("landscape.save") },
-        h(FigureButtons, {
-          button: "button.lp-crumb",
-          kind: "div.lp-downloads",
-          save: (look, ratio) => save(channel, look, ratio),
-        }),
-      ),
+      h(FigureFold, { title: say("landscape.save"), channel, ask: (look) => figureFile(channel, look) }),
       h("a.lp-link", { href: `learn${location.search}` }, say("learn.all")),
     ),
   );
@@ -202,10 +192,9 @@ function Reading({ channel }) {
 /**
  * Both landscapes from above, and their cuts, as one figure.
  * @param {LandscapePage} channel
- * @param {Parameters<import("../../kit/components.js").SaveFigure>[0]} look
- * @param {number} ratio
+ * @param {import("../../kit/components.js").Look} look
  */
-async function save(channel, look, ratio) {
+function figureFile(channel, look) {
   const titles = channel.sides.map(({ loss }) => titleOf(loss));
   const panels = [
     ...titles.flatMap((title, place) => {
@@ -223,9 +212,7 @@ async function save(channel, look, ratio) {
     panels,
     across: 2,
   };
-  const answer = await channel.server?.chart({ ...look, name: "lossprism-landscape", chart });
-  if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
-  else await saved(answer, ratio);
+  return channel.server?.chart({ ...look, name: "lossprism-landscape", chart });
 }
 
 /** @param {LandscapePage} channel */

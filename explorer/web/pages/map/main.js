@@ -1,12 +1,10 @@
 // The Map page: where the sentences come from and how they are projected, the map, what it keeps, and the marked pair.
-import { Field, FigureButtons, Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
-import { saved } from "../../kit/files.js";
+import { Field, FigureFold, Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
 import { nameOf } from "../../kit/loss_legend.js";
 import { show as number, percent } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";
 import { Progress } from "../../kit/progress.js";
-import { GONE } from "../../kit/server.js";
 import { stored } from "../../kit/storage.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
@@ -58,15 +56,11 @@ function Main({ channel }) {
       null,
       h(Fold, { title: say("map.pairs") }, h(Pairs, { channel })),
       channel.hasMoments ? h(Fold, { title: say("map.changed") }, h(Changed, { channel })) : null,
-      h(
-        Fold,
-        { title: say("landscape.save") },
-        h(FigureButtons, {
-          button: "button.lp-crumb",
-          kind: "div.lp-downloads",
-          save: (look, ratio) => save(channel, chart.current, look, ratio),
-        }),
-      ),
+      h(FigureFold, {
+        title: say("landscape.save"),
+        channel,
+        ask: (look) => figureFile(channel, chart.current, look),
+      }),
       h("a.lp-link", { href: `learn${location.search}` }, say("learn.all")),
     ),
   );
@@ -76,12 +70,11 @@ function Main({ channel }) {
  * The map as a file: its lines and points, without what answers a hand alone.
  * @param {MapPage} channel
  * @param {import("./picture.js").Chart | null} chart
- * @param {Parameters<import("../../kit/components.js").SaveFigure>[0]} look
- * @param {number} ratio
+ * @param {import("../../kit/components.js").Look} look
  */
-async function save(channel, chart, look, ratio) {
+function figureFile(channel, chart, look) {
   const panel = chart?.panel(PANEL, PANEL);
-  if (!panel) return;
+  if (!panel) return undefined;
   const data = panel.data.filter(isInFile).map((trace) => ({ ...trace, type: "scatter" }));
   const legend = [
     { name: say("map.pull"), colour: colourOf(-1) },
@@ -89,9 +82,7 @@ async function save(channel, chart, look, ratio) {
   ];
   const caption = [keptWords(channel), say("map.width")];
   const drawn = { title: say("page.map"), caption, legend, panels: [{ ...panel, data }], across: 1 };
-  const answer = await channel.server?.chart({ ...look, name: "lossprism-map", chart: drawn });
-  if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
-  else await saved(answer, ratio);
+  return channel.server?.chart({ ...look, name: "lossprism-map", chart: drawn });
 }
 
 /** @param {any} trace */

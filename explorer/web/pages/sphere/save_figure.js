@@ -1,16 +1,13 @@
 // The frame in sight as a figure for a slide: the points under each loss, and the curves.
 import { themeColour } from "../../kit/colours.js";
-import { FigureButtons, Fold } from "../../kit/components.js";
-import { saved } from "../../kit/files.js";
+import { FigureFold } from "../../kit/components.js";
 import { letterOf, nameOf } from "../../kit/loss_legend.js";
 import { h } from "../../kit/preact_view.js";
-import { GONE } from "../../kit/server.js";
 import { say } from "../../kit/words.js";
 import { COLOURS, turned } from "./ball.js";
 import { CURVES, traces, xAxis, yAxis } from "./curves.js";
 
 /** @typedef {import("./state.js").SpherePage} SpherePage */
-/** @typedef {Parameters<import("../../kit/components.js").SaveFigure>} Look the look of a figure, and the ratio of a PNG */
 
 const SQUARE = 360;
 const SMALL = [360, 180];
@@ -19,27 +16,14 @@ const BEHIND = "59"; // opacity of a point on the far side
 
 /** @param {{ channel: SpherePage }} properties */
 export const SaveFigure = ({ channel }) =>
-  h(
-    Fold,
-    { title: say("learn.slide") },
-    h(FigureButtons, {
-      button: "button.lp-crumb",
-      kind: "div.lp-downloads",
-      save: (look, ratio) => save(channel, look, ratio),
-    }),
-  );
+  h(FigureFold, { title: say("learn.slide"), channel, ask: (look) => figureFile(channel, look) });
 
 /**
  * @param {SpherePage} channel
- * @param {Look[0]} look
- * @param {Look[1]} ratio
+ * @param {import("../../kit/components.js").Look} look
  */
-async function save(channel, look, ratio) {
-  if (!channel.filmed || !channel.server) return;
-  const answer = await channel.server.chart({ ...look, name: "lossprism-sphere", chart: chartOf(channel) });
-  if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
-  else await saved(answer, ratio);
-}
+const figureFile = (channel, look) =>
+  channel.filmed ? channel.server?.chart({ ...look, name: "lossprism-sphere", chart: chartOf(channel) }) : undefined;
 
 /** @param {SpherePage} channel */
 function chartOf(channel) {
