@@ -89,14 +89,14 @@ function boundaryLines({ axis, heights, boundary }) {
 function arrowLines(landscape, stop) {
   const { slopes, arrows } = landscape;
   const count = arrows.length ** 2;
-  const felt = slopes.subarray(2 * placeOf(landscape, stop) * count).subarray(0, 2 * count);
-  const sizes = Array.from({ length: count }, (_, i) => Math.hypot(felt[2 * i], felt[2 * i + 1]));
+  const gradient = slopes.subarray(2 * placeOf(landscape, stop) * count).subarray(0, 2 * count);
+  const sizes = Array.from({ length: count }, (_, i) => Math.hypot(gradient[2 * i], gradient[2 * i + 1]));
   const largest = Math.max(...sizes);
   /** @type {import("./level_lines.js").Lines} */
   const lines = { x: [], y: [] };
   sizes.forEach((size, i) => {
     if (!(size > SHORTEST * largest)) return;
-    const [across, up] = [-felt[2 * i] / size, -felt[2 * i + 1] / size];
+    const [across, up] = [-gradient[2 * i] / size, -gradient[2 * i + 1] / size];
     const long = ARROW * Math.sqrt(size / largest);
     const [x, y] = [arrows[i % arrows.length], arrows[Math.floor(i / arrows.length)]];
     const tip = [x + long * across, y + long * up];
@@ -240,13 +240,13 @@ function surfaceFigure(landscape, stop, width) {
  * @param {{ landscape: Landscape, stop: number, view: View, negative: number | null, label: string,
  *   press?: (negative: number) => void }} properties
  */
-export function LandscapePlot({ landscape, stop, view, negative, label, press = () => {} }) {
+export function LandscapePlot({ landscape, stop, view, negative, label, press }) {
   const figure = useMemo(
     () => (/** @type {number} */ width) =>
       view === "surface" ? surfaceFigure(landscape, stop, width) : levelsFigure(landscape, stop, negative, width),
     [landscape, stop, view, negative],
   );
-  return h(Plot, { key: view, figure, label, at: null, reach: () => {}, press: (_x, y) => press(y), keep: () => {} });
+  return h(Plot, { key: view, figure, label, press: (_x, y) => press?.(y) });
 }
 
 /**
@@ -359,7 +359,7 @@ export function cutPanel(sides, what, wide, tall) {
 export function CutPlot({ sides, height, label }) {
   const parts = sides.flatMap(({ cut, stop }) => [cut, stop]);
   const figure = useMemo(() => () => cutFigure(sides, height), [height, ...parts]);
-  return h(Plot, { figure, label, at: null, reach: () => {}, press: () => {}, keep: () => {} });
+  return h(Plot, { figure, label });
 }
 
 /**

@@ -5,16 +5,18 @@ import { hosted } from "./preact_view.js";
 
 /** @typedef {ReturnType<typeof plotlyChart>} PlotlyChart */
 
+const ignore = () => undefined;
+
 /**
  * The chart of `figure()`, which makes its traces and layout in the present theme and language; drawn again where
  * that is another function. `label` is its name for a screen reader, and `at` the value that is marked. `reach` is
  * called with the value under the pointer, null for none, and `press` with the one that is clicked and its height.
  * `keep` gets the chart, whose `panel` goes into a file.
- * @param {{ figure: Parameters<typeof plotlyChart>[0], label: string, at: number | null,
- *   reach: (value: number | null) => void, press: (value: number, height: number) => void, keep: (chart: PlotlyChart) => void }}
- *   properties
+ * @param {{ figure: Parameters<typeof plotlyChart>[0], label: string, at?: number | null,
+ *   reach?: (value: number | null) => void, press?: (value: number, height: number) => void,
+ *   keep?: (chart: PlotlyChart) => void }} properties
  */
-export function Plot({ figure, label, at, reach, press, keep }) {
+export function Plot({ figure, label, at = null, reach = ignore, press = ignore, keep = ignore }) {
   const newest = useLatest(figure);
   const reaching = useLatest(reach);
   const pressing = useLatest(press);

@@ -15,7 +15,7 @@ import { onTheme } from "../../kit/theme.js";
 
 const TRAIL = 16; // frames of the way that a point came
 const NEAR = 16; // pixels within which a point is taken
-const DOT = 5;
+export const DOT = 5;
 const MARGIN = 14;
 export const COLOURS = 6; // of classes, of which a seventh has the first one's
 const CIRCLE = 72; // sides of a circle that is drawn on the sphere
@@ -40,18 +40,8 @@ export function ball(root, hand) {
   let dragged = null;
   let colours = coloursNow();
 
-  /**
-   * Where a point is seen.
-   * @param {number} point
-   * @param {number} frame
-   * @returns {Place}
-   */
-  function seen(point, frame) {
-    const { points, count, dimension } = /** @type {Scene} */ (scene);
-    const from = (frame * count + point) * dimension;
-    if (dimension === 2) return [points[from], points[from + 1], 0];
-    return turned(points[from], points[from + 1], points[from + 2], view.turn);
-  }
+  /** @type {(point: number, frame: number) => Place} */
+  const seen = (point, frame) => seenAt(/** @type {Scene} */ (scene), point, frame, view.turn);
 
   function draw() {
     const side = canvas.clientWidth;
@@ -267,6 +257,20 @@ const coloursNow = () => ({
 const clamped = (value) => Math.max(-1, Math.min(1, value));
 
 /**
+ * Where a point is seen in a frame.
+ * @param {Pick<Scene, "points" | "count" | "dimension">} scene
+ * @param {number} point
+ * @param {number} frame
+ * @param {[number, number]} turn
+ * @returns {Place}
+ */
+export function seenAt({ points, count, dimension }, point, frame, turn) {
+  const from = (frame * count + point) * dimension;
+  if (dimension === 2) return [points[from], points[from + 1], 0];
+  return turned(points[from], points[from + 1], points[from + 2], turn);
+}
+
+/**
  * A place on the sphere as the viewer has it, who has turned it by so many degrees.
  * @param {number} x
  * @param {number} y
@@ -274,7 +278,7 @@ const clamped = (value) => Math.max(-1, Math.min(1, value));
  * @param {[number, number]} turn
  * @returns {Place}
  */
-export function turned(x, y, z, turn) {
+function turned(x, y, z, turn) {
   const [around, down] = turn.map((one) => one * DEGREE);
   const right = Math.cos(around) * x - Math.sin(around) * y;
   const away = Math.sin(around) * x + Math.cos(around) * y;

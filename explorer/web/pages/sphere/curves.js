@@ -1,15 +1,15 @@
 // Small curves of a film, one below the other: loss, alignment, uniformity, effective rank, rank correlation. Plotly
 // draws them over one axis of steps, and a line marks the frame in sight.
 
+import { endsOf } from "../../kit/axis.js";
 import { themeColour } from "../../kit/colours.js";
-import { useLatest } from "../../kit/components.js";
 import { Plot } from "../../kit/plot.js";
 import { axisOver, template } from "../../kit/plotly.js";
 import { h } from "../../kit/preact_view.js";
 import { useMemo } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 
-export const CURVES = ["loss", "alignment", "uniformity", "effective_rank", "spearman"];
+const CURVES = ["loss", "alignment", "uniformity", "effective_rank", "spearman"];
 const HEIGHT = 470;
 const GAP = 0.05; // of the height between two curves
 const SPARE = 0.08; // of a curve's span above and below it
@@ -18,30 +18,28 @@ const SPARE = 0.08; // of a curve's span above and below it
 export function Curves({ channel }) {
   channel.observe("frame", "film");
   const { films, at, last } = channel;
-  const shown = CURVES.filter((name) => films.some((film) => film?.curves[name].some(Number.isFinite)));
   // Another film is another figure; in another frame only the mark moves.
-  const figure = useMemo(() => () => figureOf(films, shown, last), [films, last]);
-  const jump = useLatest((/** @type {number} */ step) => channel.show(step));
+  const figure = useMemo(() => () => figureOf(films, last), [films, last]);
   return h(
     "div.lp-curves",
     null,
-    h(Plot, {
-      figure,
-      label: say("sphere.curves"),
-      at,
-      reach: () => undefined,
-      press: jump,
-      keep: () => undefined,
-    }),
+    h(Plot, { figure, label: say("sphere.curves"), at, press: (step) => channel.show(step) }),
   );
 }
 
 /**
+ * The curves that have a number in any frame.
  * @param {(import("./state.js").Film | null)[]} films
- * @param {string[]} names
+ */
+export const shownCurves = (films) =>
+  CURVES.filter((name) => films.some((film) => film?.curves[name].some(Number.isFinite)));
+
+/**
+ * @param {(import("./state.js").Film | null)[]} films
  * @param {number} last
  */
-function figureOf(films, names, last) {
+function figureOf(films, last) {
+  const names = shownCurves(films);
   if (!names.length) return null;
   const tall = (1 - GAP * (names.length - 1)) / names.length;
   const tops = names.map((_name, row) => 1 - row * (tall + GAP));
@@ -74,8 +72,7 @@ export const xAxis = (last) => ({ ...axisOver([0, last], false, 4), title: { tex
  * @param {string} name
  */
 export function yAxis(films, name) {
-  const values = films.flatMap((film) => Array.from(film?.curves[name] ?? [])).filter(Number.isFinite);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const [low, high] = endsOf(films.map((film) => film?.curves[name] ?? [])) ?? [0, 0];
   const spare = SPARE * (high - low) || SPARE * Math.abs(high) || SPARE;
   return axisOver([low - spare, high + spare], false, 2);
 }

@@ -4,14 +4,13 @@ import { FigureFold } from "../../kit/components.js";
 import { letterOf, nameOf } from "../../kit/loss_legend.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { COLOURS, turned } from "./ball.js";
-import { CURVES, traces, xAxis, yAxis } from "./curves.js";
+import { COLOURS, DOT, seenAt } from "./ball.js";
+import { shownCurves, traces, xAxis, yAxis } from "./curves.js";
 
 /** @typedef {import("./state.js").SpherePage} SpherePage */
 
 const SQUARE = 360;
 const SMALL = [360, 180];
-const DOT = 5;
 const BEHIND = "59"; // opacity of a point on the far side
 
 /** @param {{ channel: SpherePage }} properties */
@@ -28,8 +27,7 @@ const figureFile = (channel, look) =>
 /** @param {SpherePage} channel */
 function chartOf(channel) {
   const { films, filmedSides, at, last, preset } = channel;
-  const shown = CURVES.filter((name) => films.some((film) => film?.curves[name].some(Number.isFinite)));
-  const curves = shown.map((name) => ({
+  const curves = shownCurves(films).map((name) => ({
     wide: SMALL[0],
     tall: SMALL[1],
     title: say(`sphere.curve.${name}`),
@@ -58,10 +56,9 @@ function chartOf(channel) {
 function pointsPanel({ filmed, at, turn }, { points }, place) {
   const { names, dimension, classes } = /** @type {import("../../wire").Filmed} */ (filmed);
   const [middle, radius] = [SQUARE / 2, SQUARE / 2 - 2 * DOT];
+  const scene = { points, count: names.length, dimension };
   const dots = names.map((_name, point) => {
-    const from = (at * names.length + point) * dimension;
-    const [x, y, z = 0] = points.slice(from, from + dimension);
-    const [right, up, near] = dimension === 2 ? [x, y, 0] : turned(x, y, z, turn);
+    const [right, up, near] = seenAt(scene, point, at, turn);
     const fill = themeColour(`side-${(classes[point] % COLOURS) + 1}`);
     const seen = near < 0 ? `${fill}${BEHIND}` : fill;
     return { tag: "circle", cx: middle + right * radius, cy: middle - up * radius, r: DOT, fill: seen, near };

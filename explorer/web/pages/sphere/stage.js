@@ -1,6 +1,5 @@
 // The points under one loss in the frame in sight, and the similarities of all of them.
 import { paint } from "../../kit/cell_colours.js";
-import { useLatest } from "../../kit/components.js";
 import { Chip, nameOf } from "../../kit/loss_legend.js";
 import { show } from "../../kit/number_format.js";
 import { h, hosted } from "../../kit/preact_view.js";
@@ -34,11 +33,10 @@ export function Stage({ channel, place }) {
 function Ball({ channel, place }) {
   const film = channel.films[place];
   const { filmed, at, pointed, turn } = channel;
-  const pointing = useLatest((/** @type {number | null} */ point) => channel.point(point));
   return hosted({
     make: (root) =>
       ball(root, {
-        point: pointing,
+        point: (point) => channel.point(point),
         turn: (next) => channel.turnTo(next),
         move: (point, azimuth, polar) => channel.movePoint(point, azimuth, polar),
       }),

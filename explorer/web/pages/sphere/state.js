@@ -22,7 +22,7 @@ const FRAMES_PER_SECOND = 25;
 const STILLS = 8; // in place of motion, where less of it is wanted
 const STILL_MS = 900;
 const DEBOUNCE_MS = 60; // between two questions of a slider
-const MOVE = 4; // numbers of a point that a hand moved: step, point, two angles
+export const MOVE = 4; // numbers of a point that a hand moved: step, point, two angles
 
 export class SpherePage extends Bus {
   constructor() {
@@ -165,12 +165,12 @@ export class SpherePage extends Bus {
   movePoint(point, azimuth, polar) {
     const { at, moves } = this;
     const before = Array.from({ length: moves.length / MOVE }, (_, i) => moves.slice(MOVE * i, MOVE * (i + 1)));
-    const kept = before.filter(([step, one]) => step < at || (step === at && one !== point));
-    if (kept.length >= pageData.sphere.moves) {
+    const earlier = before.filter(([step, one]) => step < at || (step === at && one !== point));
+    if (earlier.length >= pageData.sphere.moves) {
       this.warn({ key: "sphere.moves_full", values: { most: pageData.sphere.moves } });
       return;
     }
-    this.set({ steps: { moves: [...kept.flat(), at, point, azimuth, polar] } });
+    this.set({ steps: { moves: [...earlier.flat(), at, point, azimuth, polar] } });
   }
 
   // ---- The film --------------------------------------------------------------------------------
@@ -178,8 +178,8 @@ export class SpherePage extends Bus {
   async request() {
     const { sides } = this;
     const start = this.store.counted("start");
-    const asked = { sides, start: { ...start, ...(start.scene && { scene: wholeLink(start.scene) }) } };
-    const answer = (await this.server?.film({ ...asked, steps: this.store.counted("steps") })) ?? null;
+    if (start.scene) start.scene = wholeLink(start.scene);
+    const answer = (await this.server?.film({ sides, start, steps: this.store.counted("steps") })) ?? null;
     return { sides, answer };
   }
 

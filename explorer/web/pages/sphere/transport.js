@@ -2,12 +2,13 @@
 import { pageData } from "../../kit/page_data.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
+import { MOVE } from "./state.js";
 
 /** @param {{ channel: import("./state.js").SpherePage }} properties */
 export function Transport({ channel }) {
   channel.observe("frame", "film", "state");
   const { at, last, isPlaying, filmed, moves } = channel;
-  /** @type {(id: string, key: string, sign: string, act: () => void, hidden?: boolean) => any} */
+  /** @type {(id: string, key: string, sign: string, act: () => void) => any} */
   const button = (id, key, sign, act) =>
     h(
       "button.lp-button",
@@ -39,7 +40,7 @@ export function Transport({ channel }) {
       ? h(
           "button.lp-button",
           { type: "button", id: "lp-put-back", onClick: () => channel.set({ steps: { moves: [] } }) },
-          say("sphere.put_back", { count: moves.length / 4, most: pageData.sphere.moves }),
+          say("sphere.put_back", { count: moves.length / MOVE, most: pageData.sphere.moves }),
         )
       : null,
   );
