@@ -39,3 +39,16 @@ export function heightsOf(all, { logarithmic = false, range, also = [] } = {}) {
     logarithmic,
   };
 }
+
+/**
+ * Return the place of the value that is drawn nearest to `target`, 0 of none.
+ * @param {ArrayLike<number>} values
+ * @param {number} target
+ */
+export function nearest(values, target, logarithmic = false) {
+  /** @param {number} v */
+  const distance = (v) => (logarithmic ? Math.abs(Math.log(v / target)) : Math.abs(v - target));
+  let best = 0;
+  for (let at = 1; at < values.length; at += 1) if (distance(values[at]) < distance(values[best])) best = at;
+  return best;
+}

@@ -1,5 +1,6 @@
 // The state of the Landscape page: two losses, the lever that moves them, and the batch whose comparisons are dots.
 // The whole range of the lever is asked for at once, so that what follows the hand waits for no answer.
+import { nearest } from "../../kit/axis.js";
 import { Bus } from "../../kit/bus.js";
 import { formOf, parametersIn } from "../../kit/compared_losses.js";
 import { History } from "../../kit/history.js";
@@ -156,7 +157,7 @@ export class LandscapePage extends Bus {
     this.problems[name] = answer.error ?? null;
     this.fail(this.problems.landscapes ?? this.problems.cuts);
     if (answer.error)
-      this.keys[name] = ""; // the same may be asked again
+      this.keys[name] = ""; // the same may be requested again
     else take(answer);
     this.publish("found");
   }
@@ -206,13 +207,5 @@ function parameterOf(side, name) {
   const parameter = formOf(pageData.losses, side)?.parameters.find((one) => one.name === name);
   return Number(side.parameters[name] ?? parameter?.default);
 }
-
-/**
- * The place of the value that is nearest, 0 of none.
- * @param {number[]} values
- * @param {number} value
- */
-const nearest = (values, value) =>
-  values.reduce((best, one, at) => (Math.abs(one - value) < Math.abs(values[best] - value) ? at : best), 0);
 
 export default () => new LandscapePage();

@@ -31,7 +31,7 @@ export class LearnPage extends Bus {
     this.remedies = [];
     /** @type {History | null} */
     this.history = null;
-    this.newest = newestOf();
+    this.newest = { measured: newestOf(), mine: newestOf() };
   }
 
   /** The lessons of this lecture by name, in its order; all of them where the link lists none. */
@@ -106,7 +106,7 @@ export class LearnPage extends Bus {
       return this.publish("measured");
     }
     const request = { lesson: lesson.name, step: number };
-    const answer = (await this.newest(() => server.measured(request))) ?? { error: GONE };
+    const answer = (await this.newest.measured(() => server.measured(request))) ?? { error: GONE };
     this.fail(answer.error ?? null);
     if (answer.error) return;
     this.measured = answer;
@@ -119,9 +119,8 @@ export class LearnPage extends Bus {
     const { lesson, number, at, server } = this;
     if (!server || !lesson) return;
     const scene = wholeLink(stored("scene") ?? "");
-    const answer = await this.newest(() => server.on_my_batch({ lesson: lesson.name, step: number, at, scene }));
-    if (!answer) return; // a newer one is on its way
-    this.scene = answer.error ? "" : await shareableLink(answer.scene);
+    const answer = await this.newest.mine(() => server.on_my_batch({ lesson: lesson.name, step: number, at, scene }));
+    this.scene = answer && !answer.error ? await shareableLink(answer.scene) : "";
     this.publish("measured");
   }
 

@@ -34,7 +34,7 @@ function Main({ channel }) {
     h("h1", null, say("page.map")),
     h(Choices, { channel }),
     h(Progress, { channel }),
-    h("p.lp-note", { "aria-live": "polite" }, found ? keptWords(channel) : ""),
+    h("p.lp-note", { "aria-live": "polite" }, found ? fidelityWords(channel) : ""),
     h(
       "div.lp-map-picture",
       {
@@ -80,7 +80,7 @@ function figureFile(channel, chart, look) {
     { name: say("map.pull"), colour: colourOf(-1) },
     { name: say("map.push"), colour: colourOf(1) },
   ];
-  const caption = [keptWords(channel), say("map.width")];
+  const caption = [fidelityWords(channel), say("map.width")];
   const drawn = { title: say("page.map"), caption, legend, panels: [{ ...panel, data }], across: 1 };
   return channel.server?.chart({ ...look, name: "lossprism-map", chart: drawn });
 }
@@ -131,7 +131,7 @@ function Choices({ channel }) {
 }
 
 /** How much of the vectors the map keeps. @param {MapPage} channel */
-function keptWords({ found }) {
+function fidelityWords({ found }) {
   const { shares = [], trustworthiness = null } = found ?? {};
   if (shares.length) return say("map.kept", { share: percent(shares.reduce((sum, one) => sum + one, 0)) });
   if (trustworthiness === null) return say("map.untrusted");
@@ -182,13 +182,12 @@ function Moment({ channel }) {
 function Marked({ channel }) {
   const { found, pair } = channel;
   if (!found || pair === null) return h("p.lp-note", null, say("map.hint"));
-  const { gradient } = channel.frame();
   const texts = [found.first[pair], found.second[pair]].map((place) => found.sentences[place]);
   return h(
     "div.lp-map-marked",
     { "aria-live": "polite" },
     h("p", { "data-batch-text": "" }, texts.join(" | ")),
-    h("span", null, say("map.gradient", { value: number(gradient[pair], 3) })),
+    h("span", null, say("map.gradient", { value: number(channel.gradient[pair], 3) })),
     channel.store.state.run
       ? null
       : h(
@@ -210,7 +209,6 @@ async function leave(channel) {
 function Pairs({ channel }) {
   const { found } = channel;
   if (!found) return null;
-  const { gradient } = channel.frame();
   return h(
     "ol",
     null,
@@ -226,7 +224,7 @@ function Pairs({ channel }) {
             { type: "button", "data-batch-text": "", onClick: () => channel.set({ pair }) },
             `${found.sentences[found.first[pair]]} | ${found.sentences[found.second[pair]]}`,
           ),
-          ` ${number(gradient[pair], 3)}`,
+          ` ${number(channel.gradient[pair], 3)}`,
         ),
       ),
   );

@@ -1,5 +1,7 @@
 // The map as a chart: pairs as lines, sentences as points, some of them with their words.
+import { endsOf } from "../../kit/axis.js";
 import { palette, themeColour } from "../../kit/colours.js";
+import { clip } from "../../kit/dom.js";
 import { show as number } from "../../kit/number_format.js";
 import { plotlyChart } from "../../kit/plotly.js";
 import { hosted } from "../../kit/preact_view.js";
@@ -49,17 +51,8 @@ export const MapPicture = ({ channel, height, keep }) =>
  */
 const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/**
- * @param {string} text
- * @param {number} most letters
- */
-const shortened = (text, most) => {
-  const letters = Array.from(text);
-  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
-};
-
 /** @param {string} text */
-const hoverText = (text) => plain(shortened(text, 2 * HOVER_LETTERS));
+const hoverText = (text) => plain(clip(text, 2 * HOVER_LETTERS));
 
 /**
  * @param {MapPage} channel
@@ -105,16 +98,9 @@ function figureOf(channel, width, height) {
  * @param {number} height
  */
 function axes(moments, width, height) {
-  const spans = [0, 1].map((axis) => {
-    let [low, high] = [Infinity, -Infinity];
-    for (const { points } of moments) {
-      for (let place = axis; place < points.length; place += 2) {
-        low = Math.min(low, points[place]);
-        high = Math.max(high, points[place]);
-      }
-    }
-    return [low, high];
-  });
+  const spans = [0, 1].map(
+    (axis) => endsOf(moments.map(({ points }) => points.filter((_one, place) => place % 2 === axis))) ?? [0, 0],
+  );
   const sides = [width - MARGIN.l - MARGIN.r, height - MARGIN.t - MARGIN.b];
   const unit =
     Math.max(...spans.map(([low, high], axis) => ((1 + 2 * SPARE) * (high - low)) / sides[axis])) || 1 / sides[0];
@@ -246,7 +232,7 @@ function labels({ sentences, moments, first }, at, marked, channel, width) {
     textposition: sides.map((side) => `top ${side}`),
     marker: { size: 12, opacity: 0 }, // so far above its point a label stands
     ...{ x: chosen.map((one) => at(one)[0]), y: chosen.map((one) => at(one)[1]) },
-    text: chosen.map((one) => plain(shortened(sentences[one], LABEL_LETTERS))),
+    text: chosen.map((one) => plain(clip(sentences[one], LABEL_LETTERS))),
     textfont: { size: 12, color: themeColour("ink") },
   };
 }

@@ -56,27 +56,32 @@ export class MapPage extends Bus {
   }
   /** The sentences that hold what is searched for. */
   get hits() {
-    const wanted = this.store.state.search.trim().toLowerCase();
-    if (!wanted || !this.found) return [];
-    return this.found.sentences.flatMap((one, place) => (one.toLowerCase().includes(wanted) ? [place] : []));
+    const text = this.store.state.search.trim().toLowerCase();
+    if (!text || !this.found) return [];
+    return this.found.sentences.flatMap((one, place) => (one.toLowerCase().includes(text) ? [place] : []));
   }
   // What the tests wait for.
   get drawn() {
     return this.found !== null && this.key === this.requestKey();
   }
 
-  /** Points and gradients at the moment in sight: points move in straight lines, gradients are those of the nearer end. */
+  /** Points and gradients at the moment in sight: points move in straight lines. */
   frame() {
-    const moments = this.found?.moments ?? [];
-    const [before, after = before] = moments;
-    const { moment } = this;
+    const [before, after = before] = this.found?.moments ?? [];
+    const { moment, gradient } = this;
     const points = before.points.map((from, place) => from + moment * (after.points[place] - from));
-    return { points, gradient: moment < 0.5 ? before.gradient : after.gradient };
+    return { points, gradient };
+  }
+
+  /** The gradients of the pairs at the nearer end of the moment in sight. */
+  get gradient() {
+    const [before, after = before] = this.found?.moments ?? [];
+    return (this.moment < 0.5 ? before : after).gradient;
   }
 
   /** The pairs, the largest gradient first. */
   heaviest() {
-    const { gradient } = this.frame();
+    const { gradient } = this;
     return Array.from(gradient.keys()).sort((one, other) => Math.abs(gradient[other]) - Math.abs(gradient[one]));
   }
 
@@ -164,7 +169,7 @@ export class MapPage extends Bus {
     if (pair !== undefined) this.set({ pair });
   }
 
-  /** The address of the marked pair on Explore; null for none, and where that was refused, and told. */
+  /** The address of the marked pair on Explore; null for none, or after a refusal, of which it warns. */
   async onExplore() {
     const { example, scene } = this.store.state;
     const answer = await this.server?.on_explore({ example, scene: wholeLink(scene), pair: this.pair });

@@ -1,4 +1,5 @@
 // How far collapsed: all vectors moved towards one point, and what each loss is on the way.
+import { nearest } from "../../../kit/axis.js";
 import { floats } from "../../../kit/base64_arrays.js";
 import { labelOf } from "../../../kit/loss_legend.js";
 import { percent, read, show } from "../../../kit/number_format.js";
@@ -9,7 +10,6 @@ import { Downloads } from "../downloads.js";
 import { Curves, Scrub, sheet } from "./curves.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 import { fallingWords } from "./experiment_sentences.js";
-import { nearest } from "./sweep_parameter.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("../../../wire").CollapsingSides} Answer */

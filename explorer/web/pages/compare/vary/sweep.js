@@ -1,6 +1,6 @@
 // Several losses along one parameter: all values come in one answer, and are read without the server.
 
-import { endsOf } from "../../../kit/axis.js";
+import { endsOf, nearest } from "../../../kit/axis.js";
 import { floats } from "../../../kit/base64_arrays.js";
 import { Checkbox, Select } from "../../../kit/components.js";
 import { parameterValue } from "../../../kit/convention_formula.js";
@@ -12,7 +12,7 @@ import { parameterName, say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
 import { Curves, Scrub, sheet } from "./curves.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
-import { alongOf, axisValue, canBeLogarithmic, choicesOf, nearest, onAxis } from "./sweep_parameter.js";
+import { alongOf, axisValue, canBeLogarithmic, choicesOf, onAxis } from "./sweep_parameter.js";
 
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("../../../kit/types").Span} Span */

@@ -65,16 +65,3 @@ export function onAxis(along, values) {
   if (along.inverted) order.reverse();
   return { order, own: order.map((place) => own[place]), x: order.map((place) => axisValue(along, own[place])) };
 }
-
-/**
- * Return the place of the value that is drawn nearest to `target`.
- * @param {ArrayLike<number>} values
- * @param {number} target
- */
-export function nearest(values, target, logarithmic = false) {
-  /** @param {number} v */
-  const distance = (v) => (logarithmic ? Math.abs(Math.log(v / target)) : Math.abs(v - target));
-  let best = 0;
-  for (let at = 1; at < values.length; at += 1) if (distance(values[at]) < distance(values[best])) best = at;
-  return best;
-}
