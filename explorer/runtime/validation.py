@@ -127,6 +127,19 @@ def whole(value: Any, where: str) -> int:
     return integer(int(value), where)
 
 
+def within(low: float, high: float) -> Reader:
+    """Return a reader of numbers between two, whole ones if both are."""
+    read = whole if isinstance(low, int) and isinstance(high, int) else finite
+
+    def fits(value: Any, where: str) -> float:
+        found = read(value, where)
+        if not low <= found <= high:
+            raise misfit(where, value)
+        return found
+
+    return fits
+
+
 def optional(reader: Reader) -> Reader:
     """Return a reader of None, or of the reader's values."""
     return lambda value, where: None if value is None else reader(value, where)

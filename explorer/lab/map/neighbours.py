@@ -22,5 +22,5 @@ def neighbours_changed(before: np.ndarray, after: np.ndarray, count: int) -> np.
     """Return for each row how many of its `count` nearest rows `before` are not among those
     `after` [S]; both are rows of length 1 [S, D]."""
     near, nearer = nearest(before, count), nearest(after, count)
-    kept = (near[:, :, None] == nearer[:, None, :]).any(axis=2).sum(axis=1)
-    return count - kept
+    common = (near[:, :, None] == nearer[:, None, :]).any(axis=2).sum(axis=1)
+    return count - common

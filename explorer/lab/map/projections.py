@@ -20,12 +20,12 @@ POINTS_PER_PERPLEXITY = 3  # as scikit-learn advises: a point has about so many 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Points [S, 2]. `shares` of the variance along each axis, for principal components alone;
-    `trustworthiness`, from 0 to 1, of any other: 1 if the nearest points were all near before.
-    None for fewer points than it asks for."""
+    """Points [S, 2], or [S, D] of so many principal components. `shares` of the variance along each
+    axis, for principal components alone; `trustworthiness`, from 0 to 1, of any other: 1 if the
+    nearest points were all near before. None for fewer points than it asks for."""
 
     points: np.ndarray
-    shares: tuple[float, float] | None = None
+    shares: tuple[float, ...] | None = None
     trustworthiness: float | None = None
 
 
@@ -35,22 +35,23 @@ def is_installed(method: str) -> bool:
     return library is None or find_spec(library) is not None
 
 
-def principal_components(vectors: np.ndarray) -> Projection:
-    """Project vectors [S, D] onto the plane of their largest variance.
+def principal_components(vectors: np.ndarray, dimension: int = 2) -> Projection:
+    """Project vectors [S, D] onto the plane, or the space of this `dimension`, of their largest
+    variance.
 
     Each axis has the sign under which its largest entry is positive.
     """
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
     left, values, _ = np.linalg.svd(centred, full_matrices=False)
-    points = np.zeros((len(vectors), 2))
-    points[:, : min(2, len(values))] = (left * values)[:, :2]
+    points = np.zeros((len(vectors), dimension))
+    points[:, : len(values)] = (left * values)[:, :dimension]
     largest = np.abs(points).argmax(axis=0)
-    points *= np.where(points[largest, [0, 1]] < 0, -1.0, 1.0)
-    variances = np.zeros(max(2, len(values)))
-    variances[: len(values)] = values**2
-    total = variances.sum()
-    first, second = variances[:2] / total if total > 0 else (1.0, 0.0)
-    return Projection(points, shares=(float(first), float(second)))
+    points *= np.where(points[largest, np.arange(dimension)] < 0, -1.0, 1.0)
+    variances = np.zeros(dimension)
+    variances[: len(values)] = values[:dimension] ** 2
+    total = np.square(values).sum()
+    shares = variances / total if total > 0 else np.eye(dimension)[0]
+    return Projection(points, shares=tuple(shares.tolist()))
 
 
 def embedded(method: str, vectors: np.ndarray, seed: int) -> Projection:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from explorer.core.batch import Batch, batch_of_vectors, make_batch
 from explorer.core.scenario import Data, Rules, Scenario
+from explorer.lab.map.projections import principal_components
 from explorer.lab.sphere.film import MAX_POINTS
 from explorer.lab.unit_vectors import directions
 from explorer.runtime import jobs
@@ -56,12 +56,12 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """The batch of the points, whose vectors are their places, [S, D]. `kept` is the share of the
-    variance of an encoder's vectors that these keep, None for points that are drawn; `left_out`
+    """The batch of the points, whose vectors are their places, [S, D]. `variance_share` is that
+    of the variance of an encoder's vectors in these, None for points that are drawn; `left_out`
     counts the pairs beyond the first `MAX_POINTS` sentences or `MAX_PAIRS` pairs."""
 
     batch: Batch
-    kept: float | None = None
+    variance_share: float | None = None
     left_out: int = 0
 
 
@@ -145,24 +145,17 @@ def _of_sentences(start: Start) -> Placed:
     seen = np.maximum.accumulate(np.stack([batch.first.cpu(), batch.second.cpu()]).max(axis=0))
     within = np.flatnonzero(seen[:MAX_PAIRS] < MAX_POINTS)
     rows = batch.needed_vectors.cpu().numpy()[: int(seen[within[-1]]) + 1]
-    vectors, kept = principal_places(rows, start.dimension)
+    vectors, variance_share = principal_places(rows, start.dimension)
     part = pairs if len(within) == len(pairs) else pairs.at(within.tolist())
-    return Placed(batch_of_vectors(part, vectors, rules), kept, len(pairs) - len(within))
+    batch = batch_of_vectors(part, vectors, rules)
+    return Placed(batch, variance_share, len(pairs) - len(within))
 
 
 def principal_places(vectors: np.ndarray, dimension: int) -> tuple[np.ndarray, float]:
     """Return unit vectors [S, D] along the first principal components of vectors [S, W], and the
     share of their variance that the components keep."""
-    units = directions(vectors).astype(np.float64)
-    centred = torch.from_numpy(units - units.mean(axis=0))
-    left, values, _ = torch.linalg.svd(centred, full_matrices=False)
-    places = (left * values)[:, :dimension].numpy()
-    # Of both signs of a component the one under which its largest entry is positive.
-    largest = np.abs(places).argmax(axis=0)
-    places = places * np.sign(places[largest, np.arange(dimension)])
-    total = float(values.square().sum())
-    kept = float(values[:dimension].square().sum()) / total if total > 0 else 1.0
-    return _unit(places), kept
+    found = principal_components(directions(vectors), dimension)
+    return _unit(found.points), sum(found.shares or ())
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:

@@ -197,7 +197,7 @@ def test_sentences_say_how_much_of_them_is_seen_and_stay_text(
     rows = (("<img src=x onerror=alert(1)>", "b", "1"), ("c", "d", "0"), ("e", "f", "1"))
     scene = Scenario(data=Data(source="table", rows=rows)).to_link()
     opened(page, server, f"#kind=sentences&1=cosent&rate=0.01&dimension=2&scene={scene}")
-    expect(page.locator(".lp-kept-share")).to_contain_text("of the variance")
+    expect(page.locator(".lp-variance-share")).to_contain_text("of the variance")
     page.mouse.move(*place_of(page, 0))
     expect(page.locator(".lp-show [data-batch-text]")).to_have_text(rows[0][0])
     assert page.locator("#lp-main img").count() == 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from explorer.core.batch import make_batch
 from explorer.core.scenario import Scenario
 from explorer.export.figure.files import chart_text
-from explorer.lab.landscape.landscape import Cuts, Landscapes, cuts, landscapes
+from explorer.lab.landscape.landscape import ENDS, Cuts, Landscapes, cuts, landscapes
 from explorer.runtime import jobs
 from explorer.runtime.response_types import Json
-from explorer.runtime.validation import finite, misfit, of_type
+from explorer.runtime.validation import of_type, within
 from explorer.web.pages.compare.requests import sides_in
 from explorer.web.request_scenario import scenario_of_link
 from explorer.web.server_functions import served
@@ -25,9 +25,7 @@ def _landscapes(request: Json) -> Landscapes:
 
 def _cuts(request: Json) -> Cuts:
     """{sides, lever, negative} → the cuts of the losses through this score of the negative."""
-    negative = finite(request.get("negative"), "negative")
-    if not -1 <= negative <= 1:
-        raise misfit("negative", negative)
+    negative = within(*ENDS)(request.get("negative"), "negative")
     scenes = [side.scene(Scenario()) for side in sides_in(request)]
     with jobs.in_turn():
         return cuts(scenes, _lever_in(request), negative)

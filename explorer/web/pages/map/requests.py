@@ -15,7 +15,7 @@ from explorer.lab.training.runs import default_runs
 from explorer.runtime import jobs
 from explorer.runtime.arrays import packed
 from explorer.runtime.response_types import Floats, Json
-from explorer.runtime.validation import integer, misfit, of_type, one_of
+from explorer.runtime.validation import integer, misfit, of_type, one_of, within
 from explorer.web.pages.map.state_entries import SEEDS
 from explorer.web.request_scenario import scenario_of_link
 from explorer.web.server_functions import JOBS, served
@@ -74,9 +74,7 @@ class PairOnExplore:
 def _map(request: Json) -> MapAnswer:
     """{example, scene: a link of Explore or "", run: a name or "", method, seed} → the map."""
     method = one_of(METHODS)(request.get("method"), "method")
-    seed = integer(request.get("seed", 0), "seed")
-    if not SEEDS[0] <= seed <= SEEDS[1]:
-        raise misfit("seed", seed)
+    seed = within(*SEEDS)(request.get("seed", 0), "seed")
     run = of_type(str)(request.get("run", ""), "run")
     scenario = None if run else scenario_of_link(request)
     with jobs.in_turn():

@@ -40,7 +40,7 @@ function Main({ channel }) {
       ),
       h(Curves, { channel }),
     ),
-    h(Kept, { channel }),
+    h(VarianceShare, { channel }),
     h(SaveFigure, { channel }),
   );
 }
@@ -84,13 +84,13 @@ function Hint({ channel }) {
  * How much of an encoder's vectors is seen.
  * @param {Page} properties
  */
-function Kept({ channel: { filmed } }) {
-  if (!filmed || filmed.kept === null) return null;
+function VarianceShare({ channel: { filmed } }) {
+  if (!filmed || filmed.variance_share === null) return null;
   const { dimension, left_out: count } = filmed;
   return h(
-    "p.lp-note.lp-kept-share",
+    "p.lp-note.lp-variance-share",
     null,
-    say("sphere.kept", { share: percent(Number(filmed.kept)), dimension }),
+    say("sphere.kept", { share: percent(Number(filmed.variance_share)), dimension }),
     count ? ` ${say("sphere.left_out", { count, points: filmed.names.length })}` : "",
   );
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,7 @@ from explorer.runtime.arrays import packed
 from explorer.runtime.number_format import Real
 from explorer.runtime.problem import Problem
 from explorer.runtime.response_types import Floats, Json
-from explorer.runtime.validation import misfit
+from explorer.runtime.validation import misfit, within
 from explorer.sources.random_batch import LABELS
 from explorer.web.pages.compare.requests import side_in
 from explorer.web.pages.sphere.state_entries import MOST_SIDES, RATE, STEPS
@@ -39,7 +38,7 @@ class SphereFilm:
 @dataclass(frozen=True)
 class Filmed:
     """A film for each loss, and the points in it: their names and classes, and the positive
-    `pairs`. `kept` and `left_out` are as in `explorer.lab.sphere.start.Placed`."""
+    `pairs`. `variance_share` and `left_out` are as in `explorer.lab.sphere.start.Placed`."""
 
     films: list[SphereFilm]
     frames: int
@@ -47,7 +46,7 @@ class Filmed:
     names: list[str]
     classes: list[int]
     pairs: list[tuple[int, int]]
-    kept: Real | None
+    variance_share: Real | None
     left_out: int
 
 
@@ -68,7 +67,7 @@ def _film(request: Json) -> Filmed:
         names=list(batch.pairs.sentences),
         classes=batch.classes.tolist(),
         pairs=list(positive),
-        kept=points.kept,
+        variance_share=points.variance_share,
         left_out=points.left_out,
     )
 
@@ -117,26 +116,13 @@ def _unknown(place: str) -> Problem:
     return misfit(place, place)
 
 
-def _within(low: float, high: float) -> validation.Reader:
-    """Return a reader of numbers between two, whole ones if both are."""
-    read: Callable = validation.whole if isinstance(high, int) else validation.finite
-
-    def fits(value: Any, where: str) -> float:
-        found = read(value, where)
-        if not low <= found <= high:
-            raise misfit(where, value)
-        return found
-
-    return fits
-
-
 def _moves(value: Any, where: str) -> tuple[Move, ...]:
     """Read four whole numbers a move: step, point, and two angles."""
     numbers = validation.of_type(list, tuple)(value, where)
     if len(numbers) % 4 or len(numbers) > 4 * MAX_MOVES:
         raise misfit(where, value)
-    step, point = _within(0, STEPS[1]), _within(0, start.MAX_POINTS - 1)
-    around, down = _within(0, 360 * TENTHS), _within(0, 180 * TENTHS)
+    step, point = within(0, STEPS[1]), within(0, start.MAX_POINTS - 1)
+    around, down = within(0, 360 * TENTHS), within(0, 180 * TENTHS)
     readers = (step, point, around, down) * (len(numbers) // 4)
     read = [reader(one, where) for reader, one in zip(readers, numbers, strict=True)]
     return tuple(Move(*read[at : at + 4]) for at in range(0, len(read), 4))
@@ -145,10 +131,10 @@ def _moves(value: Any, where: str) -> tuple[Move, ...]:
 _READERS: validation.Readers = {
     (Start, "kind"): validation.one_of(start.KINDS),
     (Start, "labels"): validation.one_of(LABELS),
-    **{(Start, name): _within(*ends) for name, ends in start.RANGES.items()},
+    **{(Start, name): within(*ends) for name, ends in start.RANGES.items()},
     (Steps, "optimiser"): validation.one_of(tuple(OPTIMISERS)),
-    (Steps, "rate"): _within(*RATE),
-    (Steps, "count"): _within(*STEPS),
+    (Steps, "rate"): within(*RATE),
+    (Steps, "count"): within(*STEPS),
     (Steps, "moves"): _moves,
 }
 

@@ -57,8 +57,8 @@ def test_the_plane_that_is_kept_is_that_of_the_largest_variance() -> None:
     stream = np.random.default_rng(5)
     flat = stream.normal(size=(40, 2)) @ stream.normal(size=(2, 30))
     flat /= np.linalg.norm(flat, axis=1, keepdims=True)
-    places, kept = principal_places(flat, 2)
-    assert kept == pytest.approx(1, abs=1e-6)
+    places, share = principal_places(flat, 2)
+    assert share == pytest.approx(1, abs=1e-6)
     assert np.allclose(np.linalg.norm(places, axis=1), 1)
     noisy = flat + 0.05 * stream.normal(size=flat.shape)
     _, with_noise = principal_places(noisy, 2)
@@ -72,7 +72,7 @@ def test_sentences_are_those_of_the_example_and_of_a_scene() -> None:
     found = placed(Start(kind="sentences", example="hard_negatives", dimension=3))
     pairs = load_example("hard_negatives")
     assert found.batch.pairs.sentences == pairs.sentences
-    assert 0.1 < found.kept < 0.9
+    assert 0.1 < found.variance_share < 0.9
     assert found.left_out == 0
     scene = Scenario(data=Data(source="random", random=RandomBatch(pairs=40, dimension=16)))
     many = placed(Start(kind="sentences", scene=scene.to_link()))

@@ -69,9 +69,9 @@ def test_a_moved_point_is_sent_where_it_was_put() -> None:
 def test_how_much_of_the_sentences_is_seen_is_sent() -> None:
     link = Scenario(data=Data(source="example", example="twins")).to_link()
     found = request_film(start={"kind": "sentences", "scene": link, "dimension": 3})
-    assert 0 < found.kept < 1
+    assert 0 < found.variance_share < 1
     assert found.left_out == 0
-    assert request_film().kept is None
+    assert request_film().variance_share is None
 
 
 @pytest.mark.parametrize(
