@@ -88,7 +88,7 @@ def _measured(request: Json) -> MeasuredStep:
     with jobs.in_turn():
         found = moments(lesson.name, place)
     step = lesson.steps[place]
-    lever, asked = step.lever, step.prediction
+    lever, prediction = step.lever, step.prediction
     stops = [
         Stop(
             text="" if lever.written == "word" else write(stop, lever.written),
@@ -97,8 +97,8 @@ def _measured(request: Json) -> MeasuredStep:
         )
         for stop, moment in zip(lever.stops, found, strict=True)
     ]
-    value = found[lever.goal].numbers[asked.of]
-    return MeasuredStep(stops, _number(step, asked.of, value), asked.answered_by(value))
+    value = found[lever.goal].numbers[prediction.of]
+    return MeasuredStep(stops, _number(step, prediction.of, value), prediction.answered_by(value))
 
 
 def _number(step: Step, name: str, value: float) -> Number:
