@@ -5,7 +5,6 @@ For a library that cannot be interrupted: its thread would go on for nobody.
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from typing import Any
 
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.processes import begin
+from explorer.runtime.processes import spawn
 
 POLL_S = 0.25
 
@@ -28,11 +27,7 @@ def call_in_process(what: str, function: Callable[..., Any], *arguments: object)
         Problem: if the process ends without a result, as one does that takes too much memory.
         RuntimeError: with what the function raised.
     """
-    context = multiprocessing.get_context("spawn")
-    line, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_serve, args=(theirs, function, arguments), daemon=True)
-    begin(process)
-    theirs.close()
+    process, line = spawn(_serve, function, arguments)
     began = time.monotonic()
     try:
         while not line.poll(POLL_S):

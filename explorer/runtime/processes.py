@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import signal
 import sys
+from collections.abc import Callable
 from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 import psutil
@@ -35,6 +38,17 @@ def begin(process: BaseProcess) -> None:
         process.start()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def spawn(serve: Callable[..., None], *arguments: object) -> tuple[BaseProcess, Connection]:
+    """Start a process that runs `serve(line, *arguments)` and ends with this one; return it, and
+    the end of the line to it."""
+    context = multiprocessing.get_context("spawn")
+    line, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(theirs, *arguments), daemon=True)
+    begin(process)
+    theirs.close()
+    return process, line
 
 
 def give_back() -> None:

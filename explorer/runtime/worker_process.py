@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import math
-import multiprocessing
 import os
 import pickle
 import signal
@@ -25,7 +24,7 @@ import torch
 from explorer.runtime.budgets import budget
 from explorer.runtime.number_format import display_number
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.processes import begin, memory_of
+from explorer.runtime.processes import memory_of, spawn
 
 Result = TypeVar("Result")
 
@@ -97,13 +96,8 @@ class Worker:
         raise logged(Problem("light_seconds", about="size", most=limit))
 
     def _begin(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._line, theirs = context.Pipe()
         self._is_ready = False
-        arguments = (theirs, self._modules, self._niceness)
-        self._process = context.Process(target=_serve, args=arguments, daemon=True)
-        begin(self._process)
-        theirs.close()
+        self._process, self._line = spawn(_serve, self._modules, self._niceness)
 
     def _stop(self) -> None:
         if self._line is not None:
