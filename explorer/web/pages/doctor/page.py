@@ -39,7 +39,6 @@ class DoctorOwn:
     sets: list[str]
     bytes: int
     logs: list[str]
-    beside: list[str]
     of_other: list[str]
     log_bytes: int
     encoder: str
@@ -68,7 +67,6 @@ def page_data() -> DoctorOwn:
         sets=list(data_source.SETS),
         bytes=LARGE_FILE_BYTES,
         logs=list(run_requests.LOGS),
-        beside=list(run_requests.BESIDE),
         of_other=list(run_requests.OF_OTHER),
         log_bytes=FILE_BYTES,
         encoder=EMBEDDED,

@@ -12,7 +12,7 @@ from explorer.lab.sphere.presets import PRESETS, Preset
 from explorer.sources.textbook import with_vectors
 from explorer.web.page_facts import ChosenLoss, Facts
 from explorer.web.pages.sphere import requests
-from explorer.web.pages.sphere.state_entries import RATE, sphere_table
+from explorer.web.pages.sphere.state_entries import sphere_table
 from explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
@@ -31,13 +31,11 @@ class SpherePreset:
 
 @dataclass(frozen=True, kw_only=True)
 class SphereOwn:
-    """Facts for the sphere alone; `rate` are the ends of the learning rate's slider, and `moves`
-    is the largest number of points that a hand may move."""
+    """Facts for the sphere alone; `moves` is the largest number of points that a hand may move."""
 
     table: list[Entry]
     presets: list[SpherePreset]
     examples: list[str]
-    rate: tuple[float, float]
     moves: int
 
 
@@ -57,7 +55,6 @@ def page_data() -> SphereOwn:
         table=sphere_table(),
         presets=[_preset(one) for one in PRESETS],
         examples=list(with_vectors()),
-        rate=RATE,
         moves=MAX_MOVES,
     )
 
