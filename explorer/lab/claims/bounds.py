@@ -19,7 +19,14 @@ from explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from explorer.lab.claims.ordered_pairs import exponents, log_weights, loss_of, ordered, violations
+from explorer.lab.claims.ordered_pairs import (
+    exponents,
+    log_one_plus_exp,
+    log_weights,
+    loss_of,
+    ordered,
+    violations,
+)
 from losses import max_violation
 
 LOSS = r"\mathcal L"
@@ -124,12 +131,8 @@ def upper_bound(batch: ClaimBatch) -> Check:
     left = Side(LOSS, loss_of(batch))
 
     def bound(count: int) -> float:
-        return float(
-            torch.logaddexp(
-                torch.zeros(()).double(),
-                torch.tensor(float(count)).double().log() + 2 * batch.scale,
-            )
-        )
+        log_count = torch.tensor(float(count)).double().log()
+        return float(log_one_plus_exp(log_count + 2 * batch.scale))
 
     return Check(
         (

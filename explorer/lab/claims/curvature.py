@@ -20,7 +20,7 @@ from explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from explorer.lab.claims.ordered_pairs import exponents, ordered, weights
+from explorer.lab.claims.ordered_pairs import exponents, log_one_plus_exp, ordered, weights
 
 SWEPT = torch.logspace(-1, 2.5, 29, dtype=torch.float64)
 # From float64 a second derivative comes with this share of error.
@@ -42,7 +42,7 @@ def second_derivative(batch: ClaimBatch) -> Check:
     lower = batch.scores[above[pair]]
     score = batch.scores[pair].clone().requires_grad_()
     terms = batch.scale * (lower - score)
-    value = torch.logaddexp(torch.zeros_like(score), terms.logsumexp(0))
+    value = log_one_plus_exp(terms.logsumexp(0))
     (slope,) = torch.autograd.grad(value, score, create_graph=True)
     (real,) = torch.autograd.grad(slope, score)
     total = terms.detach().exp()

@@ -17,7 +17,7 @@ from explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from explorer.lab.claims.ordered_pairs import exponents, loss_of, two_valued
+from explorer.lab.claims.ordered_pairs import exponents, log_one_plus_exp, loss_of, two_valued
 from losses import info_nce, nt_xent, pairwise_logistic
 
 # The largest exponent whose power is finite in float64, and the one that the claim is tried at.
@@ -35,7 +35,7 @@ def circle_without_margins(batch: ClaimBatch) -> Check:
     negatives = (scale * scores[~positive]).logsumexp(0)
     positives = (-scale * scores[positive]).logsumexp(0)
     product = negatives + positives
-    circle = float(torch.logaddexp(torch.zeros_like(product), product))
+    circle = float(log_one_plus_exp(product))
     # Labels that are all equal leave CoSENT no pair of pairs, and Circle loss no negative.
     return Check(
         (
@@ -60,7 +60,7 @@ def info_nce_as_sum(batch: ClaimBatch) -> Check:
     logits = _similarities(batch)
     others = ~torch.eye(len(batch), dtype=torch.bool)
     gaps = (logits - logits.diagonal()[:, None]).masked_fill(~others, -torch.inf)
-    rows = torch.logaddexp(logits.new_zeros(len(batch)), gaps.logsumexp(1))
+    rows = log_one_plus_exp(gaps.logsumexp(1))
     mean = float(info_nce(*batch.vectors_of_pairs, temperature=1 / batch.scale))
     return Check(
         (
@@ -115,7 +115,7 @@ def sum_of_logarithms(batch: ClaimBatch) -> Check:
     if len(powers) > 1:
         # The product of the two largest terms is part of what the product of all 1 + x has more.
         two = powers.topk(2).values.sum()
-        least = float(torch.logaddexp(torch.zeros_like(two), two - below))
+        least = float(log_one_plus_exp(two - below))
         bound = Side(r"\log\bigl(1 + x_1 x_2 / (1 + \sum_k x_k)\bigr)", least)
         gap = Side(r"\sum_k \log(1 + x_k) - \log(1 + \sum_k x_k)", above - below)
         comparisons.append(Comparison(bound, "≤", gap, part=CORRECTED))
@@ -144,7 +144,7 @@ def shifted_logarithm(batch: ClaimBatch) -> Check:
     for terms in tried:
         top = terms.max()
         rest = (terms - top).exp().sum()
-        exact = float(torch.logaddexp(torch.zeros_like(top), terms.logsumexp(0)))
+        exact = float(log_one_plus_exp(terms.logsumexp(0)))
         printed = float(torch.log(1 + top.exp() * rest))
         corrected = float(top + torch.log((-top).exp() + rest))
         within = float(top) < LARGEST_EXPONENT - math.log(len(terms))

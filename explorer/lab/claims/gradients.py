@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -39,10 +40,6 @@ def score_gradient(batch: ClaimBatch) -> Tensor:
     scores = batch.scores.clone().requires_grad_()
     (found,) = torch.autograd.grad(cosent(scores, batch.labels, scale=batch.scale), scores)
     return found
-
-
-def _largest(values: Tensor) -> float:
-    return float(values.abs().max()) if values.numel() else 0.0
 
 
 def by_scores(batch: ClaimBatch) -> Check:
@@ -100,12 +97,13 @@ def cosine_gradient(batch: ClaimBatch) -> Check:
     printed = second - cosines.detach()[:, None] * first.detach()
     # A zero vector has no direction, and stays zero when it is normalised.
     some = (first.norm(dim=1) > 0) & (second.norm(dim=1) > 0)
-    gap = _largest((real - printed)[some])
-    return Check((Comparison(_norm(r"\partial\cos/\partial u - (v - \cos u)", gap), "=", ZERO),))
+    return Check((_vanishes(r"\partial\cos/\partial u - (v - \cos u)", (real - printed)[some]),))
 
 
-def _norm(latex: str, value: float) -> Side:
-    return Side(rf"\max\,\lvert {latex}\rvert", value)
+def _vanishes(latex: str, difference: Tensor, **rest: Any) -> Comparison:
+    """Compare the largest number of a difference with 0."""
+    largest = float(difference.abs().max()) if difference.numel() else 0.0
+    return Comparison(Side(rf"\max\,\lvert {latex}\rvert", largest), "=", ZERO, **rest)
 
 
 def by_vectors(batch: ClaimBatch) -> Check:
@@ -123,15 +121,14 @@ def by_vectors(batch: ClaimBatch) -> Check:
     comparisons = []
     for within, mask in ((True, used & ~touched), (False, touched)):
         if bool(mask.any()):
-            gap = _largest((real - printed)[mask])
-            left = _norm(r"\partial\mathcal L/\partial u_i - (17)", gap)
-            comparisons.append(Comparison(left, "=", ZERO, within=within, tolerance=NORM))
-    left = _norm(
+            latex = r"\partial\mathcal L/\partial u_i - (17)"
+            gap = (real - printed)[mask]
+            comparisons.append(_vanishes(latex, gap, within=within, tolerance=NORM))
+    latex = (
         r"\partial\mathcal L/\partial u_i - \sum_j \tfrac{\partial\mathcal L}{\partial s_{ij}}"
-        r"(u_j - s_{ij} u_i)",
-        _largest(real - corrected),
+        r"(u_j - s_{ij} u_i)"
     )
-    comparisons.append(Comparison(left, "=", ZERO, part=CORRECTED, tolerance=NORM))
+    comparisons.append(_vanishes(latex, real - corrected, part=CORRECTED, tolerance=NORM))
     return Check(tuple(comparisons))
 
 
@@ -160,9 +157,9 @@ def on_sphere(batch: ClaimBatch) -> Check:
     dots = (free[batch.first] * free[batch.second]).sum(1)
     (plain,) = torch.autograd.grad(cosent(dots, batch.labels, scale=batch.scale), free)
     projected = plain - (plain * unit).sum(1, keepdim=True) * unit
-    gap = _largest(projected - _vector_gradient(unit, batch))
-    left = _norm(r"\nabla\mathcal L - \langle\nabla\mathcal L, u\rangle u - \nabla_{\cos}", gap)
-    return Check((Comparison(left, "=", ZERO, tolerance=NORM),))
+    gap = projected - _vector_gradient(unit, batch)
+    latex = r"\nabla\mathcal L - \langle\nabla\mathcal L, u\rangle u - \nabla_{\cos}"
+    return Check((_vanishes(latex, gap, tolerance=NORM),))
 
 
 def metric(batch: ClaimBatch) -> Check:
@@ -179,9 +176,7 @@ def metric(batch: ClaimBatch) -> Check:
                 ">",
                 ZERO,
             ),
-            Comparison(
-                _norm(r"g^2 - g", _largest(printed @ printed - printed)), "=", ZERO, CORRECTED
-            ),
+            _vanishes(r"g^2 - g", printed @ printed - printed, part=CORRECTED),
             Comparison(Side(r"\lVert g\,u\rVert", along), "=", ZERO, CORRECTED),
         ),
         (Side(r"\lambda_{\max}(g)", float(values[-1])),),
@@ -199,9 +194,7 @@ def cosine_with_epsilon(batch: ClaimBatch) -> Check:
     return Check(
         (
             Comparison(Side(r"\cos(0, v)\ (\epsilon = 10^{-8})", float(with_it[-1])), "=", ZERO),
-            Comparison(
-                _norm(r"\cos_\epsilon - \cos", _largest((with_it - without)[some])), "=", ZERO
-            ),
+            _vanishes(r"\cos_\epsilon - \cos", (with_it - without)[some]),
         ),
         (Side(r"\cos(0, v)\ (\epsilon = 0)", float(without[-1])),),
     )

@@ -24,6 +24,11 @@ def exponents(batch: ClaimBatch) -> Tensor:
     return batch.scale * score_gaps(batch)[ordered(batch)]
 
 
+def log_one_plus_exp(exponent: Tensor) -> Tensor:
+    """Return ln(1 + e^x) without overflow."""
+    return torch.logaddexp(torch.zeros_like(exponent), exponent)
+
+
 def loss_of(batch: ClaimBatch, scale: float | None = None) -> float:
     """Return CoSENT on the batch, at another λ if one is passed."""
     at = batch.scale if scale is None else scale
