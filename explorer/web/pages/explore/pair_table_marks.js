@@ -49,11 +49,11 @@ export function marksOf({ same_texts, planted, teacher }, numberOf) {
  * @param {number[] | null} places
  */
 export function pairsOfRows(used, places) {
-  const kept = places && new Map(places.map((place, pair) => [place, pair]));
+  const pairAt = places && new Map(places.map((place, pair) => [place, pair]));
   let place = -1;
   return used.map((isUsed) => {
     if (!isUsed) return undefined;
     place += 1;
-    return kept ? kept.get(place) : place;
+    return pairAt ? pairAt.get(place) : place;
   });
 }

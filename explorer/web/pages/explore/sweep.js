@@ -91,20 +91,20 @@ function useCurves(channel, server, name) {
   const [found, setFound] = useState(/** @type {Found | null} */ (null));
   const key = keyOf(channel, name);
   const isCurrent = found?.key === key;
-  const wanted = name && channel.batch && !channel.problem && !isCurrent ? key : "";
+  const missing = name && channel.batch && !channel.problem && !isCurrent ? key : "";
   useEffect(() => {
-    if (!wanted) return undefined;
+    if (!missing) return undefined;
     const asking = setTimeout(
       async () => {
         const answer = await server.sweep({ scenario: channel.scenario, parameter: name });
-        if (wanted !== keyOf(channel, name)) return; // the scene moved on and asks anew
+        if (missing !== keyOf(channel, name)) return; // the scene moved on and asks anew
         if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
-        else setFound(foundIn(answer, wanted));
+        else setFound(foundIn(answer, missing));
       },
       found ? STILL_MS : 0,
     );
     return () => clearTimeout(asking);
-  }, [wanted]);
+  }, [missing]);
   return { found, isCurrent };
 }
 

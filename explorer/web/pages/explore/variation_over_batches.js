@@ -148,7 +148,7 @@ export function spreadPart(channel, server, boxes) {
   let on = false;
   /** @type {Figures | null} */
   let found = null;
-  let asked = ""; // what the figures are of
+  let lastQuestion = ""; // what the figures are of
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let waiting;
 
@@ -156,22 +156,22 @@ export function spreadPart(channel, server, boxes) {
   function turn(next) {
     on = next;
     clearTimeout(waiting);
-    if (!on) [found, asked] = [null, ""];
+    if (!on) [found, lastQuestion] = [null, ""];
     draw();
     if (on) ask();
   }
 
   async function ask() {
     const now = question(channel);
-    if (asked === now) return;
-    asked = now;
+    if (lastQuestion === now) return;
+    lastQuestion = now;
     const { scenario } = channel;
     const { file, columns, header, encoding } = channel.heldFile() ?? {};
     // The file has the rows, and their guide, of which it is enough that there is one.
     const data = { ...scenario.data, rows: [], guided: scenario.data.guided.slice(0, 1) };
     const whole = { ...scenario, data };
     const answer = await channel.work(server, "spread", { scenario: whole, file, columns, header, encoding });
-    if (!on || asked !== now) return;
+    if (!on || lastQuestion !== now) return;
     if (answer === undefined || !channel.check(answer) || !answer?.figures) {
       turn(false);
       return;
@@ -205,7 +205,7 @@ export function spreadPart(channel, server, boxes) {
   channel.on("picture", () => {
     clearTimeout(waiting);
     if (on && !canDraw(channel)) on = false;
-    if (!on || asked !== question(channel)) [found, asked] = [null, ""];
+    if (!on || lastQuestion !== question(channel)) [found, lastQuestion] = [null, ""];
     draw();
     if (on && !found) waiting = setTimeout(ask, STILL_MS);
   });
