@@ -20,9 +20,10 @@ COPY requirements.txt .
 RUN pip install --no-cache-dir "$(grep ^torch== requirements.txt)" --index-url "$TORCH_FROM" \
     && pip install --no-cache-dir -r requirements.txt
 COPY app.py .
+COPY lossprism lossprism
 COPY losses losses
 COPY explorer explorer
-RUN python -m compileall -q app.py losses explorer
+RUN python -m compileall -q app.py lossprism losses explorer
 
 # All that is written is below /data: the rest of the file system may be read-only.
 ENV HOME=/data PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1

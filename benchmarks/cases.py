@@ -35,17 +35,20 @@ from benchmarks.inputs import (
     triples,
     vectors,
 )
-from losses import LOSSES, LossSpec
-from losses.contrastive.info_nce_directions import DIRECTIONS
-from losses.contrastive.lifted import lifted_unit, lifted_unit_definition
-from losses.contrastive.mined_triplets import (
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.contrastive.info_nce_directions import DIRECTIONS
+from lossprism.losses.contrastive.lifted import lifted_unit, lifted_unit_definition
+from lossprism.losses.contrastive.mined_triplets import (
     triplet_over_violating,
     triplet_over_violating_definition,
 )
-from losses.contrastive.nt_xent import nt_xent_of_classes, nt_xent_of_classes_definition
-from losses.ranking.circle_self_paced import circle_per_anchor, circle_per_anchor_definition
-from losses.readable_inputs import READABLE
-from losses.spread.vicreg import vicreg_of_means, vicreg_of_means_definition
+from lossprism.losses.contrastive.nt_xent import nt_xent_of_classes, nt_xent_of_classes_definition
+from lossprism.losses.ranking.circle_self_paced import (
+    circle_per_anchor,
+    circle_per_anchor_definition,
+)
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.spread.vicreg import vicreg_of_means, vicreg_of_means_definition
 
 
 @dataclass(frozen=True)

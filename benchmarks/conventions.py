@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 
 from benchmarks import report
 from benchmarks.machine import describe
-from explorer.core.batch import Batch
-from explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
-from explorer.lab.compare.library_losses import Call
-from explorer.lab.compare.parity import Agreement, Odd, call_library
-from explorer.lab.compare.parity_batches import ODD, odd_for, seeded_batch
-from losses import LOSSES, LossSpec
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
+from lossprism.explorer.lab.compare.library_losses import Call
+from lossprism.explorer.lab.compare.parity import Agreement, Odd, call_library
+from lossprism.explorer.lab.compare.parity_batches import ODD, odd_for, seeded_batch
+from lossprism.losses import LOSSES, LossSpec
 
 BATCHES = 200
 ROUNDING = 1e-14

@@ -26,8 +26,8 @@ import psutil
 from benchmarks.interaction import ROOT
 from benchmarks.report import Row
 from benchmarks.visitors import WAIT_S, paths_of
-from explorer.runtime.visitors import new_key
-from explorer.web.middleware.visitor_key import HEADER
+from lossprism.explorer.runtime.visitors import new_key
+from lossprism.explorer.web.middleware.visitor_key import HEADER
 
 WHOLE = "what was finished is whole, the rest goes on or is told; started again without help"
 PATIENCE_S = 600.0
@@ -118,8 +118,8 @@ ENDED = ("finished", "failed", "stopped", "interrupted")
 
 
 def plan(steps: int) -> dict:
-    from explorer.lab.training.plan import SCRATCH
-    from explorer.web.pages.finetune.state_entries import first_plan
+    from lossprism.explorer.lab.training.plan import SCRATCH
+    from lossprism.explorer.web.pages.finetune.state_entries import first_plan
 
     small = {"encoder": SCRATCH, "dimension": 8, "steps": steps, "batch_size": 16}
     return {**first_plan(), **small, "evaluations": 2}
@@ -224,7 +224,7 @@ def read_only(data: Path, port: int) -> str:
 
 def spoilt_runs(data: Path, port: int) -> str:
     """One run for each file of a run that is overwritten, and one that stays whole."""
-    from explorer.web.pages.finetune.requests import PACKED, TEXTS
+    from lossprism.explorer.web.pages.finetune.requests import PACKED, TEXTS
 
     key = new_key()
     with app(data, port, key) as first:

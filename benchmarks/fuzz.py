@@ -19,10 +19,10 @@ import psutil
 
 from benchmarks.report import Row
 from benchmarks.visitors import WAIT_S, served_paths
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import new_key
-from explorer.web.api.endpoints import ENDPOINTS
-from explorer.web.middleware.visitor_key import HEADER
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import new_key
+from lossprism.explorer.web.api.endpoints import ENDPOINTS
+from lossprism.explorer.web.middleware.visitor_key import HEADER
 from tests.expected import FULL, SHARED, arguments_of, known_requests, requests_of
 from tests.hostile import varied
 

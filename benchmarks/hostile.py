@@ -26,8 +26,8 @@ import pyarrow.parquet
 
 from benchmarks.report import Row
 from benchmarks.visitors import WAIT_S, Answers, Visitor, paths_of, row
-from explorer.runtime.visitors import new_key
-from explorer.web.middleware.visitor_key import HEADER
+from lossprism.explorer.runtime.visitors import new_key
+from lossprism.explorer.web.middleware.visitor_key import HEADER
 
 CONNECTIONS, SHARE = 500, 0.1
 EVERY_S = 15.0  # between two looks of one visitor

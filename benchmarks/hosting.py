@@ -32,10 +32,10 @@ from benchmarks.interaction import running
 from benchmarks.machine import describe
 from benchmarks.report import Row
 from benchmarks.visitors import PAIRS, WAIT_S, Answers, Visitor, memory_mib, paths_of, row
-from explorer.lab.training.run_folder import RunFolder
-from explorer.runtime.key_secret import key_secret
-from explorer.sources.encoders import EMBEDDED
-from explorer.web.pages.finetune.state_entries import first_plan
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.runtime.key_secret import key_secret
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.web.pages.finetune.state_entries import first_plan
 from tests import nginx_server
 
 STEPS_ALONE, COLD = 40, 10  # of which the first are slower: memory and caches are made then

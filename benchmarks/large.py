@@ -24,12 +24,12 @@ from benchmarks import report
 from benchmarks.interaction import launch, running
 from benchmarks.machine import describe
 from benchmarks.report import Row
-from explorer.lab.large.batch import drawn, in_order
-from explorer.lab.large.blocks import Window
-from explorer.lab.large.form_methods import offered
-from explorer.lab.large.session import LargeSession, checked, open_batch
-from explorer.sources import random_batch
-from explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.lab.large.batch import drawn, in_order
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.form_methods import offered
+from lossprism.explorer.lab.large.session import LargeSession, checked, open_batch
+from lossprism.explorer.sources import random_batch
+from lossprism.explorer.sources.random_batch import RandomBatch
 
 SIZES = (10_000, 100_000, 1_000_000)
 LABELS = ("graded", "continuous")

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from benchmarks.report import Row
 from benchmarks.visitors import Answers, Visitor, memory_mib, paths_of, row
-from explorer.lab.training.run_folder import all_runs
-from explorer.runtime.limits import DOWNLOAD_S
-from explorer.web.hosting import TIDIED_S
+from lossprism.explorer.lab.training.run_folder import all_runs
+from lossprism.explorer.runtime.limits import DOWNLOAD_S
+from lossprism.explorer.web.hosting import TIDIED_S
 
 VISITORS = 10
 WARM_S = 600.0  # after which the memory should have what it needs
@@ -74,8 +74,8 @@ async def opens_a_large_batch(one: Visitor) -> list[dict]:
 
 
 async def trains(one: Visitor) -> list[dict]:
-    from explorer.lab.training.plan import SCRATCH
-    from explorer.web.pages.finetune.state_entries import first_plan
+    from lossprism.explorer.lab.training.plan import SCRATCH
+    from lossprism.explorer.web.pages.finetune.state_entries import first_plan
 
     small = {"encoder": SCRATCH, "dimension": 32, "steps": 50, "batch_size": 16, "evaluations": 2}
     told = await one.ask("start", {"plans": [{**first_plan(), **small}]})

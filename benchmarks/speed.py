@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 
 from benchmarks.result import Result
-from explorer.export.figure.appearance import FONTS
-from explorer.export.figure.svg_elements import Pen, line, px, rectangle
-from explorer.export.palette import LIGHT
+from lossprism.explorer.export.figure.appearance import FONTS
+from lossprism.explorer.export.figure.svg_elements import Pen, line, px, rectangle
+from lossprism.explorer.export.palette import LIGHT
 
 WIDE, HIGH, COLUMNS = 232, 160, 4  # of a panel, with its margins; and panels in a row
 LEFT, RIGHT, TOP, BOTTOM = 42, 14, 42, 26  # margins inside a panel

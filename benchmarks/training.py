@@ -40,14 +40,14 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, set_seed
 from benchmarks import report
 from benchmarks.machine import describe
 from benchmarks.report import Row
-from explorer.lab.training import data
-from explorer.lab.training import session as sessions
-from explorer.lab.training.held_out_metrics import live_sample, unnoticed
-from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
-from explorer.lab.training.runs import Runs
-from explorer.lab.training.starting_model import starting_model
-from explorer.sources.encoders import EMBEDDED
-from losses.sentence_transformers import PrismCallback
+from lossprism.explorer.lab.training import data
+from lossprism.explorer.lab.training import session as sessions
+from lossprism.explorer.lab.training.held_out_metrics import live_sample, unnoticed
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.starting_model import starting_model
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.losses.sentence_transformers import PrismCallback
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 PARTS = ("pace", "callback", "epoch", "demo", "memory")

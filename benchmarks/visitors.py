@@ -20,8 +20,8 @@ import numpy as np
 import orjson
 
 from benchmarks.report import Row
-from explorer.runtime.visitors import new_key
-from explorer.web.middleware.visitor_key import HEADER
+from lossprism.explorer.runtime.visitors import new_key
+from lossprism.explorer.web.middleware.visitor_key import HEADER
 
 PAIRS = 64
 EVERY_S = 0.5
@@ -175,7 +175,9 @@ class Visitor:
 
 def served_paths(client: httpx.Client) -> dict[tuple[str, str], str]:
     """By the folder of a page and the name of each function that it may call, where it does."""
-    from explorer.web.site import PAGES  # loads Gradio, which most of a benchmark does not need
+    from lossprism.explorer.web.site import (
+        PAGES,  # loads Gradio, which most of a benchmark does not need
+    )
 
     found: dict[tuple[str, str], str] = {}
     for page, *_ in PAGES:

@@ -12,21 +12,21 @@ import threading
 import traceback
 from typing import TYPE_CHECKING
 
-from explorer.lab.compare import commands as comparing
-from explorer.lab.doctor import UNUSABLE
-from explorer.lab.doctor import command_options as doctoring
-from explorer.lab.training import commands as training
-from explorer.locale import LANGUAGES, say
-from explorer.runtime import FETCH
-from explorer.runtime.deployment_policy import (
+from lossprism.explorer.lab.compare import commands as comparing
+from lossprism.explorer.lab.doctor import UNUSABLE
+from lossprism.explorer.lab.doctor import command_options as doctoring
+from lossprism.explorer.lab.training import commands as training
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.explorer.runtime import FETCH
+from lossprism.explorer.runtime.deployment_policy import (
     deployment_policy,
     use_hosted_policy,
     use_owner_policy,
 )
-from explorer.runtime.single_storage_folder import keep_all_in
+from lossprism.explorer.runtime.single_storage_folder import keep_all_in
 
 if TYPE_CHECKING:
-    from explorer.core.scenario import Scenario
+    from lossprism.explorer.core.scenario import Scenario
 
 EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
 STOP_S = 5.0  # for work under way to end
@@ -115,7 +115,7 @@ def write_figure(chosen: argparse.Namespace) -> int:
     asked = {"language": chosen.language, "dark": chosen.dark}
     remark = ""
     try:
-        from explorer.runtime.owner_permissions import leave_of
+        from lossprism.explorer.runtime.owner_permissions import leave_of
 
         with leave_of(chosen.fetch):
             remark = _written(chosen, asked)
@@ -131,11 +131,11 @@ def write_figure(chosen: argparse.Namespace) -> int:
 def _written(chosen: argparse.Namespace, asked: dict) -> str:
     """Write the figure; return a remark on it, or ""."""
     if chosen.out.lower().endswith(".html"):
-        from explorer.export.interactive_figure import write_interactive
+        from lossprism.explorer.export.interactive_figure import write_interactive
 
         write_interactive(_scene(chosen.scenario), chosen.out, **asked)
         return ""
-    from explorer.export.figure.files import write_figure as write
+    from lossprism.explorer.export.figure.files import write_figure as write
 
     asked |= {"palette": chosen.palette or "", "size": chosen.size}
     return write(_scene(chosen.scenario), chosen.out, picture_only=chosen.picture_only, **asked)
@@ -146,12 +146,12 @@ def _scene(address: str) -> Scenario | str:
     is left as it is."""
     from dataclasses import replace
 
-    from explorer.core.scenario import OPENING, Data, Rules, Scenario
-    from explorer.export.figure.files import path_pieces
+    from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario
+    from lossprism.explorer.export.figure.files import path_pieces
 
     if "#" in address or (path_pieces(address) or [""])[-1] != "compare":
         return address
-    from explorer.web.pages.compare import questions
+    from lossprism.explorer.web.pages.compare import questions
 
     opening = questions.QUESTIONS[questions.OPENING]
     first = opening.sides[0]
@@ -208,7 +208,7 @@ def with_all_packages(chosen: argparse.Namespace) -> int:
         return run(chosen)
     except ModuleNotFoundError as missing:
         package = (missing.name or "").partition(".")[0]
-        if package in ("", "explorer", "losses"):
+        if package in ("", "lossprism"):
             raise
         print(INCOMPLETE.format(name=package), file=sys.stderr)
         return UNUSABLE if chosen.command in EXAMINES else 1
@@ -227,11 +227,11 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.command == "parity":
         return comparing.write_parity(chosen)
     if chosen.command == "explain":
-        from explorer.lab.doctor.commands import explain_value
+        from lossprism.explorer.lab.doctor.commands import explain_value
 
         return explain_value(chosen)
     if chosen.command == "doctor":
-        from explorer.lab.doctor.commands import doctor
+        from lossprism.explorer.lab.doctor.commands import doctor
 
         return doctor(chosen)
     if chosen.command in ("train", "compare"):
@@ -241,7 +241,7 @@ def run(chosen: argparse.Namespace) -> int:
         kept = keep_all_in(chosen.data) if chosen.data else None
     except OSError as problem:
         return could_not_start(problem)
-    from explorer.lab.training import run_folder
+    from lossprism.explorer.lab.training import run_folder
 
     run_folder.choose_root(chosen.runs or kept)
     if chosen.hosted:
@@ -252,10 +252,12 @@ def run(chosen: argparse.Namespace) -> int:
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # what an import makes stays: looking through it again and again finds nothing
-    from explorer.lab.saved_batches import open_saved_batches
-    from explorer.runtime import jobs  # after the arguments: --help should not wait for these
-    from explorer.runtime.owner_permissions import allow_folder
-    from explorer.web import site
+    from lossprism.explorer.lab.saved_batches import open_saved_batches
+    from lossprism.explorer.runtime import (
+        jobs,  # after the arguments: --help should not wait for these
+    )
+    from lossprism.explorer.runtime.owner_permissions import allow_folder
+    from lossprism.explorer.web import site
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)

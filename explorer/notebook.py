@@ -1,4 +1,4 @@
-"""``explorer.show``: the page, open on given pairs, in a notebook."""
+"""``lossprism.show``: the page, open on given pairs, in a notebook."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from explorer.web.api.request_parsing import rules_of, scenario_of
+from lossprism.explorer.web.api.request_parsing import rules_of, scenario_of
 
 if TYPE_CHECKING:
-    from explorer.web.site import Site
+    from lossprism.explorer.web.site import Site
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ def show(
 ) -> EmbeddedPage:
     """Open the page on these pairs under this loss; in a notebook, inside the cell.
 
-        import explorer
-        explorer.show(["A cat sleeps."], ["A cat is asleep."], [1.0], loss="cosent", scale=20)
+        import lossprism
+        lossprism.show(["A cat sleeps."], ["A cat is asleep."], [1.0], loss="cosent", scale=20)
 
     Args:
         sentences1, sentences2: the two sentences of each of N pairs, N up to 512; None where a
@@ -108,7 +108,7 @@ def _plain(column: Any) -> list[Any]:
 def _server() -> tuple[Site, str]:
     """Return the server for all cells of a notebook; it ends with the notebook's process."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-    from explorer.web import site  # gradio takes its time
+    from lossprism.explorer.web import site  # gradio takes its time
 
     threads = torch.get_num_threads()
     opened = site.open_page(site.first_scenario(None, None), "127.0.0.1", None)

@@ -26,34 +26,35 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
-from losses.combined.matryoshka import matryoshka, prefix_shares
-from losses.combined.registry import LOSSES
-from losses.combined.weighted_sum import weighted_sum
-from losses.contrastive.contrastive import CONTRASTIVE, contrastive
-from losses.contrastive.debiased import DEBIASED, HARD_WEIGHTED, debiased, hard_weighted
-from losses.contrastive.decoupled import DECOUPLED, decoupled
-from losses.contrastive.focal_info_nce import FOCAL_INFO_NCE, focal_info_nce
-from losses.contrastive.gist import GIST, gist
-from losses.contrastive.info_nce import INFO_NCE, info_nce, info_nce_of_swift
-from losses.contrastive.lifted import LIFTED, lifted, lifted_unit
-from losses.contrastive.mega_batch_margin import MEGA_BATCH_MARGIN, mega_batch_margin
-from losses.contrastive.multi_similarity import MULTI_SIMILARITY, multi_similarity
-from losses.contrastive.n_pair import N_PAIR, n_pair
-from losses.contrastive.nce import NCE, nce
-from losses.contrastive.nt_xent import (
+from lossprism.losses.combined.matryoshka import matryoshka, prefix_shares
+from lossprism.losses.combined.registry import LOSSES
+from lossprism.losses.combined.weighted_sum import weighted_sum
+from lossprism.losses.contrastive.contrastive import CONTRASTIVE, contrastive
+from lossprism.losses.contrastive.debiased import DEBIASED, HARD_WEIGHTED, debiased, hard_weighted
+from lossprism.losses.contrastive.decoupled import DECOUPLED, decoupled
+from lossprism.losses.contrastive.focal_info_nce import FOCAL_INFO_NCE, focal_info_nce
+from lossprism.losses.contrastive.gist import GIST, gist
+from lossprism.losses.contrastive.info_nce import INFO_NCE, info_nce, info_nce_of_swift
+from lossprism.losses.contrastive.lifted import LIFTED, lifted, lifted_unit
+from lossprism.losses.contrastive.mega_batch_margin import MEGA_BATCH_MARGIN, mega_batch_margin
+from lossprism.losses.contrastive.multi_similarity import MULTI_SIMILARITY, multi_similarity
+from lossprism.losses.contrastive.n_pair import N_PAIR, n_pair
+from lossprism.losses.contrastive.nce import NCE, nce
+from lossprism.losses.contrastive.nt_xent import (
     NT_XENT,
     nt_xent,
     nt_xent_of_both_directions,
     nt_xent_of_classes,
 )
-from losses.contrastive.online_contrastive import ONLINE_CONTRASTIVE, online_contrastive
-from losses.contrastive.siglip import SIGLIP, siglip
-from losses.contrastive.soft_info_nce import SOFT_INFO_NCE, soft_info_nce
-from losses.contrastive.supcon import SUPCON, supcon, supcon_with_zeros
-from losses.contrastive.triplet import (
+from lossprism.losses.contrastive.online_contrastive import ONLINE_CONTRASTIVE, online_contrastive
+from lossprism.losses.contrastive.siglip import SIGLIP, siglip
+from lossprism.losses.contrastive.soft_info_nce import SOFT_INFO_NCE, soft_info_nce
+from lossprism.losses.contrastive.supcon import SUPCON, supcon, supcon_with_zeros
+from lossprism.losses.contrastive.triplet import (
     TRIPLET,
     triplet,
     triplet_given,
@@ -61,40 +62,43 @@ from losses.contrastive.triplet import (
     triplet_semi_hard_or_itself,
     triplet_unit,
 )
-from losses.distillation.distill_kl import DISTILL_KL, distill_kl
-from losses.distillation.embedding_mse import EMBEDDING_MSE, embedding_mse
-from losses.distillation.margin_mse import MARGIN_MSE, margin_mse
-from losses.function_spec import spec_of
-from losses.lists.adr_mse import ADR_MSE, adr_mse
-from losses.lists.approx_ndcg import APPROX_NDCG, approx_ndcg
-from losses.lists.lambda_loss import LAMBDA_LOSS, lambda_loss
-from losses.lists.list_mle import LIST_MLE, list_mle
-from losses.lists.list_net import LIST_NET, SOFTMAX_RANK, list_net, softmax_rank
-from losses.pointwise.binary_cross_entropy import BINARY_CROSS_ENTROPY, binary_cross_entropy
-from losses.pointwise.cosine_mse import COSINE_MSE, cosine_mse
-from losses.prototypes.arcface import ARCFACE, arcface
-from losses.prototypes.cosface import COSFACE, cosface
-from losses.prototypes.proxy_anchor import PROXY_ANCHOR, proxy_anchor
-from losses.prototypes.proxy_nca import PROXY_NCA, proxy_nca
-from losses.prototypes.softmax import SOFTMAX, softmax
-from losses.ranking.angle import ANGLE, angle
-from losses.ranking.circle import CIRCLE, circle
-from losses.ranking.circle_self_paced import (
+from lossprism.losses.distillation.distill_kl import DISTILL_KL, distill_kl
+from lossprism.losses.distillation.embedding_mse import EMBEDDING_MSE, embedding_mse
+from lossprism.losses.distillation.margin_mse import MARGIN_MSE, margin_mse
+from lossprism.losses.function_spec import spec_of
+from lossprism.losses.lists.adr_mse import ADR_MSE, adr_mse
+from lossprism.losses.lists.approx_ndcg import APPROX_NDCG, approx_ndcg
+from lossprism.losses.lists.lambda_loss import LAMBDA_LOSS, lambda_loss
+from lossprism.losses.lists.list_mle import LIST_MLE, list_mle
+from lossprism.losses.lists.list_net import LIST_NET, SOFTMAX_RANK, list_net, softmax_rank
+from lossprism.losses.pointwise.binary_cross_entropy import (
+    BINARY_CROSS_ENTROPY,
+    binary_cross_entropy,
+)
+from lossprism.losses.pointwise.cosine_mse import COSINE_MSE, cosine_mse
+from lossprism.losses.prototypes.arcface import ARCFACE, arcface
+from lossprism.losses.prototypes.cosface import COSFACE, cosface
+from lossprism.losses.prototypes.proxy_anchor import PROXY_ANCHOR, proxy_anchor
+from lossprism.losses.prototypes.proxy_nca import PROXY_NCA, proxy_nca
+from lossprism.losses.prototypes.softmax import SOFTMAX, softmax
+from lossprism.losses.ranking.angle import ANGLE, angle
+from lossprism.losses.ranking.circle import CIRCLE, circle
+from lossprism.losses.ranking.circle_self_paced import (
     CIRCLE_SELF_PACED,
     circle_per_anchor,
     circle_self_paced,
 )
-from losses.ranking.cosent import COSENT, WEIGHTED_COSENT, cosent, weighted_cosent
-from losses.ranking.hierarchical_cosent import HIERARCHICAL_COSENT, hierarchical_cosent
-from losses.ranking.hinge import (
+from lossprism.losses.ranking.cosent import COSENT, WEIGHTED_COSENT, cosent, weighted_cosent
+from lossprism.losses.ranking.hierarchical_cosent import HIERARCHICAL_COSENT, hierarchical_cosent
+from lossprism.losses.ranking.hinge import (
     PAIRWISE_HINGE,
     pairwise_hinge,
     pairwise_hinge_per_item,
     pairwise_hinge_unweighted,
 )
-from losses.ranking.max_violation import MAX_VIOLATION, max_violation
-from losses.ranking.multitask_cosent import MULTITASK_COSENT, multitask_cosent
-from losses.ranking.ranknet import (
+from lossprism.losses.ranking.max_violation import MAX_VIOLATION, max_violation
+from lossprism.losses.ranking.multitask_cosent import MULTITASK_COSENT, multitask_cosent
+from lossprism.losses.ranking.ranknet import (
     PAIRWISE_LOGISTIC,
     pairwise_logistic,
     pairwise_logistic_binary,
@@ -103,11 +107,16 @@ from losses.ranking.ranknet import (
     pairwise_logistic_per_item,
     pairwise_logistic_still_at_ties,
 )
-from losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol
-from losses.spread.alignment_and_uniformity import ALIGNMENT, UNIFORMITY, alignment, uniformity
-from losses.spread.barlow_twins import BARLOW_TWINS, barlow_twins
-from losses.spread.orthogonal import ORTHOGONAL, orthogonal
-from losses.spread.vicreg import VICREG, vicreg, vicreg_of_means
+from lossprism.losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spread.alignment_and_uniformity import (
+    ALIGNMENT,
+    UNIFORMITY,
+    alignment,
+    uniformity,
+)
+from lossprism.losses.spread.barlow_twins import BARLOW_TWINS, barlow_twins
+from lossprism.losses.spread.orthogonal import ORTHOGONAL, orthogonal
+from lossprism.losses.spread.vicreg import VICREG, vicreg, vicreg_of_means
 
 # In the order in which the page lists them, group by group.
 SHIPPED = (
@@ -285,3 +294,6 @@ __all__ = [
     "weighted_cosent",
     "weighted_sum",
 ]
+
+if __name__ == "losses":  # imported by its bare name, first of all: `lossprism.bare_names`
+    sys.modules[__name__] = importlib.import_module("lossprism.losses")

@@ -12,8 +12,8 @@ import itertools
 import re
 from collections.abc import Iterable
 
-from losses.library_peers import SENTENCE_TRANSFORMERS as LIBRARY
-from losses.spec import Convention, LossSpec
+from lossprism.losses.library_peers import SENTENCE_TRANSFORMERS as LIBRARY
+from lossprism.losses.spec import Convention, LossSpec
 
 # So many letters of a convention's name say which class is meant: BatchHard of
 # BatchHardTripletLoss.

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.readable_inputs import READABLE
+from lossprism.losses import inputs
+from lossprism.losses.readable_inputs import READABLE
 
 Given = dict[str, Tensor]
 ROWS_OF_TEXTS = {"query_texts": "queries", "key_texts": "keys", "negative_texts": "negatives"}

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from losses.readable_inputs import READABLE
-from losses.spec import LossSpec
-from losses.symbols import Parameter
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.spec import LossSpec
+from lossprism.losses.symbols import Parameter
 
 
 def spec_of(function: Callable[..., Tensor]) -> LossSpec:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.linalg import vector_norm
 
-from losses.inputs import may_ask, would_be_lowered
-from losses.torch_internals import cdist_backward, differentiated_again, in_torch_func
+from lossprism.losses.inputs import may_ask, would_be_lowered
+from lossprism.losses.torch_internals import cdist_backward, differentiated_again, in_torch_func
 
 DISTANCES = ("euclidean", "squared_euclidean", "cosine")
 # Of `torch.cdist`: the Gram matrix would lose near duplicates to cancellation.

@@ -13,7 +13,7 @@ from typing import cast, overload
 import torch
 from torch import Tensor
 
-from losses.torch_internals import in_torch_func
+from lossprism.losses.torch_internals import in_torch_func
 
 REAL = (torch.float32, torch.float64)
 ORDINAL = (*REAL, torch.int64)

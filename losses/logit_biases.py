@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import masks
+from lossprism.losses import masks
 
 # In `negative_owners`: a given negative that is hard to every query.
 EVERYBODY = -2

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from losses.definition_rules import Rules
-from losses.duplicate_text_masks import same_text as holds_same_text
+from lossprism.losses.definition_rules import Rules
+from lossprism.losses.duplicate_text_masks import same_text as holds_same_text
 
 
 def own_pair(cells: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from losses.kernels import log1p_sum_exp, softplus
+from lossprism.losses.kernels import log1p_sum_exp, softplus
 
 # Above this many distinct labels the exact floor costs more than a moving slider can pay.
 MAX_LEVELS = 64

@@ -15,8 +15,8 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from losses import LOSSES, LossSpec
-from losses.combined.vector_queue import Queues
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.combined.vector_queue import Queues
 
 EXTRA = ("gather",)  # keywords that say where a loss runs, not which loss it is
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from losses.labels import COSINES, Ends
+from lossprism.losses.labels import COSINES, Ends
 
 UNBOUNDED: Ends = (-math.inf, math.inf)
 

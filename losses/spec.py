@@ -13,14 +13,21 @@ from typing import Any
 
 from torch import Tensor
 
-from losses.checked_inputs import with_checked_inputs
-from losses.library_peers import Peer
-from losses.readable_inputs import LISTS, POSITIVES, READABLE, TEACHER, TEACHER_VECTORS, Readable
-from losses.score_kinds import SCORE_KINDS, Ends, by_kind_of_score, on_scores
-from losses.sentence_transformers_equivalents import Equivalent
-from losses.symbols import Parameter, ParameterValue, Symbol
-from losses.term_forms import Form
-from losses.unjudged_labels import without_unjudged
+from lossprism.losses.checked_inputs import with_checked_inputs
+from lossprism.losses.library_peers import Peer
+from lossprism.losses.readable_inputs import (
+    LISTS,
+    POSITIVES,
+    READABLE,
+    TEACHER,
+    TEACHER_VECTORS,
+    Readable,
+)
+from lossprism.losses.score_kinds import SCORE_KINDS, Ends, by_kind_of_score, on_scores
+from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.symbols import Parameter, ParameterValue, Symbol
+from lossprism.losses.term_forms import Form
+from lossprism.losses.unjudged_labels import without_unjudged
 
 GROUPS = (
     "pair_scores",

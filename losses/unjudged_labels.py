@@ -9,8 +9,8 @@ from typing import Any
 
 from torch import Tensor
 
-from losses import inputs
-from losses.labels import UNJUDGED
+from lossprism.losses import inputs
+from lossprism.losses.labels import UNJUDGED
 
 # By what a loss reads as its mask: which labels belong to a candidate.
 JUDGED: Mapping[str, Callable[[Tensor], Tensor]] = {

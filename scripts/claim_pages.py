@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from explorer.lab.claims.batches import RANDOM_BATCHES
-from explorer.lab.claims.claim import MAIN, Claim, Comparison, Side
-from explorer.lab.claims.registry import checks_of, claims, verdicts
-from explorer.lab.claims.trainings import TRAININGS
-from explorer.lab.claims.verdict import PartVerdict
-from explorer.locale import catalogue, say
+from lossprism.explorer.lab.claims.batches import RANDOM_BATCHES
+from lossprism.explorer.lab.claims.claim import MAIN, Claim, Comparison, Side
+from lossprism.explorer.lab.claims.registry import checks_of, claims, verdicts
+from lossprism.explorer.lab.claims.trainings import TRAININGS
+from lossprism.explorer.lab.claims.verdict import PartVerdict
+from lossprism.explorer.locale import catalogue, say
 from scripts.loss_pages import TEMPLATES
 
 # Of a statement that is compared at many K as many are listed; the page shows all.

@@ -6,7 +6,7 @@ import argparse
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from explorer.cli import argument_parser
+from lossprism.explorer.cli import argument_parser
 
 HEAD = """\
 # Command line

@@ -12,8 +12,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from explorer.locale import LANGUAGES, say
-from losses import GROUPS, LOSSES
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.losses import GROUPS, LOSSES
 from scripts.claim_pages import claims_page
 from scripts.command_line import command_line_page
 from scripts.loss_pages import loss_index, loss_page, title_in

@@ -11,16 +11,16 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from explorer.core.explore import Exploration, explore
-from explorer.core.scenario import Data, Scenario
-from explorer.core.specialised_definitions import definition_at
-from explorer.export.standalone_source import written_out
-from explorer.locale import catalogue, parameter_word, say, spelled, title_word
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
-from explorer.sources.textbook import EXAMPLES
-from losses import GROUPS, LossSpec, Parameter
-from losses.spec import Convention
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.core.specialised_definitions import definition_at
+from lossprism.explorer.export.standalone_source import written_out
+from lossprism.explorer.locale import catalogue, parameter_word, say, spelled, title_word
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.textbook import EXAMPLES
+from lossprism.losses import GROUPS, LossSpec, Parameter
+from lossprism.losses.spec import Convention
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = Environment(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.sources.textbook import MULTILINGUAL_EMBEDDINGS, fingerprint, pairs_of
+from lossprism.explorer.sources.textbook import MULTILINGUAL_EMBEDDINGS, fingerprint, pairs_of
 
 NAME = "graded_chinese"
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from explorer.locale import LANGUAGES
+from lossprism.explorer.locale import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"

@@ -9,8 +9,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from explorer.sources import encoders
-from explorer.sources.encoders.backend import Backend, Encoder, TokenLengths
+from lossprism.explorer.sources import encoders
+from lossprism.explorer.sources.encoders.backend import Backend, Encoder, TokenLengths
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
-from explorer.runtime import downloads
+from lossprism.explorer.runtime import downloads
 
 
 def file_of(answer: Mapping[str, str]) -> Path:

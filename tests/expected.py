@@ -9,8 +9,8 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from explorer.core.scenario import Scenario
-from explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.sources.encoders import EMBEDDED
 from tests.scenes import CHART
 from tests.unit.web.test_wire import SMALL, TABLE, packed
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from explorer.core.scenario import Data
-from explorer.sources.encoders.embedded import EMBEDDED_WIDTH
-from losses import LOSSES, Convention, LossSpec
+from lossprism.explorer.core.scenario import Data
+from lossprism.explorer.sources.encoders.embedded import EMBEDDED_WIDTH
+from lossprism.losses import LOSSES, Convention, LossSpec
 
 CANDIDATES = 4  # of each query of a random batch, for a loss on lists
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from explorer.locale import sentence_of, spelled
-from explorer.runtime.problem import Problem
+from lossprism.explorer.locale import sentence_of, spelled
+from lossprism.explorer.runtime.problem import Problem
 
 PLACEHOLDER = re.compile(r"\{(\w+)(?::([^|}]*)\|([^}]*))?\}")
 

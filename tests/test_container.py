@@ -6,12 +6,14 @@ import fnmatch
 import re
 import sys
 
-from explorer import cli
-from explorer.runtime.budgets import budget
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.web.gradio_private import IDLE_S
+from lossprism.explorer import cli
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.web.gradio_private import IDLE_S
 from tests import container
 from tests.container import ROOT, instructions, only
+
+PACKAGES = ("lossprism", "losses", "explorer")
 
 
 def test_its_command_is_one_that_the_app_knows(monkeypatch):
@@ -66,7 +68,7 @@ def test_it_does_not_run_as_root():
 def test_it_has_the_files_that_it_needs_and_no_others():
     copied = [rest.split()[0] for name, rest in instructions() if name == "COPY"]
     nginx = ["docs/nginx.conf", "nginx-container.conf"]
-    assert copied == ["packages.txt", *nginx, "requirements.txt", "app.py", "losses", "explorer"]
+    assert copied == ["packages.txt", *nginx, "requirements.txt", "app.py", *PACKAGES]
     sent = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     assert sent[1] == "*"
     assert [line[1:] for line in sent if line.startswith("!")] == copied

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from losses import LOSSES, SHIPPED
-from losses.combined.vector_queue import REFERENCES
+from lossprism.losses import LOSSES, SHIPPED
+from lossprism.losses.combined.vector_queue import REFERENCES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [

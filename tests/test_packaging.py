@@ -14,12 +14,12 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from explorer.runtime.version import VERSION
+from lossprism.explorer.runtime.version import VERSION
 from tests.statements import statements
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OURS = {"explorer", "losses", "tests", "benchmarks", "scripts", "app"}
+OURS = {"lossprism", "explorer", "losses", "tests", "benchmarks", "scripts", "app"}
 # Imported by nobody: run as commands, or asked for by a package that does not require them itself.
 TOOLS = {"ruff", "pyright", "pytest-cov", "hatchling"}
 TOOLS |= {"mkdocs-material", "mkdocstrings", "ipykernel"}

@@ -7,10 +7,10 @@ import re
 import pytest
 from PIL import Image
 
-from explorer.core.explore import explore
-from explorer.core.own_loss import add_own_loss
-from explorer.core.scenario import Scenario
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.losses import LOSSES
 from tests.code_blocks import ROOT, python_blocks
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -18,19 +18,19 @@ from pathlib import Path
 
 import numpy as np
 
-import explorer.web
-from explorer.core.scenario import SentScenario
-from explorer.lab.compare import parity
-from explorer.lab.training import run_records
-from explorer.runtime import jobs, number_format, problem
-from explorer.runtime import response_types as runtime_wire
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Packed, Sparse
-from explorer.web import page_facts, site, state_table
-from explorer.web.server_functions import Refused
+from lossprism.explorer import web
+from lossprism.explorer.core.scenario import SentScenario
+from lossprism.explorer.lab.compare import parity
+from lossprism.explorer.lab.training import run_records
+from lossprism.explorer.runtime import jobs, number_format, problem
+from lossprism.explorer.runtime import response_types as runtime_wire
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Packed, Sparse
+from lossprism.explorer.web import page_facts, site, state_table
+from lossprism.explorer.web.server_functions import Refused
 
-DECLARED = Path(inspect.getfile(explorer.web)).parent / "wire.d.ts"
+DECLARED = Path(inspect.getfile(web)).parent / "wire.d.ts"
 MODULES = (number_format, problem, runtime_wire, run_records, page_facts, parity)
 MAPPINGS = (dict, Mapping)
 PLAIN = {

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from explorer.core.label_range_check import beyond_scale
-from explorer.core.scenario import Data, Rules
-from explorer.core.scenario_models import (
+from lossprism.explorer.core.label_range_check import beyond_scale
+from lossprism.explorer.core.scenario import Data, Rules
+from lossprism.explorer.core.scenario_models import (
     Models,
     find_models,
     has_words,
@@ -23,21 +23,21 @@ from explorer.core.scenario_models import (
     vectors_of,
     with_second_models,
 )
-from explorer.locale import grouped
-from explorer.runtime.device import device, precision
-from explorer.runtime.limits import KEPT_BATCHES
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
-from explorer.runtime.validation import quoted
-from explorer.sources import random_batch, tables, textbook
-from explorer.sources.cells import shortened
-from explorer.sources.guide_vectors import guide_of
-from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
-from losses.geometry import cosine
-from losses.labels import Ends, cosine_labels, label_rules, unit_labels
-from losses.query_groups import at, lists_of, margins_of, triplets_of
-from losses.readable_inputs import READABLE
-from losses.unjudged_labels import judged_in
+from lossprism.explorer.locale import grouped
+from lossprism.explorer.runtime.device import device, precision
+from lossprism.explorer.runtime.limits import KEPT_BATCHES
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.validation import quoted
+from lossprism.explorer.sources import random_batch, tables, textbook
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.guide_vectors import guide_of
+from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
+from lossprism.losses.geometry import cosine
+from lossprism.losses.labels import Ends, cosine_labels, label_rules, unit_labels
+from lossprism.losses.query_groups import at, lists_of, margins_of, triplets_of
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.unjudged_labels import judged_in
 
 # A level of `hierarchical_cosent` reads this share of the dimensions, from the first on.
 LEVELS = (0.25, 0.5, 1.0)

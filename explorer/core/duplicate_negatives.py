@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.trace import Step, Trace
-from losses import LossSpec
-from losses.combined.composed import chosen, handed
-from losses.duplicate_text_masks import same_text
-from losses.spec import Part
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.trace import Step, Trace
+from lossprism.losses import LossSpec
+from lossprism.losses.combined.composed import chosen, handed
+from lossprism.losses.duplicate_text_masks import same_text
+from lossprism.losses.spec import Part
 
 
 @dataclass(frozen=True)

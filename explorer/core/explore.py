@@ -11,24 +11,28 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.core import trace_diagnostics
-from explorer.core.batch import Batch
-from explorer.core.duplicate_negatives import SameText, minimum_with_duplicates, same_text_in
-from explorer.core.label_disagreement import Disagreement, contradictions, disagreement
-from explorer.core.own_loss import own_faults
-from explorer.core.resolved_scenario import Resolved, check_labels, resolve
-from explorer.core.scenario import Scenario
-from explorer.core.specialised_definitions import accepted, definition_at
-from explorer.core.trace import Trace, trace
-from explorer.core.trace_diagnostics import Order, Places, Suspect, Term, Weights
-from explorer.runtime import jobs, resource_checks
-from explorer.runtime.device import device_name
-from explorer.runtime.limits import KEPT_BATCHES
-from explorer.runtime.problem import Problem
-from losses import LossSpec
-from losses.combined.composed import parts_of
-from losses.minimum import Bound
-from losses.spec import ParameterValue
+from lossprism.explorer.core import trace_diagnostics
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.duplicate_negatives import (
+    SameText,
+    minimum_with_duplicates,
+    same_text_in,
+)
+from lossprism.explorer.core.label_disagreement import Disagreement, contradictions, disagreement
+from lossprism.explorer.core.own_loss import own_faults
+from lossprism.explorer.core.resolved_scenario import Resolved, check_labels, resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.core.specialised_definitions import accepted, definition_at
+from lossprism.explorer.core.trace import Trace, trace
+from lossprism.explorer.core.trace_diagnostics import Order, Places, Suspect, Term, Weights
+from lossprism.explorer.runtime import jobs, resource_checks
+from lossprism.explorer.runtime.device import device_name
+from lossprism.explorer.runtime.limits import KEPT_BATCHES
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LossSpec
+from lossprism.losses.combined.composed import parts_of
+from lossprism.losses.minimum import Bound
+from lossprism.losses.spec import ParameterValue
 
 # What exploring takes at most for each cell of the N×N matrix of its pairs: measured at the most
 # pairs, 880 to 1230 for the loss that holds most, as the allocator finds room, 660 of which are

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
-from losses.labels import Ends, holds
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.labels import Ends, holds
 
 
 def beyond_scale(labels: Sequence[float], label_range: Ends) -> Problem | None:

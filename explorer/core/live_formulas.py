@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from losses.spec import ParameterValue
+from lossprism.losses.spec import ParameterValue
 
 # So many terms of a sum are written out; the others are one number.
 MAX_TERMS_WRITTEN = 3

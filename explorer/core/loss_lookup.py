@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from explorer.core.related_classes import class_of_trainer, related_class_called
-from explorer.runtime.problem import Problem
-from losses import LOSSES, LossSpec, aliases
-from losses.combined.names import without_blanks
+from lossprism.explorer.core.related_classes import class_of_trainer, related_class_called
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES, LossSpec, aliases
+from lossprism.losses.combined.names import without_blanks
 
 OFF = ("off", "none", "null")  # how a person writes that a parameter is off
 

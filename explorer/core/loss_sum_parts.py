@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from explorer.core import trace_diagnostics
-from explorer.core.explore import Exploration, scores_on
-from explorer.core.trace_diagnostics import Weights
-from losses import prefix_shares
-from losses.combined.composed import chosen, handed
-from losses.combined.prefixes import length_of
-from losses.spec import LossSpec, Part
+from lossprism.explorer.core import trace_diagnostics
+from lossprism.explorer.core.explore import Exploration, scores_on
+from lossprism.explorer.core.trace_diagnostics import Weights
+from lossprism.losses import prefix_shares
+from lossprism.losses.combined.composed import chosen, handed
+from lossprism.losses.combined.prefixes import length_of
+from lossprism.losses.spec import LossSpec, Part
 
 # So many of the pairs on which parts pull against each other are named.
 NAMED_PARTS = 5

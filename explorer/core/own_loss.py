@@ -21,15 +21,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from explorer.core.function_source import source_of
-from explorer.runtime.atomic_files import atomic_write
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.jobs import Cancelled
-from explorer.runtime.local_path import local_path
-from explorer.runtime.loopback import is_this_computer
-from explorer.runtime.owner_permissions import leave_for
-from explorer.runtime.problem import Problem
-from losses import LOSSES, LossSpec, spec_of
+from lossprism.bare_names import find_bare_names
+from lossprism.explorer.core.function_source import source_of
+from lossprism.explorer.runtime.atomic_files import atomic_write
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.jobs import Cancelled
+from lossprism.explorer.runtime.local_path import local_path
+from lossprism.explorer.runtime.loopback import is_this_computer
+from lossprism.explorer.runtime.owner_permissions import leave_for
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES, LossSpec, spec_of
 
 # More of a message than this is for the terminal.
 LETTERS = 300
@@ -150,6 +151,7 @@ def _read(own: OwnLoss) -> LossSpec:
     module = ModuleType(f"own_loss_{own.path.stem}")
     module.__file__ = str(own.path)
     sys.modules[module.__name__] = module  # so that its source can be listed
+    find_bare_names()  # a file from before the package was called lossprism has them
     try:
         # Compiled here: Python's own cache takes a file of the same size and second for the same.
         exec(compile(content, str(own.path), "exec", dont_inherit=True), vars(module))

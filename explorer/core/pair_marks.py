@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.batch import Batch, source_pairs
-from explorer.core.scenario import Data
-from explorer.core.scenario_models import has_words
-from explorer.sources.pairs import Pairs
-from explorer.sources.textbook import EXAMPLES
+from lossprism.explorer.core.batch import Batch, source_pairs
+from lossprism.explorer.core.scenario import Data
+from lossprism.explorer.core.scenario_models import has_words
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.textbook import EXAMPLES
 
 Side = Literal["first", "second"]
 

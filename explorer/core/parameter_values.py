@@ -9,12 +9,12 @@ from typing import TypeGuard
 
 import torch
 
-from explorer.locale import title_word
-from explorer.runtime.number_format import typed
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import is_number
-from losses import LossSpec, Parameter
-from losses.spec import ParameterValue
+from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import is_number
+from lossprism.losses import LossSpec, Parameter
+from lossprism.losses.spec import ParameterValue
 
 Settings = tuple[tuple[str, ParameterValue], ...]
 

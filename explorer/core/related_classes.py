@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.locale import title_word
-from explorer.runtime.problem import Problem
-from losses import LOSSES
-from losses.aliases import LIBRARY, SHARED_CLASSES, last_part, library_in, plain
+from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
+from lossprism.losses.aliases import LIBRARY, SHARED_CLASSES, last_part, library_in, plain
 
 
 @dataclass(frozen=True)

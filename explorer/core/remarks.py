@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from explorer.core import scale_above_collapse
-from explorer.core.batch import Batch
-from explorer.core.duplicate_negatives import SameText
-from explorer.core.explore import Exploration
-from explorer.core.label_disagreement import STRONG_RATE, Disagreement, disagrees
-from explorer.core.scale_above_collapse import Edge
-from explorer.core.scenario_models import encoder_of, has_words
-from explorer.locale import Word, parameter_word, title_word, titles_in, word
-from explorer.runtime.limits import KEPT_BATCHES
-from explorer.runtime.number_format import display_number, whole_percent
-from explorer.sources.encoders.embedded import is_embedded
-from losses import LossSpec
-from losses.geometry import cosine_matrix
-from losses.term_forms import Largest
+from lossprism.explorer.core import scale_above_collapse
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.duplicate_negatives import SameText
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.label_disagreement import STRONG_RATE, Disagreement, disagrees
+from lossprism.explorer.core.scale_above_collapse import Edge
+from lossprism.explorer.core.scenario_models import encoder_of, has_words
+from lossprism.explorer.locale import Word, parameter_word, title_word, titles_in, word
+from lossprism.explorer.runtime.limits import KEPT_BATCHES
+from lossprism.explorer.runtime.number_format import display_number, whole_percent
+from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.losses import LossSpec
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.term_forms import Largest
 
 # The annotated derivation that circulates with S1 advises to keep the gradient norm within this
 # band (eq. 45), and to choose λ = α/σ (eq. 50).

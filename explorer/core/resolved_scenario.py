@@ -10,18 +10,18 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from explorer.core.batch import Batch, load_pairs, make_batch
-from explorer.core.loss_lookup import not_registered
-from explorer.core.own_loss import own_loss, renew
-from explorer.core.parameter_values import checked
-from explorer.core.scenario import Scenario
-from explorer.core.scenario_models import Models, find_models
-from explorer.core.unlabelled_pair_losses import refused
-from explorer.locale import title_word
-from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs
-from losses import LOSSES, LossSpec
-from losses.spec import ParameterValue
+from lossprism.explorer.core.batch import Batch, load_pairs, make_batch
+from lossprism.explorer.core.loss_lookup import not_registered
+from lossprism.explorer.core.own_loss import own_loss, renew
+from lossprism.explorer.core.parameter_values import checked
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.core.scenario_models import Models, find_models
+from lossprism.explorer.core.unlabelled_pair_losses import refused
+from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.spec import ParameterValue
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.parameter_values import Settings, heard, numeric_parameters, spread
-from explorer.runtime.limits import KEPT_BATCHES
-from losses import LOSSES, LossSpec, Parameter
-from losses.term_forms import AgainstOthers, LogisticSum, Separable
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.parameter_values import Settings, heard, numeric_parameters, spread
+from lossprism.explorer.runtime.limits import KEPT_BATCHES
+from lossprism.losses import LOSSES, LossSpec, Parameter
+from lossprism.losses.term_forms import AgainstOthers, LogisticSum, Separable
 
 if TYPE_CHECKING:
-    from explorer.core.explore import Exploration
+    from lossprism.explorer.core.explore import Exploration
 
 # Rounding of a loss that is at its collapse value is not above it.
 ABOVE = 1.0001

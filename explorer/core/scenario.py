@@ -16,17 +16,17 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from explorer.core.loss_lookup import name_as_registered
-from explorer.runtime import validation
-from explorer.runtime.budgets import budget
-from explorer.runtime.limits import MIB, SCENARIO_BYTES
-from explorer.runtime.problem import Problem, Value, logged
-from explorer.runtime.response_types import Setting, as_answer
-from explorer.sources.drawn_batches import RANGES, SAMPLERS, Draw
-from explorer.sources.encoders import EMBEDDED
-from explorer.sources.guide_vectors import Guided, unpacked
-from explorer.sources.pairs import Correction
-from explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.core.loss_lookup import name_as_registered
+from lossprism.explorer.runtime import validation
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.limits import MIB, SCENARIO_BYTES
+from lossprism.explorer.runtime.problem import Problem, Value, logged
+from lossprism.explorer.runtime.response_types import Setting, as_answer
+from lossprism.explorer.sources.drawn_batches import RANGES, SAMPLERS, Draw
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.guide_vectors import Guided, unpacked
+from lossprism.explorer.sources.pairs import Correction
+from lossprism.explorer.sources.random_batch import RandomBatch
 
 # That a row takes beside its letters.
 ROW_BYTES = 64

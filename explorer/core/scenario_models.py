@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.scenario import Data
-from explorer.runtime.device import all_cores, device
-from explorer.runtime.problem import Problem
-from explorer.sources import textbook
-from explorer.sources.encoders import locate
-from explorer.sources.encoders.backend import Encoder
-from explorer.sources.encoders.embedded import is_embedded
-from explorer.sources.pairs import Pairs
+from lossprism.explorer.core.scenario import Data
+from lossprism.explorer.runtime.device import all_cores, device
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import textbook
+from lossprism.explorer.sources.encoders import locate
+from lossprism.explorer.sources.encoders.backend import Encoder
+from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.explorer.sources.pairs import Pairs
 
 
 @dataclass(frozen=True)

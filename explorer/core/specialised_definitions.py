@@ -21,8 +21,8 @@ from typing import Any, TypeGuard
 
 from torch import Tensor
 
-from explorer.core.function_source import source_of
-from explorer.core.specialised_source import (
+from lossprism.explorer.core.function_source import source_of
+from lossprism.explorer.core.specialised_source import (
     Called,
     Joined,
     Meaning,
@@ -32,11 +32,11 @@ from explorer.core.specialised_source import (
     names_in,
     shortened,
 )
-from explorer.runtime.python_parsing import parsed
-from losses.combined.composed import chosen as options_of
-from losses.combined.composed import handed, parts_of, with_definitions
-from losses.definition_rules import Rules, chosen
-from losses.spec import Part
+from lossprism.explorer.runtime.python_parsing import parsed
+from lossprism.losses.combined.composed import chosen as options_of
+from lossprism.losses.combined.composed import handed, parts_of, with_definitions
+from lossprism.losses.definition_rules import Rules, chosen
+from lossprism.losses.spec import Part
 
 # Sets of answers, of which a definition has a few.
 CACHED_FUNCTIONS = 1024
@@ -158,8 +158,11 @@ def _source_of(function: Callable[..., Tensor]) -> Source | None:
     return Source(text, tree, defaults, tests, folded) if tests or folded else None
 
 
+_LOSSES = "lossprism.losses."
+
+
 def _is_ours(function: object) -> TypeGuard[FunctionType]:
-    return isinstance(function, FunctionType) and function.__module__.startswith("losses.")
+    return isinstance(function, FunctionType) and function.__module__.startswith(_LOSSES)
 
 
 def _picks(function: FunctionType, call: ast.Call) -> bool:

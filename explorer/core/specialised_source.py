@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from explorer.core.function_source import source_of
-from explorer.runtime.python_parsing import parsed
+from lossprism.explorer.core.function_source import source_of
+from lossprism.explorer.runtime.python_parsing import parsed
 
 # The longest line of code in this project; a longer signature has one argument a line.
 LINE_LENGTH = 100

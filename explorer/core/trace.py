@@ -19,8 +19,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.core.function_source import source_of
-from explorer.runtime.problem import Problem
+from lossprism.explorer.core.function_source import source_of
+from lossprism.explorer.runtime.problem import Problem
 
 
 @dataclass(eq=False)

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.label_disagreement import TIED, contradictions, spearman
-from explorer.core.trace import Trace
-from losses import LossSpec
-from losses.duplicate_text_masks import same_text
-from losses.geometry import cosine_matrix, effective_count, unit
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.label_disagreement import TIED, contradictions, spearman
+from lossprism.explorer.core.trace import Trace
+from lossprism.losses import LossSpec
+from lossprism.losses.duplicate_text_masks import same_text
+from lossprism.losses.geometry import cosine_matrix, effective_count, unit
 
 # The fewest terms that together carry this share of all weight are the active ones.
 ACTIVE_SHARE = 0.9

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from explorer.locale import title_word
-from explorer.runtime.problem import Problem
-from losses import LOSSES, LossSpec
+from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES, LossSpec
 
 
 def refused(spec: LossSpec) -> Problem | None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.core.batch import Batch, load_table
-from explorer.core.explore import Exploration
-from explorer.core.scenario import Data
-from explorer.core.scenario_models import encoder_of, has_words
-from explorer.export.figure.svg_elements import clipped
-from explorer.locale import catalogue, parameter_word, say, spelled, title_word
-from explorer.runtime.number_format import display_number, percent
-from explorer.sources.random_batch import RandomBatch
-from explorer.sources.textbook import EXAMPLES
-from losses import Parameter
-from losses.labels import COSINES, UNIT
+from lossprism.explorer.core.batch import Batch, load_table
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.scenario import Data
+from lossprism.explorer.core.scenario_models import encoder_of, has_words
+from lossprism.explorer.export.figure.svg_elements import clipped
+from lossprism.explorer.locale import catalogue, parameter_word, say, spelled, title_word
+from lossprism.explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.sources.textbook import EXAMPLES
+from lossprism.losses import Parameter
+from lossprism.losses.labels import COSINES, UNIT
 
 
 @dataclass(frozen=True)

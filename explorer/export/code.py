@@ -18,29 +18,30 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.core.explore import Exploration
-from explorer.core.specialised_definitions import accepted
-from explorer.export.csv import harmless
-from explorer.export.sentence_transformers_equivalents import (
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.specialised_definitions import accepted
+from lossprism.explorer.export.csv import harmless
+from lossprism.explorer.export.sentence_transformers_equivalents import (
     as_defined_here,
     equivalent_of,
     is_ours,
     number,
     stated,
 )
-from explorer.export.standalone_source import written_out
-from explorer.export.template import render
-from explorer.export.trainer_program import Rows, trained_step, written
-from explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
-from explorer.runtime.problem import Problem
-from losses.combined.composed import helpers_of, identifier_of, parts_of, source_of
-from losses.combined.vector_queue import KEPT, present
-from losses.readable_inputs import READABLE
-from losses.sentence_transformers.trainer_classes import trains_as_one
+from lossprism.explorer.export.standalone_source import written_out
+from lossprism.explorer.export.template import render
+from lossprism.explorer.export.trainer_program import Rows, trained_step, written
+from lossprism.explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.combined.composed import helpers_of, identifier_of, parts_of, source_of
+from lossprism.losses.combined.vector_queue import KEPT, present
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.sentence_transformers.trainer_classes import trains_as_one
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
 UNMOVED = 1e-11
 PAIRS = "pairs.csv"
+IMPORT_LOSSES = "from lossprism.losses import LOSSES"
 READER = """\
 def read(name: str) -> Tensor:
     rows = (Path(__file__).resolve().parent / name).read_text().split()
@@ -100,12 +101,16 @@ def with_package(exploration: Exploration, *, from_files: bool | None = None) ->
         return alone(exploration, from_files=from_files)
     if spec.parts:
         found = f'total = LOSSES["{spec.name}"].function'
-        return _program(exploration, from_files, ["from losses import LOSSES"], found, "total")
+        return _program(
+            exploration, from_files, ["from lossprism.losses import LOSSES"], found, "total"
+        )
     if as_defined_here(spec):
-        return _program(exploration, from_files, [f"from losses import {spec.name}"], "", spec.name)
+        return _program(
+            exploration, from_files, [f"from lossprism.losses import {spec.name}"], "", spec.name
+        )
     found = f'spec = LOSSES["{spec.name}"].under(\n    {convention!r}\n)'
     found += "\ndefinition = spec.definition"
-    loaded = ["from losses import LOSSES"]
+    loaded = [IMPORT_LOSSES]
     return _program(exploration, from_files, loaded, found, "definition")
 
 
@@ -149,7 +154,7 @@ def as_module(exploration: Exploration, *, from_files: bool | None = None) -> Co
         given |= {name: f"{name}[:{here}]" for name in rows}
     called = ", ".join(f"{name}={what}" for name, what in given.items())
     body += _folded(f"loss = module({called})")
-    return _rendered(e, ["from losses.modules import loss_module"], "", inputs, body)
+    return _rendered(e, ["from lossprism.losses.modules import loss_module"], "", inputs, body)
 
 
 # What has a row for each pair or sentence of which some stand in the queue.
@@ -238,7 +243,7 @@ def _rendered(
         "snippet.py",
         title=" ".join(e.spec.title.split()),
         loss=e.loss,
-        package=any(line.startswith("from losses") for line in imports),
+        package=any(line.startswith("from lossprism.losses") for line in imports),
         library=library,
         reads=textwrap.fill(_reads(inputs.files), 100, subsequent_indent="# "),
         imports=sorted({*imports, *inputs.imports} - {"import torch"}),

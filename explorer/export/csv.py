@@ -13,14 +13,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from explorer.core.explore import Exploration
-from explorer.export.caption import pair_numbers
-from explorer.export.exploration_arrays import picture
-from explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
-from explorer.export.picture_types import Axis
-from explorer.locale import say
-from explorer.runtime.number_format import csv_number
-from explorer.sources.pairs import Correction, Pairs, corrected
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.export.caption import pair_numbers
+from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
+from lossprism.explorer.export.picture_types import Axis
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.number_format import csv_number
+from lossprism.explorer.sources.pairs import Correction, Pairs, corrected
 
 # Blanks and marks that are not seen may stand before it.
 _STARTS_A_FORMULA = re.compile(

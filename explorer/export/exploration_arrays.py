@@ -9,26 +9,26 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.explore import Exploration
-from explorer.core.live_formulas import Numbers, live_formula, numbers_of, references
-from explorer.core.loss_sum_parts import PartSeen, parts_of
-from explorer.core.remarks import Remark, band_applies
-from explorer.core.trace import Step
-from explorer.export import picture_types as data
-from explorer.export.matrix_layout import Layout
-from explorer.export.thumbnails import thumbnails
-from explorer.locale import part_word
-from explorer.runtime.arrays import packed
-from explorer.runtime.limits import SHOWN_ROWS
-from explorer.runtime.number_format import json_number, json_numbers
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Setting, as_answer
-from explorer.sources.cells import shortened
-from losses import Symbol
-from losses.combined.composed import chosen
-from losses.readable_inputs import READABLE
-from losses.symbols import ParameterValue
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.live_formulas import Numbers, live_formula, numbers_of, references
+from lossprism.explorer.core.loss_sum_parts import PartSeen, parts_of
+from lossprism.explorer.core.remarks import Remark, band_applies
+from lossprism.explorer.core.trace import Step
+from lossprism.explorer.export import picture_types as data
+from lossprism.explorer.export.matrix_layout import Layout
+from lossprism.explorer.export.thumbnails import thumbnails
+from lossprism.explorer.locale import part_word
+from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.limits import SHOWN_ROWS
+from lossprism.explorer.runtime.number_format import json_number, json_numbers
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Setting, as_answer
+from lossprism.explorer.sources.cells import shortened
+from lossprism.losses import Symbol
+from lossprism.losses.combined.composed import chosen
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.symbols import ParameterValue
 
 
 def picture(exploration: Exploration, remarks: Sequence[Remark] = ()) -> data.Picture:

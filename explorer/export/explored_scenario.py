@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.core.batch import Batch
-from explorer.core.explore import Exploration, explore
-from explorer.core.pair_marks import (
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.pair_marks import (
     KnownFault,
     SharedText,
     known_faults,
     same_texts,
     teacher_scores,
 )
-from explorer.core.remarks import remarks, speaks_another_language, suggested_scale
-from explorer.core.resolved_scenario import Resolved
-from explorer.core.scenario_models import has_words
-from explorer.export.exploration_arrays import describe_batch, picture
-from explorer.export.picture_types import BatchData, Picture
-from explorer.runtime.cache import Cache
-from explorer.runtime.limits import KEPT_BATCHES
-from explorer.runtime.response_types import Sparse
-from explorer.sources.tables import SkippedRow
+from lossprism.explorer.core.remarks import remarks, speaks_another_language, suggested_scale
+from lossprism.explorer.core.resolved_scenario import Resolved
+from lossprism.explorer.core.scenario_models import has_words
+from lossprism.explorer.export.exploration_arrays import describe_batch, picture
+from lossprism.explorer.export.picture_types import BatchData, Picture
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.limits import KEPT_BATCHES
+from lossprism.explorer.runtime.response_types import Sparse
+from lossprism.explorer.sources.tables import SkippedRow
 
 # By their names: whoever asks again need not send them.
 _batches: Cache[Batch] = Cache(KEPT_BATCHES)

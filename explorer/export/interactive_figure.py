@@ -13,20 +13,20 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.core.explore import Exploration, explore
-from explorer.core.scenario import Scenario
-from explorer.export.caption import caption, title_of
-from explorer.export.exploration_arrays import picture
-from explorer.export.figure.appearance import FONTS, MATH
-from explorer.export.figure.axes import Axis
-from explorer.export.figure.cells import Cells, cells_of
-from explorer.export.figure.files import read_scenario, save
-from explorer.export.figure.formula import Run
-from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.svg_elements import Pen, clean
-from explorer.export.palette import Palette, ramp_table
-from explorer.locale import catalogue, say
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.caption import caption, title_of
+from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.figure.appearance import FONTS, MATH
+from lossprism.explorer.export.figure.axes import Axis
+from lossprism.explorer.export.figure.cells import Cells, cells_of
+from lossprism.explorer.export.figure.files import read_scenario, save
+from lossprism.explorer.export.figure.formula import Run
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.svg_elements import Pen, clean
+from lossprism.explorer.export.palette import Palette, ramp_table
+from lossprism.explorer.locale import catalogue, say
+from lossprism.explorer.runtime.number_format import display_number
 
 HERE = Path(__file__).resolve().parent
 SAFE = (

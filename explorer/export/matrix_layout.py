@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.explore import Exploration
-from explorer.core.trace import Step
-from explorer.runtime.limits import KEPT_BATCHES, SHOWN_ROWS
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.trace import Step
+from lossprism.explorer.runtime.limits import KEPT_BATCHES, SHOWN_ROWS
 
 # Axes whose places are pairs, and those that a pair gives its name to.
 PAIRED = ("pair", "level_pair", "list_candidate", "candidate")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.label_disagreement import Disagreement
-from explorer.core.remarks import Remark
-from explorer.core.trace_diagnostics import Places, Suspect
-from explorer.locale import Word
-from explorer.runtime.number_format import Real
-from explorer.runtime.response_types import Bytes, Floats, Integers, Setting, Sparse
+from lossprism.explorer.core.label_disagreement import Disagreement
+from lossprism.explorer.core.remarks import Remark
+from lossprism.explorer.core.trace_diagnostics import Places, Suspect
+from lossprism.explorer.locale import Word
+from lossprism.explorer.runtime.number_format import Real
+from lossprism.explorer.runtime.response_types import Bytes, Floats, Integers, Setting, Sparse
 
 
 @dataclass(frozen=True)

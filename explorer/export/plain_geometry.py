@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from losses import geometry, kernels
+from lossprism.losses import geometry, kernels
 
 
 def unit(vectors: Tensor) -> Tensor:

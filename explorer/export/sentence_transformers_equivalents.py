@@ -9,16 +9,16 @@ from collections.abc import Mapping
 
 import torch
 
-from explorer.core.explore import Exploration
-from losses import LOSSES, LossSpec
-from losses.combined.prefixes import length_of
-from losses.sentence_transformers_equivalents import Equivalent, on_prefixes
-from losses.spec import ParameterValue
+from lossprism.explorer.core.explore import Exploration
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.combined.prefixes import length_of
+from lossprism.losses.sentence_transformers_equivalents import Equivalent, on_prefixes
+from lossprism.losses.spec import ParameterValue
 
 
 def is_ours(spec: LossSpec) -> bool:
     """Return whether the loss is in the package `losses`."""
-    return spec.function.__module__.startswith("losses.")
+    return spec.function.__module__.startswith("lossprism.losses.")
 
 
 def number(value: ParameterValue) -> float:

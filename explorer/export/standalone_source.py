@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from explorer.core.function_source import source_of, tree_of
-from explorer.core.specialised_definitions import is_specialised
-from explorer.export.plain_geometry import PLAIN_FORMS
+from lossprism.explorer.core.function_source import source_of, tree_of
+from lossprism.explorer.core.specialised_definitions import is_specialised
+from lossprism.explorer.export.plain_geometry import PLAIN_FORMS
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,11 @@ def written_out(*functions: Callable) -> WrittenOut:
     first, _ = _collected(functions, frozenset())
     collected, called = _collected(functions, frozenset(first.local))
     return WrittenOut(sorted(collected.imports), "\n\n\n".join(collected.pieces), called)
+
+
+def _package_of(module: str) -> str:
+    """Return `losses` for `losses.spec`, and for `losses.spec`, the bare name."""
+    return module.removeprefix("lossprism.").partition(".")[0]
 
 
 def _place_of(function: Callable) -> tuple[ModuleType, str]:
@@ -188,7 +193,7 @@ class _Collected:
         return name
 
     def _is_ours(self, module: str | None) -> bool:
-        return (module or "").partition(".")[0] in ("losses", self.home.partition(".")[0])
+        return _package_of(module or "") in ("losses", _package_of(self.home))
 
     def _written(self, module: ModuleType, source: str, statement: ast.stmt) -> str:
         """Return the statement's own text, with its parts' names here."""
@@ -216,7 +221,7 @@ class _Collected:
         for (line, start), (end, new) in sorted(edits.items(), reverse=True):
             plain = lines[line - 1].encode()
             lines[line - 1] = (plain[:start] + new.encode() + plain[end:]).decode()
-        if module.__name__.startswith("losses."):
+        if module.__name__.startswith("lossprism.losses."):
             _shorten_docstring(statement, lines)
         text = "".join(lines[first.lineno - 1 : statement.end_lineno]).rstrip()
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):

@@ -11,13 +11,17 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.core.explore import Exploration
-from explorer.core.scenario_models import encoder_of, has_words
-from explorer.export.sentence_transformers_equivalents import inside_prefixes, is_ours, stated
-from explorer.export.template import render
-from explorer.sources.encoders import is_trainable
-from explorer.sources.encoders.embedded import is_embedded
-from losses.sentence_transformers.trainer_classes import trains_as_one
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.scenario_models import encoder_of, has_words
+from lossprism.explorer.export.sentence_transformers_equivalents import (
+    inside_prefixes,
+    is_ours,
+    stated,
+)
+from lossprism.explorer.export.template import render
+from lossprism.explorer.sources.encoders import is_trainable
+from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.losses.sentence_transformers.trainer_classes import trains_as_one
 
 WIDE = 96
 
@@ -72,7 +76,7 @@ def trained_step(
     text = render(
         "trainer.py",
         title=" ".join(spec.title.split()),
-        adapter=made.imports.startswith("from losses"),
+        adapter=made.imports.startswith("from lossprism.losses"),
         reads=rows.about,
         imports=sorted(said),
         rows="\n".join(rows.lines),
@@ -150,7 +154,7 @@ def _adapted(e: Exploration, guide: str) -> _Made:
         *(f"    {one}," for one in stated(spec, e.parameters)),
         ")",
     ]
-    return _Made("from losses.sentence_transformers import training_loss", lines)
+    return _Made("from lossprism.losses.sentence_transformers import training_loss", lines)
 
 
 def written(columns: Mapping[str, Sequence[object]]) -> Rows:

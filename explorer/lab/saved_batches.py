@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.locale import say
-from explorer.runtime import jobs
-from explorer.runtime.jobs import Report
-from explorer.runtime.local_path import local_path
-from explorer.runtime.number_format import display_number, typed
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import shortened
-from explorer.sources.encoders.saved_batch import cells_of_pairs, find_saved_batch, named
-from losses import LOSSES, Parameter
-from losses.sentence_transformers.saved_batch import SavedBatch, saved_batch_paths
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.jobs import Report
+from lossprism.explorer.runtime.local_path import local_path
+from lossprism.explorer.runtime.number_format import display_number, typed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.encoders.saved_batch import cells_of_pairs, find_saved_batch, named
+from lossprism.losses import LOSSES, Parameter
+from lossprism.losses.sentence_transformers.saved_batch import SavedBatch, saved_batch_paths
 
 # As far apart as rounding a batch to float32 brings a loss.
 SAME = 1e-3

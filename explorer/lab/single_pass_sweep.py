@@ -22,17 +22,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.core import trace_diagnostics
-from explorer.core.batch import Batch
-from explorer.core.explore import Exploration, explore
-from explorer.core.function_source import source_of
-from explorer.core.resolved_scenario import Resolved
-from explorer.core.specialised_definitions import accepted, definition_at
-from explorer.core.trace import function_of
-from explorer.runtime import jobs
-from explorer.runtime.limits import MIB
-from explorer.runtime.python_parsing import parsed
-from explorer.runtime.resource_checks import check_memory
+from lossprism.explorer.core import trace_diagnostics
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.function_source import source_of
+from lossprism.explorer.core.resolved_scenario import Resolved
+from lossprism.explorer.core.specialised_definitions import accepted, definition_at
+from lossprism.explorer.core.trace import function_of
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.python_parsing import parsed
+from lossprism.explorer.runtime.resource_checks import check_memory
 
 # Cells of a matrix that are held at once, for all values together, and what that takes at most:
 # measured over all values that a sweep has, of the loss that holds most

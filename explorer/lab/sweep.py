@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 import torch
 
-from explorer.core.batch import Batch
-from explorer.core.explore import Exploration, explore
-from explorer.core.parameter_values import chosen_numeric, numeric_parameters, spread
-from explorer.core.remarks import GRADIENT_BAND, band_applies, suggested_scale
-from explorer.core.resolved_scenario import Resolved, resolve
-from explorer.core.scenario import Scenario
-from explorer.lab.single_pass_sweep import Point, passed_points, single_points
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import is_number
-from losses import LOSSES, LossSpec, Parameter
-from losses.term_forms import Separable
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.parameter_values import chosen_numeric, numeric_parameters, spread
+from lossprism.explorer.core.remarks import GRADIENT_BAND, band_applies, suggested_scale
+from lossprism.explorer.core.resolved_scenario import Resolved, resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.single_pass_sweep import Point, passed_points, single_points
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import is_number
+from lossprism.losses import LOSSES, LossSpec, Parameter
+from lossprism.losses.term_forms import Separable
 
 POINTS, MAX_POINTS = 41, 200
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from losses.geometry import SHORTEST
+from lossprism.losses.geometry import SHORTEST
 
 
 def directions(vectors: np.ndarray) -> np.ndarray:

@@ -6,16 +6,16 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 
-from explorer.core.batch import batch_of
-from explorer.core.explore import Exploration, explore
-from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import Data, Scenario
-from explorer.core.scenario_models import Models, scores_of, vectors_of
-from explorer.runtime import jobs
-from explorer.runtime.problem import Problem
-from explorer.sources import drawn_batches, random_batch
-from explorer.sources.drawn_batches import Draw
-from explorer.sources.pairs import Pairs, corrected
+from lossprism.explorer.core.batch import batch_of
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.core.scenario_models import Models, scores_of, vectors_of
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import drawn_batches, random_batch
+from lossprism.explorer.sources.drawn_batches import Draw
+from lossprism.explorer.sources.pairs import Pairs, corrected
 
 COUNT = 200
 

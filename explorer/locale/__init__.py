@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
-    from losses.spec import LossSpec, Part
+    from lossprism.losses.spec import LossSpec, Part
 
 _FOLDER = Path(__file__).parent
 # English first: what it lacks no language has.
@@ -74,7 +74,7 @@ def _files_of(language: str) -> dict[str, str]:
 
 
 def _english_of_losses() -> dict[str, str]:
-    from losses import LOSSES  # with torch, which not every sentence needs
+    from lossprism.losses import LOSSES  # with torch, which not every sentence needs
 
     words: dict[str, str] = {}
     for name, spec in LOSSES.items():

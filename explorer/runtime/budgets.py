@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import Generic, TypeVar
 import platformdirs
 from cachetools import LRUCache
 
-from explorer.runtime.atomic_files import files_in
-from explorer.runtime.limits import CACHE_FOLDER_BYTES
+from lossprism.explorer.runtime.atomic_files import files_in
+from lossprism.explorer.runtime.limits import CACHE_FOLDER_BYTES
 
 Value = TypeVar("Value")
 KINDS = ("files", "scores", "arriving")

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from explorer.runtime import jobs
-from explorer.runtime.problem import Problem, logged
-from explorer.runtime.processes import spawn
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.problem import Problem, logged
+from lossprism.explorer.runtime.processes import spawn
 
 POLL_S = 0.25
 

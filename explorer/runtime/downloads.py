@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from explorer.runtime.atomic_files import age_of, files_in
-from explorer.runtime.limits import DOWNLOAD_S, DOWNLOADS_BYTES
-from explorer.runtime.visitors import visitor
+from lossprism.explorer.runtime.atomic_files import age_of, files_in
+from lossprism.explorer.runtime.limits import DOWNLOAD_S, DOWNLOADS_BYTES
+from lossprism.explorer.runtime.visitors import visitor
 
 # A folder that another user of the machine made cannot be written.
 _USER = str(os.getuid()) if hasattr(os, "getuid") else ""

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from explorer.runtime import thread_slots
-from explorer.runtime.budgets import budget
-from explorer.runtime.problem import Problem, logged
-from explorer.runtime.resource_checks import check_memory
-from explorer.runtime.visitors import has_key, is_among_strangers, visitor
+from lossprism.explorer.runtime import thread_slots
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.problem import Problem, logged
+from lossprism.explorer.runtime.resource_checks import check_memory
+from lossprism.explorer.runtime.visitors import has_key, is_among_strangers, visitor
 
 POLL_S = 0.5
 # Light work is estimated to take less of a processor; a hand on a slider notices more.

@@ -22,14 +22,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakSet
 
-from explorer.runtime import fair_queue, thread_slots
-from explorer.runtime.budgets import budget
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem, logged
-from explorer.runtime.processes import give_back
-from explorer.runtime.visitors import visitor
+from lossprism.explorer.runtime import fair_queue, thread_slots
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem, logged
+from lossprism.explorer.runtime.processes import give_back
+from lossprism.explorer.runtime.visitors import visitor
 
 NICE = 10  # of background work; a training has half as much
 # What work says of itself: what is being done, how much of it is done, and of how much.

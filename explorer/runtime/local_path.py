@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.problem import Problem
 
 # \\host\share, //host/share, \\?\UNC\host\share and \??\UNC\host\share, with either slash; and
 # file://host/share or file:////host/share, where file:///folder is of this computer.

@@ -10,7 +10,7 @@ import math
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Literal, overload
 
-from explorer.locale import grouped
+from lossprism.explorer.locale import grouped
 
 # A number as JSON can carry it: inf and nan as words.
 Real = float | Literal["inf", "-inf", "nan"]

@@ -14,10 +14,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
 
-from explorer.runtime.limits import MIB
-from explorer.runtime.local_path import is_inside, is_network_path, local_path
-from explorer.runtime.problem import Problem
-from explorer.runtime.validation import finite, of_type
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.local_path import is_inside, is_network_path, local_path
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.validation import finite, of_type
 
 # By name, how many MiB may be fetched; None where whoever asks named everything.
 _granted: ContextVar[Mapping[str, float] | None] = ContextVar("granted", default=None)

@@ -6,10 +6,10 @@ import sys
 from pathlib import PurePath
 from typing import Any, Literal, cast, get_args
 
-from explorer.locale import Word, say
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.json_encoding import MAX_INTEGER, whole_letters
-from explorer.runtime.redaction import without_places
+from lossprism.explorer.locale import Word, say
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.json_encoding import MAX_INTEGER, whole_letters
+from lossprism.explorer.runtime.redaction import without_places
 
 # Another encoder; another loss or parameter; another loss or labels; columns that nobody could tell
 # apart, that were chosen twice, that do not exist; the encoding of a file; a smaller batch; another

@@ -9,12 +9,12 @@ import math
 import shutil
 from pathlib import Path
 
-from explorer.locale import grouped
-from explorer.runtime.budgets import budget
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.limits import MIB
-from explorer.runtime.memory_use import left
-from explorer.runtime.problem import Problem, logged
+from lossprism.explorer.locale import grouped
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.memory_use import left
+from lossprism.explorer.runtime.problem import Problem, logged
 
 
 def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> None:
@@ -29,7 +29,9 @@ def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> 
     need, limit = beside_mib + pairs * bytes_a_pair / MIB, budget("request_mib")
     fits = max(int((limit - beside_mib) * MIB // max(bytes_a_pair, 1)), 0)
     _must_fit("request_memory", pairs, need, limit, fits)
-    from explorer.runtime import device  # torch, which who reads a table at home does without
+    from lossprism.explorer.runtime import (
+        device,  # torch, which who reads a table at home does without
+    )
 
     # What is computed on a GPU takes of its memory, and hardly less of the machine's meanwhile.
     if min(left(), device.memory_left()) / MIB - need < budget("memory_left_mib"):

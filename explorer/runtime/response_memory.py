@@ -11,10 +11,10 @@ import threading
 import weakref
 from typing import Any
 
-from explorer.runtime.budgets import budget
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.limits import MIB
-from explorer.runtime.problem import Problem, logged
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.problem import Problem, logged
 
 NUMBER_BYTES = 8  # of a number, null or truth value in JSON, about
 WIDE_LETTER_BYTES = 3  # of a letter beyond ASCII in UTF-8, about

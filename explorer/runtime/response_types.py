@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Annotated, Any, TypeGuard, TypeVar
 
-from explorer.runtime.number_format import json_number
+from lossprism.explorer.runtime.number_format import json_number
 
 Json = dict[str, Any]  # an object on its way to the browser or from it, before it is checked
 

@@ -16,16 +16,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from explorer.runtime.atomic_files import age_of, files_in
-from explorer.runtime.budgets import budget
-from explorer.runtime.cache import cache_folder, prune
-from explorer.runtime.json_encoding import whole_letters
-from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem, logged
-from explorer.runtime.resource_checks import check_disk
-from explorer.runtime.validation import misfit
-from explorer.runtime.visitors import visitor
+from lossprism.explorer.runtime.atomic_files import age_of, files_in
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.cache import cache_folder, prune
+from lossprism.explorer.runtime.json_encoding import whole_letters
+from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, MIB
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem, logged
+from lossprism.explorer.runtime.resource_checks import check_disk
+from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.runtime.visitors import visitor
 
 _TOKEN = re.compile(r"[0-9a-f]{16,64}")
 _DIGEST = re.compile(r"[0-9a-f]{32}")

@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from explorer.runtime.json_encoding import MAX_INTEGER
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.json_encoding import MAX_INTEGER
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem
 
 Reader = Callable[[Any, str], Any]
 Readers = Mapping[tuple[type, str], Reader]

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.key_secret import key_secret
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.key_secret import key_secret
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _asking: ContextVar[str | None] = ContextVar("asking", default=None)

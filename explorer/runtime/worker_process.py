@@ -21,10 +21,10 @@ from typing import Any, TypeVar
 
 import torch
 
-from explorer.runtime.budgets import budget
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem, logged
-from explorer.runtime.processes import memory_of, spawn
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem, logged
+from lossprism.explorer.runtime.processes import memory_of, spawn
 
 Result = TypeVar("Result")
 
@@ -109,8 +109,8 @@ class Worker:
 
 
 # All take their turn (`explorer.runtime.fair_queue`), so that one for each queue is enough.
-LIGHT = Worker("explorer.export.explored_scenario")
-MIDDLING = Worker("explorer.export.explored_scenario", niceness=5)
+LIGHT = Worker("lossprism.explorer.export.explored_scenario")
+MIDDLING = Worker("lossprism.explorer.export.explored_scenario", niceness=5)
 WORKERS = (LIGHT, MIDDLING)
 
 

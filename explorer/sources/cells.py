@@ -11,10 +11,10 @@ from decimal import Decimal
 from numbers import Real
 from typing import Protocol
 
-from explorer.runtime.json_encoding import whole_letters
-from explorer.runtime.limits import ROW_LETTERS
-from explorer.runtime.problem import Problem
-from explorer.runtime.validation import text_of
+from lossprism.explorer.runtime.json_encoding import whole_letters
+from lossprism.explorer.runtime.limits import ROW_LETTERS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.validation import text_of
 
 # What programs write where there is no value; a notebook of transformers writes the last.
 NOTHING = ("", "none", "null", "-", "n/a", "no log")

@@ -6,8 +6,8 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from explorer.runtime.problem import Problem
-from explorer.sources.column_names import (
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.column_names import (
     ANCHOR_NAMES,
     BESIDE_IDS,
     BOOKKEEPING,

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from explorer.runtime.json_encoding import whole_letters
-from explorer.runtime.limits import COLUMNS
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import ABSENT, Cells, is_reference, is_score, shortened
-from explorer.sources.column_roles import heads_classes, recognised
-from explorer.sources.list_and_object_cells import begins_written
+from lossprism.explorer.runtime.json_encoding import whole_letters
+from lossprism.explorer.runtime.limits import COLUMNS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import ABSENT, Cells, is_reference, is_score, shortened
+from lossprism.explorer.sources.column_roles import heads_classes, recognised
+from lossprism.explorer.sources.list_and_object_cells import begins_written
 
 # Rows that are looked at to find out what kind of table it is; of wide ones fewer, as more cells or
 # letters than these tell no more.

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import torch
 
-from explorer.runtime.limits import EXPLORED_PAIRS
-from explorer.runtime.problem import Problem
-from explorer.sources import samplers
-from explorer.sources.pairs import Pairs
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import samplers
+from lossprism.explorer.sources.pairs import Pairs
 
 SAMPLERS = ("in_order", "shuffled", "no_duplicates", "group_by_label")
 # Least and most of each number of a `Draw`.

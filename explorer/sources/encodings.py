@@ -10,7 +10,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterator
 
-from explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.problem import Problem
 
 # Encodings by their names, with their codecs: the widest of each family.
 ENCODINGS = {

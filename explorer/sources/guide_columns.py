@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from explorer.runtime.problem import Problem
-from explorer.sources.column_names import GUIDE
-from explorer.sources.column_roles import (
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.column_names import GUIDE
+from lossprism.explorer.sources.column_roles import (
     NO_SCORE,
     POSITIVE_ROLES,
     SEVERAL,

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import Cells, is_blank, listed_in, read_sentence, shortened
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import Cells, is_blank, listed_in, read_sentence, shortened
 
 # A sentence and its vector: base64 of float32 numbers, least byte first.
 Guided = tuple[str, str]
@@ -127,7 +127,9 @@ def _vector(cell: object, column: str) -> np.ndarray:
 
 def _points(vector: np.ndarray) -> bool:
     """True if a vector is long enough to have a direction, from which cosines are made."""
-    from losses.geometry import SHORTEST  # with torch, which other examples and files do without
+    from lossprism.losses.geometry import (
+        SHORTEST,  # with torch, which other examples and files do without
+    )
 
     return bool(np.linalg.norm(vector.astype(np.float64)) >= SHORTEST)
 

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from explorer.runtime.atomic_files import age_of
-from explorer.runtime.budgets import budget
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.atomic_files import age_of
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.limits import MIB
 
 Kind = Literal["model", "dataset"]
 KINDS: tuple[Kind, ...] = ("model", "dataset")

@@ -13,14 +13,14 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from explorer.runtime import limits
-from explorer.runtime.budgets import budget
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.jobs import Cancelled, Report
-from explorer.runtime.local_path import local_path
-from explorer.runtime.owner_permissions import require_leave, require_leave_for_size
-from explorer.runtime.problem import Problem, logged
-from explorer.sources.encoders.hub import within
+from lossprism.explorer.runtime import limits
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.jobs import Cancelled, Report
+from lossprism.explorer.runtime.local_path import local_path
+from lossprism.explorer.runtime.owner_permissions import require_leave, require_leave_for_size
+from lossprism.explorer.runtime.problem import Problem, logged
+from lossprism.explorer.sources.encoders.hub import within
 
 if TYPE_CHECKING:
     from huggingface_hub import DatasetInfo

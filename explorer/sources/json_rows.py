@@ -8,12 +8,12 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from explorer.runtime.limits import COLUMNS, ROW_LETTERS
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import Cells, is_blank, shortened
-from explorer.sources.column_roles import recognised
-from explorer.sources.delimited import Record, Tell, distinct, lines_of
-from explorer.sources.nested_rows import flattened, joined
+from lossprism.explorer.runtime.limits import COLUMNS, ROW_LETTERS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import Cells, is_blank, shortened
+from lossprism.explorer.sources.column_roles import recognised
+from lossprism.explorer.sources.delimited import Record, Tell, distinct, lines_of
+from lossprism.explorer.sources.nested_rows import flattened, joined
 
 _OF_LISTS = re.compile(r"\s*\[\s*(?=\[)")
 _BLANK = re.compile(r"[ \t\n\r]*")

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import (
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import (
     ABSENT,
     INFERENCE,
     INFERENCE_LETTERS,
@@ -27,7 +27,7 @@ from explorer.sources.cells import (
     read_inference,
     shortened,
 )
-from explorer.sources.column_roles import NO_SCORE
+from lossprism.explorer.sources.column_roles import NO_SCORE
 
 # The share of a column's labels that are written in one way; fewer, and it is unclear which.
 CLEAR_SHARE = 0.9

@@ -7,9 +7,9 @@ import ast
 import json
 import re
 
-from explorer.runtime.limits import ROW_LETTERS
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import is_blank, shortened
+from lossprism.explorer.runtime.limits import ROW_LETTERS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import is_blank, shortened
 
 # Python needs many times the memory of a text for its parsed value.
 PYTHON_LETTERS = 2**16

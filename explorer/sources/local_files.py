@@ -7,10 +7,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from explorer.runtime.json_encoding import whole_letters
-from explorer.runtime.limits import MIB
-from explorer.runtime.local_path import is_inside, local_path
-from explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.json_encoding import whole_letters
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.local_path import is_inside, local_path
+from lossprism.explorer.runtime.problem import Problem
 
 STATE, SPLITS, USUAL_SPLIT = "state.json", "dataset_dict.json", "train"
 

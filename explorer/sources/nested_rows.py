@@ -15,10 +15,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import shortened
-from explorer.sources.column_names import ANCHOR_NAMES, DIALOGUES, PAIR_NAMES
-from explorer.sources.column_roles import names_candidate
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.column_names import ANCHOR_NAMES, DIALOGUES, PAIR_NAMES
+from lossprism.explorer.sources.column_roles import names_candidate
 
 Row = dict[str, object]
 

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.runtime.number_format import typed
-from explorer.sources.cells import ENTAILMENT, INFERENCE_WORDS, read_score
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.sources.cells import ENTAILMENT, INFERENCE_WORDS, read_score
 
 # The label of a pair that comes without one, and of the other pairs of its anchor.
 POSITIVE, NEGATIVE = 1.0, 0.0

@@ -9,8 +9,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from explorer.sources.parquet_footer import values_by_path
-from explorer.sources.record_batches import (
+from lossprism.explorer.sources.parquet_footer import values_by_path
+from lossprism.explorer.sources.record_batches import (
     PLACE_BYTES,
     ROW_BYTES,
     Batches,

@@ -8,9 +8,9 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from explorer.runtime.limits import EXPLORED_PAIRS
-from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs import Pairs
 
 LABELS = ("binary", "graded", "continuous")
 RANGES = {

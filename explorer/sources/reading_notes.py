@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from explorer.locale import say
-from explorer.runtime.number_format import display_number
-from explorer.sources.column_roles import (
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.sources.column_roles import (
     CLASS_ROLES,
     NO_SCORE,
     POSITIVE_ROLES,
@@ -22,7 +22,7 @@ from explorer.sources.column_roles import (
 )
 
 if TYPE_CHECKING:  # which loads torch
-    from explorer.runtime.response_types import Json
+    from lossprism.explorer.runtime.response_types import Json
 
 # Columns that sentence-transformers takes for labels; it takes all others as texts, in their order.
 LIBRARY_LABELS = ("label", "labels", "score", "scores")

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from explorer.runtime.limits import COLUMNS, MIB, UNPACKED_BYTES, UNPACKED_ROWS
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import Foreign, is_blank
-from explorer.sources.delimited import Record, Tell, distinct
-from explorer.sources.json_rows import Object, object_records
-from explorer.sources.nested_rows import flattened
+from lossprism.explorer.runtime.limits import COLUMNS, MIB, UNPACKED_BYTES, UNPACKED_ROWS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import Foreign, is_blank
+from lossprism.explorer.sources.delimited import Record, Tell, distinct
+from lossprism.explorer.sources.json_rows import Object, object_records
+from lossprism.explorer.sources.nested_rows import flattened
 
 ROW_BYTES = 16  # of a row, whatever it holds: it is gone through
 PLACE_BYTES = 128  # of a place in a list, beside the word that stands there

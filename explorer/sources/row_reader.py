@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from explorer.runtime.budgets import budget
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import (
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import (
     AmbiguousScore,
     Cells,
     decimal_mark,
@@ -16,8 +16,8 @@ from explorer.sources.cells import (
     read_score,
     read_sentence,
 )
-from explorer.sources.column_names import INFERENCE_NAMES, QUERY_NAMES
-from explorer.sources.column_roles import (
+from lossprism.explorer.sources.column_names import INFERENCE_NAMES, QUERY_NAMES
+from lossprism.explorer.sources.column_roles import (
     NO_SCORE,
     POSITIVE_ROLES,
     TEACHER,
@@ -26,12 +26,12 @@ from explorer.sources.column_roles import (
     plain_name,
     teacher_columns,
 )
-from explorer.sources.guide_columns import guides_of
-from explorer.sources.guide_vectors import Guide
-from explorer.sources.label_kinds import Kind, LabelKind, label_kind, numbered_inference
-from explorer.sources.pairs import NEGATIVE, POSITIVE
-from explorer.sources.reading_notes import ColumnsRead
-from explorer.sources.table_parser import Grid, step
+from lossprism.explorer.sources.guide_columns import guides_of
+from lossprism.explorer.sources.guide_vectors import Guide
+from lossprism.explorer.sources.label_kinds import Kind, LabelKind, label_kind, numbered_inference
+from lossprism.explorer.sources.pairs import NEGATIVE, POSITIVE
+from lossprism.explorer.sources.reading_notes import ColumnsRead
+from lossprism.explorer.sources.table_parser import Grid, step
 
 # Two sentences, their label, and the teacher's score, NaN for none.
 Pair = tuple[str, str, float, float]

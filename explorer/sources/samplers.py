@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 
 import torch
 
-from explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.problem import Problem
 
 Batches = tuple[tuple[int, ...], ...]
 Texts = tuple[int, ...]  # of a row, by number

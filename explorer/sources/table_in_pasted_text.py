@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from explorer.sources.cells import NOTHING, is_score
+from lossprism.explorer.sources.cells import NOTHING, is_score
 
 CHECKED_LINES = 200  # in which a table begins, and by whose rows it is recognised
 MIN_SHARE = 0.8  # of the cells of a column of numbers

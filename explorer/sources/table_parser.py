@@ -12,12 +12,12 @@ from functools import cached_property
 from numbers import Real
 from pathlib import PurePath
 
-from explorer.runtime import jobs
-from explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
-from explorer.runtime.problem import Problem
-from explorer.sources import arrow, parquet
-from explorer.sources.cells import ID, Cells, is_blank, is_reference, is_score
-from explorer.sources.column_roles import (
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import arrow, parquet
+from lossprism.explorer.sources.cells import ID, Cells, is_blank, is_reference, is_score
+from lossprism.explorer.sources.column_roles import (
     is_name,
     listed,
     names_degree,
@@ -25,7 +25,7 @@ from explorer.sources.column_roles import (
     names_ids,
     names_text,
 )
-from explorer.sources.delimited import (
+from lossprism.explorer.sources.delimited import (
     LEAST_BELOW,
     SAMPLE,
     SAMPLE_CELLS,
@@ -34,12 +34,18 @@ from explorer.sources.delimited import (
     delimited,
     to_nobody,
 )
-from explorer.sources.encodings import decode
-from explorer.sources.json_rows import Object, filled, is_json, json_records, object_records
-from explorer.sources.list_and_object_cells import is_written, read_written
-from explorer.sources.nested_rows import flattened
-from explorer.sources.record_batches import batch_records
-from explorer.sources.table_in_pasted_text import PastedTable, table_in
+from lossprism.explorer.sources.encodings import decode
+from lossprism.explorer.sources.json_rows import (
+    Object,
+    filled,
+    is_json,
+    json_records,
+    object_records,
+)
+from lossprism.explorer.sources.list_and_object_cells import is_written, read_written
+from lossprism.explorer.sources.nested_rows import flattened
+from lossprism.explorer.sources.record_batches import batch_records
+from lossprism.explorer.sources.table_in_pasted_text import PastedTable, table_in
 
 KINDS = {
     ".csv": "CSV",

@@ -15,18 +15,24 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.runtime.json_encoding import whole_letters
-from explorer.runtime.limits import BAD_ROWS, EXPLORED_PAIRS, FILE_BYTES, MIB, SKIPPED_ROWS
-from explorer.runtime.problem import About, Problem, Value
-from explorer.sources.cells import is_blank
-from explorer.sources.column_roles import choose_columns
-from explorer.sources.delimited import Record
-from explorer.sources.guide_columns import GUIDE_ROLES, guide_columns, guides_chosen
-from explorer.sources.local_files import content_of_table
-from explorer.sources.pairs import Pairs, distinct, given_by
-from explorer.sources.reading_notes import ColumnsRead
-from explorer.sources.row_reader import Pair, RowReader
-from explorer.sources.table_parser import Grid, in_turn_to_read, read_grid, step
+from lossprism.explorer.runtime.json_encoding import whole_letters
+from lossprism.explorer.runtime.limits import (
+    BAD_ROWS,
+    EXPLORED_PAIRS,
+    FILE_BYTES,
+    MIB,
+    SKIPPED_ROWS,
+)
+from lossprism.explorer.runtime.problem import About, Problem, Value
+from lossprism.explorer.sources.cells import is_blank
+from lossprism.explorer.sources.column_roles import choose_columns
+from lossprism.explorer.sources.delimited import Record
+from lossprism.explorer.sources.guide_columns import GUIDE_ROLES, guide_columns, guides_chosen
+from lossprism.explorer.sources.local_files import content_of_table
+from lossprism.explorer.sources.pairs import Pairs, distinct, given_by
+from lossprism.explorer.sources.reading_notes import ColumnsRead
+from lossprism.explorer.sources.row_reader import Pair, RowReader
+from lossprism.explorer.sources.table_parser import Grid, in_turn_to_read, read_grid, step
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
 

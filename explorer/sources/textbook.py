@@ -4,7 +4,7 @@ The data are the `.tsv` files in the folder `textbook`, written for this project
 by the embedded encoder lie beside them in `embeddings.npz`, those of the Chinese sentences by a
 multilingual one in `multilingual.npz`. After a change of the data, run
 
-    python -m explorer.sources.textbook
+    python -m lossprism.explorer.sources.textbook
     python -m scripts.multilingual_vectors
 """
 
@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs
-from explorer.sources.tables import read_file
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.tables import read_file
 
 FOLDER = Path(__file__).parent / "textbook"
 EMBEDDINGS = FOLDER / "embeddings.npz"
@@ -175,7 +175,7 @@ def with_vectors() -> tuple[str, ...]:
 def embed_examples() -> dict[str, np.ndarray]:
     """Fresh embeddings of every example that has a file: name → float32 (S, 384), and under
     name.sentences the fingerprint of the sentences they belong to."""
-    from explorer.sources.encoders import encode
+    from lossprism.explorer.sources.encoders import encode
 
     stored = {}
     for path in sorted(FOLDER.glob("*.tsv")):

@@ -18,9 +18,9 @@ from pathlib import Path
 from fastapi import Response
 from fastapi.routing import APIRoute
 
-from explorer.export.palette import LIGHT, properties
-from explorer.locale import LANGUAGES, catalogue
-from explorer.runtime.json_encoding import encoded
+from lossprism.explorer.export.palette import LIGHT, properties
+from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.runtime.json_encoding import encoded
 
 HERE = Path(__file__).resolve().parent
 ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page installed as an app

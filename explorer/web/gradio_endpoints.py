@@ -9,13 +9,13 @@ from typing import Any
 
 import gradio as gr
 
-from explorer.locale import LANGUAGES, preferred, say
-from explorer.runtime import jobs
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_memory import check_answer
-from explorer.web.api.descriptions import argument_lines
-from explorer.web.gradio_private import Refusal
-from explorer.web.hosting import as_current_visitor, problem_of, with_headers
+from lossprism.explorer.locale import LANGUAGES, preferred, say
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_memory import check_answer
+from lossprism.explorer.web.api.descriptions import argument_lines
+from lossprism.explorer.web.gradio_private import Refusal
+from lossprism.explorer.web.hosting import as_current_visitor, problem_of, with_headers
 
 
 def endpoint(

@@ -21,9 +21,9 @@ from gradio.routes import ORJSONResponse
 from gradio.server_messages import EventMessage, ProcessCompletedMessage
 from gradio.utils import LRUCache, error_payload
 
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_memory import UNSENT, json_bytes
-from explorer.runtime.version import VERSION
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_memory import UNSENT, json_bytes
+from lossprism.explorer.runtime.version import VERSION
 
 __all__ = [
     "FnIndexInferError",  # raised for an endpoint of no such name

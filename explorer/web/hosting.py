@@ -24,22 +24,22 @@ from typing import Any
 import psutil
 from anyio import CapacityLimiter, to_thread
 
-from explorer.lab.training.run_folder import all_runs
-from explorer.lab.training.runs import default_runs
-from explorer.runtime import downloads, jobs, memory_use, uploads, worker_process
-from explorer.runtime.budgets import budget
-from explorer.runtime.cache import cache_folder
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.fair_queue import HEAVY, MIDDLING, FairQueue
-from explorer.runtime.limits import MIB
-from explorer.runtime.problem import Problem
-from explorer.runtime.processes import give_back
-from explorer.runtime.response_types import Json
-from explorer.runtime.visitors import as_visitor, is_key, new_key
-from explorer.sources import hub_cache_pruning
-from explorer.web.middleware.asgi import Message, Receive, Send
-from explorer.web.middleware.host_and_origin import of_another_page
-from explorer.web.middleware.visitor_key import (
+from lossprism.explorer.lab.training.run_folder import all_runs
+from lossprism.explorer.lab.training.runs import default_runs
+from lossprism.explorer.runtime import downloads, jobs, memory_use, uploads, worker_process
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.cache import cache_folder
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.fair_queue import HEAVY, MIDDLING, FairQueue
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.processes import give_back
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.visitors import as_visitor, is_key, new_key
+from lossprism.explorer.sources import hub_cache_pruning
+from lossprism.explorer.web.middleware.asgi import Message, Receive, Send
+from lossprism.explorer.web.middleware.host_and_origin import of_another_page
+from lossprism.explorer.web.middleware.visitor_key import (
     HEADER,
     cookie_name,
     is_encrypted,

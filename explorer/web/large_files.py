@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from explorer.lab.large.files import FilePairs
-from explorer.runtime import uploads
-from explorer.runtime.downloads import Parcel, address_of
-from explorer.runtime.jobs import Cancelled, Job, Jobs, Report
-from explorer.runtime.limits import ANSWER_S
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json, Sparse
-from explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
-from explorer.sources.encodings import offered, previews
-from explorer.sources.reading_notes import ReadingNote, reading_notes
-from explorer.sources.table_parser import read_grid
-from explorer.sources.tables import SkippedRow
+from lossprism.explorer.lab.large.files import FilePairs
+from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.downloads import Parcel, address_of
+from lossprism.explorer.runtime.jobs import Cancelled, Job, Jobs, Report
+from lossprism.explorer.runtime.limits import ANSWER_S
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json, Sparse
+from lossprism.explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
+from lossprism.explorer.sources.encodings import offered, previews
+from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
+from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.sources.tables import SkippedRow
 
 # What reads the bytes of a file.
 Content = Callable[[], bytes]

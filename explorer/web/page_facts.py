@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.core.scenario import SentScenario
-from explorer.runtime.response_types import Setting
-from explorer.web.pages.explore.loss_facts import Loss
-from explorer.web.state_table import Entry
+from lossprism.explorer.core.scenario import SentScenario
+from lossprism.explorer.runtime.response_types import Setting
+from lossprism.explorer.web.pages.explore.loss_facts import Loss
+from lossprism.explorer.web.state_table import Entry
 
 Range = tuple[float, float]
 

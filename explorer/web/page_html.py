@@ -14,11 +14,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from explorer.locale import LANGUAGES, say
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.web import assets
-from explorer.web.hosting import encodings_in
-from explorer.web.previews import tags
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.web import assets
+from lossprism.explorer.web.hosting import encodings_in
+from lossprism.explorer.web.previews import tags
 
 TEMPLATE = Template((assets.HERE / "kit" / "document.html").read_text(encoding="utf-8"))
 PACKED = 32  # pages that are kept compressed

@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from explorer.runtime.response_types import Json
-from explorer.web.hosting import with_headers
-from explorer.web.middleware.asgi import arrived, body_of
-from explorer.web.middleware.request_limits import PAGE_REQUESTS
-from explorer.web.middleware.request_threads import Pool
-from explorer.web.server_functions import sent
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.web.hosting import with_headers
+from lossprism.explorer.web.middleware.asgi import arrived, body_of
+from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
+from lossprism.explorer.web.middleware.request_threads import Pool
+from lossprism.explorer.web.server_functions import sent
 
 # What a hand on the page waits for has threads of its own, and so many; all else has these.
 AT_HAND = ("explore", "compare", "look", "cancel")

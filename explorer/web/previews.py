@@ -19,22 +19,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from explorer.core.explore import explore
-from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import OPENING, Scenario, View
-from explorer.export.caption import parameter_words
-from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.png import rasterised
-from explorer.export.palette import LIGHT
-from explorer.lab.compare.compared_losses import MAX_LOSSES
-from explorer.lab.compare.comparison_results import Side
-from explorer.lab.compare.loss_syntax import typed_value
-from explorer.locale import say, spelled, title_word
-from explorer.runtime import jobs
-from explorer.runtime.cache import Cache
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders.embedded import is_embedded
-from losses import SHIPPED
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.core.scenario import OPENING, Scenario, View
+from lossprism.explorer.export.caption import parameter_words
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.png import rasterised
+from lossprism.explorer.export.palette import LIGHT
+from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.compare.loss_syntax import typed_value
+from lossprism.explorer.locale import say, spelled, title_word
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.losses import SHIPPED
 
 SIZE = (1200, 630)  # pixels, as sites show it
 BORDER = 24

@@ -10,17 +10,17 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.batch import load_table
-from explorer.core.scenario import Data, Rules, Scenario, SentScenario
-from explorer.runtime.cache import Cache, digest
-from explorer.runtime.limits import KEPT_BATCHES, TABLES
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json, Sparse
-from explorer.runtime.validation import of_type, one_of
-from explorer.runtime.visitors import visitor
-from explorer.sources.guide_vectors import Guided
-from explorer.sources.tables import SkippedRow
-from explorer.sources.textbook import EXAMPLES
+from lossprism.explorer.core.batch import load_table
+from lossprism.explorer.core.scenario import Data, Rules, Scenario, SentScenario
+from lossprism.explorer.runtime.cache import Cache, digest
+from lossprism.explorer.runtime.limits import KEPT_BATCHES, TABLES
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json, Sparse
+from lossprism.explorer.runtime.validation import of_type, one_of
+from lossprism.explorer.runtime.visitors import visitor
+from lossprism.explorer.sources.guide_vectors import Guided
+from lossprism.explorer.sources.tables import SkippedRow
+from lossprism.explorer.sources.textbook import EXAMPLES
 
 # The rows, and a guide's vectors of their sentences.
 Rows = tuple[tuple[tuple[str, str, str], ...], tuple[Guided, ...]]

@@ -12,15 +12,20 @@ from typing import Any
 import brotli
 from starlette.responses import Response
 
-from explorer.runtime import jobs
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.json_encoding import encoded
-from explorer.runtime.owner_permissions import read_leave, with_leave
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_memory import UNSENT, check_answer
-from explorer.runtime.validation import misfit
-from explorer.runtime.visitors import has_key
-from explorer.web.hosting import accepted_encodings, as_current_visitor, forget_mine, problem_of
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.json_encoding import encoded
+from lossprism.explorer.runtime.owner_permissions import read_leave, with_leave
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_memory import UNSENT, check_answer
+from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.runtime.visitors import has_key
+from lossprism.explorer.web.hosting import (
+    accepted_encodings,
+    as_current_visitor,
+    forget_mine,
+    problem_of,
+)
 
 WORTH_COMPRESSING = 1024  # bytes
 

@@ -19,30 +19,30 @@ from fastapi.middleware import Middleware
 from fastapi.responses import FileResponse, PlainTextResponse
 from fastapi.routing import APIRoute
 
-from explorer.core.explore import explore
-from explorer.core.loss_lookup import loss_called
-from explorer.core.own_loss import add_own_loss, serve_on
-from explorer.core.scenario import OPENING, Scenario
-from explorer.export.exploration_arrays import picture
-from explorer.lab.doctor.number_explanation import prepare_explanations
-from explorer.lab.training.run_folder import default_root
-from explorer.runtime import device, downloads, worker_process
-from explorer.runtime.budgets import BUDGETS, budget
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.jobs import Job
-from explorer.runtime.limits import FILE_BYTES, MIB
-from explorer.runtime.owner_permissions import allow_folder
-from explorer.runtime.problem import Problem
-from explorer.runtime.processes import allow_connections
-from explorer.runtime.redaction import log_without_words
-from explorer.runtime.visitors import as_visitor, new_key
-from explorer.sources.encoders.row_cache import limit_cache
-from explorer.web import assets, page_html, page_requests, previews
-from explorer.web.api.descriptions import INTRODUCTION, guide_for_agents, tool_description
-from explorer.web.api.endpoints import CHANGING, ENDPOINTS
-from explorer.web.api.openapi import openapi
-from explorer.web.gradio_endpoints import endpoint
-from explorer.web.gradio_private import (
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.loss_lookup import loss_called
+from lossprism.explorer.core.own_loss import add_own_loss, serve_on
+from lossprism.explorer.core.scenario import OPENING, Scenario
+from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.lab.doctor.number_explanation import prepare_explanations
+from lossprism.explorer.lab.training.run_folder import default_root
+from lossprism.explorer.runtime import device, downloads, worker_process
+from lossprism.explorer.runtime.budgets import BUDGETS, budget
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.jobs import Job
+from lossprism.explorer.runtime.limits import FILE_BYTES, MIB
+from lossprism.explorer.runtime.owner_permissions import allow_folder
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.processes import allow_connections
+from lossprism.explorer.runtime.redaction import log_without_words
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.sources.encoders.row_cache import limit_cache
+from lossprism.explorer.web import assets, page_html, page_requests, previews
+from lossprism.explorer.web.api.descriptions import INTRODUCTION, guide_for_agents, tool_description
+from lossprism.explorer.web.api.endpoints import CHANGING, ENDPOINTS
+from lossprism.explorer.web.api.openapi import openapi
+from lossprism.explorer.web.gradio_endpoints import endpoint
+from lossprism.explorer.web.gradio_private import (
     FnIndexInferError,
     ORJSONResponse,
     introduce_tools,
@@ -50,33 +50,33 @@ from explorer.web.gradio_private import (
     limit_queue,
     prepare,
 )
-from explorer.web.hosting import (
+from lossprism.explorer.web.hosting import (
     KnowsVisitor,
     answer_soon,
     facts,
     keep_tidy,
     watched,
 )
-from explorer.web.middleware.exception_handler import DefectHandler
-from explorer.web.middleware.guard import Guard, known_names
-from explorer.web.middleware.host_and_origin import KnowsHost
-from explorer.web.middleware.public_address import KnowsAddress, read_address
-from explorer.web.middleware.request_limits import Bounded
-from explorer.web.middleware.request_threads import EndsWork
-from explorer.web.middleware.response_streaming import SendsInPieces
-from explorer.web.page_facts import Facts, Hosted, PageLink
-from explorer.web.pages.claims import page as claims_page
-from explorer.web.pages.compare import page as compare_page
-from explorer.web.pages.doctor import page as doctor_page
-from explorer.web.pages.explore import page as explore_page
-from explorer.web.pages.finetune import page as finetune_page
-from explorer.web.pages.landscape import page as landscape_page
-from explorer.web.pages.large import page as large_page
-from explorer.web.pages.learn import page as learn_page
-from explorer.web.pages.map import page as map_page
-from explorer.web.pages.missing import page as missing
-from explorer.web.pages.sphere import page as sphere_page
-from explorer.web.server_functions import FORGET
+from lossprism.explorer.web.middleware.exception_handler import DefectHandler
+from lossprism.explorer.web.middleware.guard import Guard, known_names
+from lossprism.explorer.web.middleware.host_and_origin import KnowsHost
+from lossprism.explorer.web.middleware.public_address import KnowsAddress, read_address
+from lossprism.explorer.web.middleware.request_limits import Bounded
+from lossprism.explorer.web.middleware.request_threads import EndsWork
+from lossprism.explorer.web.middleware.response_streaming import SendsInPieces
+from lossprism.explorer.web.page_facts import Facts, Hosted, PageLink
+from lossprism.explorer.web.pages.claims import page as claims_page
+from lossprism.explorer.web.pages.compare import page as compare_page
+from lossprism.explorer.web.pages.doctor import page as doctor_page
+from lossprism.explorer.web.pages.explore import page as explore_page
+from lossprism.explorer.web.pages.finetune import page as finetune_page
+from lossprism.explorer.web.pages.landscape import page as landscape_page
+from lossprism.explorer.web.pages.large import page as large_page
+from lossprism.explorer.web.pages.learn import page as learn_page
+from lossprism.explorer.web.pages.map import page as map_page
+from lossprism.explorer.web.pages.missing import page as missing
+from lossprism.explorer.web.pages.sphere import page as sphere_page
+from lossprism.explorer.web.server_functions import FORGET
 
 HEALTH = APIRoute("/healthz", watched, include_in_schema=False)
 

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from explorer.runtime.response_types import Sparse
+from lossprism.explorer.runtime.response_types import Sparse
 
 Kind = Literal[
     "number",

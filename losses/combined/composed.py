@@ -20,9 +20,9 @@ from typing import Any
 
 from torch import Tensor
 
-from losses.combined.names import RECIPES, SHARES, Recipe, Summand, name_of
-from losses.combined.prefixes import prefix
-from losses.combined.vector_queue import (
+from lossprism.losses.combined.names import RECIPES, SHARES, Recipe, Summand, name_of
+from lossprism.losses.combined.prefixes import prefix
+from lossprism.losses.combined.vector_queue import (
     LENGTH,
     NOTES,
     QUEUED,
@@ -32,12 +32,12 @@ from losses.combined.vector_queue import (
     with_earlier,
     without_owner,
 )
-from losses.definition_rules import definitions_of
-from losses.geometry import cosine
-from losses.minimum import Bound
-from losses.query_groups import at
-from losses.readable_inputs import READABLE
-from losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol
+from lossprism.losses.definition_rules import definitions_of
+from lossprism.losses.geometry import cosine
+from lossprism.losses.minimum import Bound
+from lossprism.losses.query_groups import at
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol
 
 WIDTH = 100
 LEAST_WEIGHT, MAX_WEIGHT = 0.001, 1000.0

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.combined.registry import LOSSES
-from losses.geometry import cosine, unit
-from losses.readable_inputs import READABLE
-from losses.spec import LossSpec
+from lossprism.losses import inputs
+from lossprism.losses.combined.registry import LOSSES
+from lossprism.losses.geometry import cosine, unit
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.spec import LossSpec
 
 REDUCTIONS = ("sum", "mean")
 # What a loss takes beside what a batch of pairs has, and is cut as the rest.
@@ -44,7 +44,7 @@ def matryoshka(
     [N, D] and `candidates` [N, K, D], and of one on margins `queries`, `positives` [N, D] and
     `negatives` [N, K, D].
 
-    >>> from losses import info_nce
+    >>> from lossprism.losses import info_nce
     >>> nested = matryoshka(info_nce, [2, 1])
     >>> queries = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> keys = torch.tensor([[1.0, 0.0], [1.0, 1.0]])

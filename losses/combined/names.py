@@ -14,9 +14,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from losses.combined.vector_queue import QUEUED
-from losses.readable_inputs import READABLE
-from losses.spec import LossSpec
+from lossprism.losses.combined.vector_queue import QUEUED
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.spec import LossSpec
 
 MAX_PARTS, MAX_PREFIXES, LONGEST_PREFIX = 4, 6, 65_536
 SHARES: Mapping[float, str] = {1.0: "whole", 0.5: "half", 0.25: "quarter"}

@@ -7,7 +7,7 @@ from typing import overload
 
 from torch import Tensor
 
-from losses.geometry import unit
+from lossprism.losses.geometry import unit
 
 
 @overload

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TypeVar, overload
 
-from losses.aliases import (
+from lossprism.losses.aliases import (
     LIBRARY,
     SHARED_CLASSES,
     AmbiguousLoss,
@@ -20,9 +20,15 @@ from losses.aliases import (
     names_of,
     plain,
 )
-from losses.combined.composed import composed
-from losses.combined.names import MAX_NAME_LETTERS, RECIPES, WRAPPED, summands_of, without_blanks
-from losses.spec import LossSpec
+from lossprism.losses.combined.composed import composed
+from lossprism.losses.combined.names import (
+    MAX_NAME_LETTERS,
+    RECIPES,
+    WRAPPED,
+    summands_of,
+    without_blanks,
+)
+from lossprism.losses.spec import LossSpec
 
 T = TypeVar("T")
 # So many losses made of losses are kept.

@@ -13,7 +13,7 @@ from typing import Any, cast, overload
 import torch
 from torch import Tensor, nn
 
-from losses.spec import Parameter, Part
+from lossprism.losses.spec import Parameter, Part
 
 LENGTH = Parameter("length", 8.0, "Q", 1, 65_536, 1, logarithmic=True, whole=True)
 REFERENCES = (

@@ -76,7 +76,7 @@ def weighted_sum(*parts: tuple[float, Loss]) -> WeightedSum:
     ``partial(info_nce, temperature=0.05)``.
 
     >>> from functools import partial
-    >>> from losses import cosine_mse, cosent
+    >>> from lossprism.losses import cosine_mse, cosent
     >>> both = weighted_sum((1.0, cosine_mse), (0.5, partial(cosent, scale=1.0)))
     >>> scores, labels = torch.tensor([0.0, 0.5]), torch.tensor([0.0, 1.0])
     >>> both(scores=scores, labels=labels)  # 0.125 + 0.5 · log(1 + e^−0.5)

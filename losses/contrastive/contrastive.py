@@ -8,13 +8,19 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import geometry, inputs
-from losses.kernels import mean_of
-from losses.kernels.value_with_gradient import with_gradient
-from losses.labels import UNIT
-from losses.library_peers import METRIC_LEARNING, OF_SIDES, SENTENCE_TRANSFORMERS, VALUED, Peer
-from losses.sentence_transformers_equivalents import Equivalent
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses import geometry, inputs
+from lossprism.losses.kernels import mean_of
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.labels import UNIT
+from lossprism.losses.library_peers import (
+    METRIC_LEARNING,
+    OF_SIDES,
+    SENTENCE_TRANSFORMERS,
+    VALUED,
+    Peer,
+)
+from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def contrastive_definition(

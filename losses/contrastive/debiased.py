@@ -12,17 +12,17 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch_common import in_all, temperature_parameter
-from losses.contrastive.nt_xent import NT_XENT
-from losses.gather import gathered
-from losses.geometry import cosine_matrix
-from losses.kernels import log_sum_exp, softplus
-from losses.kernels.softmaxes import noise_of_views
-from losses.kernels.tiled import Directions
-from losses.kernels.value_with_gradient import with_gradient
-from losses.minimum import simplex_gap, softplus_at
-from losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.contrastive.in_batch_common import in_all, temperature_parameter
+from lossprism.losses.contrastive.nt_xent import NT_XENT
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels import log_sum_exp, softplus
+from lossprism.losses.kernels.softmaxes import noise_of_views
+from lossprism.losses.kernels.tiled import Directions
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.minimum import simplex_gap, softplus_at
+from lossprism.losses.spec import LossSpec, Parameter, Symbol
 
 # exp of no more than this is asked for: far beyond, the share of positives is all there is.
 MAX_EXPONENT = 80.0

@@ -8,18 +8,18 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch_common import QUERY_SYMBOLS, temperature_parameter
-from losses.contrastive.nt_xent import NT_XENT
-from losses.gather import gathered
-from losses.geometry import cosine_matrix
-from losses.kernels import log_sum_exp
-from losses.kernels.softmaxes import Block, over_blocks
-from losses.kernels.tiled import Directions
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import OF_PAIRS, Peer
-from losses.minimum import least_on_grid, simplex_gap
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.contrastive.in_batch_common import QUERY_SYMBOLS, temperature_parameter
+from lossprism.losses.contrastive.nt_xent import NT_XENT
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels import log_sum_exp
+from lossprism.losses.kernels.softmaxes import Block, over_blocks
+from lossprism.losses.kernels.tiled import Directions
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import OF_PAIRS, Peer
+from lossprism.losses.minimum import least_on_grid, simplex_gap
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def decoupled_definition(

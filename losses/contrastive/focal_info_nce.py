@@ -8,18 +8,22 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch_common import QUERY_SYMBOLS, in_all, temperature_parameter
-from losses.gather import gathered
-from losses.geometry import cosine_matrix
-from losses.kernels import log1p_sum_exp
-from losses.kernels.cell_terms import logistic_terms, share_of_others
-from losses.kernels.softmaxes import Block, over_blocks
-from losses.kernels.tiled import Directions
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import Peer
-from losses.minimum import least_in_batch, softplus_at
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.contrastive.in_batch_common import (
+    QUERY_SYMBOLS,
+    in_all,
+    temperature_parameter,
+)
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels import log1p_sum_exp
+from lossprism.losses.kernels.cell_terms import logistic_terms, share_of_others
+from lossprism.losses.kernels.softmaxes import Block, over_blocks
+from lossprism.losses.kernels.tiled import Directions
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import Peer
+from lossprism.losses.minimum import least_in_batch, softplus_at
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def focal_info_nce_definition(

@@ -11,8 +11,8 @@ from typing import TypeVar, cast
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch_common import (
+from lossprism.losses import inputs
+from lossprism.losses.contrastive.in_batch_common import (
     ALL_TERMS,
     LOG1P_OF_ALL,
     QUERY_SYMBOLS,
@@ -21,18 +21,18 @@ from losses.contrastive.in_batch_common import (
     mean_log1p,
     temperature_parameter,
 )
-from losses.definition_rules import Choice, composed, foldable
-from losses.gather import gathered
-from losses.geometry import cosine_matrix, dot_matrix, unit
-from losses.kernels import log1p_sum_exp
-from losses.kernels.softmaxes import Block, over_blocks
-from losses.kernels.tile_sizes import rows_at_once
-from losses.kernels.tiled import Directions
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import GUIDED, SENTENCE_TRANSFORMERS, Peer
-from losses.masks import others_of_row
-from losses.minimum import Bound
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.definition_rules import Choice, composed, foldable
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_matrix, dot_matrix, unit
+from lossprism.losses.kernels import log1p_sum_exp
+from lossprism.losses.kernels.softmaxes import Block, over_blocks
+from lossprism.losses.kernels.tile_sizes import rows_at_once
+from lossprism.losses.kernels.tiled import Directions
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import GUIDED, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.masks import others_of_row
+from lossprism.losses.minimum import Bound
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 KINDS = ("absolute", "relative")
 CONTRASTED = ("keys", "queries", "keys of keys")

@@ -7,10 +7,10 @@ import math
 import torch
 from torch import Tensor
 
-from losses import geometry, inputs
-from losses.gather import gathered
-from losses.kernels import softplus
-from losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses import geometry, inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import softplus
+from lossprism.losses.kernels.value_with_gradient import with_gradient
 
 
 def triplet_given_definition(

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from losses.duplicate_text_masks import same_text_count
-from losses.spec import Parameter, Symbol
+from lossprism.losses.duplicate_text_masks import same_text_count
+from lossprism.losses.spec import Parameter, Symbol
 
 
 def temperature_parameter(default: float) -> Parameter:

@@ -7,18 +7,18 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch_common import (
+from lossprism.losses import inputs
+from lossprism.losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     TEXTS,
     mean_log1p,
     temperature_parameter,
 )
-from losses.contrastive.info_nce_definitions import (
+from lossprism.losses.contrastive.info_nce_definitions import (
     info_nce_by_options,
     info_nce_of_swift_by_options,
 )
-from losses.contrastive.info_nce_directions import (
+from lossprism.losses.contrastive.info_nce_directions import (
     BOTH_WAYS,
     DIRECTIONS,
     EXTENDED_SYMBOLS,
@@ -33,26 +33,26 @@ from losses.contrastive.info_nce_directions import (
     gathered_owners,
     ways_of,
 )
-from losses.contrastive.info_nce_reference_values import (
+from lossprism.losses.contrastive.info_nce_reference_values import (
     info_nce_collapse,
     info_nce_floor,
     info_nce_with_copies,
     ways_taken,
 )
-from losses.duplicate_text_masks import Absent, absent_by, all_differ
-from losses.duplicate_text_masks import same_text as holds_same_text
-from losses.gather import gathered
-from losses.kernels import small_batch
-from losses.kernels.tiled import (
+from lossprism.losses.duplicate_text_masks import Absent, absent_by, all_differ
+from lossprism.losses.duplicate_text_masks import same_text as holds_same_text
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import small_batch
+from lossprism.losses.kernels.tiled import (
     Directions,
     against_others,
     both_ways,
 )
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import OF_PAIRS, OWNED, QUERIED, SENTENCE_TRANSFORMERS, Peer
-from losses.sentence_transformers_equivalents import Equivalent
-from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.term_forms import AgainstOthers
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import OF_PAIRS, OWNED, QUERIED, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.term_forms import AgainstOthers
 
 SMALL_BATCH_PAIRS = 256  # pairs, up to which one matrix is faster than tiles
 

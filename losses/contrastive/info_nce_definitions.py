@@ -10,25 +10,25 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from losses.contrastive.in_batch_common import gaps
-from losses.contrastive.info_nce_directions import (
+from lossprism.losses.contrastive.in_batch_common import gaps
+from lossprism.losses.contrastive.info_nce_directions import (
     BOTH_WAYS,
     Ways,
     flat_negatives,
     in_directions,
     ways_of,
 )
-from losses.definition_rules import Choice, Rule, Rules, composed
-from losses.geometry import cosine_matrix, dot_matrix
-from losses.kernels import log1p_sum_exp
-from losses.logit_biases import (
+from lossprism.losses.definition_rules import Choice, Rule, Rules, composed
+from lossprism.losses.geometry import cosine_matrix, dot_matrix
+from lossprism.losses.kernels import log1p_sum_exp
+from lossprism.losses.logit_biases import (
     EVERYBODY,
     hardness_in_batch,
     hardness_of_all,
     hardness_of_given,
     own_weight,
 )
-from losses.masks import (
+from lossprism.losses.masks import (
     OTHERS,
     below_own,
     given_only,

@@ -11,15 +11,15 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from losses.contrastive.in_batch_common import ALL_TERMS, LOG1P_OF_ALL
-from losses.definition_rules import foldable
-from losses.duplicate_text_masks import Absent, absent_by
-from losses.gather import gather_rows, processes
-from losses.geometry import unit_and_pull
-from losses.kernels.softmaxes import Block, Cells, Vectors, over_blocks
-from losses.kernels.tiled import Directions
-from losses.masks import ceiling
-from losses.spec import Symbol
+from lossprism.losses.contrastive.in_batch_common import ALL_TERMS, LOG1P_OF_ALL
+from lossprism.losses.definition_rules import foldable
+from lossprism.losses.duplicate_text_masks import Absent, absent_by
+from lossprism.losses.gather import gather_rows, processes
+from lossprism.losses.geometry import unit_and_pull
+from lossprism.losses.kernels.softmaxes import Block, Cells, Vectors, over_blocks
+from lossprism.losses.kernels.tiled import Directions
+from lossprism.losses.masks import ceiling
+from lossprism.losses.spec import Symbol
 
 SIMILARITIES = ("cosine", "dot")
 DIRECTIONS = ("query_to_key", "key_to_query", "query_to_query", "key_to_key")

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from losses.contrastive.in_batch_common import in_all, mean_log1p
-from losses.contrastive.info_nce_directions import BOTH_WAYS, Ways, ways_of
-from losses.duplicate_text_masks import same_text_count
-from losses.minimum import least_in_batch, simplex_gap, softplus_at
+from lossprism.losses.contrastive.in_batch_common import in_all, mean_log1p
+from lossprism.losses.contrastive.info_nce_directions import BOTH_WAYS, Ways, ways_of
+from lossprism.losses.duplicate_text_masks import same_text_count
+from lossprism.losses.minimum import least_in_batch, simplex_gap, softplus_at
 
 
 def ways_taken(directions: Ways, symmetric: bool) -> tuple[str, ...]:

@@ -8,15 +8,15 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from losses import geometry, inputs
-from losses.contrastive.triplet_reference_values import DIAMETER
-from losses.gather import gathered
-from losses.kernels import log_add_exp, log_sum_exp, mean_of
-from losses.kernels.mined_triplets import lifted as by_rows
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import CLASSED, METRIC_LEARNING, Peer
-from losses.minimum import Bound
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses import geometry, inputs
+from lossprism.losses.contrastive.triplet_reference_values import DIAMETER
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import log_add_exp, log_sum_exp, mean_of
+from lossprism.losses.kernels.mined_triplets import lifted as by_rows
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
+from lossprism.losses.minimum import Bound
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def lifted_definition(embeddings: Tensor, classes: Tensor, *, margin: float = 1.0) -> Tensor:

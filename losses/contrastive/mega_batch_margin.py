@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch_common import QUERY_SYMBOLS, in_all
-from losses.gather import gathered
-from losses.geometry import cosine_matrix
-from losses.kernels.tiled import directions_and_logits
-from losses.kernels.value_with_gradient import with_gradient
-from losses.sentence_transformers_equivalents import Equivalent
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.contrastive.in_batch_common import QUERY_SYMBOLS, in_all
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels.tiled import directions_and_logits
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def mega_batch_margin_definition(

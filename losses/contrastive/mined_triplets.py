@@ -7,12 +7,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from losses import geometry, inputs
-from losses.gather import gathered
-from losses.kernels import mean_of, small_batch, softplus
-from losses.kernels import mined_triplets as large
-from losses.kernels.class_losses import is_small
-from losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses import geometry, inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import mean_of, small_batch, softplus
+from lossprism.losses.kernels import mined_triplets as large
+from lossprism.losses.kernels.class_losses import is_small
+from lossprism.losses.kernels.value_with_gradient import with_gradient
 
 
 def from_classes(

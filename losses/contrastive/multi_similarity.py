@@ -7,16 +7,16 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.geometry import cosine_matrix
-from losses.kernels import class_losses as large
-from losses.kernels import log1p_sum_exp, small_batch
-from losses.kernels.class_losses import is_small
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import CLASSED, METRIC_LEARNING, Peer
-from losses.minimum import softplus_at
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels import class_losses as large
+from lossprism.losses.kernels import log1p_sum_exp, small_batch
+from lossprism.losses.kernels.class_losses import is_small
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
+from lossprism.losses.minimum import softplus_at
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def multi_similarity_definition(

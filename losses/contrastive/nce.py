@@ -9,8 +9,8 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch_common import (
+from lossprism.losses import inputs
+from lossprism.losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
     TEXTS,
@@ -19,20 +19,20 @@ from losses.contrastive.in_batch_common import (
     some,
     temperature_parameter,
 )
-from losses.contrastive.siglip import decisions
-from losses.definition_rules import Choice, Rule, Rules, composed
-from losses.duplicate_text_masks import absent_by, same_text_count
-from losses.gather import gathered
-from losses.geometry import cosine, cosine_matrix, unit
-from losses.kernels import mean_of, softplus
-from losses.kernels.tiled import (
+from lossprism.losses.contrastive.siglip import decisions
+from lossprism.losses.definition_rules import Choice, Rule, Rules, composed
+from lossprism.losses.duplicate_text_masks import absent_by, same_text_count
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine, cosine_matrix, unit
+from lossprism.losses.kernels import mean_of, softplus
+from lossprism.losses.kernels.tiled import (
     against_own,
     directions_and_logits,
 )
-from losses.kernels.value_with_gradient import with_gradient
-from losses.masks import EVERY_CELL, OTHERS, others_of_row, texts_differ
-from losses.minimum import least_binary, simplex_gap, softplus_at
-from losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.masks import EVERY_CELL, OTHERS, others_of_row, texts_differ
+from lossprism.losses.minimum import least_binary, simplex_gap, softplus_at
+from lossprism.losses.spec import LossSpec, Parameter, Symbol
 
 
 def nce_definition(

@@ -7,8 +7,8 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch_common import (
+from lossprism.losses import inputs
+from lossprism.losses.contrastive.in_batch_common import (
     LOG1P_OF_ROW,
     TEXT_SYMBOLS,
     TEXTS,
@@ -17,22 +17,22 @@ from losses.contrastive.in_batch_common import (
     some,
     temperature_parameter,
 )
-from losses.duplicate_text_masks import absent_by, same_text, same_text_count
-from losses.gather import gathered
-from losses.geometry import cosine_matrix
-from losses.kernels import class_losses as large
-from losses.kernels import log1p_sum_exp, small_batch
-from losses.kernels.class_losses import is_small
-from losses.kernels.tiled import (
+from lossprism.losses.duplicate_text_masks import absent_by, same_text, same_text_count
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels import class_losses as large
+from lossprism.losses.kernels import log1p_sum_exp, small_batch
+from lossprism.losses.kernels.class_losses import is_small
+from lossprism.losses.kernels.tiled import (
     Directions,
     against_others,
 )
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
-from losses.minimum import simplex_gap, softplus_at
-from losses.sentence_transformers_equivalents import Equivalent
-from losses.spec import Convention, LossSpec, Symbol
-from losses.term_forms import AgainstOthers
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
+from lossprism.losses.minimum import simplex_gap, softplus_at
+from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.term_forms import AgainstOthers
 
 
 def nt_xent_definition(

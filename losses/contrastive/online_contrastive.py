@@ -7,12 +7,12 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import geometry, inputs
-from losses.gather import gathered
-from losses.kernels.value_with_gradient import with_gradient
-from losses.labels import UNIT
-from losses.sentence_transformers_equivalents import Equivalent
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses import geometry, inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.labels import UNIT
+from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 METRICS = ("cosine", "euclidean")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch_common import (
+from lossprism.losses import inputs
+from lossprism.losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
     TEXTS,
@@ -14,19 +14,19 @@ from losses.contrastive.in_batch_common import (
     mean_count,
     some,
 )
-from losses.duplicate_text_masks import absent_by, same_text
-from losses.gather import gathered
-from losses.geometry import cosine_matrix
-from losses.kernels import softplus
-from losses.kernels.tiled import (
+from lossprism.losses.duplicate_text_masks import absent_by, same_text
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels import softplus
+from lossprism.losses.kernels.tiled import (
     against_threshold,
     directions_and_logits,
 )
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import OF_PAIRS, Peer
-from losses.minimum import least_binary, softplus_at
-from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.term_forms import Decisions
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import OF_PAIRS, Peer
+from lossprism.losses.minimum import least_binary, softplus_at
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.term_forms import Decisions
 
 
 def decisions(queries, keys, scale, threshold, query_texts=None, key_texts=None):

@@ -7,14 +7,14 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch_common import QUERY_SYMBOLS, temperature_parameter
-from losses.geometry import cosine_matrix
-from losses.kernels import small_batch
-from losses.kernels.softmaxes import against_targets
-from losses.kernels.tiled import directions_and_logits
-from losses.kernels.value_with_gradient import with_gradient
-from losses.spec import LossSpec, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.contrastive.in_batch_common import QUERY_SYMBOLS, temperature_parameter
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels import small_batch
+from lossprism.losses.kernels.softmaxes import against_targets
+from lossprism.losses.kernels.tiled import directions_and_logits
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.spec import LossSpec, Symbol
 
 SMALL_BATCH_CELLS = 2**14  # cells, up to which one matrix is faster than tiles
 

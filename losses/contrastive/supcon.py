@@ -8,19 +8,19 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.contrastive.in_batch_common import temperature_parameter
-from losses.definition_rules import Choice, Rule, composed
-from losses.gather import gathered
-from losses.geometry import cosine_matrix
-from losses.kernels import class_losses as large
-from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of, small_batch
-from losses.kernels.class_losses import is_small
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import CLASSED, METRIC_LEARNING, Peer
-from losses.masks import EVERY_CELL, OTHERS
-from losses.minimum import simplex_gap
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.contrastive.in_batch_common import temperature_parameter
+from lossprism.losses.definition_rules import Choice, Rule, composed
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels import class_losses as large
+from lossprism.losses.kernels import log1p_sum_exp, log_sum_exp, mean_of, small_batch
+from lossprism.losses.kernels.class_losses import is_small
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
+from lossprism.losses.masks import EVERY_CELL, OTHERS
+from lossprism.losses.minimum import simplex_gap
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 BASE_TEMPERATURE = 0.07  # of SupContrast, which multiplies its loss by τ/τ_base
 

@@ -15,15 +15,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import relu
 
-from losses import geometry, inputs
-from losses.contrastive.given_triplets import (
+from lossprism.losses import geometry, inputs
+from lossprism.losses.contrastive.given_triplets import (
     triplet_given,
     triplet_given_definition,
     triplet_given_manhattan_definition,
     triplet_given_shifted_definition,
     triplet_given_swapped_definition,
 )
-from losses.contrastive.mined_triplets import (
+from lossprism.losses.contrastive.mined_triplets import (
     from_classes,
     triplet_every_anchor_definition,
     triplet_every_anchor_softly_definition,
@@ -37,12 +37,12 @@ from losses.contrastive.mined_triplets import (
     triplet_unit_smooth_definition,
     triplet_unit_swapped_definition,
 )
-from losses.contrastive.triplet_equivalents import (
+from lossprism.losses.contrastive.triplet_equivalents import (
     equivalent_of,
     equivalent_of_given,
     equivalent_of_mined,
 )
-from losses.contrastive.triplet_reference_values import (
+from lossprism.losses.contrastive.triplet_reference_values import (
     collapse_of_every_anchor,
     collapse_of_itself,
     floor_of_directions,
@@ -56,7 +56,7 @@ from losses.contrastive.triplet_reference_values import (
     triplet_floor,
     triplet_reach,
 )
-from losses.contrastive.triplet_symbols import (
+from lossprism.losses.contrastive.triplet_symbols import (
     EVERY_ANCHOR,
     GIVEN,
     GIVEN_NOTE,
@@ -67,12 +67,12 @@ from losses.contrastive.triplet_symbols import (
     TRIPLET_SYMBOLS,
     VIOLATING,
 )
-from losses.definition_rules import Choice, composed
-from losses.gather import gathered
-from losses.kernels import mean_of, softplus
-from losses.library_peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS, Peer
-from losses.masks import others_of_row
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.definition_rules import Choice, composed
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import mean_of, softplus
+from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.masks import others_of_row
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 MININGS = ("given", "all", "semi_hard", "hard")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from losses.contrastive.triplet_symbols import (
+from lossprism.losses.contrastive.triplet_symbols import (
     GIVEN,
     MINED,
 )
-from losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.sentence_transformers_equivalents import Equivalent
 
 
 def equivalent_of_mined(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from losses import geometry
-from losses.minimum import Bound, simplex_gap, softplus_at
+from lossprism.losses import geometry
+from lossprism.losses.minimum import Bound, simplex_gap, softplus_at
 
 # How far apart two unit vectors can be.
 DIAMETER = {"euclidean": 2.0, "squared_euclidean": 4.0, "cosine": 2.0}

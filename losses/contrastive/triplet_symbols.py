@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from losses.spec import Symbol
+from lossprism.losses.spec import Symbol
 
 MINED = {"anchors": "embeddings", "classes": "paired_classes"}
 GIVEN_NOTE = (

@@ -7,15 +7,15 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.kernels import mean_of
-from losses.kernels.lists import distill_kl as distill_kl_by_rows
-from losses.kernels.value_with_gradient import with_gradient
-from losses.labels import COSINES, Ends
-from losses.library_peers import LISTED_VECTORS, SENTENCE_TRANSFORMERS, Peer
-from losses.lists.list_common import log_shares_of, present_in
-from losses.lists.minimum import least_cross_entropies, width_of
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.kernels import mean_of
+from lossprism.losses.kernels.lists import distill_kl as distill_kl_by_rows
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.labels import COSINES, Ends
+from lossprism.losses.library_peers import LISTED_VECTORS, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.lists.list_common import log_shares_of, present_in
+from lossprism.losses.lists.minimum import least_cross_entropies, width_of
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 DIVERGENCES = ("kl", "ce")
 

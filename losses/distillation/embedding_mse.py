@@ -7,10 +7,10 @@ from functools import partial
 from torch import Tensor
 from torch.nn import functional
 
-from losses import inputs
-from losses.geometry import cosine, unit
-from losses.sentence_transformers_equivalents import Equivalent
-from losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.geometry import cosine, unit
+from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.spec import Convention, LossSpec, Symbol
 
 
 def embedding_mse_definition(embeddings: Tensor, teacher_embeddings: Tensor) -> Tensor:

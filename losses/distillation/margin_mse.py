@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from losses import inputs
-from losses.kernels import mean_of
-from losses.labels import COSINES, Ends
-from losses.library_peers import MARGIN_VECTORS, SENTENCE_TRANSFORMERS, Peer
-from losses.lists.list_common import present_in
-from losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.kernels import mean_of
+from lossprism.losses.labels import COSINES, Ends
+from lossprism.losses.library_peers import MARGIN_VECTORS, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.lists.list_common import present_in
+from lossprism.losses.spec import Convention, LossSpec, Symbol
 
 HALVINGS = 60  # of an interval of length 2, to the last digit
 

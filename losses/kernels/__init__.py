@@ -4,13 +4,13 @@
 the other files never build the N×N matrix of a large batch.
 """
 
-from losses.kernels.ordered_log_sum import (
+from lossprism.losses.kernels.ordered_log_sum import (
     log1p_ordered_sum_exp,
     ordered_sum,
     ordered_sum_of_levels,
 )
-from losses.kernels.pairwise_sums import hinge_sum, largest_violation, logistic_sum
-from losses.kernels.stable_functions import (
+from lossprism.losses.kernels.pairwise_sums import hinge_sum, largest_violation, logistic_sum
+from lossprism.losses.kernels.stable_functions import (
     log1p_sum_exp,
     log_add_exp,
     log_sum_exp,

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from losses.geometry import dot_matrix, unit_and_pull
-from losses.inputs import may_ask
-from losses.kernels.stable_functions import exp_, flush_, softplus
-from losses.kernels.tile_sizes import max_matrix_rows
+from lossprism.losses.geometry import dot_matrix, unit_and_pull
+from lossprism.losses.inputs import may_ask
+from lossprism.losses.kernels.stable_functions import exp_, flush_, softplus
+from lossprism.losses.kernels.tile_sizes import max_matrix_rows
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from losses.kernels.lists import Summed, number_of
-from losses.kernels.tile_sizes import rows_at_once
+from lossprism.losses.kernels.lists import Summed, number_of
+from lossprism.losses.kernels.tile_sizes import rows_at_once
 
 TILE = 2**17  # pairs at a time, about
 FAR = 1e4  # e^−FAR is 0 in every type

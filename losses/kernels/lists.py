@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses.inputs import may_ask
+from lossprism.losses.inputs import may_ask
 
 STEEP = {torch.float32: 80.0, torch.float64: 600.0}  # e to it, either way, is a number
 

@@ -20,12 +20,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from losses import geometry
-from losses.inputs import may_ask
-from losses.kernels.class_losses import both_ways, parts_of
-from losses.kernels.stable_functions import softplus
-from losses.kernels.tile_sizes import rows_at_once
-from losses.torch_internals import cdist_backward
+from lossprism.losses import geometry
+from lossprism.losses.inputs import may_ask
+from lossprism.losses.kernels.class_losses import both_ways, parts_of
+from lossprism.losses.kernels.stable_functions import softplus
+from lossprism.losses.kernels.tile_sizes import rows_at_once
+from lossprism.losses.torch_internals import cdist_backward
 
 TILE = 2**20  # distances at a time where whole rows are needed
 # Up to how many positives of an anchor comparing is faster than sorting: for a sum, for a least.

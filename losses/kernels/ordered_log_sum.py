@@ -16,9 +16,9 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses.inputs import may_ask
-from losses.kernels.stable_functions import log1p_sum_exp, softplus
-from losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.inputs import may_ask
+from lossprism.losses.kernels.stable_functions import log1p_sum_exp, softplus
+from lossprism.losses.kernels.value_with_gradient import with_gradient
 
 MATRIX_BELOW = 192  # rows; up to here the N×N comparison is faster than anything clever
 # Rows, up to which all terms are faster than sums of logarithms: a GPU takes as long for a million

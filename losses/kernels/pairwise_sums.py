@@ -14,12 +14,12 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses.inputs import may_ask
-from losses.kernels.cell_terms import logistic_terms, logistic_weights_
-from losses.kernels.ordered_log_sum import accurate, levels_in_order
-from losses.kernels.tile_sizes import max_matrix_rows, max_tile_cells, rows_at_once
-from losses.kernels.value_with_gradient import with_gradient
-from losses.torch_internals import in_torch_func
+from lossprism.losses.inputs import may_ask
+from lossprism.losses.kernels.cell_terms import logistic_terms, logistic_weights_
+from lossprism.losses.kernels.ordered_log_sum import accurate, levels_in_order
+from lossprism.losses.kernels.tile_sizes import max_matrix_rows, max_tile_cells, rows_at_once
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.torch_internals import in_torch_func
 
 # Rows, up to which one matrix is fastest.
 LOGISTIC_BELOW, LARGEST_BELOW = 512, 288

@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from losses.duplicate_text_masks import absent_by
-from losses.geometry import unit_and_pull
-from losses.inputs import may_ask, must_be_finite, must_be_made_of_finite
-from losses.kernels.class_losses import temperature_gradient
-from losses.kernels.mined_triplets import TERMS, Distances, Rows, number_of_terms
-from losses.kernels.stable_functions import exp_, flush_, softplus
-from losses.kernels.tiled import SAFE, Directions
+from lossprism.losses.duplicate_text_masks import absent_by
+from lossprism.losses.geometry import unit_and_pull
+from lossprism.losses.inputs import may_ask, must_be_finite, must_be_made_of_finite
+from lossprism.losses.kernels.class_losses import temperature_gradient
+from lossprism.losses.kernels.mined_triplets import TERMS, Distances, Rows, number_of_terms
+from lossprism.losses.kernels.stable_functions import exp_, flush_, softplus
+from lossprism.losses.kernels.tiled import SAFE, Directions
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 

@@ -15,10 +15,10 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from losses.duplicate_text_masks import Absent
-from losses.kernels.cell_terms import logistic_terms, share_of_others
-from losses.kernels.stable_functions import exp_, flush_
-from losses.kernels.tiled import (
+from lossprism.losses.duplicate_text_masks import Absent
+from lossprism.losses.kernels.cell_terms import logistic_terms, share_of_others
+from lossprism.losses.kernels.stable_functions import exp_, flush_
+from lossprism.losses.kernels.tiled import (
     SAFE,
     Logits,
     height,

@@ -15,17 +15,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from losses.duplicate_text_masks import Absent
-from losses.geometry import divisors
-from losses.kernels.cell_terms import (
+from lossprism.losses.duplicate_text_masks import Absent
+from lossprism.losses.geometry import divisors
+from lossprism.losses.kernels.cell_terms import (
     logistic_terms,
     logistic_weights_,
     mistaken_,
     only_others_,
     share_of_others,
 )
-from losses.kernels.stable_functions import exp_, flush_
-from losses.kernels.tile_sizes import rows_at_once
+from lossprism.losses.kernels.stable_functions import exp_, flush_
+from lossprism.losses.kernels.tile_sizes import rows_at_once
 
 # Logits up to this size need no shift before exp: neither e⁶⁵, nor the sum of 10⁹ of them, nor
 # e⁻⁶⁵ leaves the range of float32 and bfloat16.

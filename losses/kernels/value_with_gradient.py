@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 import torch
 from torch import Tensor
 
-from losses.inputs import may_ask, savable, would_be_lowered
-from losses.torch_internals import (
+from lossprism.losses.inputs import may_ask, savable, would_be_lowered
+from lossprism.losses.torch_internals import (
     below_autograd,
     graph_is_kept,
     in_torch_func,

@@ -8,13 +8,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.kernels import mean_of
-from losses.kernels.list_pairs import approx_ndcg as approx_ndcg_by_lists
-from losses.kernels.value_with_gradient import with_gradient
-from losses.labels import COSINES, Ends
-from losses.library_peers import LISTED, Peer
-from losses.lists.list_common import (
+from lossprism.losses import inputs
+from lossprism.losses.kernels import mean_of
+from lossprism.losses.kernels.list_pairs import approx_ndcg as approx_ndcg_by_lists
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.labels import COSINES, Ends
+from lossprism.losses.library_peers import LISTED, Peer
+from lossprism.losses.lists.list_common import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
     READS,
@@ -26,10 +26,10 @@ from losses.lists.list_common import (
     present_in,
     scored_lists,
 )
-from losses.lists.minimum import least_soft_ranks, width_of
-from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
-from losses.minimum import Bound
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.lists.minimum import least_soft_ranks, width_of
+from lossprism.losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
+from lossprism.losses.minimum import Bound
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def approx_ndcg_definition(

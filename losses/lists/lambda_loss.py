@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.kernels import softplus
-from losses.kernels.list_pairs import lambda_loss as lambda_loss_by_lists
-from losses.kernels.value_with_gradient import with_gradient
-from losses.labels import COSINES, Ends
-from losses.library_peers import LISTED, SENTENCE_TRANSFORMERS, Peer
-from losses.lists.list_common import (
+from lossprism.losses import inputs
+from lossprism.losses.kernels import softplus
+from lossprism.losses.kernels.list_pairs import lambda_loss as lambda_loss_by_lists
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.labels import COSINES, Ends
+from lossprism.losses.library_peers import LISTED, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.lists.list_common import (
     LIST_SYMBOLS,
     READS,
     READS_JUDGED,
@@ -25,8 +25,8 @@ from losses.lists.list_common import (
     present_in,
     scored_lists,
 )
-from losses.minimum import Bound, softplus_at
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.minimum import Bound, softplus_at
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 SCHEMES = ("ndcg2pp", "ndcg2", "lambdarank", "ndcg1", "none")
 REDUCTIONS = ("mean", "sum")

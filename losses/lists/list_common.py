@@ -11,9 +11,9 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.kernels import log_sum_exp
-from losses.spec import Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.kernels import log_sum_exp
+from lossprism.losses.spec import Parameter, Symbol
 
 TEMPERATURE = Parameter(
     "temperature",

@@ -8,13 +8,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.kernels import mean_of
-from losses.kernels.lists import cross_entropy
-from losses.kernels.value_with_gradient import with_gradient
-from losses.labels import COSINES, Ends
-from losses.library_peers import LISTED, SENTENCE_TRANSFORMERS, Peer
-from losses.lists.list_common import (
+from lossprism.losses import inputs
+from lossprism.losses.kernels import mean_of
+from lossprism.losses.kernels.lists import cross_entropy
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.labels import COSINES, Ends
+from lossprism.losses.library_peers import LISTED, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.lists.list_common import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
     READS,
@@ -25,8 +25,8 @@ from losses.lists.list_common import (
     present_in,
     scored_lists,
 )
-from losses.lists.minimum import least_cross_entropies, width_of
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.lists.minimum import least_cross_entropies, width_of
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 TARGETS = ("softmax", "normalized", "raw")
 RANK_TARGETS = ("raw", "normalized")

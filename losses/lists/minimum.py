@@ -8,9 +8,9 @@ import math
 import torch
 from torch import Tensor
 
-from losses.kernels import mean_of
-from losses.labels import Ends
-from losses.minimum import KEPT_FLOORS, Bound, least_in_box
+from lossprism.losses.kernels import mean_of
+from lossprism.losses.labels import Ends
+from lossprism.losses.minimum import KEPT_FLOORS, Bound, least_in_box
 
 HALVINGS = 80
 MAX_CANDIDATES = 512  # more take too long for a moving slider

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from losses.kernels import sigmoid
-from losses.spec import Symbol
+from lossprism.losses.kernels import sigmoid
+from lossprism.losses.spec import Symbol
 
 
 def soft_ranks(differences: Tensor, pairs: Tensor) -> Tensor:

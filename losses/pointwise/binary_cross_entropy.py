@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from losses import inputs
-from losses.kernels import softplus
-from losses.labels import COSINES, UNIT, Ends
-from losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
-from losses.minimum import softplus_at
-from losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.kernels import softplus
+from lossprism.losses.labels import COSINES, UNIT, Ends
+from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.minimum import softplus_at
+from lossprism.losses.spec import Convention, LossSpec, Symbol
 
 
 def binary_cross_entropy_definition(scores: Tensor, labels: Tensor) -> Tensor:

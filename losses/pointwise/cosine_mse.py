@@ -5,11 +5,11 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn import functional
 
-from losses import inputs
-from losses.labels import COSINES, Ends
-from losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
-from losses.sentence_transformers_equivalents import of_pairs
-from losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.labels import COSINES, Ends
+from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.sentence_transformers_equivalents import of_pairs
+from lossprism.losses.spec import Convention, LossSpec, Symbol
 
 
 def cosine_mse_definition(scores: Tensor, labels: Tensor) -> Tensor:

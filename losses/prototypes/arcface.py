@@ -7,18 +7,18 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.geometry import cosine_matrix, sine
-from losses.kernels import log1p_sum_exp
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
-from losses.prototypes.softmax import (
+from lossprism.losses import inputs
+from lossprism.losses.geometry import cosine_matrix, sine
+from lossprism.losses.kernels import log1p_sum_exp
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
+from lossprism.losses.prototypes.softmax import (
     PROTOTYPE_SYMBOLS,
     evenly_many,
     log1p_of_others,
     moved_by_tiles,
 )
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def arcface_definition(

@@ -7,15 +7,15 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.geometry import cosine_matrix
-from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of
-from losses.kernels.tiled import against_others, directions_and_logits
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
-from losses.minimum import softplus_at
-from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels import log1p_sum_exp, log_sum_exp, mean_of
+from lossprism.losses.kernels.tiled import against_others, directions_and_logits
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
+from lossprism.losses.minimum import softplus_at
+from lossprism.losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def proxy_nca_definition(

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, nll_loss
 
-from losses import inputs
-from losses.geometry import cosine_matrix, dot_matrix
-from losses.kernels import log1p_sum_exp, small_batch
-from losses.kernels.cell_terms import logistic_terms
-from losses.kernels.tiled import Logits, against_others, directions_and_logits
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
-from losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.geometry import cosine_matrix, dot_matrix
+from lossprism.losses.kernels import log1p_sum_exp, small_batch
+from lossprism.losses.kernels.cell_terms import logistic_terms
+from lossprism.losses.kernels.tiled import Logits, against_others, directions_and_logits
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
+from lossprism.losses.spec import Convention, LossSpec, Symbol
 
 # Logits, up to which one matrix is faster than tiles; up to the most, torch's own steps still are,
 # where their matrix is no more than the gradient that would be kept in its place.

@@ -8,24 +8,24 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.geometry import cosine_and_pull, unit
-from losses.kernels import log1p_sum_exp, ordered_sum
-from losses.kernels.ordered_log_sum import accurate
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import Peer
-from losses.minimum import least_over_levels
-from losses.ranking.ordered_pair_common import (
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_and_pull, unit
+from lossprism.losses.kernels import log1p_sum_exp, ordered_sum
+from lossprism.losses.kernels.ordered_log_sum import accurate
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import Peer
+from lossprism.losses.minimum import least_over_levels
+from lossprism.losses.ranking.ordered_pair_common import (
     LOG1P_OF_TERMS,
     PAIR_SYMBOLS,
     SCALE,
     ordered_count,
     scaled_parts,
 )
-from losses.sentence_transformers_equivalents import of_pairs
-from losses.spec import Convention, LossSpec, Symbol
-from losses.term_forms import Separable
+from lossprism.losses.sentence_transformers_equivalents import of_pairs
+from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.term_forms import Separable
 
 
 def angle_definition(

@@ -7,16 +7,16 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.kernels import (
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import (
     log1p_ordered_sum_exp,
     log1p_sum_exp,
 )
-from losses.labels import COSINES, Ends
-from losses.ranking.ordered_pair_common import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
-from losses.spec import LossSpec, Parameter, Symbol
-from losses.term_forms import Separable
+from lossprism.losses.labels import COSINES, Ends
+from lossprism.losses.ranking.ordered_pair_common import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
+from lossprism.losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses.term_forms import Separable
 
 
 def circle_definition(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.geometry import cosine_matrix
-from losses.kernels import class_losses as large
-from losses.kernels import (
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels import class_losses as large
+from lossprism.losses.kernels import (
     log1p_sum_exp,
     log_sum_exp,
     mean_of,
@@ -17,13 +17,13 @@ from losses.kernels import (
     small_batch,
     softplus,
 )
-from losses.kernels.class_losses import is_small
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import CLASSED, METRIC_LEARNING, Peer
-from losses.ranking.circle import SCALE, SUM_SYMBOLS, all_terms
-from losses.ranking.ordered_pair_common import PAIR_SYMBOLS, ordered_count
-from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.term_forms import Separable
+from lossprism.losses.kernels.class_losses import is_small
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
+from lossprism.losses.ranking.circle import SCALE, SUM_SYMBOLS, all_terms
+from lossprism.losses.ranking.ordered_pair_common import PAIR_SYMBOLS, ordered_count
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.term_forms import Separable
 
 
 def circle_self_paced_definition(

@@ -7,22 +7,22 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
-from losses.kernels.pairwise_sums import sum_of_gaps
-from losses.labels import COSINES
-from losses.minimum import least_over_levels
-from losses.ranking.ordered_pair_common import (
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
+from lossprism.losses.kernels.pairwise_sums import sum_of_gaps
+from lossprism.losses.labels import COSINES
+from lossprism.losses.minimum import least_over_levels
+from lossprism.losses.ranking.ordered_pair_common import (
     LOG1P_OF_TERMS,
     PAIR_SYMBOLS,
     SCALE,
     ordered_count,
     scaled_parts,
 )
-from losses.sentence_transformers_equivalents import of_pairs
-from losses.spec import Convention, LossSpec, Symbol
-from losses.term_forms import Separable
+from lossprism.losses.sentence_transformers_equivalents import of_pairs
+from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.term_forms import Separable
 
 
 def cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:

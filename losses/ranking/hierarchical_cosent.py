@@ -8,13 +8,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.kernels import log1p_sum_exp, ordered_sum_of_levels
-from losses.kernels.value_with_gradient import with_gradient
-from losses.minimum import least_over_levels
-from losses.ranking.ordered_pair_common import SCALE, ordered_count
-from losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import log1p_sum_exp, ordered_sum_of_levels
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.minimum import least_over_levels
+from lossprism.losses.ranking.ordered_pair_common import SCALE, ordered_count
+from lossprism.losses.spec import LossSpec, Parameter, Symbol
 
 
 def hierarchical_cosent_definition(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.kernels import hinge_sum, mean_of
-from losses.kernels.pairwise_sums import sum_of_gaps
-from losses.labels import COSINES, Ends
-from losses.library_peers import SCORES, Peer
-from losses.ranking.ordered_pair_common import GRADED, PAIR_SYMBOLS, ordered_count
-from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.term_forms import HingeSum
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import hinge_sum, mean_of
+from lossprism.losses.kernels.pairwise_sums import sum_of_gaps
+from lossprism.losses.labels import COSINES, Ends
+from lossprism.losses.library_peers import SCORES, Peer
+from lossprism.losses.ranking.ordered_pair_common import GRADED, PAIR_SYMBOLS, ordered_count
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.term_forms import HingeSum
 
 
 def pairwise_hinge_definition(

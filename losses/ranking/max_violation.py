@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.kernels import largest_violation
-from losses.ranking.ordered_pair_common import PAIR_SYMBOLS
-from losses.spec import LossSpec, Symbol
-from losses.term_forms import Largest
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import largest_violation
+from lossprism.losses.ranking.ordered_pair_common import PAIR_SYMBOLS
+from lossprism.losses.spec import LossSpec, Symbol
+from lossprism.losses.term_forms import Largest
 
 
 def max_violation_definition(scores: Tensor, labels: Tensor) -> Tensor:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
-from losses.minimum import Bound
-from losses.ranking.ordered_pair_common import LOG1P_OF_TERMS, PAIR_SYMBOLS, SCALE
-from losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
+from lossprism.losses.minimum import Bound
+from lossprism.losses.ranking.ordered_pair_common import LOG1P_OF_TERMS, PAIR_SYMBOLS, SCALE
+from lossprism.losses.spec import LossSpec, Parameter, Symbol
 
 
 def multitask_cosent_definition(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from losses.spec import Parameter, Symbol
+from lossprism.losses.spec import Parameter, Symbol
 
 
 def ordered_count(labels: Tensor) -> int:

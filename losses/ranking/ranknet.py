@@ -6,14 +6,14 @@ import math
 
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.kernels import logistic_sum, mean_of, softplus
-from losses.kernels.pairwise_sums import ties_by_label
-from losses.labels import UNJUDGED
-from losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
-from losses.ranking.ordered_pair_common import GRADED, PAIR_SYMBOLS, SCALE, ordered_count
-from losses.ranking.ranknet_reference_values import (
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.kernels import logistic_sum, mean_of, softplus
+from lossprism.losses.kernels.pairwise_sums import ties_by_label
+from lossprism.losses.labels import UNJUDGED
+from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
+from lossprism.losses.ranking.ordered_pair_common import GRADED, PAIR_SYMBOLS, SCALE, ordered_count
+from lossprism.losses.ranking.ranknet_reference_values import (
     binary_floor,
     by_gap_collapse,
     by_gap_floor,
@@ -23,8 +23,8 @@ from losses.ranking.ranknet_reference_values import (
     of_judged,
     per_item_floor,
 )
-from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.term_forms import LogisticSum
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.term_forms import LogisticSum
 
 REDUCTIONS = ("sum", "mean", "none")
 

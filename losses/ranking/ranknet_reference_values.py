@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import Tensor
 
-from losses.kernels.pairwise_sums import sum_of_gaps
-from losses.labels import COSINES, UNJUDGED, Ends
-from losses.minimum import softplus_at
-from losses.ranking.ordered_pair_common import ordered_count
+from lossprism.losses.kernels.pairwise_sums import sum_of_gaps
+from lossprism.losses.labels import COSINES, UNJUDGED, Ends
+from lossprism.losses.minimum import softplus_at
+from lossprism.losses.ranking.ordered_pair_common import ordered_count
 
 
 def of_judged(landmark: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,6 +1,6 @@
 """Every loss for the trainers of sentence-transformers: ``CosentLoss(model, scale=20.0)``.
 
-    from losses.sentence_transformers import CosentLoss
+    from lossprism.losses.sentence_transformers import CosentLoss
     SentenceTransformerTrainer(model=model, train_dataset=pairs, loss=CosentLoss(model)).train()
 
 The class of each loss in `LOSSES` is made below and takes a SentenceTransformer (a bi-encoder) or
@@ -48,24 +48,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from losses.sentence_transformers.candidate_lists import whole_lists
-from losses.sentence_transformers.layers import layer_stack, move_only
-from losses.sentence_transformers.sampler_check import check_epoch
-from losses.sentence_transformers.sequential_batches import in_order
-from losses.sentence_transformers.trainer_batch import Examples
-from losses.sentence_transformers.trainer_classes import EXPORTED, TRAINING_LOSSES, training_loss
-from losses.sentence_transformers.training_loss import TrainingLoss
-from losses.sentence_transformers.vector_losses import with_vectors
+from lossprism.losses.sentence_transformers.candidate_lists import whole_lists
+from lossprism.losses.sentence_transformers.layers import layer_stack, move_only
+from lossprism.losses.sentence_transformers.sampler_check import check_epoch
+from lossprism.losses.sentence_transformers.sequential_batches import in_order
+from lossprism.losses.sentence_transformers.trainer_batch import Examples
+from lossprism.losses.sentence_transformers.trainer_classes import (
+    EXPORTED,
+    TRAINING_LOSSES,
+    training_loss,
+)
+from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses.sentence_transformers.vector_losses import with_vectors
 
 if TYPE_CHECKING:
-    from losses.sentence_transformers.callback import PrismCallback
+    from lossprism.losses.sentence_transformers.callback import PrismCallback
 
 
 def __getattr__(name: str) -> Any:
     """Load the callback on first use, since it imports transformers."""
     if name != "PrismCallback":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from losses.sentence_transformers.callback import PrismCallback
+    from lossprism.losses.sentence_transformers.callback import PrismCallback
 
     return PrismCallback
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from losses.gather import gather_rows
-from losses.inputs import may_ask, must_be_finite
-from losses.labels import COSINES, UNIT, Ends, LabelRules, holds, label_range_of, middle
-from losses.spec import LossSpec
+from lossprism.losses.gather import gather_rows
+from lossprism.losses.inputs import may_ask, must_be_finite
+from lossprism.losses.labels import COSINES, UNIT, Ends, LabelRules, holds, label_range_of, middle
+from lossprism.losses.spec import LossSpec
 
 CHOOSE = (
     "label_range=(low, high), the ends of the scale of all labels "

@@ -19,14 +19,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from losses import LOSSES, LossSpec
-from losses.geometry import effective_count, unit
-from losses.sentence_transformers.candidate_lists import rows_in, value_within_lists
-from losses.sentence_transformers.class_recognition import recognised
-from losses.sentence_transformers.matryoshka_wrappers import inner_of, on_prefixes
-from losses.sentence_transformers.trainer_batch import Examples
-from losses.sentence_transformers.trainer_classes import TRAINING_LOSSES, training_loss
-from losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.geometry import effective_count, unit
+from lossprism.losses.sentence_transformers.candidate_lists import rows_in, value_within_lists
+from lossprism.losses.sentence_transformers.class_recognition import recognised
+from lossprism.losses.sentence_transformers.matryoshka_wrappers import inner_of, on_prefixes
+from lossprism.losses.sentence_transformers.trainer_batch import Examples
+from lossprism.losses.sentence_transformers.trainer_classes import TRAINING_LOSSES, training_loss
+from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
 
 # By how much our value may differ from the training's for both to be one loss: what float32, and
 # what half precision, keep of a sum.

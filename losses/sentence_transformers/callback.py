@@ -1,6 +1,6 @@
 """A callback that logs measurements of a training's batches, and saves some of them.
 
-from losses.sentence_transformers import PrismCallback
+from lossprism.losses.sentence_transformers import PrismCallback
 SentenceTransformerTrainer(…, loss=MultipleNegativesRankingLoss(model),
                            callbacks=[PrismCallback(every=50, folder="prism")]).train()
 """
@@ -18,12 +18,12 @@ import torch
 from torch import Tensor, nn
 from transformers import TrainerCallback
 
-from losses.sentence_transformers import saved_batch
-from losses.sentence_transformers.batch_metrics import Caught, Measured, measured
-from losses.sentence_transformers.candidate_lists import is_ragged, paired
-from losses.sentence_transformers.class_recognition import CALLBACK_RECORD
-from losses.sentence_transformers.matryoshka_wrappers import ON_LAYERS, inner_of
-from losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses.sentence_transformers import saved_batch
+from lossprism.losses.sentence_transformers.batch_metrics import Caught, Measured, measured
+from lossprism.losses.sentence_transformers.candidate_lists import is_ragged, paired
+from lossprism.losses.sentence_transformers.class_recognition import CALLBACK_RECORD
+from lossprism.losses.sentence_transformers.matryoshka_wrappers import ON_LAYERS, inner_of
+from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
 
 LOGGED = "prism_"
 FIGURES = ("collapse", "floor", "effective_terms", "gradient_norm")

@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from losses.combined.composed import chosen, handed
-from losses.query_groups import lists_of
-from losses.readable_inputs import READABLE
-from losses.sentence_transformers.duplicate_texts import text_numbers, tokens_apart
-from losses.spec import LossSpec
+from lossprism.losses.combined.composed import chosen, handed
+from lossprism.losses.query_groups import lists_of
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.sentence_transformers.duplicate_texts import text_numbers, tokens_apart
+from lossprism.losses.spec import LossSpec
 
 
 class LabelColumns(NamedTuple):

@@ -7,9 +7,9 @@ import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from losses import LOSSES, LossSpec
-from losses.aliases import LIBRARY, classes_of, names_of, plain
-from losses.spec import ParameterValue
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.aliases import LIBRARY, classes_of, names_of, plain
+from lossprism.losses.spec import ParameterValue
 
 # Under this name `PrismCallback` says which loss it was, among the callbacks of trainer_state.json.
 CALLBACK_RECORD = "prism"

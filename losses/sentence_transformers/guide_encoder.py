@@ -8,8 +8,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from losses.sentence_transformers.duplicate_texts import rows_of_tokens
-from losses.sentence_transformers.trainer_batch import at_least_single
+from lossprism.losses.sentence_transformers.duplicate_texts import rows_of_tokens
+from lossprism.losses.sentence_transformers.trainer_batch import at_least_single
 
 
 class Guide:

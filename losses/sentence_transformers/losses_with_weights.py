@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from losses.sentence_transformers.trainer_batch import Examples, given
-from losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses.sentence_transformers.trainer_batch import Examples, given
+from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
 
 
 def embedding_width(model: nn.Module) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch import nn
 
-from losses import LOSSES, LossSpec
+from lossprism.losses import LOSSES, LossSpec
 
 # Around a loss on layers of the model, whose vectors no batch shows.
 ON_LAYERS = ("AdaptiveLayerLoss", "Matryoshka2dLoss")

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from losses import geometry
-from losses.sentence_transformers.layers import layer_stack
-from losses.sentence_transformers.trainer_batch import Examples, at_least_single
-from losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses import geometry
+from lossprism.losses.sentence_transformers.layers import layer_stack
+from lossprism.losses.sentence_transformers.trainer_batch import Examples, at_least_single
+from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
 
 
 class LevelTrainingLoss(TrainingLoss):

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from losses.combined.vector_queue import Queues
-from losses.sentence_transformers.trainer_batch import Examples
-from losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses.combined.vector_queue import Queues
+from lossprism.losses.sentence_transformers.trainer_batch import Examples
+from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
 
 # Rows of one batch have classes below it, which are others in each batch.
 CLASSES = 1 << 32

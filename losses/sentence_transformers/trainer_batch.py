@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from losses import geometry
-from losses.gather import gathered
-from losses.labels import UNIT, Ends, cosine_labels, unit_labels
-from losses.query_groups import at, margins_of, triplets_of
-from losses.unjudged_labels import judged_in
+from lossprism.losses import geometry
+from lossprism.losses.gather import gathered
+from lossprism.losses.labels import UNIT, Ends, cosine_labels, unit_labels
+from lossprism.losses.query_groups import at, margins_of, triplets_of
+from lossprism.losses.unjudged_labels import judged_in
 
 SIMILARITIES = {"cosine": geometry.cosine, "dot": geometry.dot}
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from losses import LOSSES, LossSpec
-from losses.combined.vector_queue import KEPT
-from losses.library_peers import SENTENCE_TRANSFORMERS as LIBRARY
-from losses.modules import module_name
-from losses.sentence_transformers.losses_with_weights import (
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.combined.vector_queue import KEPT
+from lossprism.losses.library_peers import SENTENCE_TRANSFORMERS as LIBRARY
+from lossprism.losses.modules import module_name
+from lossprism.losses.sentence_transformers.losses_with_weights import (
     ClassifierTrainingLoss,
     PrototypeTrainingLoss,
     TripletTrainingLoss,
 )
-from losses.sentence_transformers.multi_level_loss import LevelTrainingLoss
-from losses.sentence_transformers.queued_loss import QueuedTrainingLoss
-from losses.sentence_transformers.training_loss import TrainingLoss
-from losses.sentence_transformers.vector_losses import VectorTrainingLoss
+from lossprism.losses.sentence_transformers.multi_level_loss import LevelTrainingLoss
+from lossprism.losses.sentence_transformers.queued_loss import QueuedTrainingLoss
+from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses.sentence_transformers.vector_losses import VectorTrainingLoss
 
 # Our classes that are taken for one of the library's of almost the same name.
 NEAR_NAMES = {"distill_kl": "DistillKLDivLoss"}

@@ -12,13 +12,13 @@ import torch.distributed as distributed
 from torch import Tensor, nn
 from torch.nn import functional
 
-from losses import LOSSES, LossSpec, inputs
-from losses.gather import for_mean, gather_rows, processes
-from losses.labels import UNIT, LabelRules
-from losses.modules import Settled
-from losses.readable_inputs import READABLE
-from losses.sentence_transformers.batch_label_rules import BatchRules
-from losses.sentence_transformers.candidate_lists import (
+from lossprism.losses import LOSSES, LossSpec, inputs
+from lossprism.losses.gather import for_mean, gather_rows, processes
+from lossprism.losses.labels import UNIT, LabelRules
+from lossprism.losses.modules import Settled
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.sentence_transformers.batch_label_rules import BatchRules
+from lossprism.losses.sentence_transformers.candidate_lists import (
     by_pair,
     compares_within_lists,
     is_ragged,
@@ -28,9 +28,9 @@ from losses.sentence_transformers.candidate_lists import (
     split_labels,
     value_within_lists,
 )
-from losses.sentence_transformers.duplicate_texts import text_numbers, tokens_apart
-from losses.sentence_transformers.guide_encoder import Guide
-from losses.sentence_transformers.trainer_batch import (
+from lossprism.losses.sentence_transformers.duplicate_texts import text_numbers, tokens_apart
+from lossprism.losses.sentence_transformers.guide_encoder import Guide
+from lossprism.losses.sentence_transformers.trainer_batch import (
     SIMILARITIES,
     Examples,
     at_least_single,

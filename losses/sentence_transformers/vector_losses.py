@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from losses.sentence_transformers.candidate_lists import by_pair, rows_in, sizes_of
-from losses.sentence_transformers.guide_encoder import Guide
-from losses.sentence_transformers.trainer_batch import Examples
-from losses.sentence_transformers.training_loss import TrainingLoss
+from lossprism.losses.sentence_transformers.candidate_lists import by_pair, rows_in, sizes_of
+from lossprism.losses.sentence_transformers.guide_encoder import Guide
+from lossprism.losses.sentence_transformers.trainer_batch import Examples
+from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
 
 # What a column of text holds beside its tokens: the teacher's vector of each text [N, D].
 BESIDE = "teacher_embedding"

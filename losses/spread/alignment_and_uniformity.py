@@ -7,15 +7,15 @@ import math
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.geometry import cosine_matrix, unit, unit_and_pull
-from losses.kernels import class_losses as large
-from losses.kernels import log_sum_exp, small_batch
-from losses.kernels.class_losses import is_small
-from losses.kernels.value_with_gradient import with_gradient
-from losses.minimum import simplex_gap
-from losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import cosine_matrix, unit, unit_and_pull
+from lossprism.losses.kernels import class_losses as large
+from lossprism.losses.kernels import log_sum_exp, small_batch
+from lossprism.losses.kernels.class_losses import is_small
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.minimum import simplex_gap
+from lossprism.losses.spec import LossSpec, Parameter, Symbol
 
 
 def alignment_definition(first: Tensor, second: Tensor) -> Tensor:

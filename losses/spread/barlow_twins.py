@@ -6,14 +6,14 @@ import torch
 from torch import Tensor
 from torch.linalg import vector_norm
 
-from losses import inputs
-from losses.gather import gathered
-from losses.geometry import SHORTEST, centred, dot_matrix, unit, unit_and_pull
-from losses.kernels.gram import across
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import OF_PAIRS, Peer
-from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.spread.vicreg import DIMENSIONS, SIDES
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import SHORTEST, centred, dot_matrix, unit, unit_and_pull
+from lossprism.losses.kernels.gram import across
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import OF_PAIRS, Peer
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spread.vicreg import DIMENSIONS, SIDES
 
 
 def barlow_twins_definition(

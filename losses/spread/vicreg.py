@@ -5,13 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from losses import inputs
-from losses.gather import gathered
-from losses.geometry import centred, dot_matrix
-from losses.kernels.gram import between_columns
-from losses.kernels.value_with_gradient import with_gradient
-from losses.library_peers import METRIC_LEARNING, OF_PAIRS, Peer
-from losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses import inputs
+from lossprism.losses.gather import gathered
+from lossprism.losses.geometry import centred, dot_matrix
+from lossprism.losses.kernels.gram import between_columns
+from lossprism.losses.kernels.value_with_gradient import with_gradient
+from lossprism.losses.library_peers import METRIC_LEARNING, OF_PAIRS, Peer
+from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def vicreg_definition(

@@ -7,7 +7,7 @@ import csv
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.run_folder import RunFolder
 from tests.browser.reading import CHANNEL, redrawn, unfold
 from tests.browser.serving import Server
 

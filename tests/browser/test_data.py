@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.locale import say
+from lossprism.explorer.locale import say
 from tests.browser.reading import (
     CHANNEL,
     PROBLEM,

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
-from explorer.web.middleware.visitor_key import COOKIE, HOST_COOKIE
+from lossprism.explorer.web.middleware.visitor_key import COOKIE, HOST_COOKIE
 from tests.browser.serving import Server, free_port
 
 

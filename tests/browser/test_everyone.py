@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.web.site import PAGES
+from lossprism.explorer.web.site import PAGES
 from tests.browser import axe
 from tests.browser.reading import (
     PROBLEM,

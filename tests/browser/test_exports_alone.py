@@ -11,13 +11,13 @@ import pytest
 from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, BrowserContext
 
-from explorer.lab.large.batch import in_order
-from explorer.lab.large.session import open_batch
-from explorer.lab.large.text_buffer import Texts
-from explorer.lab.training.model_card import section
-from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.web.pages.large import takeaway_and_remarks
-from explorer.web.pages.large.requests import Asked, Source
+from lossprism.explorer.lab.large.batch import in_order
+from lossprism.explorer.lab.large.session import open_batch
+from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.lab.training.model_card import section
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.web.pages.large import takeaway_and_remarks
+from lossprism.explorer.web.pages.large.requests import Asked, Source
 from tests.hostile import TEXTS
 from tests.unit.export.test_hostile import LOSSES, SVGS, explored, taken
 from tests.unit.lab.training.test_card import SUMMARY

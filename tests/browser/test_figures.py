@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario, View
-from explorer.export.figure.files import FIGURES
-from explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario, View
+from lossprism.explorer.export.figure.files import FIGURES
+from lossprism.explorer.sources.random_batch import RandomBatch
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ import random
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.core.scenario import Scenario
+from lossprism.explorer.core.scenario import Scenario
 from tests.browser.reading import (
     CHANNEL,
     PROBLEM,

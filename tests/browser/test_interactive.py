@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario, View
-from explorer.export.interactive_figure import interactive_figure, write_interactive
-from explorer.runtime.number_format import display_number
-from explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario, View
+from lossprism.explorer.export.interactive_figure import interactive_figure, write_interactive
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.sources.random_batch import RandomBatch
 from tests.browser.conftest import PATIENCE_MS
 
 pytestmark = pytest.mark.browser

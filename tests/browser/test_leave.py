@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.core.scenario import Scenario
-from losses.sentence_transformers.saved_batch import write
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.losses.sentence_transformers.saved_batch import write
 from tests import hub
 from tests.browser.doctor.test_number import CHANNEL as DOCTOR
 from tests.browser.reading import CHANNEL

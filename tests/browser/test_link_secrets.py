@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, expect
 
-from explorer.core.scenario import Scenario
-from explorer.locale import say
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.locale import say
 from tests.browser.doctor.test_number import opened
 from tests.browser.serving import Server
 

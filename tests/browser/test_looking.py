@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.sources import textbook
+from lossprism.explorer.sources import textbook
 from tests.browser.reading import (
     CANVAS,
     CHANNEL,

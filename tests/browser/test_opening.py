@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.sources import textbook
-from losses import LOSSES
+from lossprism.explorer.sources import textbook
+from lossprism.losses import LOSSES
 from tests.browser.reading import (
     choose,
     figure,

@@ -14,8 +14,8 @@ import pytest
 from gradio_client import Client
 from playwright.sync_api import Browser, Page, Response, expect
 
-from explorer.core.scenario import Data, Scenario
-from explorer.notebook import EmbeddedPage
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.notebook import EmbeddedPage
 from tests.browser.serving import Server
 
 # What a page can try without being asked first, and what a browser would ask for it.

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from explorer.locale import say
+from lossprism.explorer.locale import say
 from tests import nginx_server
 from tests.browser.compare import steering as compare
 from tests.browser.conftest import watched

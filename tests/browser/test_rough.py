@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from explorer.locale import say
+from lossprism.explorer.locale import say
 from tests.browser.reading import (
     CANVAS,
     CHANNEL,

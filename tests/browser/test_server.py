@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from explorer.core.scenario import Data, Scenario
+from lossprism.explorer.core.scenario import Data, Scenario
 from tests import warm
 from tests.browser.reading import (
     CHANNEL,

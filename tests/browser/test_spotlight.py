@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.sources.textbook import load_example
+from lossprism.explorer.sources.textbook import load_example
 from tests.browser.axe import script, violations
 from tests.browser.reading import CANVAS, CHANNEL, choose, redrawn, settle, slider, still
 from tests.browser.serving import Server

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.locale import say
+from lossprism.explorer.locale import say
 from tests.browser.reading import (
     CHANNEL,
     formulas,

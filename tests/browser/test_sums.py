@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.core.scenario import Scenario
+from lossprism.explorer.core.scenario import Scenario
 from tests.browser.compare.steering import opened_page, values
 from tests.browser.reading import loss_shown, redrawn, slider, still, visit
 from tests.browser.serving import Server

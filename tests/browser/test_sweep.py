@@ -7,12 +7,12 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.sweep import sweep
-from explorer.runtime.number_format import display_number
-from explorer.sources.random_batch import RandomBatch
-from losses import cosent
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.sweep import sweep
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import cosent
 from tests.browser.reading import (
     CHANNEL,
     choose,

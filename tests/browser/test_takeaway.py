@@ -76,7 +76,7 @@ def test_tables_as_csv(box: Page) -> None:
 def test_the_code_gives_the_number_again(box: Page, tmp_path: Path) -> None:
     for key, library in (
         ("take.alone", "def cosent_definition"),
-        ("take.ours", "from losses"),
+        ("take.ours", "from lossprism.losses"),
         ("take.twin", "sentence_transformers"),
     ):
         box.click(f"{BOX} [data-say='{key}']")

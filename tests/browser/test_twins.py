@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.core.scenario import Data, Scenario
-from explorer.locale import say
-from explorer.sources.textbook import load_example
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.locale import say
+from lossprism.explorer.sources.textbook import load_example
 from tests.browser.compare.steering import opened_page as beside
 from tests.browser.compare.steering import redrawn as beside_redrawn
 from tests.browser.compare.steering import values

@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.locale import catalogue
-from losses import LOSSES
+from lossprism.explorer.locale import catalogue
+from lossprism.losses import LOSSES
 from tests.browser.reading import (
     choose,
     loss_shown,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-import losses
-from losses.kernels import pairwise_sums
+from lossprism import losses
+from lossprism.losses.kernels import pairwise_sums
 from tests.unit.losses.test_transforms import FORMS, value_and_gradient
 
 PACKAGE = str(Path(losses.__file__).parent)

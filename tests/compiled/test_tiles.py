@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from losses import LOSSES
-from losses.kernels import tiled
+from lossprism.losses import LOSSES
+from lossprism.losses.kernels import tiled
 from tests.unit.losses.kernels.test_tiled import CASES, agree, made
 
 # Other choices make another graph; other numbers do where terms grow too large to be summed as they

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-from explorer.locale import catalogue
+from lossprism.explorer.locale import catalogue
 from tests.judgements import (
     ABOUT,
     DRAWS,

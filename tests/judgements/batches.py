@@ -9,12 +9,12 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from explorer.core.batch import Batch, batch_of_scores, batch_of_vectors
-from explorer.core.explore import explore
-from explorer.core.remarks import remarks
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.sources.pairs import Pairs
-from losses import LOSSES, spec_of
+from lossprism.explorer.core.batch import Batch, batch_of_scores, batch_of_vectors
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.remarks import remarks
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES, spec_of
 from tests.judgements import Among, Said, Source, simulated
 
 

@@ -6,9 +6,9 @@ import functools
 
 import numpy as np
 
-from explorer.lab.large.batch import in_order
-from explorer.lab.large.remarks import judged, remarks_of
-from explorer.lab.large.session import open_batch
+from lossprism.explorer.lab.large.batch import in_order
+from lossprism.explorer.lab.large.remarks import judged, remarks_of
+from lossprism.explorer.lab.large.session import open_batch
 from tests.judgements import Said, Source
 from tests.judgements.batches import graded, hold, names
 

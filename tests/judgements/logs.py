@@ -9,18 +9,23 @@ from collections.abc import Callable
 import numpy as np
 from scipy.signal import lfilter
 
-from explorer.core.label_disagreement import spearman
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.logs.findings import (
+from lossprism.explorer.core.label_disagreement import spearman
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.logs.findings import (
     on_digits,
     on_jumps,
     on_level,
     on_plateau,
 )
-from explorer.lab.doctor.logs.held_out_findings import on_figure, on_gap, on_held_out, on_leak
-from explorer.lab.doctor.logs.log import Curve, curves_of
-from explorer.lab.doctor.logs.run_reference_values import Marks
-from explorer.lab.doctor.minimum_without_labels import Minimum
+from lossprism.explorer.lab.doctor.logs.held_out_findings import (
+    on_figure,
+    on_gap,
+    on_held_out,
+    on_leak,
+)
+from lossprism.explorer.lab.doctor.logs.log import Curve, curves_of
+from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks
+from lossprism.explorer.lab.doctor.minimum_without_labels import Minimum
 from tests.judgements import Among, Said, Source, simulated
 
 CERTAIN = Minimum(0.5)

@@ -6,11 +6,11 @@ import dataclasses
 
 import numpy as np
 
-from explorer.core.batch import batch_of_vectors
-from explorer.core.explore import explore
-from explorer.core.remarks import remarks
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.sources.pairs import Pairs
+from lossprism.explorer.core.batch import batch_of_vectors
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.remarks import remarks
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.sources.pairs import Pairs
 from tests.judgements import Said, Source
 from tests.judgements.batches import hold, of_vectors, told
 

@@ -9,11 +9,21 @@ import numpy as np
 import torch
 from scipy.signal import lfilter
 
-from explorer.lab.training.held_out_metrics import own_places
-from explorer.lab.training.pair_influence import Measured, accuracy_at_1, spearman
-from explorer.lab.training.remarks import on_loss
-from explorer.lab.training.run_comparison import held_out_pairs, of_difference, on_gain, on_repeats
-from explorer.lab.training.run_difference_verdict import by_chance, difference, gain, judged
+from lossprism.explorer.lab.training.held_out_metrics import own_places
+from lossprism.explorer.lab.training.pair_influence import Measured, accuracy_at_1, spearman
+from lossprism.explorer.lab.training.remarks import on_loss
+from lossprism.explorer.lab.training.run_comparison import (
+    held_out_pairs,
+    of_difference,
+    on_gain,
+    on_repeats,
+)
+from lossprism.explorer.lab.training.run_difference_verdict import (
+    by_chance,
+    difference,
+    gain,
+    judged,
+)
 from tests.judgements import Among, Said, Source, simulated
 
 PAIRS = 400

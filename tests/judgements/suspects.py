@@ -8,7 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from explorer.core.label_disagreement import contradictions, disagreement, disagrees, spearman
+from lossprism.explorer.core.label_disagreement import (
+    contradictions,
+    disagreement,
+    disagrees,
+    spearman,
+)
 from tests.judgements import Said, Source, simulated
 from tests.judgements.batches import LATIN, among, graded, hold, of_scores, told, written
 

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
 
-from explorer.lab.doctor.logs.examples import EXAMPLES
-from explorer.lab.doctor.logs.findings import examine_run
-from explorer.locale import catalogue
-from explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.lab.doctor.logs.examples import EXAMPLES
+from lossprism.explorer.lab.doctor.logs.findings import examine_run
+from lossprism.explorer.locale import catalogue
+from lossprism.explorer.sources.encoders import EMBEDDED
 from tests import planted
 from tests.judgements.claims import JUDGEMENTS
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from explorer.lab.doctor.finding import Fault
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.log import Curve, Log
+from lossprism.explorer.lab.doctor.finding import Fault
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.logs.findings import examine_run
+from lossprism.explorer.lab.doctor.logs.log import Curve, Log
 
 DRAWS = 40
 COLLAPSE, FLOOR, NOISE = 4.0, 0.5, 0.06

@@ -12,14 +12,14 @@ from unittest.mock import patch
 
 import numpy as np
 
-from explorer.core.label_disagreement import disagrees
-from explorer.lab.doctor import encoder_checks
-from explorer.lab.doctor.encoder_checks import Seen, examine_encoded, look
-from explorer.lab.doctor.pair_table_profile import profiled
-from explorer.lab.large.encoded_similarities import Encoded
-from explorer.sources.encoders import EMBEDDED, locate
-from explorer.sources.pairs import Pairs
-from losses import LOSSES
+from lossprism.explorer.core.label_disagreement import disagrees
+from lossprism.explorer.lab.doctor import encoder_checks
+from lossprism.explorer.lab.doctor.encoder_checks import Seen, examine_encoded, look
+from lossprism.explorer.lab.doctor.pair_table_profile import profiled
+from lossprism.explorer.lab.large.encoded_similarities import Encoded
+from lossprism.explorer.sources.encoders import EMBEDDED, locate
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES
 from tests.added_encoder import MadeEncoder, added
 
 DRAWS, COUNT, DIMENSION, BATCH = 20, 200, 256, 32

@@ -6,15 +6,15 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from explorer.lab.doctor.class_dataset_checks import examine_classes, read_classes
-from explorer.lab.doctor.dataset_reader import read_content
-from explorer.lab.doctor.finding import Fault
-from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
-from explorer.lab.doctor.pair_dataset_checks import examine
-from explorer.lab.doctor.pair_table_profile import profiled
-from explorer.lab.doctor.text_numbers import folded
-from explorer.sources.pairs import Pairs
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes, read_classes
+from lossprism.explorer.lab.doctor.dataset_reader import read_content
+from lossprism.explorer.lab.doctor.finding import Fault
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.pair_table_profile import profiled
+from lossprism.explorer.lab.doctor.text_numbers import folded
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES
 
 Row = tuple[str, str, float]
 DRAWS, COUNT, BATCH, TOKENS = 6, 300, 32, 256

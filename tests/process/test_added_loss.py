@@ -8,10 +8,10 @@ import subprocess
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
-from explorer.export.figure.matrix import matrix_figure
-from explorer.web.api.endpoints import list_losses
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.web.api.endpoints import list_losses
 from tests import warm
 from tests.test_readme import ADDED_LOSS, ROOT
 
@@ -42,7 +42,7 @@ def over_the_registry(folder):
 
 def with_its_loss(folder):
     """A copy of the packages and of the tests, and in it the file as it is shown."""
-    for package in ("losses", "explorer", "tests"):
+    for package in ("lossprism", "losses", "explorer", "tests"):
         shutil.copytree(ROOT / package, folder / package)  # with what is compiled of it already
     shutil.copy(ROOT / "pyproject.toml", folder)
     place = ADDED_LOSS.splitlines()[0].removeprefix("# ")
@@ -104,7 +104,7 @@ def test_the_tests_over_the_registry_hold_for_the_file_it_adds(tmp_path):
 
 NEW_LOSS = """
 import torch
-from losses.spec import LossSpec, Parameter
+from lossprism.losses.spec import LossSpec, Parameter
 
 
 def exponential(scores, labels, *, rate=1.0):
@@ -129,14 +129,16 @@ EXPONENTIAL = LossSpec(
 @pytest.mark.parametrize("room", ["", "ranking", "mine"])
 def test_adding_a_loss_is_adding_a_file(tmp_path, room):
     """In the package, in one of its rooms, or in a room of its own."""
-    shutil.copytree(ROOT / "losses", tmp_path / "losses")
+    for package in ("lossprism", "losses"):
+        shutil.copytree(ROOT / package, tmp_path / package)
     (tmp_path / "losses" / room).mkdir(exist_ok=True)
     if room == "mine":
         (tmp_path / "losses" / room / "__init__.py").touch()
     (tmp_path / "losses" / room / "exponential.py").write_text(NEW_LOSS)
     code = """
-import losses, torch
-from losses.modules import ExponentialLoss
+import torch
+from lossprism import losses
+from lossprism.losses.modules import ExponentialLoss
 spec = losses.LOSSES["exponential"]
 given = torch.tensor([0.0, 0.0]), torch.tensor([1, 0])
 print(losses.exponential(*given).item(), ExponentialLoss(rate=2.0), spec.definition.__name__)
@@ -145,7 +147,8 @@ print(losses.exponential(*given).item(), ExponentialLoss(rate=2.0), spec.definit
 
 
 def test_two_losses_of_one_name_are_refused(tmp_path):
-    shutil.copytree(ROOT / "losses", tmp_path / "losses")
+    for package in ("lossprism", "losses"):
+        shutil.copytree(ROOT / package, tmp_path / package)
     text = NEW_LOSS.replace("exponential(", "cosent(").replace("=exponential", "=cosent")
     (tmp_path / "losses" / "exponential.py").write_text(text)
     command = [warm.python(), "-c", "import losses"]

@@ -17,10 +17,10 @@ STEPS = """
 import json, sys
 import torch
 found = [list(sys.modules)]
-import losses, losses.modules
+import lossprism.losses, lossprism.losses.modules
 found.append(list(sys.modules))
-from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
 explore(Scenario())
 found.append(list(sys.modules))
 print(json.dumps(found))
@@ -43,16 +43,14 @@ def test_exploring_needs_no_web_page_and_no_encoder(loaded):
 
 def test_the_package_asks_for_torch_only(loaded):
     roots = {name.partition(".")[0] for name in loaded["losses"] - loaded["torch"]}
-    assert not roots - sys.stdlib_module_names - {"losses"}
-    heavy = (
-        "gradio transformers pandas scipy sentence_transformers pytorch_metric_learning explorer"
-    )
-    assert not loaded["losses"] & set(heavy.split())
+    assert not roots - sys.stdlib_module_names - {"lossprism", "losses"}
+    heavy = "gradio transformers pandas scipy sentence_transformers pytorch_metric_learning"
+    assert not loaded["losses"] & {*heavy.split(), "lossprism.explorer"}
 
 
 def test_loading_an_example_imports_no_model_library():
     code = (
-        "import sys; from explorer.sources.textbook import EXAMPLES, load_example\n"
+        "import sys; from lossprism.explorer.sources.textbook import EXAMPLES, load_example\n"
         "[load_example(name) for name in EXAMPLES]\n"
         "print({'torch', 'transformers', 'pyarrow', 'pandas'} & set(sys.modules))"
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.core.scenario import Scenario
+from lossprism.explorer.core.scenario import Scenario
 from tests import warm
 from tests.unit.export.test_interactive import data_in
 

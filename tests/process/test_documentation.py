@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from explorer.locale import LANGUAGES
-from explorer.web.api.endpoints import ENDPOINTS
-from losses import LOSSES
+from lossprism.explorer.locale import LANGUAGES
+from lossprism.explorer.web.api.endpoints import ENDPOINTS
+from lossprism.losses import LOSSES
 from tests import warm
 from tests.code_blocks import ROOT
 

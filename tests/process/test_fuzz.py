@@ -8,7 +8,7 @@ import random
 import pytest
 
 from benchmarks import fuzz
-from explorer.web.site import ENDPOINTS
+from lossprism.explorer.web.site import ENDPOINTS
 from tests import wire
 from tests.browser.serving import Server
 

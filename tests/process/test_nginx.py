@@ -17,9 +17,9 @@ import httpx
 import psutil
 import pytest
 
-from explorer.runtime.problem import Problem
-from explorer.web.middleware.request_limits import refusal
-from explorer.web.middleware.visitor_key import COOKIE, HEADER, HOST_COOKIE
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.middleware.request_limits import refusal
+from lossprism.explorer.web.middleware.visitor_key import COOKIE, HEADER, HOST_COOKIE
 from tests import nginx_server
 from tests.asgi_server import WAIT_S, served
 from tests.browser.serving import free_port

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.web.middleware.visitor_key import COOKIE
+from lossprism.explorer.web.middleware.visitor_key import COOKIE
 from tests import container, nginx_server
 from tests.browser.serving import free_port
 

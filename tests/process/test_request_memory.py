@@ -15,16 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from explorer.core.explore import CELL_BYTES, LIGHT_PAIRS
-from explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS
-from explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
-from explorer.lab.large.form_methods import loss_input_of, offered
-from explorer.lab.single_pass_sweep import HELD_MIB, held_mib
-from explorer.lab.sweep import POINTS
-from explorer.runtime.budgets import BUDGETS
-from explorer.runtime.limits import EXPLORED_PAIRS, MIB
-from explorer.web.pages.compare.experiments import CELL_BYTES as VARIED_BYTES
-from explorer.web.pages.compare.sweep import SINGLY
+from lossprism.explorer.core.explore import CELL_BYTES, LIGHT_PAIRS
+from lossprism.explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS
+from lossprism.explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
+from lossprism.explorer.lab.large.form_methods import loss_input_of, offered
+from lossprism.explorer.lab.single_pass_sweep import HELD_MIB, held_mib
+from lossprism.explorer.lab.sweep import POINTS
+from lossprism.explorer.runtime.budgets import BUDGETS
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, MIB
+from lossprism.explorer.web.pages.compare.experiments import CELL_BYTES as VARIED_BYTES
+from lossprism.explorer.web.pages.compare.sweep import SINGLY
 from tests import warm
 
 pytestmark = pytest.mark.skipif(
@@ -42,7 +42,7 @@ MEASURED = """
 import ctypes, gc, json, sys
 from pathlib import Path
 import torch
-from explorer.runtime.processes import give_back
+from lossprism.explorer.runtime.processes import give_back
 torch.set_num_threads(1)
 MMAP_THRESHOLD = -3  # of malloc.h
 assert ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, 2**17)
@@ -61,12 +61,12 @@ def rise(work):
 
 """
 LARGE = f"""
-from explorer.lab.large.batch import drawn
-from explorer.lab.large.page_contents import details, look
-from explorer.lab.large.form_methods import loss_input_of
-from explorer.lab.large.session import checked, open_batch
-from explorer.sources.random_batch import RandomBatch
-from explorer.web.pages.large.requests import read_window
+from lossprism.explorer.lab.large.batch import drawn
+from lossprism.explorer.lab.large.page_contents import details, look
+from lossprism.explorer.lab.large.form_methods import loss_input_of
+from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.pages.large.requests import read_window
 
 def opened(loss, pairs):
     settings = RandomBatch(pairs=pairs, dimension={DIMENSION}, labels="graded")

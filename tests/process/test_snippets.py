@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from explorer.core.own_loss import add_own_loss
-from explorer.core.scenario import Data, Rules
-from explorer.export.code import Code, alone, as_module, equivalent, packed, with_package
-from losses import LOSSES
+from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.core.scenario import Data, Rules
+from lossprism.explorer.export.code import Code, alone, as_module, equivalent, packed, with_package
+from lossprism.losses import LOSSES
 from tests import warm
 from tests.unit.export.explored import ENGLISH, SMALL, explorations, seen
 
@@ -117,8 +117,8 @@ OWN = """
 import math
 import torch
 import losses.geometry
-from losses import LossSpec, geometry
-from losses.kernels import mean_of
+from lossprism.losses import LossSpec, geometry
+from lossprism.losses.kernels import mean_of
 
 STEEP = 2.0 * math.pi
 BEND: float = 0.5

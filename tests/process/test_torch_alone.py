@@ -56,8 +56,8 @@ def with_torch_alone(code: str) -> subprocess.CompletedProcess:
 
 
 COMPUTE = """
-from losses import LOSSES, cosent
-import losses.modules, losses.sentence_transformers
+from lossprism.losses import LOSSES, cosent
+import lossprism.losses.modules, lossprism.losses.sentence_transformers
 scores = torch.tensor([0.1, 0.2, 0.8, 0.9], requires_grad=True)
 cosent(scores, torch.tensor([0, 0, 1, 1])).backward()
 print(len(LOSSES), float(scores.grad.sum()))
@@ -73,7 +73,7 @@ COMMANDS = (
 # How each command ends, and what it writes.
 RUN_ALL = f"""
 import contextlib, io, json
-from explorer.cli import main
+from lossprism.explorer.cli import main
 ended = []
 for arguments in {COMMANDS!r}:
     sys.argv = ["lossprism", *arguments]

@@ -14,13 +14,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from explorer.core.scenario import Scenario
-from explorer.web.assets import PALETTE
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.web.assets import PALETTE
 from tests.browser.serving import STOP_S
 from tests.unit.export.test_interactive import data_in
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("explorer", "losses")
+# Where the wheel has each of them: below `lossprism`, and below what of the repository.
+PACKAGES = {"explorer": "", "losses": "", "lossprism": "lossprism"}
 
 
 def run(*command: object, cwd: Path, quiet: bool = False) -> str:
@@ -72,8 +73,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_holds_every_file_of_both_packages(wheel):
     expected = {
-        path.relative_to(ROOT).as_posix()
-        for package in PACKAGES
+        f"lossprism/{path.relative_to(ROOT / within).as_posix()}"
+        for package, within in PACKAGES.items()
         for path in (ROOT / package).rglob("*")
         if path.is_file()
         and "__pycache__" not in path.parts
@@ -100,7 +101,7 @@ def test_its_packages_are_found_outside_the_repository_and_its_command_writes_a_
     said = run(
         *(installed / "python", "-c"),
         "from importlib.util import find_spec\n"
-        "print(*(find_spec(name).origin for name in ('explorer', 'losses')))\n",
+        "print(*(find_spec(f'lossprism.{name}').origin for name in ('explorer', 'losses')))\n",
         cwd=tmp_path,
     )
     places = said.split()
@@ -114,6 +115,58 @@ def test_its_packages_are_found_outside_the_repository_and_its_command_writes_a_
     drawn = (tmp_path / "f.html").read_text(encoding="utf-8")
     assert drawn.startswith("<!doctype html>")
     assert data_in(drawn)["figure"]["layout"]["xaxis"]["tickvals"]
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A folder whose own modules are called as our packages are in a checkout."""
+    (tmp_path / "explorer").mkdir()
+    for file in ("losses.py", "explorer/__init__.py"):
+        (tmp_path / file).write_text("raise ImportError('a module of the user')\n")
+    return tmp_path
+
+
+OLD_LOSS = """
+import torch
+from losses.spec import LossSpec
+
+def mine(scores, labels):
+    return (scores - labels).square().mean()
+"""
+USES = """
+import torch
+from lossprism.losses import LOSSES, cosent
+from lossprism.losses.modules import loss_module
+from lossprism.losses.sentence_transformers import CosentLoss, training_loss
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+scores, labels = torch.tensor([0.0, 0.5]), torch.tensor([1, 0])
+module = loss_module("cosent")(scale=2.0)
+print(float(cosent(scores, labels, scale=2.0)), float(module(scores, labels)))
+print(len(LOSSES), bool(explore(Scenario()).trace.loss > 0))
+import losses
+"""
+
+
+def test_it_works_beside_modules_called_losses_and_explorer(installed, hostile):
+    command = [installed / "python", "-c", USES]
+    done = subprocess.run(command, cwd=hostile, env=elsewhere(), capture_output=True, text=True)
+    first, second, *_ = done.stdout.splitlines()
+    assert first.split()[0] == first.split()[1]
+    assert first.startswith("1.31"), done.stderr
+    assert second.endswith("True")
+    assert done.stderr.splitlines()[-1] == "ImportError: a module of the user"
+    said = run(installed / "lossprism", "explain", "5.545", cwd=hostile)
+    assert "SigLIP" in said
+
+
+def test_the_file_of_an_own_loss_may_use_the_bare_names(installed, tmp_path):
+    (tmp_path / "mine.py").write_text(OLD_LOSS)
+    code = (
+        "from lossprism.explorer.core.own_loss import add_own_loss\n"
+        "print(add_own_loss('mine.py:mine').name)"
+    )
+    assert run(installed / "python", "-c", code, cwd=tmp_path).strip() == "mine"
 
 
 def test_its_command_serves_the_page_with_all_that_it_loads_until_control_c(installed, tmp_path):
@@ -139,7 +192,7 @@ def test_its_command_serves_the_page_with_all_that_it_loads_until_control_c(inst
                 assert served.text.startswith(":root {")
                 continue
             (own,) = installed.parent.glob(
-                f"lib/*/site-packages/explorer/web/{file.split('/', 2)[2]}"
+                f"lib/*/site-packages/lossprism/explorer/web/{file.split('/', 2)[2]}"
             )
             assert served.content == own.read_bytes()
         process.send_signal(signal.SIGINT)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 WORK = """
-from explorer.lab.training.worker import bound_memory
+from lossprism.explorer.lab.training.worker import bound_memory
 bound_memory({mib})
 held = bytearray({take} * 2**20)
 print("taken")

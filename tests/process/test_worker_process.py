@@ -13,14 +13,14 @@ import psutil
 import pytest
 import torch
 
-from explorer.runtime import worker_process
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.json_encoding import encoded
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import as_visitor, new_key
-from explorer.runtime.worker_process import Worker
-from explorer.web.pages.explore.requests import _explore
-from losses import LOSSES
+from lossprism.explorer.runtime import worker_process
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.json_encoding import encoded
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.runtime.worker_process import Worker
+from lossprism.explorer.web.pages.explore.requests import _explore
+from lossprism.losses import LOSSES
 from tests import warm
 
 PATIENCE = 300  # seconds, on a machine that has other things to do
@@ -29,7 +29,7 @@ ROWS = [["a cat", "a dog", "0.5"], ["a car", "a bus", "0.7"], ["one", "two", "0.
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
-    made = Worker("explorer.export.explored_scenario")
+    made = Worker("lossprism.explorer.export.explored_scenario")
     made.is_allowed = True
     wait_for(made)
     yield made
@@ -135,7 +135,7 @@ def test_what_takes_longer_than_light_work_may_is_refused(worker, monkeypatch):
 def test_it_ends_with_whoever_began_it():
     """Who began it is forked: of the two processes only its own starts as a user's does."""
     code = (
-        "from explorer.runtime.worker_process import Worker\n"
+        "from lossprism.explorer.runtime.worker_process import Worker\n"
         "import posix, time\n"
         "if __name__ == '__main__':\n"
         "    worker = Worker()\n"

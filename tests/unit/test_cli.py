@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from explorer import cli
-from explorer.lab.doctor import commands, number_explanation
-from explorer.locale import catalogue
-from explorer.web.pages.compare.questions import OPENING, QUESTIONS
-from losses import LOSSES
+from lossprism.explorer import cli
+from lossprism.explorer.lab.doctor import commands, number_explanation
+from lossprism.explorer.locale import catalogue
+from lossprism.explorer.web.pages.compare.questions import OPENING, QUESTIONS
+from lossprism.losses import LOSSES
 
 
 def broken(*_, **__):

@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from explorer.lab.doctor.label_faults import MINING_HELPS
-from explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.lab.doctor.label_faults import MINING_HELPS
+from lossprism.explorer.locale import LANGUAGES, catalogue
 from tests.judgements import SIMULATIONS, Simulation, load, rates, said_of, within_bounds
 from tests.judgements import __main__ as command
 from tests.judgements.__main__ import DOCUMENT

@@ -8,20 +8,20 @@ import zlib
 
 import pytest
 
-from explorer import notebook
-from explorer.cli import argument_parser
-from explorer.core.explore import explore
-from explorer.core.resolved_scenario import Resolved, resolve
-from explorer.core.scenario import LINK_VERSION, Scenario
-from explorer.lab.compare import loss_syntax
-from explorer.lab.training import commands
-from explorer.lab.training.plan import TrainingPlan
-from explorer.runtime.problem import Problem
-from explorer.web import site
-from explorer.web.api import endpoints
-from losses import LOSSES, aliases
-from losses.modules import loss_module
-from losses.sentence_transformers import training_loss
+from lossprism.explorer import notebook
+from lossprism.explorer.cli import argument_parser
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.resolved_scenario import Resolved, resolve
+from lossprism.explorer.core.scenario import LINK_VERSION, Scenario
+from lossprism.explorer.lab.compare import loss_syntax
+from lossprism.explorer.lab.training import commands
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web import site
+from lossprism.explorer.web.api import endpoints
+from lossprism.losses import LOSSES, aliases
+from lossprism.losses.modules import loss_module
+from lossprism.losses.sentence_transformers import training_loss
 
 SIMILARITIES = [0.9, 0.4, 0.2]
 PAIRS = {"sentences1": ["a", "b", "c"], "sentences2": ["d", "e", "f"], "scores": [1.0, 0.0, 1.0]}

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from explorer.export.palette import DARK, LIGHT, PRINT, Palette
-from explorer.locale import language_of
-from explorer.runtime.validation import one_of
+from lossprism.explorer.export.palette import DARK, LIGHT, PRINT, Palette
+from lossprism.explorer.locale import language_of
+from lossprism.explorer.runtime.validation import one_of
 
 UNITS_PER_INCH = 108  # of a size on paper: a unit is two thirds of a point
 FONTS = (

@@ -7,13 +7,13 @@ import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from explorer.core.explore import Exploration
-from explorer.export import picture_types as data
-from explorer.export.caption import pair_numbers
-from explorer.export.figure.svg_elements import Pen, Style, clean, clipped, line, width_of
-from explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
-from explorer.locale import say
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.export import picture_types as data
+from lossprism.explorer.export.caption import pair_numbers
+from lossprism.explorer.export.figure.svg_elements import Pen, Style, clean, clipped, line, width_of
+from lossprism.explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.number_format import display_number
 
 # Up to this many rows or columns each is named by its sentences; beyond, there are ticks.
 MAX_NAMED = 24

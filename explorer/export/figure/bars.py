@@ -5,14 +5,21 @@ from __future__ import annotations
 import math
 from typing import Unpack
 
-from explorer.core.explore import Exploration
-from explorer.export import picture_types as data
-from explorer.export.caption import legend_of, pair_numbers
-from explorer.export.figure.appearance import Look
-from explorer.export.figure.axes import Axis, column_names
-from explorer.export.figure.header_and_caption import document, head
-from explorer.export.figure.svg_elements import Pen, clipped, cross, line, rectangle, wrapped
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.export import picture_types as data
+from lossprism.explorer.export.caption import legend_of, pair_numbers
+from lossprism.explorer.export.figure.appearance import Look
+from lossprism.explorer.export.figure.axes import Axis, column_names
+from lossprism.explorer.export.figure.header_and_caption import document, head
+from lossprism.explorer.export.figure.svg_elements import (
+    Pen,
+    clipped,
+    cross,
+    line,
+    rectangle,
+    wrapped,
+)
+from lossprism.explorer.runtime.number_format import display_number
 
 MAX_BARS_NAMED = 5
 

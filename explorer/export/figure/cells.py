@@ -9,12 +9,20 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from explorer.core.explore import Exploration
-from explorer.export.figure.svg_elements import Pen, attributes, cross, png, px, rectangle, width_of
-from explorer.export.palette import Palette, channels, ink_on, ramp_table
-from explorer.export.picture_types import Shown
-from explorer.export.thumbnails import value_range
-from explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.export.figure.svg_elements import (
+    Pen,
+    attributes,
+    cross,
+    png,
+    px,
+    rectangle,
+    width_of,
+)
+from lossprism.explorer.export.palette import Palette, channels, ink_on, ramp_table
+from lossprism.explorer.export.picture_types import Shown
+from lossprism.explorer.export.thumbnails import value_range
+from lossprism.explorer.runtime.number_format import display_number, percent
 
 # Beyond this many rows or columns the cells are one embedded image, not a rectangle each.
 MAX_RECTANGLES = 64

@@ -8,9 +8,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Unpack
 
-from explorer.export.caption import Legend
-from explorer.export.figure.appearance import Look
-from explorer.export.figure.chart_from_page import (
+from lossprism.explorer.export.caption import Legend
+from lossprism.explorer.export.figure.appearance import Look
+from lossprism.explorer.export.figure.chart_from_page import (
     ACROSS,
     DOWN,
     AxisOf,
@@ -20,8 +20,8 @@ from explorer.export.figure.chart_from_page import (
     Panel,
     Trace,
 )
-from explorer.export.figure.header_and_caption import document, head
-from explorer.export.figure.svg_elements import (
+from lossprism.explorer.export.figure.header_and_caption import document, head
+from lossprism.explorer.export.figure.svg_elements import (
     Pen,
     attributes,
     clean,
@@ -30,7 +30,7 @@ from explorer.export.figure.svg_elements import (
     rectangle,
     width_of,
 )
-from explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.runtime.number_format import display_number, percent
 
 Place = Callable[[float, float], tuple[float, float]]  # where a point of the axes stands
 GAP, LINE = 18.0, 18.0

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from explorer.export.palette import LIGHT, SHADES
-from explorer.runtime.validation import finite, misfit, of_type, one_of, texts
+from lossprism.explorer.export.palette import LIGHT, SHADES
+from lossprism.explorer.runtime.validation import finite, misfit, of_type, one_of, texts
 
 T = TypeVar("T")
 MAX_PANELS, MAX_PARTS, MAX_POINTS = 12, 5_000, 500_000

@@ -11,8 +11,8 @@ import functools
 import io
 from xml.etree import ElementTree
 
-from explorer.export.figure.fonts import OPEN, OWN, font_of, open_font
-from explorer.export.figure.pdf import TAG, style_of
+from lossprism.explorer.export.figure.fonts import OPEN, OWN, font_of, open_font
+from lossprism.explorer.export.figure.pdf import TAG, style_of
 
 # By style of text: how the figure's lists of fonts name the first file of `fonts.OWN`.
 FACES = {

@@ -10,24 +10,24 @@ from pathlib import Path
 from typing import Any, Unpack
 from urllib.parse import urlsplit
 
-from explorer.core.explore import explore
-from explorer.core.scenario import LINK_VERSION, OPENING, Scenario
-from explorer.export.figure.appearance import Look, look_in
-from explorer.export.figure.bars import bars_figure
-from explorer.export.figure.chart import chart_figure
-from explorer.export.figure.chart_from_page import read_chart
-from explorer.export.figure.embedded_fonts import with_fonts
-from explorer.export.figure.fonts import QUOTED
-from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.pdf import as_pdf
-from explorer.export.figure.png import rasterised
-from explorer.locale import grouped
-from explorer.runtime.downloads import Text
-from explorer.runtime.limits import SCENARIO_BYTES
-from explorer.runtime.local_path import local_path
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json
-from explorer.runtime.validation import one_of
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import LINK_VERSION, OPENING, Scenario
+from lossprism.explorer.export.figure.appearance import Look, look_in
+from lossprism.explorer.export.figure.bars import bars_figure
+from lossprism.explorer.export.figure.chart import chart_figure
+from lossprism.explorer.export.figure.chart_from_page import read_chart
+from lossprism.explorer.export.figure.embedded_fonts import with_fonts
+from lossprism.explorer.export.figure.fonts import QUOTED
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.pdf import as_pdf
+from lossprism.explorer.export.figure.png import rasterised
+from lossprism.explorer.locale import grouped
+from lossprism.explorer.runtime.downloads import Text
+from lossprism.explorer.runtime.limits import SCENARIO_BYTES
+from lossprism.explorer.runtime.local_path import local_path
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.validation import one_of
 
 
 def write_figure(

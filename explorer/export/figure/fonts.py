@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from explorer.locale import say
+from lossprism.explorer.locale import say
 
 KATEX = Path(__file__).resolve().parents[2] / "web" / "kit" / "vendor" / "katex" / "fonts"
 # By style: the files that come along. A system's fonts follow for every style.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from explorer.export.caption import Legend
-from explorer.export.figure.appearance import FONTS, MONO
-from explorer.export.figure.formula import Run
-from explorer.export.figure.svg_elements import (
+from lossprism.explorer.export.caption import Legend
+from lossprism.explorer.export.figure.appearance import FONTS, MONO
+from lossprism.explorer.export.figure.formula import Run
+from lossprism.explorer.export.figure.svg_elements import (
     Pen,
     attributes,
     clean,

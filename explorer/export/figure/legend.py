@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.export.figure.cells import Cells
-from explorer.export.figure.svg_elements import Pen, cross, rectangle
-from explorer.export.palette import channels, ink_on
-from explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.export.figure.cells import Cells
+from lossprism.explorer.export.figure.svg_elements import Pen, cross, rectangle
+from lossprism.explorer.export.palette import channels, ink_on
+from lossprism.explorer.runtime.number_format import display_number, percent
 
 LEGEND_HEIGHT = 150.0
 

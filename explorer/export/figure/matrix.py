@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from typing import Unpack
 
-from explorer.core.explore import Exploration
-from explorer.export.caption import Legend, legend_of, reference_values_of
-from explorer.export.exploration_arrays import picture
-from explorer.export.figure.appearance import Look
-from explorer.export.figure.axes import (
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.export.caption import Legend, legend_of, reference_values_of
+from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.figure.appearance import Look
+from lossprism.explorer.export.figure.axes import (
     LABEL_ROOM,
     NAME_ROOM,
     NUMBER_ROOM,
@@ -25,10 +25,10 @@ from explorer.export.figure.axes import (
     gutter_of,
     row_names,
 )
-from explorer.export.figure.cells import Cells, cells_of, drawn_cells
-from explorer.export.figure.header_and_caption import document, head
-from explorer.export.figure.legend import legend
-from explorer.export.figure.svg_elements import (
+from lossprism.explorer.export.figure.cells import Cells, cells_of, drawn_cells
+from lossprism.explorer.export.figure.header_and_caption import document, head
+from lossprism.explorer.export.figure.legend import legend
+from lossprism.explorer.export.figure.svg_elements import (
     Pen,
     attributes,
     clean,
@@ -37,8 +37,8 @@ from explorer.export.figure.svg_elements import (
     rectangle,
     width_of,
 )
-from explorer.export.picture_types import Shown, Step
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.export.picture_types import Shown, Step
+from lossprism.explorer.runtime.number_format import display_number
 
 WIDEST, TALLEST, LARGEST_CELL, STRIP = 560.0, 560.0, 64.0, 44.0
 LEGEND_GAP = 20.0

@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from explorer.export.figure.appearance import UNITS_PER_INCH
-from explorer.export.figure.fonts import FigureFile, Fonts
-from explorer.export.palette import channels, ramp_table
+from lossprism.explorer.export.figure.appearance import UNITS_PER_INCH
+from lossprism.explorer.export.figure.fonts import FigureFile, Fonts
+from lossprism.explorer.export.palette import channels, ramp_table
 
 POINTS_PER_INCH, PIXELS_PER_INCH = 72, 96
 HATCH = 6  # units between two lines

@@ -13,10 +13,17 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from explorer.export.figure.appearance import MATH, PALETTES, SIZES, UNITS_PER_INCH, Look, Size
-from explorer.export.figure.formula import Run, runs
-from explorer.export.palette import Palette
-from explorer.locale import catalogue, say
+from lossprism.explorer.export.figure.appearance import (
+    MATH,
+    PALETTES,
+    SIZES,
+    UNITS_PER_INCH,
+    Look,
+    Size,
+)
+from lossprism.explorer.export.figure.formula import Run, runs
+from lossprism.explorer.export.palette import Palette
+from lossprism.explorer.locale import catalogue, say
 
 LEAST_WIDTH = 720.0
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

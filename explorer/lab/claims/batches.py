@@ -7,8 +7,8 @@ import functools
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.lab.claims.claim import ClaimBatch
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.lab.claims.claim import ClaimBatch
 
 MOST_PAIRS = 256
 RANDOM_BATCHES = 24

@@ -6,8 +6,8 @@ import math
 
 import torch
 
-from explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, of_scores
-from explorer.lab.claims.claim import (
+from lossprism.explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, of_scores
+from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     ZERO,
     Chart,
@@ -19,7 +19,7 @@ from explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from explorer.lab.claims.ordered_pairs import (
+from lossprism.explorer.lab.claims.ordered_pairs import (
     exponents,
     log_one_plus_exp,
     log_weights,
@@ -27,7 +27,7 @@ from explorer.lab.claims.ordered_pairs import (
     ordered,
     violations,
 )
-from losses import max_violation
+from lossprism.losses import max_violation
 
 LOSS = r"\mathcal L"
 SWEPT = torch.logspace(-0.5, 4, 37, dtype=torch.float64)

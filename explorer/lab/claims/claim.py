@@ -10,7 +10,7 @@ from typing import Literal
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.number_format import display_number
 
 Relation = Literal["=", "<", "≤", ">"]
 MAIN = "claim"

@@ -7,8 +7,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE
-from explorer.lab.claims.claim import (
+from lossprism.explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE
+from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     ZERO,
     Chart,
@@ -20,7 +20,12 @@ from explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from explorer.lab.claims.ordered_pairs import exponents, log_one_plus_exp, ordered, weights
+from lossprism.explorer.lab.claims.ordered_pairs import (
+    exponents,
+    log_one_plus_exp,
+    ordered,
+    weights,
+)
 
 SWEPT = torch.logspace(-1, 2.5, 29, dtype=torch.float64)
 # From float64 a second derivative comes with this share of error.

@@ -7,8 +7,8 @@ import math
 import torch
 from torch import Tensor
 
-from explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, of_scores, of_vectors
-from explorer.lab.claims.claim import (
+from lossprism.explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, of_scores, of_vectors
+from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     Check,
     Claim,
@@ -17,8 +17,13 @@ from explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from explorer.lab.claims.ordered_pairs import exponents, log_one_plus_exp, loss_of, two_valued
-from losses import info_nce, nt_xent, pairwise_logistic
+from lossprism.explorer.lab.claims.ordered_pairs import (
+    exponents,
+    log_one_plus_exp,
+    loss_of,
+    two_valued,
+)
+from lossprism.losses import info_nce, nt_xent, pairwise_logistic
 
 # The largest exponent whose power is finite in float64, and the one that the claim is tried at.
 LARGEST_EXPONENT = math.log(torch.finfo(torch.float64).max)

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.core.remarks import GRADIENT_BAND
-from explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE
-from explorer.lab.claims.claim import (
+from lossprism.explorer.core.remarks import GRADIENT_BAND
+from lossprism.explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE
+from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     MAIN,
     ZERO,
@@ -23,8 +23,8 @@ from explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from explorer.lab.claims.ordered_pairs import exponents, ordered, weights
-from losses import cosent
+from lossprism.explorer.lab.claims.ordered_pairs import exponents, ordered, weights
+from lossprism.losses import cosent
 
 # The ε of S1 eq. 44.
 EPSILON = 1e-8

@@ -9,8 +9,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, of_scores
-from explorer.lab.claims.claim import (
+from lossprism.explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE, of_scores
+from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     Chart,
     Check,
@@ -21,9 +21,9 @@ from explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from explorer.lab.claims.interval import Estimate, estimate_of
-from explorer.lab.claims.ordered_pairs import exponents, loss_of, ordered
-from losses import info_nce
+from lossprism.explorer.lab.claims.interval import Estimate, estimate_of
+from lossprism.explorer.lab.claims.ordered_pairs import exponents, loss_of, ordered
+from lossprism.losses import info_nce
 
 # Gaussian pairs: numbers of a vector, information in nats, keys K, seeds and draws of each.
 WIDTH = 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from explorer.lab.claims.claim import ClaimBatch
-from losses import cosent
+from lossprism.explorer.lab.claims.claim import ClaimBatch
+from lossprism.losses import cosent
 
 
 def ordered(batch: ClaimBatch) -> Tensor:

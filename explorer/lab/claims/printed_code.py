@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.lab.claims.batches import S0_EXAMPLE
-from explorer.lab.claims.claim import (
+from lossprism.explorer.lab.claims.batches import S0_EXAMPLE
+from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     ZERO,
     Check,
@@ -19,8 +19,8 @@ from explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from explorer.lab.claims.ordered_pairs import loss_of, ordered
-from losses import pairwise_hinge
+from lossprism.explorer.lab.claims.ordered_pairs import loss_of, ordered
+from lossprism.losses import pairwise_hinge
 
 TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 MASK = 1e12

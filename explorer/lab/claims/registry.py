@@ -8,10 +8,10 @@ import pkgutil
 import re
 from collections.abc import Mapping
 
-import explorer.lab.claims as package
-from explorer.lab.claims.batches import random_batches
-from explorer.lab.claims.claim import Check, Claim, ClaimBatch
-from explorer.lab.claims.verdict import PartVerdict, part_verdicts
+import lossprism.explorer.lab.claims as package
+from lossprism.explorer.lab.claims.batches import random_batches
+from lossprism.explorer.lab.claims.claim import Check, Claim, ClaimBatch
+from lossprism.explorer.lab.claims.verdict import PartVerdict, part_verdicts
 
 
 @functools.cache

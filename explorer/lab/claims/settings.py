@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import torch
 
-from explorer.lab.claims.batches import S1_EXAMPLE
-from explorer.lab.claims.claim import (
+from lossprism.explorer.lab.claims.batches import S1_EXAMPLE
+from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     Chart,
     Check,
@@ -17,8 +17,8 @@ from explorer.lab.claims.claim import (
     Curve,
     Side,
 )
-from explorer.lab.claims.ordered_pairs import exponents, weights
-from losses.geometry import effective_count
+from lossprism.explorer.lab.claims.ordered_pairs import exponents, weights
+from lossprism.losses.geometry import effective_count
 
 # S1 eq. 50: the range of α.
 ALPHA = (10.0, 30.0)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from explorer.core.scenario import Scenario
-from explorer.lab.claims.batches import S1_EXAMPLE
-from explorer.lab.claims.claim import (
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.claims.batches import S1_EXAMPLE
+from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     MAIN,
     ZERO,
@@ -25,15 +25,15 @@ from explorer.lab.claims.claim import (
     Curve,
     Side,
 )
-from explorer.lab.claims.interval import Estimate, estimate_of
-from explorer.lab.training import published_experiment, run_comparison
-from explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
-from explorer.lab.training.parameter_trials import short_plan
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.run_difference_verdict import by_chance
-from explorer.lab.training.run_records import StepRecord
-from explorer.lab.training.runs import Runs
-from explorer.runtime.number_format import signed
+from lossprism.explorer.lab.claims.interval import Estimate, estimate_of
+from lossprism.explorer.lab.training import published_experiment, run_comparison
+from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
+from lossprism.explorer.lab.training.parameter_trials import short_plan
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_difference_verdict import by_chance
+from lossprism.explorer.lab.training.run_records import StepRecord
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.runtime.number_format import signed
 
 SEEDS = (0, 1, 2)
 # Two figures that differ by less, in percent, are called about equal.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.lab.claims.claim import Check, Claim, Comparison
+from lossprism.explorer.lab.claims.claim import Check, Claim, Comparison
 
 Verdict = Literal["holds", "only_if", "fails", "vacuous", "depends", "undecided", "nothing"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from explorer.lab.claims.batches import S1_EXAMPLE, of_scores
-from explorer.lab.claims.claim import (
+from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, of_scores
+from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     Check,
     Claim,
@@ -14,8 +14,8 @@ from explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from explorer.lab.claims.gradients import score_gradient
-from explorer.lab.claims.ordered_pairs import exponents, loss_of
+from lossprism.explorer.lab.claims.gradients import score_gradient
+from lossprism.explorer.lab.claims.ordered_pairs import exponents, loss_of
 
 # The source rounds vectors and results to three digits.
 THREE_DIGITS = Tolerance(0.0, 0.0015)

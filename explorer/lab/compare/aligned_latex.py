@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 
 from torch import Tensor
 
-from explorer.lab.compare.operation_alignment import Alignment
-from explorer.lab.compare.operation_graph import (
+from lossprism.explorer.lab.compare.operation_alignment import Alignment
+from lossprism.explorer.lab.compare.operation_graph import (
     CONSTANT,
     INPUT,
     PARAMETER,
@@ -21,7 +21,7 @@ from explorer.lab.compare.operation_graph import (
     Expression,
     Node,
 )
-from explorer.lab.compare.operation_latex import (
+from lossprism.explorer.lab.compare.operation_latex import (
     RELATION,
     SUM,
     WHOLE,
@@ -31,7 +31,7 @@ from explorer.lab.compare.operation_latex import (
     plain_text,
     write,
 )
-from losses import Symbol
+from lossprism.losses import Symbol
 
 # Written as their operand.
 _SEEN_THROUGH = {SAME, "rows", "columns", "flatten", "transpose", "part", "diagonal"}

@@ -10,11 +10,11 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.explore import Exploration
-from explorer.runtime import jobs
-from explorer.runtime.problem import Problem
-from losses.readable_inputs import READABLE
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.readable_inputs import READABLE
 
 # Cells of the parts that run at once; each step of a definition has as many.
 MAX_CELLS_AT_ONCE = 2**21

@@ -19,12 +19,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from explorer.lab.compare import library_losses as calls
-from explorer.lab.compare import list_library_losses as list_calls
-from explorer.lab.compare.library_losses import Call
-from losses import LossSpec
-from losses.contrastive.triplet_symbols import GIVEN, MINED
-from losses.library_peers import (
+from lossprism.explorer.lab.compare import library_losses as calls
+from lossprism.explorer.lab.compare import list_library_losses as list_calls
+from lossprism.explorer.lab.compare.library_losses import Call
+from lossprism.losses import LossSpec
+from lossprism.losses.contrastive.triplet_symbols import GIVEN, MINED
+from lossprism.losses.library_peers import (
     CLASSED,
     GUIDED,
     LISTED,
@@ -41,8 +41,8 @@ from losses.library_peers import (
     VALUED,
     Peer,
 )
-from losses.lists.list_net import MULTIPLE_NEGATIVES
-from losses.sentence_transformers_equivalents import Equivalent
+from lossprism.losses.lists.list_net import MULTIPLE_NEGATIVES
+from lossprism.losses.sentence_transformers_equivalents import Equivalent
 
 
 @dataclass(frozen=True)

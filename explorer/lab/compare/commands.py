@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from explorer.locale import LANGUAGES, say
-from explorer.runtime import FETCH
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.explorer.runtime import FETCH
+from lossprism.explorer.runtime.number_format import display_number
 
 if TYPE_CHECKING:  # the command answers --help without torch
-    from explorer.lab.compare.compared_losses import Comparison
-    from explorer.lab.compare.comparison_results import Between, Figures, Outcome
+    from lossprism.explorer.lab.compare.compared_losses import Comparison
+    from lossprism.explorer.lab.compare.comparison_results import Between, Figures, Outcome
 
 EXAMPLES = """\
 a loss is named as list_losses and the page's link name it, with what differs from its defaults:
@@ -56,9 +56,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def write_parity(chosen: argparse.Namespace) -> int:
     """Write the page. Returns 1 where it could not be written, or where something differs."""
-    from explorer.lab.compare.parity import parity
-    from explorer.lab.compare.parity_batches import seeded_batch
-    from explorer.lab.compare.parity_report import report
+    from lossprism.explorer.lab.compare.parity import parity
+    from lossprism.explorer.lab.compare.parity_batches import seeded_batch
+    from lossprism.explorer.lab.compare.parity_report import report
 
     batch = seeded_batch()
     rows = parity(batch)
@@ -75,15 +75,15 @@ def write_parity(chosen: argparse.Namespace) -> int:
 
 def compare_losses(chosen: argparse.Namespace) -> int:
     """Print the table; 1 where nothing could be compared, or a side could not be computed."""
-    from explorer.core.scenario import Scenario
-    from explorer.export.figure.files import read_scenario
-    from explorer.lab.compare import loss_syntax
-    from explorer.lab.compare.compared_losses import compare
+    from lossprism.explorer.core.scenario import Scenario
+    from lossprism.explorer.export.figure.files import read_scenario
+    from lossprism.explorer.lab.compare import loss_syntax
+    from lossprism.explorer.lab.compare.compared_losses import compare
 
     try:
         sides = [loss_syntax.read(text) for text in chosen.sides]
         scenario = read_scenario(chosen.scenario) if chosen.scenario else Scenario()
-        from explorer.runtime.owner_permissions import leave_of
+        from lossprism.explorer.runtime.owner_permissions import leave_of
 
         with leave_of(chosen.fetch):
             found = compare(scenario, sides)

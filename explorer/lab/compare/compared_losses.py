@@ -16,13 +16,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch, load_table, make_batch
-from explorer.core.explore import Exploration, explore, seconds_for
-from explorer.core.resolved_scenario import Resolved, resolve
-from explorer.core.scenario import Scenario
-from explorer.export.caption import numbers_of
-from explorer.export.matrix_layout import Layout
-from explorer.lab.compare.comparison_results import (
+from lossprism.explorer.core.batch import Batch, load_table, make_batch
+from lossprism.explorer.core.explore import Exploration, explore, seconds_for
+from lossprism.explorer.core.resolved_scenario import Resolved, resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.caption import numbers_of
+from lossprism.explorer.export.matrix_layout import Layout
+from lossprism.explorer.lab.compare.comparison_results import (
     NEAR,
     Between,
     Figures,
@@ -31,13 +31,13 @@ from explorer.lab.compare.comparison_results import (
     Side,
     TermCounts,
 )
-from explorer.lab.compare.incomparability_reasons import reasons
-from explorer.lab.compare.most_disputed_pair import disagreement
-from explorer.runtime import jobs
-from explorer.runtime.cache import Cache
-from explorer.runtime.problem import Problem
-from losses import LOSSES
-from losses.readable_inputs import READABLE
+from lossprism.explorer.lab.compare.incomparability_reasons import reasons
+from lossprism.explorer.lab.compare.most_disputed_pair import disagreement
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
+from lossprism.losses.readable_inputs import READABLE
 
 MIN_LOSSES, MAX_LOSSES = 2, 6
 # Common losses: the page offers the next of them.

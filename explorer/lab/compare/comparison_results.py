@@ -10,19 +10,19 @@ from typing import Literal
 
 from torch import Tensor
 
-from explorer.core.loss_lookup import OFF, name_as_registered
-from explorer.core.remarks import Value
-from explorer.core.scenario import Scenario
-from explorer.core.trace_diagnostics import Places
-from explorer.locale import say, title_word
-from explorer.runtime.json_encoding import whole_letters
-from explorer.runtime.number_format import typed
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import is_number
-from explorer.runtime.validation import quoted
-from losses import LossSpec
-from losses.readable_inputs import READABLE
-from losses.spec import ParameterValue
+from lossprism.explorer.core.loss_lookup import OFF, name_as_registered
+from lossprism.explorer.core.remarks import Value
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.core.trace_diagnostics import Places
+from lossprism.explorer.locale import say, title_word
+from lossprism.explorer.runtime.json_encoding import whole_letters
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import is_number
+from lossprism.explorer.runtime.validation import quoted
+from lossprism.losses import LossSpec
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.spec import ParameterValue
 
 # Gradients whose difference is less than this power of the rounding of a number are equal.
 NEAR = 0.75

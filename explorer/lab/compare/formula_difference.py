@@ -23,10 +23,10 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from explorer.core.explore import Exploration
-from explorer.lab.compare.aligned_latex import as_one_formula, as_two_formulas
-from explorer.lab.compare.operation_alignment import align
-from explorer.lab.compare.operation_graph import (
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.lab.compare.aligned_latex import as_one_formula, as_two_formulas
+from lossprism.explorer.lab.compare.operation_alignment import align
+from lossprism.explorer.lab.compare.operation_graph import (
     CONSTANT,
     INPUT,
     PARAMETER,
@@ -34,9 +34,9 @@ from explorer.lab.compare.operation_graph import (
     Node,
     expression_of,
 )
-from explorer.locale import title_word
-from explorer.runtime.problem import Problem
-from losses.spec import ParameterValue
+from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.spec import ParameterValue
 
 # Below this share of both, one joint formula would mislead.
 LEAST_SHARED = 0.4

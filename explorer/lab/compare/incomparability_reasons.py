@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from explorer.core.remarks import Value
-from explorer.lab.compare.comparison_results import (
+from lossprism.explorer.core.remarks import Value
+from lossprism.explorer.lab.compare.comparison_results import (
     Outcome,
     Sentence,
     Values,
 )
-from explorer.locale import parameter_word, title_word, word
-from explorer.runtime.number_format import display_number
-from losses import LossSpec
-from losses.readable_inputs import READABLE
-from losses.spec import ParameterValue
+from lossprism.explorer.locale import parameter_word, title_word, word
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.losses import LossSpec
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.spec import ParameterValue
 
 
 def reasons(a: Outcome, b: Outcome) -> Iterator[Sentence]:

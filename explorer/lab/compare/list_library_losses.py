@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.lab.compare.library_losses import Call
-from losses.labels import UNJUDGED
+from lossprism.explorer.lab.compare.library_losses import Call
+from lossprism.losses.labels import UNJUDGED
 
 # ---- allRank
 

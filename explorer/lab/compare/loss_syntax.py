@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 
-from explorer.core.loss_lookup import registered_loss
-from explorer.lab.compare.comparison_results import Side, written_value
-from explorer.runtime.problem import Problem
-from explorer.runtime.validation import quoted
-from losses import LOSSES
+from lossprism.explorer.core.loss_lookup import registered_loss
+from lossprism.explorer.lab.compare.comparison_results import Side, written_value
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.validation import quoted
+from lossprism.losses import LOSSES
 
 _SIDE = re.compile(
     r"""(?P<loss>[^@:]+)

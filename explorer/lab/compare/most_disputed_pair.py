@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.remarks import Value
-from explorer.lab.compare.comparison_results import (
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.remarks import Value
+from lossprism.explorer.lab.compare.comparison_results import (
     NEAR,
     Apart,
     GradientKind,
@@ -18,7 +18,7 @@ from explorer.lab.compare.comparison_results import (
     Sentence,
     of_positives,
 )
-from explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.runtime.number_format import display_number, percent
 
 
 def disagreement(

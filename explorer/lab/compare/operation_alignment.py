@@ -14,8 +14,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from explorer.lab.compare.operation_graph import CONSTANT, INPUT, PARAMETER, SAME, Expression, Node
-from losses import Parameter
+from lossprism.explorer.lab.compare.operation_graph import (
+    CONSTANT,
+    INPUT,
+    PARAMETER,
+    SAME,
+    Expression,
+    Node,
+)
+from lossprism.losses import Parameter
 
 # Worth of a pair: the subject of a formula counts more than its arithmetic.
 OF_INPUT, OF_PARAMETER, OF_OPERATION, OF_CONSTANT, OF_NAME = 3.0, 2.0, 1.0, 0.25, 0.5

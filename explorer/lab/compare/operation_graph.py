@@ -22,10 +22,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.core.explore import Exploration
-from explorer.core.function_source import tree_of
-from explorer.core.trace import Step, function_of
-from losses import Parameter
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.function_source import tree_of
+from lossprism.explorer.core.trace import Step, function_of
+from lossprism.losses import Parameter
 
 INPUT, PARAMETER, CONSTANT = "input", "parameter", "constant"
 SCALED, MASKED, SAME = "scaled", "masked", "same"

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from torch import Tensor
 
-from explorer.lab.compare.operation_alignment import Inner, Way
-from explorer.lab.compare.operation_graph import (
+from lossprism.explorer.lab.compare.operation_alignment import Inner, Way
+from lossprism.explorer.lab.compare.operation_graph import (
     CONSTANT,
     MASKED,
     PARAMETER,

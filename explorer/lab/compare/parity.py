@@ -16,19 +16,25 @@ from typing import Literal, cast
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
-from explorer.lab.compare.comparison_results import Sentence, Values
-from explorer.lab.compare.library_losses import Call
-from explorer.lab.compare.parity_batches import ODD, batch_for, moved, odd_for, seeded_batch
-from explorer.locale import title_word, word
-from explorer.runtime import jobs
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
-from explorer.runtime.validation import quoted
-from losses import LOSSES, LossSpec
-from losses.geometry import dot
-from losses.readable_inputs import READABLE
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
+from lossprism.explorer.lab.compare.comparison_results import Sentence, Values
+from lossprism.explorer.lab.compare.library_losses import Call
+from lossprism.explorer.lab.compare.parity_batches import (
+    ODD,
+    batch_for,
+    moved,
+    odd_for,
+    seeded_batch,
+)
+from lossprism.explorer.locale import title_word, word
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.validation import quoted
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.geometry import dot
+from lossprism.losses.readable_inputs import READABLE
 
 Precision = Literal["float64", "float32"]
 Status = Literal["equal", "explained", "differs", "alone", "not_installed", "not_called", "failed"]

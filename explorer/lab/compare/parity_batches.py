@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch, batch_of_vectors
-from explorer.core.scenario import Rules
-from explorer.lab.compare.what_if import of_rows
-from explorer.runtime.budgets import budget
-from explorer.runtime.limits import MIB
-from explorer.sources.pairs import Pairs
-from losses.labels import UNJUDGED
-from losses.query_groups import lists_of
+from lossprism.explorer.core.batch import Batch, batch_of_vectors
+from lossprism.explorer.core.scenario import Rules
+from lossprism.explorer.lab.compare.what_if import of_rows
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses.labels import UNJUDGED
+from lossprism.losses.query_groups import lists_of
 
 # The seeded batch: numbers of first sentences, of second sentences for each, of dimensions.
 ANCHORS, CANDIDATES, DIMENSION, SEED = 8, 3, 16, 14

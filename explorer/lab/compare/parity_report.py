@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import get_args
 
-from explorer.core.batch import Batch
-from explorer.export.figure.appearance import FONTS
-from explorer.export.figure.svg_elements import clean
-from explorer.export.palette import properties
-from explorer.export.template import render
-from explorer.lab.compare.parity import PRECISIONS, Agreement, Gap, Odd, Row, Status
-from explorer.locale import say, spelled, title_word
-from explorer.runtime.number_format import display_number
-from losses import LOSSES
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.export.figure.appearance import FONTS
+from lossprism.explorer.export.figure.svg_elements import clean
+from lossprism.explorer.export.palette import properties
+from lossprism.explorer.export.template import render
+from lossprism.explorer.lab.compare.parity import PRECISIONS, Agreement, Gap, Odd, Row, Status
+from lossprism.explorer.locale import say, spelled, title_word
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.losses import LOSSES
 
 # No meaning is carried by a colour alone.
 MARKS: dict[Status, str] = {

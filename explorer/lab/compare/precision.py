@@ -16,11 +16,11 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.explore import Exploration
-from explorer.core.trace import Step, Trace, trace
-from losses import LOSSES
-from losses.ranking.cosent import cosent_as_printed_definition
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.trace import Step, Trace, trace
+from lossprism.losses import LOSSES
+from lossprism.losses.ranking.cosent import cosent_as_printed_definition
 
 TYPES = {
     "float64": torch.float64,

@@ -16,9 +16,9 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from explorer.core.explore import Exploration
-from explorer.lab.compare.batch_parts import ABSENT, WAYS, BatchParts, Way
-from explorer.runtime.problem import Problem
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.lab.compare.batch_parts import ABSENT, WAYS, BatchParts, Way
+from lossprism.explorer.runtime.problem import Problem
 
 EQUAL = 1e-10
 # Limit up to which all parts of one size are run; beyond it as many are drawn.

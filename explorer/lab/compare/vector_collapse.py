@@ -15,14 +15,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.explore import Exploration, explore
-from explorer.core.own_loss import own_faults
-from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import Scenario
-from explorer.runtime import jobs
-from explorer.runtime.problem import Problem
-from losses.geometry import unit
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.own_loss import own_faults
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.geometry import unit
 
 POINTS, MAX_POINTS = 21, 200
 # What is less than this of a loss is rounding.

@@ -14,14 +14,14 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch, batch_of_scores, batch_of_vectors
-from explorer.core.explore import Exploration, explore
-from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import Scenario
-from explorer.lab.single_pass_sweep import Point, point_of
-from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs
-from losses import LossSpec
+from lossprism.explorer.core.batch import Batch, batch_of_scores, batch_of_vectors
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.single_pass_sweep import Point, point_of
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LossSpec
 
 Kind = Literal["flip", "drop", "duplicate", "false_negative", "shift", "spread"]
 KINDS: tuple[Kind, ...] = ("flip", "drop", "duplicate", "false_negative", "shift", "spread")

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from explorer.lab.doctor.batch_layouts import Layout
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.reference_values import (
+from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.reference_values import (
     MAX_MATRIX,
     MAX_RUN,
     MAX_SENTENCES_RUN,

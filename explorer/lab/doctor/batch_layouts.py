@@ -13,10 +13,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.scenario import Rules
-from explorer.runtime.limits import EXPLORED_PAIRS
-from explorer.sources.pairs import Pairs
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.scenario import Rules
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
+from lossprism.explorer.sources.pairs import Pairs
 
 Row = tuple[str, str, str]
 # A vector of its own for each of more sentences would be a matrix that takes longer than the loss.

@@ -13,29 +13,37 @@ from typing import TypeVar
 
 import numpy as np
 
-from explorer.lab.doctor.finding import NOTE, SEVERE, SEVERITIES, WARNING, Fault, Value, evidence
-from explorer.lab.doctor.pair_dataset_checks import MANY_MET, SOME_MET, Check
-from explorer.lab.doctor.pair_table_profile import Cleaned
-from explorer.lab.doctor.remedies import BY_CLASS, against_rows_alone
-from explorer.lab.doctor.remedy_trial import sampler_values
-from explorer.lab.doctor.text_numbers import folded, looked_at, numbered, together
-from explorer.lab.large.text_buffer import Texts
-from explorer.runtime.budgets import budget
-from explorer.runtime.jobs import Report
-from explorer.runtime.limits import LARGE_PAIRS
-from explorer.runtime.number_format import percent
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import read_sentence, shortened
-from explorer.sources.column_names import CLASS_NAMES, TEXT_NAMES
-from explorer.sources.column_roles import (
+from lossprism.explorer.lab.doctor.finding import (
+    NOTE,
+    SEVERE,
+    SEVERITIES,
+    WARNING,
+    Fault,
+    Value,
+    evidence,
+)
+from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET, SOME_MET, Check
+from lossprism.explorer.lab.doctor.pair_table_profile import Cleaned
+from lossprism.explorer.lab.doctor.remedies import BY_CLASS, against_rows_alone
+from lossprism.explorer.lab.doctor.remedy_trial import sampler_values
+from lossprism.explorer.lab.doctor.text_numbers import folded, looked_at, numbered, together
+from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.jobs import Report
+from lossprism.explorer.runtime.limits import LARGE_PAIRS
+from lossprism.explorer.runtime.number_format import percent
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import read_sentence, shortened
+from lossprism.explorer.sources.column_names import CLASS_NAMES, TEXT_NAMES
+from lossprism.explorer.sources.column_roles import (
     CLASS_ROLES,
     may_name_class,
     name_classes,
     plain_name,
     position_of,
 )
-from explorer.sources.reading_notes import ColumnsRead
-from explorer.sources.table_parser import Grid, read_grid
+from lossprism.explorer.sources.reading_notes import ColumnsRead
+from lossprism.explorer.sources.table_parser import Grid, read_grid
 
 P = TypeVar("P")
 C = TypeVar("C")

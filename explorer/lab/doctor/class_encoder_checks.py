@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.lab.doctor.class_dataset_checks import ClassTable
-from explorer.lab.doctor.data_report import row_line
-from explorer.lab.doctor.encoder_checks import MAX_ENCODED, RANKED, ROWS, called
-from explorer.lab.large.encoded_similarities import encoded
-from explorer.lab.unit_vectors import directions
-from explorer.locale import say
-from explorer.runtime.jobs import Report
-from explorer.runtime.number_format import display_number, percent
-from explorer.runtime.response_types import Whole
-from explorer.sources.encoders import locate
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.data_report import row_line
+from lossprism.explorer.lab.doctor.encoder_checks import MAX_ENCODED, RANKED, ROWS, called
+from lossprism.explorer.lab.large.encoded_similarities import encoded
+from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.jobs import Report
+from lossprism.explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.runtime.response_types import Whole
+from lossprism.explorer.sources.encoders import locate
 
 
 @dataclass(frozen=True, eq=False)

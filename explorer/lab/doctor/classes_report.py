@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from explorer.lab.doctor.class_dataset_checks import ClassesExamined, ClassTable
-from explorer.lab.doctor.class_encoder_checks import EncodedClasses, SeenClasses, encoded_classes
-from explorer.lab.doctor.data_report import row_line
-from explorer.lab.doctor.finding import Severity
-from explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
-from explorer.locale import say
-from explorer.runtime.response_types import Setting, Whole, as_answer
-from explorer.sources.reading_notes import reading_notes
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassesExamined, ClassTable
+from lossprism.explorer.lab.doctor.class_encoder_checks import (
+    EncodedClasses,
+    SeenClasses,
+    encoded_classes,
+)
+from lossprism.explorer.lab.doctor.data_report import row_line
+from lossprism.explorer.lab.doctor.finding import Severity
+from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.response_types import Setting, Whole, as_answer
+from lossprism.explorer.sources.reading_notes import reading_notes
 
 NAMED_CLASSES = 5  # classes, the largest and the smallest
 

@@ -14,13 +14,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from explorer.lab.doctor.class_dataset_checks import ClassTable
-from explorer.lab.doctor.dataset_reader import Read
-from explorer.lab.doctor.pair_table_profile import Cleaned, Profile
-from explorer.lab.large.files import FilePairs
-from explorer.runtime.number_format import typed
-from explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TEACHER, is_name
-from explorer.sources.tables import TYPED_COLUMNS
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.dataset_reader import Read
+from lossprism.explorer.lab.doctor.pair_table_profile import Cleaned, Profile
+from lossprism.explorer.lab.large.files import FilePairs
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TEACHER, is_name
+from lossprism.explorer.sources.tables import TYPED_COLUMNS
 
 ROWS_A_REPORT = 2**14
 LINES, TABLES = (".jsonl", ".json", ".ndjson"), {".csv": ",", ".tsv": "\t", ".txt": "\t"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from explorer.lab.doctor import OF_OTHER, USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
-from explorer.locale import LANGUAGES
+from lossprism.explorer.lab.doctor import OF_OTHER, USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
+from lossprism.explorer.locale import LANGUAGES
 
 EXAMPLES = """\
 for example:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from explorer.lab.doctor import UNUSABLE
-from explorer.locale import say
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.doctor import UNUSABLE
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.problem import Problem
 
 
 def refused(

@@ -10,21 +10,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from explorer.lab.doctor import OF_OTHER, USUAL_BATCH, USUAL_LOSS
-from explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
-from explorer.lab.doctor.class_encoder_checks import look_at_classes, seen_classes_lines
-from explorer.lab.doctor.classes_report import class_lines, classes_answer
-from explorer.lab.doctor.cleaning import beside, write_kept, write_left_out
-from explorer.lab.doctor.command_options import REAL, WHOLE
-from explorer.lab.doctor.command_refusal import refused
-from explorer.lab.doctor.data_report import (
+from lossprism.explorer.lab.doctor import OF_OTHER, USUAL_BATCH, USUAL_LOSS
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
+from lossprism.explorer.lab.doctor.class_encoder_checks import look_at_classes, seen_classes_lines
+from lossprism.explorer.lab.doctor.classes_report import class_lines, classes_answer
+from lossprism.explorer.lab.doctor.cleaning import beside, write_kept, write_left_out
+from lossprism.explorer.lab.doctor.command_options import REAL, WHOLE
+from lossprism.explorer.lab.doctor.command_refusal import refused
+from lossprism.explorer.lab.doctor.data_report import (
     data_answer,
     data_lines,
     encoded_answer,
     encoded_lines,
     suited_lines,
 )
-from explorer.lab.doctor.dataset_reader import (
+from lossprism.explorer.lab.doctor.dataset_reader import (
     Read,
     Table,
     content_of,
@@ -33,28 +33,33 @@ from explorer.lab.doctor.dataset_reader import (
     read_table,
     texts_only,
 )
-from explorer.lab.doctor.encoder_checks import look
-from explorer.lab.doctor.known_loss_and_batch import Known, count_of, side_for
-from explorer.lab.doctor.logs import run_report
-from explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
-from explorer.lab.doctor.logs.log import PIPED, Log
-from explorer.lab.doctor.logs.run_comparison import compare_runs
-from explorer.lab.doctor.logs.run_reader import is_run, must_fit, read_run
-from explorer.lab.doctor.mining import mine, write_mined
-from explorer.lab.doctor.number_explanation import explain_values
-from explorer.lab.doctor.number_report import lines, number_answer
-from explorer.lab.doctor.pair_dataset_checks import examine
-from explorer.lab.doctor.pasted_input import Pasted, numbers_in, read_pasted, typed_numbers
-from explorer.lab.doctor.similarity_gap import Similarities
-from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
-from explorer.lab.saved_batches import files_in, open_saved_batches
-from explorer.locale import say
-from explorer.runtime.jobs import Report
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.limits import FILE_BYTES
-from explorer.runtime.problem import Problem
-from explorer.sources.column_roles import CHOOSE_COLUMNS
-from losses import LossSpec
+from lossprism.explorer.lab.doctor.encoder_checks import look
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, side_for
+from lossprism.explorer.lab.doctor.logs import run_report
+from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
+from lossprism.explorer.lab.doctor.logs.log import PIPED, Log
+from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
+from lossprism.explorer.lab.doctor.logs.run_reader import is_run, must_fit, read_run
+from lossprism.explorer.lab.doctor.mining import mine, write_mined
+from lossprism.explorer.lab.doctor.number_explanation import explain_values
+from lossprism.explorer.lab.doctor.number_report import lines, number_answer
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.pasted_input import (
+    Pasted,
+    numbers_in,
+    read_pasted,
+    typed_numbers,
+)
+from lossprism.explorer.lab.doctor.similarity_gap import Similarities
+from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
+from lossprism.explorer.lab.saved_batches import files_in, open_saved_batches
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.jobs import Report
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.limits import FILE_BYTES
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
+from lossprism.losses import LossSpec
 
 MAX_NUMBERS_BYTES = 10_000  # of a file that may hold a few numbers and nothing else
 

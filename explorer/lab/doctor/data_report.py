@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from explorer.lab.doctor.batch_counts import family_of
-from explorer.lab.doctor.dataset_reader import Read
-from explorer.lab.doctor.duplicate_collisions import Meetings
-from explorer.lab.doctor.encoder_checks import (
+from lossprism.explorer.lab.doctor.batch_counts import family_of
+from lossprism.explorer.lab.doctor.dataset_reader import Read
+from lossprism.explorer.lab.doctor.duplicate_collisions import Meetings
+from lossprism.explorer.lab.doctor.encoder_checks import (
     RANKED,
     Band,
     Seen,
@@ -17,17 +17,17 @@ from explorer.lab.doctor.encoder_checks import (
     ranked,
     sharpness,
 )
-from explorer.lab.doctor.finding import Cell, Fault, FoundFault
-from explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, sides_for
-from explorer.lab.doctor.mining import MinedNegatives
-from explorer.lab.doctor.pair_dataset_checks import Examined
-from explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
-from explorer.locale import say, spelled, title_word
-from explorer.runtime.number_format import display_number, percent
-from explorer.runtime.response_types import Whole, as_answer
-from explorer.sources.cells import shortened
-from explorer.sources.reading_notes import reading_notes
-from losses import LOSSES, LossSpec
+from lossprism.explorer.lab.doctor.finding import Cell, Fault, FoundFault
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, sides_for
+from lossprism.explorer.lab.doctor.mining import MinedNegatives
+from lossprism.explorer.lab.doctor.pair_dataset_checks import Examined
+from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
+from lossprism.explorer.locale import say, spelled, title_word
+from lossprism.explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.runtime.response_types import Whole, as_answer
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.reading_notes import reading_notes
+from lossprism.losses import LOSSES, LossSpec
 
 NAMED_LOSSES = 8  # losses that can learn from the data; the JSON has all
 LETTERS = 60  # of a text of a row that shows a finding

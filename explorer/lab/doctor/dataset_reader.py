@@ -6,18 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.lab.doctor.class_dataset_checks import ClassTable, pairs_or_classes, read_classes
-from explorer.lab.doctor.pair_table_profile import Profile, profiled
-from explorer.lab.doctor.reference_values import Side
-from explorer.lab.doctor.similarity_gap import Similarities, read_similarities
-from explorer.lab.large.files import FilePairs, read_pairs
-from explorer.runtime.jobs import Report
-from explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS
-from explorer.runtime.problem import Problem
-from explorer.sources.hub_datasets import first_rows, named
-from explorer.sources.local_files import content_of_table
-from explorer.sources.pairs import Pairs
-from losses import LOSSES, LossSpec
+from lossprism.explorer.lab.doctor.class_dataset_checks import (
+    ClassTable,
+    pairs_or_classes,
+    read_classes,
+)
+from lossprism.explorer.lab.doctor.pair_table_profile import Profile, profiled
+from lossprism.explorer.lab.doctor.reference_values import Side
+from lossprism.explorer.lab.doctor.similarity_gap import Similarities, read_similarities
+from lossprism.explorer.lab.large.files import FilePairs, read_pairs
+from lossprism.explorer.runtime.jobs import Report
+from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.hub_datasets import first_rows, named
+from lossprism.explorer.sources.local_files import content_of_table
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES, LossSpec
 
 HUB_ROWS = (10, LARGE_PAIRS)  # that are read of a data set of the hub
 

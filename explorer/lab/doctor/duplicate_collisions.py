@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.runtime.response_types import Whole
+from lossprism.explorer.runtime.response_types import Whole
 
 
 @dataclass(frozen=True)

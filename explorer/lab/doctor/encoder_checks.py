@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.label_disagreement import (
+from lossprism.explorer.core.label_disagreement import (
     STRONG_RATE,
     Contradictions,
     Disagreement,
@@ -22,9 +22,9 @@ from explorer.core.label_disagreement import (
     disagrees,
     spearman,
 )
-from explorer.core.remarks import mostly_foreign
-from explorer.lab.doctor.duplicate_collisions import meetings
-from explorer.lab.doctor.finding import (
+from lossprism.explorer.core.remarks import mostly_foreign
+from lossprism.explorer.lab.doctor.duplicate_collisions import meetings
+from lossprism.explorer.lab.doctor.finding import (
     EVIDENCE,
     NOTE,
     SEVERITIES,
@@ -34,16 +34,16 @@ from explorer.lab.doctor.finding import (
     Value,
     evidence,
 )
-from explorer.lab.doctor.pair_dataset_checks import MANY_MET, Check
-from explorer.lab.doctor.pair_table_profile import Profile
-from explorer.lab.large.encoded_similarities import encoded
-from explorer.lab.unit_vectors import directions
-from explorer.locale import say
-from explorer.runtime.jobs import Report
-from explorer.runtime.number_format import display_number, percent, whole_percent
-from explorer.sources.encoders import locate
-from explorer.sources.encoders.embedded import EMBEDDED, is_embedded
-from losses import LossSpec
+from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET, Check
+from lossprism.explorer.lab.doctor.pair_table_profile import Profile
+from lossprism.explorer.lab.large.encoded_similarities import encoded
+from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.jobs import Report
+from lossprism.explorer.runtime.number_format import display_number, percent, whole_percent
+from lossprism.explorer.sources.encoders import locate
+from lossprism.explorer.sources.encoders.embedded import EMBEDDED, is_embedded
+from lossprism.losses import LossSpec
 
 NEAR = 0.95  # cosine from which on two different texts are near-duplicates
 MAX_ENCODED = 2**14  # pairs; a sample of more gives the same result

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.doctor.class_dataset_checks import ClassTable
-from explorer.lab.doctor.pair_table_profile import Profile
-from explorer.runtime.limits import EXPLORED_PAIRS, TRAINED_PAIRS
-from explorer.runtime.number_format import typed
-from explorer.sources.cells import INFERENCE_WORDS
-from losses import LOSSES
-from losses.labels import UNIT
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.pair_table_profile import Profile
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, TRAINED_PAIRS
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.sources.cells import INFERENCE_WORDS
+from lossprism.losses import LOSSES
+from lossprism.losses.labels import UNIT
 
 # A longer link is unhandy in an issue. With long texts fewer rows are shown, and if too few fit,
 # only the beginning of each text.

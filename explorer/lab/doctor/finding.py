@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from explorer.lab.doctor.remedy_trial import Tried
-from explorer.locale import say
-from explorer.runtime.response_types import Answer, Whole, as_answer
+from lossprism.explorer.lab.doctor.remedy_trial import Tried
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.response_types import Answer, Whole, as_answer
 
 Severity = Literal["severe", "warning", "note"]
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")

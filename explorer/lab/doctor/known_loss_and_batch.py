@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.core.loss_lookup import loss_called, losses_called
-from explorer.core.related_classes import class_of_trainer
-from explorer.lab.doctor.losses_without_definition import relative_called
-from explorer.lab.doctor.reference_values import Side, sharpening, sides_of
-from explorer.locale import title_word
-from explorer.runtime.limits import LARGE_PAIRS
-from explorer.runtime.number_format import typed
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import is_number
-from losses import LOSSES
-from losses.aliases import LIBRARY, conventions_called, is_qualified, last_part, plain
-from losses.score_kinds import SCORE_KINDS
+from lossprism.explorer.core.loss_lookup import loss_called, losses_called
+from lossprism.explorer.core.related_classes import class_of_trainer
+from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
+from lossprism.explorer.lab.doctor.reference_values import Side, sharpening, sides_of
+from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime.limits import LARGE_PAIRS
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import is_number
+from lossprism.losses import LOSSES
+from lossprism.losses.aliases import LIBRARY, conventions_called, is_qualified, last_part, plain
+from lossprism.losses.score_kinds import SCORE_KINDS
 
 # The counts with their smallest values.
 COUNTS = {"batch": 1, "negatives": 0, "classes": 1, "processes": 1, "dimension": 1}

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from explorer.lab.doctor.finding import NOTE, SEVERE, WARNING, Fault, Value, evidence
-from explorer.lab.doctor.pair_table_profile import Profile
-from explorer.runtime.number_format import display_number, percent
-from losses import LossSpec
-from losses.labels import COSINES
-from losses.sentence_transformers.candidate_lists import compares_each_list_alone
+from lossprism.explorer.lab.doctor.finding import NOTE, SEVERE, WARNING, Fault, Value, evidence
+from lossprism.explorer.lab.doctor.pair_table_profile import Profile
+from lossprism.explorer.runtime.number_format import display_number, percent
+from lossprism.losses import LossSpec
+from lossprism.losses.labels import COSINES
+from lossprism.losses.sentence_transformers.candidate_lists import compares_each_list_alone
 
 # What a loss reads of labels beside whether they reach the threshold.
 WHOLE_LABELS = {"labels", "unit_labels", "cosine_labels", "list_labels"}

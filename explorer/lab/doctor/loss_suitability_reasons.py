@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorer.lab.doctor.batch_layouts import Layout
-from explorer.lab.doctor.label_faults import WHOLE_LABELS, only_compares
-from explorer.lab.doctor.pair_dataset_checks import MANY_MET
-from explorer.lab.doctor.pair_table_profile import Profile
-from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, landmark, sides_of
-from losses import LOSSES, LossSpec
+from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.label_faults import WHOLE_LABELS, only_compares
+from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET
+from lossprism.explorer.lab.doctor.pair_table_profile import Profile
+from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, landmark, sides_of
+from lossprism.losses import LOSSES, LossSpec
 
 MAX_PAIRS, NEARLY_ALL = 0.5, 0.9
 BINARY_LABELS = WHOLE_LABELS | {"binary_labels", "pair_classes"}

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from losses.aliases import SHARED_CLASSES, plain
+from lossprism.losses.aliases import SHARED_CLASSES, plain
 
 MAX_KINDS = 1000  # classes of a classifier
 KINDS_OF_INFERENCE = 3

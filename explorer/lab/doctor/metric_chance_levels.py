@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 
 COMMON_COUNTS = (*range(2, 11), 16, 20, 32, 50, 64, 100, 128, 256)
 CUT = 10  # positions that MRR@10 and NDCG@10 look at

@@ -8,14 +8,21 @@ from dataclasses import dataclass
 
 import torch
 
-from explorer.lab.doctor.batch_counts import family_of
-from explorer.lab.doctor.batch_layouts import Layout, inputs_of
-from explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, sides_for
-from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, Side, landmark, lower_bound
-from explorer.runtime.problem import Problem
-from losses.labels import Ends
-from losses.readable_inputs import READABLE
-from losses.score_kinds import SCORE_KINDS
+from lossprism.explorer.lab.doctor.batch_counts import family_of
+from lossprism.explorer.lab.doctor.batch_layouts import Layout, inputs_of
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, sides_for
+from lossprism.explorer.lab.doctor.reference_values import (
+    COLLAPSE,
+    FLOOR,
+    START,
+    Side,
+    landmark,
+    lower_bound,
+)
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.labels import Ends
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.score_kinds import SCORE_KINDS
 
 ZERO = 1e-6
 # Labels of positives that are tried where the labels are unknown.

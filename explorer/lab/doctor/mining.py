@@ -18,14 +18,14 @@ import numpy as np
 import torch
 from tqdm import trange
 
-from explorer.lab.doctor.encoder_checks import called, picked
-from explorer.lab.doctor.pair_table_profile import Profile
-from explorer.lab.large.encoded_similarities import encoded
-from explorer.lab.unit_vectors import directions
-from explorer.runtime.jobs import Report
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Whole
-from explorer.sources.encoders import locate
+from lossprism.explorer.lab.doctor.encoder_checks import called, picked
+from lossprism.explorer.lab.doctor.pair_table_profile import Profile
+from lossprism.explorer.lab.large.encoded_similarities import encoded
+from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.runtime.jobs import Report
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Whole
+from lossprism.explorer.sources.encoders import locate
 
 EACH, USUAL_EACH = (1, 10), 1  # negatives of a query
 MARGIN, USUAL_MARGIN = (0.0, 0.9), 0.05  # of a positive's own cosine, by which one stays below it

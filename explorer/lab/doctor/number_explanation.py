@@ -10,11 +10,17 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from explorer.core.parameter_values import Settings
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.doctor.batch_counts import ENUMERATED_PAIRS, Axis, Counts, axes_of, family_of
-from explorer.lab.doctor.batch_layouts import Layout
-from explorer.lab.doctor.count_from_value import (
+from lossprism.explorer.core.parameter_values import Settings
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.doctor.batch_counts import (
+    ENUMERATED_PAIRS,
+    Axis,
+    Counts,
+    axes_of,
+    family_of,
+)
+from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.count_from_value import (
     Points,
     constant,
     counts_with,
@@ -23,17 +29,22 @@ from explorer.lab.doctor.count_from_value import (
     round_counts,
     roundness,
 )
-from explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, other_sides, sides_for
-from explorer.lab.doctor.loss_popularity import usage_cost
-from explorer.lab.doctor.losses_without_definition import relative_called
-from explorer.lab.doctor.metric_chance_levels import Chance, chances_at
-from explorer.lab.doctor.minimum_without_labels import (
+from lossprism.explorer.lab.doctor.known_loss_and_batch import (
+    Known,
+    is_of_library,
+    other_sides,
+    sides_for,
+)
+from lossprism.explorer.lab.doctor.loss_popularity import usage_cost
+from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
+from lossprism.explorer.lab.doctor.metric_chance_levels import Chance, chances_at
+from lossprism.explorer.lab.doctor.minimum_without_labels import (
     Minimum,
     falls_below_zero,
     minimum_of,
     small_layouts,
 )
-from explorer.lab.doctor.reference_values import (
+from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
     FLOOR,
     START,
@@ -44,12 +55,12 @@ from explorer.lab.doctor.reference_values import (
     run_orthogonal_and_alike,
     sides_of,
 )
-from explorer.runtime import jobs
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import is_number
-from explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
-from losses import LOSSES, LossSpec
-from losses.score_kinds import SCORE_KINDS
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import is_number
+from lossprism.explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.score_kinds import SCORE_KINDS
 
 NOTHING = "nothing"
 # Largest relative error of a written value, whatever its digits; relative distance at which a

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.parameter_values import Settings
-from explorer.lab.doctor.batch_counts import most_pairs
-from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
-from explorer.lab.doctor.losses_without_definition import RELATIVES, relative_called
-from explorer.lab.doctor.minimum_without_labels import ends_of_labels
-from explorer.lab.doctor.number_explanation import Explained, Finding, LossMatch, Position
-from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, sharpening
-from explorer.locale import Word, parameter_word, say, spelled, title_word, word
-from explorer.runtime.limits import EXPLORED_PAIRS
-from explorer.runtime.number_format import display_number, percent, typed
-from explorer.runtime.response_types import Answer, Setting, Whole, as_answer
-from losses import LOSSES
-from losses.labels import Ends
+from lossprism.explorer.core.parameter_values import Settings
+from lossprism.explorer.lab.doctor.batch_counts import most_pairs
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.losses_without_definition import RELATIVES, relative_called
+from lossprism.explorer.lab.doctor.minimum_without_labels import ends_of_labels
+from lossprism.explorer.lab.doctor.number_explanation import Explained, Finding, LossMatch, Position
+from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, sharpening
+from lossprism.explorer.locale import Word, parameter_word, say, spelled, title_word, word
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
+from lossprism.explorer.runtime.number_format import display_number, percent, typed
+from lossprism.explorer.runtime.response_types import Answer, Setting, Whole, as_answer
+from lossprism.losses import LOSSES
+from lossprism.losses.labels import Ends
 
 ZERO_TOLERANCE = 1e-9
 NAMED_TOGETHER = 6  # losses of one number; beyond, they are counted

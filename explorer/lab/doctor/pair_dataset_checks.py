@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorer.core.remarks import COSINES_APART
-from explorer.lab.doctor.batch_counts import family_of
-from explorer.lab.doctor.batch_layouts import Layout
-from explorer.lab.doctor.duplicate_collisions import Meetings
-from explorer.lab.doctor.finding import (
+from lossprism.explorer.core.remarks import COSINES_APART
+from lossprism.explorer.lab.doctor.batch_counts import family_of
+from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.duplicate_collisions import Meetings
+from lossprism.explorer.lab.doctor.finding import (
     NOTE,
     SEVERE,
     SEVERITIES,
@@ -24,7 +24,7 @@ from explorer.lab.doctor.finding import (
     Value,
     evidence,
 )
-from explorer.lab.doctor.label_faults import (
+from lossprism.explorer.lab.doctor.label_faults import (
     compares_in_lists,
     on_groups,
     on_label_ends,
@@ -32,19 +32,19 @@ from explorer.lab.doctor.label_faults import (
     on_lists,
     takes_own_negatives,
 )
-from explorer.lab.doctor.pair_table_profile import Cleaned, Profile
-from explorer.lab.doctor.reference_values import COLLAPSE, landmark, sides_of
-from explorer.lab.doctor.remedies import (
+from lossprism.explorer.lab.doctor.pair_table_profile import Cleaned, Profile
+from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, landmark, sides_of
+from lossprism.explorer.lab.doctor.remedies import (
     NO_DUPLICATES,
     against_batches_without_positive,
     against_shared_texts,
     mean_labels,
 )
-from explorer.lab.doctor.remedy_trial import sampler_values
-from explorer.locale import say
-from explorer.runtime.number_format import display_number, percent
-from explorer.sources.cells import INFERENCE_SCORES
-from losses import LOSSES, LossSpec
+from lossprism.explorer.lab.doctor.remedy_trial import sampler_values
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.sources.cells import INFERENCE_SCORES
+from lossprism.losses import LOSSES, LossSpec
 
 KINDS = ("entailment", "neutral", "contradiction")
 # Sampler and mask compare what is written: texts that are the same only as Doctor folds them meet

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from explorer.lab.doctor.duplicate_collisions import (
+from lossprism.explorer.lab.doctor.duplicate_collisions import (
     Meetings,
     beside,
     encounters,
@@ -17,17 +17,22 @@ from explorer.lab.doctor.duplicate_collisions import (
     partners,
     touching,
 )
-from explorer.lab.doctor.equal_number_groups import label_spreads, later, of_several_labels, sets
-from explorer.lab.doctor.text_numbers import looked_at, numbered, together
-from explorer.runtime import jobs
-from explorer.sources.column_roles import (
+from lossprism.explorer.lab.doctor.equal_number_groups import (
+    label_spreads,
+    later,
+    of_several_labels,
+    sets,
+)
+from lossprism.explorer.lab.doctor.text_numbers import looked_at, numbered, together
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.sources.column_roles import (
     PAIR_ROLES,
     TEACHER,
     TRIPLET_ROLES,
     is_name,
 )
-from explorer.sources.symmetric_columns import name_same_kind
-from losses.labels import UNIT, Ends, label_rules
+from lossprism.explorer.sources.symmetric_columns import name_same_kind
+from lossprism.losses.labels import UNIT, Ends, label_rules
 
 # Labels of one pair that differ by at most this share of their scale: raters differ by as much.
 RATER_NOISE = 0.1

@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.lab.doctor.logs.log import PASTED, Log, number_in
-from explorer.lab.doctor.logs.run_reader import log_reader
-from explorer.lab.doctor.logs.values_in_sentences import statements_of, without_doubts
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import shortened
-from explorer.sources.table_in_pasted_text import are_steps
+from lossprism.explorer.lab.doctor.logs.log import PASTED, Log, number_in
+from lossprism.explorer.lab.doctor.logs.run_reader import log_reader
+from lossprism.explorer.lab.doctor.logs.values_in_sentences import statements_of, without_doubts
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.table_in_pasted_text import are_steps
 
 Kind = Literal["numbers", "run", "table"]
 MAX_NUMBERS, MAX_LETTERS = 20, 1000  # of values of one loss; more are its curve

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from explorer.core.parameter_values import Settings, heard
-from explorer.lab.doctor.batch_layouts import MAX_RUN_APART, Layout, inputs_of
-from explorer.runtime.problem import Problem
-from losses import LOSSES, LossSpec, Parameter
-from losses.minimum import Bound
-from losses.readable_inputs import READABLE
-from losses.score_kinds import SCORE_KINDS
-from losses.spec import ParameterValue
+from lossprism.explorer.core.parameter_values import Settings, heard
+from lossprism.explorer.lab.doctor.batch_layouts import MAX_RUN_APART, Layout, inputs_of
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES, LossSpec, Parameter
+from lossprism.losses.minimum import Bound
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.score_kinds import SCORE_KINDS
+from lossprism.losses.spec import ParameterValue
 
 COLLAPSE, START, FLOOR = KINDS = ("collapse", "start", "floor")
 # A definition whose collapse value is not known by a formula is run, on so many pairs; where it

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from explorer.lab.doctor.duplicate_collisions import partners
-from explorer.lab.doctor.pair_table_profile import Profile
-from explorer.lab.doctor.remedy_trial import (
+from lossprism.explorer.lab.doctor.duplicate_collisions import partners
+from lossprism.explorer.lab.doctor.pair_table_profile import Profile
+from lossprism.explorer.lab.doctor.remedy_trial import (
     ALONE,
     MINIMUM,
     SHARED,
@@ -22,9 +22,9 @@ from explorer.lab.doctor.remedy_trial import (
     Tried,
     helpful,
 )
-from explorer.lab.doctor.text_numbers import together
-from explorer.runtime.problem import Problem
-from explorer.sources.samplers import (
+from lossprism.explorer.lab.doctor.text_numbers import together
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.samplers import (
     Batches,
     Epoch,
     group_by_label,
@@ -32,7 +32,7 @@ from explorer.sources.samplers import (
     no_duplicates,
     shuffled,
 )
-from losses import LOSSES, LossSpec
+from lossprism.losses import LOSSES, LossSpec
 
 # To paste beside `from sentence_transformers.sentence_transformer import losses`.
 NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.locale import say
-from explorer.runtime.number_format import display_number, percent
-from explorer.sources.samplers import Epoch
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.sources.samplers import Epoch
 
 MINIMUM, SHARED, ALONE, WITHOUT_POSITIVE = MEASURES = (
     "minimum",

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from explorer.lab.doctor.finding import NOTE, WARNING, Fault, FoundFault, Value
-from explorer.lab.doctor.logs.log import STEP_NAMES, is_loss, number_in
-from explorer.locale import say
-from explorer.runtime.number_format import display_number, percent
-from explorer.runtime.response_types import Whole, as_answer
+from lossprism.explorer.lab.doctor.finding import NOTE, WARNING, Fault, FoundFault, Value
+from lossprism.explorer.lab.doctor.logs.log import STEP_NAMES, is_loss, number_in
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.runtime.response_types import Whole, as_answer
 
 POSITIVE = frozenset(("pos", "positive", "positives", "正例", "正样本"))
 NEGATIVE = frozenset(("neg", "negative", "negatives", "负例", "负样本"))

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from explorer.lab.doctor.class_dataset_checks import ClassTable, alone
-from explorer.lab.doctor.loss_suitability_reasons import (
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, alone
+from lossprism.explorer.lab.doctor.loss_suitability_reasons import (
     AGAINST,
     FOR,
     TEXT_CLASSES,
@@ -15,11 +15,11 @@ from explorer.lab.doctor.loss_suitability_reasons import (
     Table,
     reasons_of,
 )
-from explorer.lab.doctor.pair_dataset_checks import MANY_MET
-from explorer.lab.doctor.pair_table_profile import Profile
-from explorer.locale import say
-from explorer.runtime.response_types import Whole
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET
+from lossprism.explorer.lab.doctor.pair_table_profile import Profile
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.response_types import Whole
+from lossprism.losses import LOSSES
 
 # The losses made for each kind of columns, in the order to try them.
 MADE_FOR = {

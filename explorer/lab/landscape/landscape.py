@@ -9,16 +9,16 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.resolved_scenario import Resolved, resolve
-from explorer.core.scenario import Scenario
-from explorer.lab.landscape import surface
-from explorer.lab.landscape.surface import Boundary
-from explorer.runtime import jobs
-from explorer.runtime.arrays import packed
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Floats
-from losses.spec import Parameter
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.resolved_scenario import Resolved, resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.landscape import surface
+from lossprism.explorer.lab.landscape.surface import Boundary
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Floats
+from lossprism.losses.spec import Parameter
 
 ENDS = (-1.0, 1.0)  # of a cosine
 GRID = 41  # heights along each score

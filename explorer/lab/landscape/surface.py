@@ -14,19 +14,19 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch, batch_of_scores
-from explorer.core.explore import explore
-from explorer.core.resolved_scenario import Resolved
-from explorer.core.scenario import Rules
-from explorer.core.specialised_definitions import accepted
-from explorer.locale import title_word
-from explorer.runtime.device import device, precision
-from explorer.runtime.problem import Problem
-from explorer.runtime.resource_checks import check_matrices
-from explorer.sources.pairs import Pairs
-from losses import LOSSES, LossSpec
-from losses.spec import Parameter
-from losses.term_forms import LogisticSum, Separable
+from lossprism.explorer.core.batch import Batch, batch_of_scores
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.resolved_scenario import Resolved
+from lossprism.explorer.core.scenario import Rules
+from lossprism.explorer.core.specialised_definitions import accepted
+from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime.device import device, precision
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.resource_checks import check_matrices
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.spec import Parameter
+from lossprism.losses.term_forms import LogisticSum, Separable
 
 # Sources of inputs that two scores, their labels and their common query determine.
 DETERMINED = ("scores", "labels", "groups")

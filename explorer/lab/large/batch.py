@@ -12,18 +12,18 @@ import numpy as np
 import torch
 from torch.nn.functional import pad
 
-from explorer.core.label_disagreement import Contradictions, contradictions
-from explorer.lab.unit_vectors import directions
-from explorer.locale import grouped, title_word
-from explorer.runtime.limits import LARGE_DRAWN_PAIRS, LARGE_IN_BATCH_PAIRS, LARGE_PAIRS
-from explorer.runtime.problem import Problem
-from explorer.runtime.resource_checks import check_memory
-from explorer.sources import random_batch
-from explorer.sources.pairs import text_numbers
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
-from losses.labels import Ends, LabelRules, label_rules
-from losses.ranking.angle import angle_scores
+from lossprism.explorer.core.label_disagreement import Contradictions, contradictions
+from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.locale import grouped, title_word
+from lossprism.explorer.runtime.limits import LARGE_DRAWN_PAIRS, LARGE_IN_BATCH_PAIRS, LARGE_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.resource_checks import check_memory
+from lossprism.explorer.sources import random_batch
+from lossprism.explorer.sources.pairs import text_numbers
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
+from lossprism.losses.labels import Ends, LabelRules, label_rules
+from lossprism.losses.ranking.angle import angle_scores
 
 # Rows that are raised to float64 together.
 AT_ONCE = 2**12

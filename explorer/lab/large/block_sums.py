@@ -8,10 +8,10 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.heaviest_terms import Heaviest
-from explorer.lab.large.matrix import Matrix
-from explorer.lab.large.tile_survey import Progress
+from lossprism.explorer.lab.large.blocks import Blocks, Window
+from lossprism.explorer.lab.large.heaviest_terms import Heaviest
+from lossprism.explorer.lab.large.matrix import Matrix
+from lossprism.explorer.lab.large.tile_survey import Progress
 
 
 class Surveyed(Protocol):

@@ -13,7 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from losses.kernels.cell_terms import log_logistic_weights, logistic_terms, logistic_weights_
+from lossprism.losses.kernels.cell_terms import (
+    log_logistic_weights,
+    logistic_terms,
+    logistic_weights_,
+)
 
 ERROR = 1e-6
 # Bins of the scaled score, and the nodes of each: enough for ERROR.

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.lab.large.batch import LargeBatch
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import read_score
-from explorer.sources.pairs import Correction
+from lossprism.explorer.lab.large.batch import LargeBatch
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import read_score
+from lossprism.explorer.sources.pairs import Correction
 
 
 def changes_of(batch: LargeBatch, corrections: Iterable[Correction]) -> dict[int, float | None]:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.duplicate_negatives import SameText
+from lossprism.explorer.core.duplicate_negatives import SameText
 
 # Rows whose cells are found together, and cells that are computed together: a cell takes two
 # vectors of its own, unless most of a row are needed.

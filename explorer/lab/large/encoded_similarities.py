@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.lab.large.batch import angles, cosines
-from explorer.lab.large.tile_survey import Progress
-from explorer.runtime.arrays import load_array, save_array
-from explorer.runtime.cache import cache_folder, digest, prune
-from explorer.runtime.device import all_cores
-from explorer.sources.encoders import Encoder
+from lossprism.explorer.lab.large.batch import angles, cosines
+from lossprism.explorer.lab.large.tile_survey import Progress
+from lossprism.explorer.runtime.arrays import load_array, save_array
+from lossprism.explorer.runtime.cache import cache_folder, digest, prune
+from lossprism.explorer.runtime.device import all_cores
+from lossprism.explorer.sources.encoders import Encoder
 
 # Pairs of one part: an interruption loses a few seconds of work at most.
 PART = 256

@@ -7,22 +7,22 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from explorer.export.caption import Legend, parameter_words
-from explorer.export.figure.appearance import Look
-from explorer.export.figure.cells import Cells, drawn_cells
-from explorer.export.figure.header_and_caption import document, head
-from explorer.export.figure.legend import legend
-from explorer.export.figure.matrix import LEGEND_GAP
-from explorer.export.figure.svg_elements import Pen, clean, line, rectangle, width_of
-from explorer.export.palette import Palette, ramp_table
-from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.form_methods import parameters_of
-from explorer.lab.large.pair_table import histogram
-from explorer.lab.large.remarks import LOOKS_FOR
-from explorer.lab.large.session import LargeSession
-from explorer.locale import grouped, say, spelled, title_word
-from explorer.runtime.number_format import display_number
-from losses import LOSSES
+from lossprism.explorer.export.caption import Legend, parameter_words
+from lossprism.explorer.export.figure.appearance import Look
+from lossprism.explorer.export.figure.cells import Cells, drawn_cells
+from lossprism.explorer.export.figure.header_and_caption import document, head
+from lossprism.explorer.export.figure.legend import legend
+from lossprism.explorer.export.figure.matrix import LEGEND_GAP
+from lossprism.explorer.export.figure.svg_elements import Pen, clean, line, rectangle, width_of
+from lossprism.explorer.export.palette import Palette, ramp_table
+from lossprism.explorer.lab.large.blocks import Blocks, Window
+from lossprism.explorer.lab.large.form_methods import parameters_of
+from lossprism.explorer.lab.large.pair_table import histogram
+from lossprism.explorer.lab.large.remarks import LOOKS_FOR
+from lossprism.explorer.lab.large.session import LargeSession
+from lossprism.explorer.locale import grouped, say, spelled, title_word
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.losses import LOSSES
 
 FACETS = ("total", "share", "largest", "masked")
 SIDE, LEAST_SIDE, GUTTER = 560.0, 80.0, 76.0

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.lab.large.batch import Numbered
-from explorer.lab.large.text_buffer import Texts
-from explorer.runtime.jobs import Report
-from explorer.runtime.json_encoding import whole_letters
-from explorer.runtime.limits import LARGE_PAIRS
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import ENTAILMENT, Cells
-from explorer.sources.column_names import SCORE_NAMES
-from explorer.sources.column_roles import (
+from lossprism.explorer.lab.large.batch import Numbered
+from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.runtime.jobs import Report
+from lossprism.explorer.runtime.json_encoding import whole_letters
+from lossprism.explorer.runtime.limits import LARGE_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import ENTAILMENT, Cells
+from lossprism.explorer.sources.column_names import SCORE_NAMES
+from lossprism.explorer.sources.column_roles import (
     NO_SCORE,
     POSITIVE_ROLES,
     TEACHER,
@@ -26,10 +26,10 @@ from explorer.sources.column_roles import (
     listed,
     plain_name,
 )
-from explorer.sources.reading_notes import ColumnsRead
-from explorer.sources.row_reader import RowReader
-from explorer.sources.table_parser import Grid, read_grid
-from explorer.sources.tables import check_share
+from lossprism.explorer.sources.reading_notes import ColumnsRead
+from lossprism.explorer.sources.row_reader import RowReader
+from lossprism.explorer.sources.table_parser import Grid, read_grid
+from lossprism.explorer.sources.tables import check_share
 
 # A first and a second sentence, the label, the teacher's score, the similarity.
 Read = tuple[str, str, float, float, float]

@@ -13,23 +13,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.trace_diagnostics import TIED
-from explorer.lab.large.batch import LargeBatch, LossInput
-from explorer.lab.large.blocks import Window
-from explorer.lab.large.duplicates import Looking
-from explorer.lab.large.hinge import Hinge
-from explorer.lab.large.logistic import MAX_SPREAD, Smooth
-from explorer.lab.large.separable_terms import Split
-from explorer.lab.large.streamed_matrix import Streamed
-from explorer.lab.large.tile_strips import Tiles, tiles_of
-from explorer.lab.large.tile_survey import Survey
-from explorer.runtime.device import device, precision
-from explorer.runtime.limits import LARGE_IN_BATCH_PAIRS, LARGE_PAIRS, LARGE_STREAMED_PAIRS
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
-from losses import LOSSES
-from losses.duplicate_text_masks import same_text
-from losses.kernels.cell_terms import (
+from lossprism.explorer.core.trace_diagnostics import TIED
+from lossprism.explorer.lab.large.batch import LargeBatch, LossInput
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.duplicates import Looking
+from lossprism.explorer.lab.large.hinge import Hinge
+from lossprism.explorer.lab.large.logistic import MAX_SPREAD, Smooth
+from lossprism.explorer.lab.large.separable_terms import Split
+from lossprism.explorer.lab.large.streamed_matrix import Streamed
+from lossprism.explorer.lab.large.tile_strips import Tiles, tiles_of
+from lossprism.explorer.lab.large.tile_survey import Survey
+from lossprism.explorer.runtime.device import device, precision
+from lossprism.explorer.runtime.limits import (
+    LARGE_IN_BATCH_PAIRS,
+    LARGE_PAIRS,
+    LARGE_STREAMED_PAIRS,
+)
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
+from lossprism.losses.duplicate_text_masks import same_text
+from lossprism.losses.kernels.cell_terms import (
     log_logistic_weights,
     logistic_terms,
     logistic_weights_,
@@ -37,9 +41,9 @@ from losses.kernels.cell_terms import (
     only_others_,
     share_of_others,
 )
-from losses.kernels.pairwise_sums import hinge_terms, sum_of_gaps
-from losses.spec import Parameter
-from losses.term_forms import AgainstOthers, Decisions, HingeSum, LogisticSum, Separable
+from lossprism.losses.kernels.pairwise_sums import hinge_terms, sum_of_gaps
+from lossprism.losses.spec import Parameter
+from lossprism.losses.term_forms import AgainstOthers, Decisions, HingeSum, LogisticSum, Separable
 
 # A cosine in float32 is off by some 1e-7, and a term by as many times more as the loss is steep.
 STEEP = 25.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.lab.large.separable_terms import Split
+from lossprism.explorer.lab.large.separable_terms import Split
 
 MAX_TERMS = 100
 

@@ -13,13 +13,13 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from explorer.lab.large.block_sums import Summable
-from explorer.lab.large.blocks import MAX_BLOCKS, Blocks, Window, edges
-from explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
-from explorer.lab.large.inversion_counts import Inversions
-from explorer.lab.large.tile_survey import Progress
-from explorer.runtime.device import all_cores
-from losses import pairwise_hinge
+from lossprism.explorer.lab.large.block_sums import Summable
+from lossprism.explorer.lab.large.blocks import MAX_BLOCKS, Blocks, Window, edges
+from lossprism.explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
+from lossprism.explorer.lab.large.inversion_counts import Inversions
+from lossprism.explorer.lab.large.tile_survey import Progress
+from lossprism.explorer.runtime.device import all_cores
+from lossprism.losses import pairwise_hinge
 
 # Chunks of the whole matrix whose sums are stored.
 MAX_CHUNKS = 2**11

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from explorer.lab.large.blocks import listed
-from explorer.lab.large.tile_survey import Progress
+from lossprism.explorer.lab.large.blocks import listed
+from lossprism.explorer.lab.large.tile_survey import Progress
 
 # Numbers of one table, and how many rows are added up before they join their run's sum.
 TABLE, IN_A_ROW = 2**21, 64

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.duplicate_negatives import SameText
-from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
-from explorer.lab.large.separable_terms import Split, split_blocks
+from lossprism.explorer.core.duplicate_negatives import SameText
+from lossprism.explorer.lab.large.blocks import Blocks, Window
+from lossprism.explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
+from lossprism.explorer.lab.large.separable_terms import Split, split_blocks
 
 
 class Matrix(ABC):

@@ -8,17 +8,17 @@ from typing import Literal
 
 import numpy as np
 
-from explorer.core.label_disagreement import Disagreement
-from explorer.core.remarks import Remark
-from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.pair_table import histogram, page
-from explorer.lab.large.remarks import Judged
-from explorer.lab.large.session import LargeSession
-from explorer.runtime.arrays import packed
-from explorer.runtime.device import device_name
-from explorer.runtime.memory_use import bytes_of
-from explorer.runtime.number_format import Real, json_number
-from explorer.runtime.response_types import Floats, Sparse
+from lossprism.explorer.core.label_disagreement import Disagreement
+from lossprism.explorer.core.remarks import Remark
+from lossprism.explorer.lab.large.blocks import Blocks, Window
+from lossprism.explorer.lab.large.pair_table import histogram, page
+from lossprism.explorer.lab.large.remarks import Judged
+from lossprism.explorer.lab.large.session import LargeSession
+from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.device import device_name
+from lossprism.explorer.runtime.memory_use import bytes_of
+from lossprism.explorer.runtime.number_format import Real, json_number
+from lossprism.explorer.runtime.response_types import Floats, Sparse
 
 MAX_LEVEL_LINES = 24
 LONGEST_SENTENCE = 400

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.lab.large.batch import LargeBatch
-from explorer.lab.large.session import LargeSession
-from explorer.lab.large.text_buffer import holding
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.large.batch import LargeBatch
+from lossprism.explorer.lab.large.session import LargeSession
+from lossprism.explorer.lab.large.text_buffer import holding
+from lossprism.explorer.runtime.problem import Problem
 
 PAGE = 20
 COLUMNS = ("entry", "label", "score", "gradient")

@@ -10,17 +10,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.duplicate_negatives import SameText
-from explorer.core.label_disagreement import Disagreement, disagreement, spearman
-from explorer.core.remarks import COLLAPSED, Remark, Seen, mostly_foreign, remarks_on
-from explorer.core.scale_above_collapse import Edge, Standing, edge_along
-from explorer.core.trace_diagnostics import ACTIVE_SHARE
-from explorer.lab.large.batch import LargeBatch
-from explorer.lab.large.form_methods import method_of
-from explorer.lab.large.session import LargeSession
-from explorer.lab.large.tile_survey import Progress
-from explorer.sources.encoders.embedded import is_embedded
-from losses import LOSSES, LossSpec
+from lossprism.explorer.core.duplicate_negatives import SameText
+from lossprism.explorer.core.label_disagreement import Disagreement, disagreement, spearman
+from lossprism.explorer.core.remarks import COLLAPSED, Remark, Seen, mostly_foreign, remarks_on
+from lossprism.explorer.core.scale_above_collapse import Edge, Standing, edge_along
+from lossprism.explorer.core.trace_diagnostics import ACTIVE_SHARE
+from lossprism.explorer.lab.large.batch import LargeBatch
+from lossprism.explorer.lab.large.form_methods import method_of
+from lossprism.explorer.lab.large.session import LargeSession
+from lossprism.explorer.lab.large.tile_survey import Progress
+from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.losses import LOSSES, LossSpec
 
 # The target of a row of the map, by its kind.
 LOOKS_FOR = {"query": "key", "view": "class"}

@@ -8,19 +8,24 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.core.duplicate_negatives import SameText
-from explorer.lab.large.batch import LargeBatch, must_fit, with_texts
-from explorer.lab.large.block_sums import Summed
-from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.form_methods import loss_input_of, method_of, offered, parameters_of
-from explorer.lab.large.heaviest_terms import Heaviest
-from explorer.lab.large.matrix import Matrix, OfSplit
-from explorer.lab.large.tile_survey import Progress
-from explorer.runtime.device import all_cores
-from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_DRAWN_PAIRS
-from explorer.runtime.number_format import typed
-from explorer.runtime.problem import Problem
-from losses import LOSSES
+from lossprism.explorer.core.duplicate_negatives import SameText
+from lossprism.explorer.lab.large.batch import LargeBatch, must_fit, with_texts
+from lossprism.explorer.lab.large.block_sums import Summed
+from lossprism.explorer.lab.large.blocks import Blocks, Window
+from lossprism.explorer.lab.large.form_methods import (
+    loss_input_of,
+    method_of,
+    offered,
+    parameters_of,
+)
+from lossprism.explorer.lab.large.heaviest_terms import Heaviest
+from lossprism.explorer.lab.large.matrix import Matrix, OfSplit
+from lossprism.explorer.lab.large.tile_survey import Progress
+from lossprism.explorer.runtime.device import all_cores
+from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_DRAWN_PAIRS
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
 
 
 def pair_limit(loss: str, *, drawn: bool = False) -> int:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.duplicate_negatives import SameText
-from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.duplicates import Looking, same_text_of
-from explorer.lab.large.heaviest_terms import Heaviest
-from explorer.lab.large.matrix import Matrix
-from explorer.lab.large.tile_strips import Tiles
-from explorer.lab.large.tile_survey import Progress, Survey, survey, tile_blocks
+from lossprism.explorer.core.duplicate_negatives import SameText
+from lossprism.explorer.lab.large.blocks import Blocks, Window
+from lossprism.explorer.lab.large.duplicates import Looking, same_text_of
+from lossprism.explorer.lab.large.heaviest_terms import Heaviest
+from lossprism.explorer.lab.large.matrix import Matrix
+from lossprism.explorer.lab.large.tile_strips import Tiles
+from lossprism.explorer.lab.large.tile_survey import Progress, Survey, survey, tile_blocks
 
 
 @dataclass(frozen=True, eq=False)

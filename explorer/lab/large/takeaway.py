@@ -11,16 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.export.csv import write_csv
-from explorer.lab.large.batch import LargeBatch
-from explorer.lab.large.corrections import changes_of
-from explorer.lab.large.pair_table import histogram
-from explorer.lab.large.remarks import Judged
-from explorer.lab.large.session import LargeSession
-from explorer.lab.large.tile_survey import Progress
-from explorer.runtime.atomic_files import atomic_write
-from explorer.runtime.number_format import csv_number
-from explorer.sources.pairs import Correction
+from lossprism.explorer.export.csv import write_csv
+from lossprism.explorer.lab.large.batch import LargeBatch
+from lossprism.explorer.lab.large.corrections import changes_of
+from lossprism.explorer.lab.large.pair_table import histogram
+from lossprism.explorer.lab.large.remarks import Judged
+from lossprism.explorer.lab.large.session import LargeSession
+from lossprism.explorer.lab.large.tile_survey import Progress
+from lossprism.explorer.runtime.atomic_files import atomic_write
+from lossprism.explorer.runtime.number_format import csv_number
+from lossprism.explorer.sources.pairs import Correction
 
 # Pairs that are written together.
 STEP = 2**13

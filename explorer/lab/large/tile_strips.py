@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.lab.large.blocks import Window
-from explorer.lab.large.heaviest_terms import MAX_TERMS
-from explorer.runtime.device import device
-from losses.kernels.cell_terms import logistic_terms
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.heaviest_terms import MAX_TERMS
+from lossprism.explorer.runtime.device import device
+from lossprism.losses.kernels.cell_terms import logistic_terms
 
 # Cells of one tile, four times as wide as it is high: few enough to stay in a processor's cache,
 # and so near a square that the products of vectors, where most of the time goes, read each of them

@@ -15,9 +15,9 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from explorer.lab.large.blocks import MAX_BLOCKS, Blocks, Window, halved, joined
-from explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
-from explorer.lab.large.tile_strips import (
+from lossprism.explorer.lab.large.blocks import MAX_BLOCKS, Blocks, Window, halved, joined
+from lossprism.explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
+from lossprism.explorer.lab.large.tile_strips import (
     Norms,
     Strip,
     Tiles,
@@ -28,8 +28,8 @@ from explorer.lab.large.tile_strips import (
     strips_of,
     tiles_across,
 )
-from explorer.runtime.device import device
-from losses.kernels.cell_terms import logistic_terms
+from lossprism.explorer.runtime.device import device
+from lossprism.losses.kernels.cell_terms import logistic_terms
 
 # Strips that are worked on at the same time: each of them takes some 30 MB.
 MAX_WORKERS = 8

@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.explore import Exploration
-from explorer.core.trace_diagnostics import effective_count
-from explorer.runtime.problem import Problem
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.trace_diagnostics import effective_count
+from lossprism.explorer.runtime.problem import Problem
 
 
 def gradient_share(e: Exploration, pairs: Collection[int]) -> float:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.explore import Exploration
-from explorer.core.scenario import Data, Rules, Scenario, View
-from explorer.export.picture_types import BatchData, Shown
-from explorer.runtime.number_format import Real, display_number, whole_percent
-from losses.symbols import ParameterValue
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.scenario import Data, Rules, Scenario, View
+from lossprism.explorer.export.picture_types import BatchData, Shown
+from lossprism.explorer.runtime.number_format import Real, display_number, whole_percent
+from lossprism.losses.symbols import ParameterValue
 
 # How a number is written: to so many digits, as a share, a count, or a factor.
 Format = Literal["number", "percent", "count", "times"]

@@ -6,15 +6,15 @@ import dataclasses
 import functools
 import math
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import Exploration, explore
-from explorer.core.scenario import Scenario
-from explorer.lab.compare.split_batch import expected_of_parts, mechanics
-from explorer.lab.compare.vector_collapse import Way, moved_together, path_of, way_along
-from explorer.lab.compare.what_if import Change, changed_batch
-from explorer.lab.learn import batch_measures, pictures
-from explorer.lab.learn.lesson import Chart, Curve, Moment, Role, Side, with_parameters
-from explorer.sources.textbook import EXAMPLES
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.compare.split_batch import expected_of_parts, mechanics
+from lossprism.explorer.lab.compare.vector_collapse import Way, moved_together, path_of, way_along
+from lossprism.explorer.lab.compare.what_if import Change, changed_batch
+from lossprism.explorer.lab.learn import batch_measures, pictures
+from lossprism.explorer.lab.learn.lesson import Chart, Curve, Moment, Role, Side, with_parameters
+from lossprism.explorer.sources.textbook import EXAMPLES
 
 REPEATED = 3  # the query whose pair stands twice in the batch, from 0
 LIBRARIES = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from explorer.lab.learn import lesson_measurements
-from explorer.lab.learn.lesson import Lesson, Lever, Moment, Prediction, Step, scene
+from lossprism.explorer.lab.learn import lesson_measurements
+from lossprism.explorer.lab.learn.lesson import Lesson, Lever, Moment, Prediction, Step, scene
 
 LESSONS = (
     Lesson(

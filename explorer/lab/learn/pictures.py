@@ -8,13 +8,13 @@ import math
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.explore import Exploration
-from explorer.export.exploration_arrays import describe_batch, looking_at, one_step
-from explorer.export.picture_types import Axis, BatchData, Shown
-from explorer.lab.learn.lesson import Chart, Curve, Matrix, Side
-from explorer.runtime.arrays import packed
-from losses.geometry import unit
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.export.exploration_arrays import describe_batch, looking_at, one_step
+from lossprism.explorer.export.picture_types import Axis, BatchData, Shown
+from lossprism.explorer.lab.learn.lesson import Chart, Curve, Matrix, Side
+from lossprism.explorer.runtime.arrays import packed
+from lossprism.losses.geometry import unit
 
 COSINES = Side("cosine", -0.2, 1.1)
 

@@ -7,26 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.batch import Batch
-from explorer.core.explore import Exploration, explore
-from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import Scenario
-from explorer.lab.map.neighbours import neighbours_changed
-from explorer.lab.map.projections import (
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.map.neighbours import neighbours_changed
+from lossprism.explorer.lab.map.projections import (
     NEIGHBOURS,
     Projection,
     embedded,
     is_installed,
     principal_components,
 )
-from explorer.lab.training.probe_batch import explored
-from explorer.lab.training.run_records import EvaluationRecord
-from explorer.lab.training.runs import Runs
-from explorer.lab.unit_vectors import directions
-from explorer.runtime import resource_checks
-from explorer.runtime.cancellable_process import call_in_process
-from explorer.runtime.limits import MIB
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.training.probe_batch import explored
+from lossprism.explorer.lab.training.run_records import EvaluationRecord
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.runtime import resource_checks
+from lossprism.explorer.runtime.cancellable_process import call_in_process
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.problem import Problem
 
 MIN_SENTENCES = 4
 # An embedding computes the distances of all points, a few times over, beside its libraries.

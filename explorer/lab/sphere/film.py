@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.explore import check_batch, value_on
-from explorer.core.resolved_scenario import Resolved
-from explorer.lab.sphere.measures import Measures, measures
-from explorer.lab.sphere.optimisers import OPTIMISERS, moved, tangent
-from explorer.locale import title_word
-from explorer.runtime import jobs
-from explorer.runtime.problem import Problem
-from losses.geometry import unit
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.explore import check_batch, value_on
+from lossprism.explorer.core.resolved_scenario import Resolved
+from lossprism.explorer.lab.sphere.measures import Measures, measures
+from lossprism.explorer.lab.sphere.optimisers import OPTIMISERS, moved, tangent
+from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.geometry import unit
 
 MAX_POINTS, MAX_STEPS, MAX_MOVES = 64, 400, 24
 CHECK_EVERY = 20  # steps between looks whether anybody still waits

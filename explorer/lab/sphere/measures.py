@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch
-from explorer.core.label_disagreement import rank_correlation
+from lossprism.explorer.core.batch import Batch
+from lossprism.explorer.core.label_disagreement import rank_correlation
 
 TEMPERATURE = 2.0  # t of uniformity, as in Wang & Isola 2020
 LEAST_SPREAD = 1e-9  # of the cosines of the pairs, below which their order is rounding

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from losses.geometry import unit
+from lossprism.losses.geometry import unit
 
 MOMENTUM = 0.9
 ADAM = (0.9, 0.999)  # how long Adam remembers gradients, and their squares

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.lab.compare.comparison_results import Side
-from explorer.lab.sphere.film import Steps
-from explorer.lab.sphere.start import Start
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.sphere.film import Steps
+from lossprism.explorer.lab.sphere.start import Start
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.batch import Batch, batch_of_vectors, make_batch
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.map.projections import principal_components
-from explorer.lab.sphere.film import MAX_POINTS
-from explorer.lab.unit_vectors import directions
-from explorer.runtime import jobs
-from explorer.runtime.problem import Problem
-from explorer.sources import random_batch
-from explorer.sources.pairs import Pairs
+from lossprism.explorer.core.batch import Batch, batch_of_vectors, make_batch
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.map.projections import principal_components
+from lossprism.explorer.lab.sphere.film import MAX_POINTS
+from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import random_batch
+from lossprism.explorer.sources.pairs import Pairs
 
 KINDS = ("classes", "random", "sentences")
 MIN_POINTS = 6

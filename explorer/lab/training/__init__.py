@@ -2,10 +2,10 @@
 
 Its interface (the page, the command line and the API use nothing else):
 
-    from explorer.lab.training.plan import TrainingPlan, TrainingData     # the plan of a run
-    from explorer.lab.training.runs import Runs, estimate                 # running it
-    from explorer.lab.training import rank_changes, run_comparison, takeaway  # its results
-    from explorer.lab.training import unseen_pairs                        # on a file of the user's
+    from lossprism.explorer.lab.training.plan import TrainingPlan, TrainingData  # the plan of a run
+    from lossprism.explorer.lab.training.runs import Runs, estimate  # running it
+    from lossprism.explorer.lab.training import rank_changes, run_comparison, takeaway
+    from lossprism.explorer.lab.training import unseen_pairs  # on a user's file
 
     runs = Runs()                          # the folder of all runs; Runs(path) for another
     name = runs.start(plan)                # queued at once, raises Problem where it cannot run

@@ -13,17 +13,17 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.runtime.number_format import display_number, fixed
+from lossprism.explorer.runtime.number_format import display_number, fixed
 
 if TYPE_CHECKING:  # the command answers --help without torch
     from tqdm import tqdm
 
-    from explorer.lab.training.plan import TrainingPlan
-    from explorer.lab.training.run_comparison import Comparison
-    from explorer.lab.training.run_folder import RunFolder
-    from explorer.lab.training.run_records import EvaluationRecord, FollowedRun, Summary
-    from explorer.lab.training.runs import Runs
-    from explorer.sources.reading_notes import ReadingNote
+    from lossprism.explorer.lab.training.plan import TrainingPlan
+    from lossprism.explorer.lab.training.run_comparison import Comparison
+    from lossprism.explorer.lab.training.run_folder import RunFolder
+    from lossprism.explorer.lab.training.run_records import EvaluationRecord, FollowedRun, Summary
+    from lossprism.explorer.lab.training.runs import Runs
+    from lossprism.explorer.sources.reading_notes import ReadingNote
 
 # Nothing here loads torch before the arguments are read: --help should not wait for it.
 
@@ -149,10 +149,10 @@ def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, st
 
 
 def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPlan:
-    from explorer.core.loss_lookup import as_registered, registered_loss
-    from explorer.core.own_loss import add_own_loss
-    from explorer.lab.training.plan import TrainingData, TrainingPlan
-    from losses.aliases import LIBRARY
+    from lossprism.explorer.core.loss_lookup import as_registered, registered_loss
+    from lossprism.explorer.core.own_loss import add_own_loss
+    from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+    from lossprism.losses.aliases import LIBRARY
 
     options = vars(chosen)
     if own_loss := options.get("own_loss"):
@@ -192,10 +192,10 @@ def _pairs(assignments: Iterable[str]) -> Iterable[tuple[str, object]]:
 
 def train(chosen: argparse.Namespace) -> int:
     """Train one model; Ctrl-C stops and keeps the model so far."""
-    from explorer.lab.training import takeaway
-    from explorer.lab.training.pair_sources import columns_read
-    from explorer.lab.training.runs import Runs
-    from explorer.lab.training.termination import ended_with_us
+    from lossprism.explorer.lab.training import takeaway
+    from lossprism.explorer.lab.training.pair_sources import columns_read
+    from lossprism.explorer.lab.training.runs import Runs
+    from lossprism.explorer.lab.training.termination import ended_with_us
 
     try:
         if chosen.out and Path(chosen.out).exists():
@@ -223,9 +223,9 @@ def train(chosen: argparse.Namespace) -> int:
 def compare(chosen: argparse.Namespace) -> int:
     """Train with each loss under each seed, or take runs that have ended, and print their
     comparison on the held-out pairs, or on those of a file."""
-    from explorer.lab.training import run_comparison as comparing
-    from explorer.lab.training import unseen_pairs
-    from explorer.lab.training.runs import Runs
+    from lossprism.explorer.lab.training import run_comparison as comparing
+    from lossprism.explorer.lab.training import unseen_pairs
+    from lossprism.explorer.lab.training.runs import Runs
 
     try:
         runs = Runs(chosen.runs, chosen.device)
@@ -238,7 +238,9 @@ def compare(chosen: argparse.Namespace) -> int:
         with _scoring_bar() as report:
             found = comparing.table(runs, names, on, report)
         if chosen.out:
-            from explorer.runtime.json_encoding import plain  # needs orjson, which help does not
+            from lossprism.explorer.runtime.json_encoding import (
+                plain,  # needs orjson, which help does not
+            )
 
             Path(chosen.out).write_text(json.dumps(plain(found), indent=1), encoding="utf-8")
     except (ValueError, OSError) as problem:
@@ -257,7 +259,7 @@ def _print_notes(notes: Mapping[str, Iterable[ReadingNote]]) -> None:
 
 def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Return the named runs, all of which must have ended."""
-    from explorer.lab.training.ended_run_scores import outcome
+    from lossprism.explorer.lab.training.ended_run_scores import outcome
 
     if chosen.ended and chosen.loss:
         raise ValueError("name the runs, or the losses to train with; not both")
@@ -268,9 +270,9 @@ def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
 
 def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Train with each loss under each seed."""
-    from explorer.lab.training import run_comparison as comparing
-    from explorer.lab.training.pair_sources import columns_read
-    from explorer.lab.training.termination import ended_with_us
+    from lossprism.explorer.lab.training import run_comparison as comparing
+    from lossprism.explorer.lab.training.pair_sources import columns_read
+    from lossprism.explorer.lab.training.termination import ended_with_us
 
     if not chosen.loss or not any(map(vars(chosen).get, ("file", "hub", "example"))):
         raise ValueError(
@@ -304,7 +306,7 @@ def _watch(runs: Runs, name: str) -> FollowedRun:
     """Show the expected time, as soon as two steps tell, and a progress bar until it has ended."""
     from tqdm import tqdm
 
-    from explorer.lab.training.run_file_reader import LIVE
+    from lossprism.explorer.lab.training.run_file_reader import LIVE
 
     is_estimated = False
     with tqdm(desc=name, unit="step", file=sys.stderr) as bar:
@@ -338,7 +340,10 @@ def _show(bar: tqdm, status: FollowedRun) -> None:
 
 
 def _postfix(status: FollowedRun) -> str:
-    from explorer.lab.training.run_records import EvaluationRecord, StepRecord  # needs orjson
+    from lossprism.explorer.lab.training.run_records import (  # needs orjson
+        EvaluationRecord,
+        StepRecord,
+    )
 
     if (loading := status.loading) and loading.total:
         return f"asking the teacher, {loading.done} of {loading.total}"
@@ -365,8 +370,8 @@ def _live_figures(live: EvaluationRecord) -> Iterator[str]:
 
 
 def _print_figures(run: RunFolder, status: FollowedRun) -> None:
-    from explorer.lab.training.remarks import gained
-    from explorer.locale import say
+    from lossprism.explorer.lab.training.remarks import gained
+    from lossprism.explorer.locale import say
 
     if status.problem:
         print(status.problem, file=sys.stderr)
@@ -381,14 +386,14 @@ def _print_figures(run: RunFolder, status: FollowedRun) -> None:
     remark = gained(run)
     print(say("en", f"remark.{remark.key}", **remark.values))
     if summary.repeated:
-        from explorer.lab.training import model_card
+        from lossprism.explorer.lab.training import model_card
 
         print(model_card.on_repeats(summary.pairs.held_out, summary.repeated))
     _print_lists(summary)
 
 
 def _print_lists(summary: Summary) -> None:
-    from explorer.lab.training import list_metrics
+    from lossprism.explorer.lab.training import list_metrics
 
     figures = summary.after.lists
     if figures is None:
@@ -408,14 +413,14 @@ def _title(figure: str) -> str:
 
 def _figure(value: float | None) -> str:
     """Format a figure with as many digits as the sentences have."""
-    from explorer.lab.training.run_comparison import LEAST_PLACES
+    from lossprism.explorer.lab.training.run_comparison import LEAST_PLACES
 
     return fixed(value, LEAST_PLACES)
 
 
 def _table(found: Comparison) -> str:
-    from explorer.lab.training.run_comparison import signed_ends
-    from explorer.locale import grouped, say, spelled
+    from lossprism.explorer.lab.training.run_comparison import signed_ends
+    from lossprism.explorer.locale import grouped, say, spelled
 
     lines = [f"On {spelled('en', 'pairs', found.pairs)}:"]
     for group in found.groups:

@@ -9,16 +9,22 @@ from functools import cached_property
 
 import torch
 
-from explorer.core.batch import load_pairs
-from explorer.core.label_range_check import beyond_scale
-from explorer.core.scenario import Data
-from explorer.core.scenario_models import has_words
-from explorer.core.unlabelled_pair_losses import over_positives, refused
-from explorer.lab.training.data_augmentation import augmented
-from explorer.lab.training.pair_sources import DRAW, held_out_of, pairs_of, reworded, rows_of
-from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.run_folder import RunFolder
-from explorer.lab.training.trainer_inputs import (
+from lossprism.explorer.core.batch import load_pairs
+from lossprism.explorer.core.label_range_check import beyond_scale
+from lossprism.explorer.core.scenario import Data
+from lossprism.explorer.core.scenario_models import has_words
+from lossprism.explorer.core.unlabelled_pair_losses import over_positives, refused
+from lossprism.explorer.lab.training.data_augmentation import augmented
+from lossprism.explorer.lab.training.pair_sources import (
+    DRAW,
+    held_out_of,
+    pairs_of,
+    reworded,
+    rows_of,
+)
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.trainer_inputs import (
     CLASSES,
     PAIRS,
     AnyPair,
@@ -31,21 +37,21 @@ from explorer.lab.training.trainer_inputs import (
     form_of,
     sentences_of,
 )
-from explorer.locale import title_word
-from explorer.runtime.number_format import display_number, percent
-from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs, corrected, given_by
-from explorer.sources.reading_notes import ReadingNote
-from explorer.sources.samplers import (
+from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs import Pairs, corrected, given_by
+from lossprism.explorer.sources.reading_notes import ReadingNote
+from lossprism.explorer.sources.samplers import (
     Epoch,
     epoch_without_duplicates,
     group_by_label,
     largest_without_duplicates,
 )
-from losses import LOSSES, LossSpec
-from losses.combined.names import RECIPES
-from losses.labels import LabelRules, label_rules
-from losses.sentence_transformers.trainer_classes import trains_as_one
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.combined.names import RECIPES
+from lossprism.losses.labels import LabelRules, label_rules
+from lossprism.losses.sentence_transformers.trainer_classes import trains_as_one
 
 # Fewer pairs than these leave nothing to learn from, or nothing to measure by.
 LEAST_TRAIN, LEAST_HELD_OUT = 4, 4

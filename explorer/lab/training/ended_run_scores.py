@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.lab.training.pair_influence import FIGURES, LEADING, RETRIEVAL, Measured
-from explorer.lab.training.run_folder import RunFolder
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.training.pair_influence import FIGURES, LEADING, RETRIEVAL, Measured
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.runtime.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,15 +13,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.label_disagreement import mid_ranks, rank_correlation
-from explorer.core.trace_diagnostics import TIED
-from explorer.lab.training.data import Pair
-from explorer.lab.training.pair_sources import DRAW
-from explorer.lab.training.run_records import LiveHistogram
-from explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
+from lossprism.explorer.core.label_disagreement import mid_ranks, rank_correlation
+from lossprism.explorer.core.trace_diagnostics import TIED
+from lossprism.explorer.lab.training.data import Pair
+from lossprism.explorer.lab.training.pair_sources import DRAW
+from lossprism.explorer.lab.training.run_records import LiveHistogram
+from lossprism.explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
 
 if TYPE_CHECKING:
-    from explorer.lab.training.starting_model import Encoder
+    from lossprism.explorer.lab.training.starting_model import Encoder
 
 MAX_LIVE, MAX_PROBE, MAX_BANDS, BINS = 128, 64, 6, 40
 # Rows of similarities that are looked at together.

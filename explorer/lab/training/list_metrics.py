@@ -20,12 +20,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.core.label_disagreement import TIED
-from explorer.lab.training.data import Pair
-from explorer.lab.training.held_out_metrics import MAX_PLACES, reciprocal
-from explorer.lab.training.run_records import ListFigures
-from explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
-from losses.labels import LabelRules
+from lossprism.explorer.core.label_disagreement import TIED
+from lossprism.explorer.lab.training.data import Pair
+from lossprism.explorer.lab.training.held_out_metrics import MAX_PLACES, reciprocal
+from lossprism.explorer.lab.training.run_records import ListFigures
+from lossprism.explorer.lab.training.trainer_inputs import LEAST_CANDIDATES, by_first
+from lossprism.losses.labels import LabelRules
 
 
 def list_figures(

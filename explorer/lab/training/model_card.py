@@ -8,17 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.core.remarks import Remark
-from explorer.export.figure.svg_elements import clean, line
-from explorer.export.palette import LIGHT
-from explorer.lab.training import list_metrics
-from explorer.lab.training.pair_influence import ALL_FIGURES, LEADING
-from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.run_comparison import held_out_pairs
-from explorer.lab.training.run_records import EvaluationRecord, RunRecord, StepRecord, Summary
-from explorer.lab.training.trainer_inputs import CLASSES, PAIRS
-from explorer.locale import catalogue, say
-from explorer.runtime.number_format import display_number, fixed
+from lossprism.explorer.core.remarks import Remark
+from lossprism.explorer.export.figure.svg_elements import clean, line
+from lossprism.explorer.export.palette import LIGHT
+from lossprism.explorer.lab.training import list_metrics
+from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES, LEADING
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.run_comparison import held_out_pairs
+from lossprism.explorer.lab.training.run_records import (
+    EvaluationRecord,
+    RunRecord,
+    StepRecord,
+    Summary,
+)
+from lossprism.explorer.lab.training.trainer_inputs import CLASSES, PAIRS
+from lossprism.explorer.locale import catalogue, say
+from lossprism.explorer.runtime.number_format import display_number, fixed
 
 # What makes markup, a formula or a link of a text, in Markdown as GitHub and the hub read it.
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~:@&$^]|(?<=www)\.", re.IGNORECASE)

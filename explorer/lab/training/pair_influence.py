@@ -16,8 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.label_disagreement import mid_ranks
-from explorer.lab.training.held_out_metrics import area_under_curve, best_accuracy, reciprocal
+from lossprism.explorer.core.label_disagreement import mid_ranks
+from lossprism.explorer.lab.training.held_out_metrics import (
+    area_under_curve,
+    best_accuracy,
+    reciprocal,
+)
 
 
 @dataclass(frozen=True)

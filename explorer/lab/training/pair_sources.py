@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from explorer.lab.doctor.class_dataset_checks import pairs_or_classes, read_classes
-from explorer.lab.doctor.explore_scenarios import paired
-from explorer.lab.training.plan import TrainingData
-from explorer.lab.training.trainer_inputs import Taught
-from explorer.runtime.problem import Problem
-from explorer.sources import hub_cache_pruning, hub_datasets, tables, textbook
-from explorer.sources.pairs import Pairs, taught
-from explorer.sources.reading_notes import ReadingNote, reading_notes
+from lossprism.explorer.lab.doctor.class_dataset_checks import pairs_or_classes, read_classes
+from lossprism.explorer.lab.doctor.explore_scenarios import paired
+from lossprism.explorer.lab.training.plan import TrainingData
+from lossprism.explorer.lab.training.trainer_inputs import Taught
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import hub_cache_pruning, hub_datasets, tables, textbook
+from lossprism.explorer.sources.pairs import Pairs, taught
+from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 
 # What is drawn from the data (a sample of many rows, the pairs held out, the varied copies) is the
 # same for every run on it: the seed of a run moves its order and its first weights.

@@ -7,16 +7,16 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.core.parameter_values import chosen_numeric, numeric_parameters, spread
-from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import Rules, Scenario
-from explorer.lab.training.data import data_of_scenario
-from explorer.lab.training.pair_sources import DRAW
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.run_difference_verdict import LEAST_SEEDS
-from explorer.sources.pairs import Pairs
-from losses import LossSpec, Parameter
-from losses.spec import ParameterValue
+from lossprism.explorer.core.parameter_values import chosen_numeric, numeric_parameters, spread
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.core.scenario import Rules, Scenario
+from lossprism.explorer.lab.training.data import data_of_scenario
+from lossprism.explorer.lab.training.pair_sources import DRAW
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_difference_verdict import LEAST_SEEDS
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LossSpec, Parameter
+from lossprism.losses.spec import ParameterValue
 
 # Around the value in force, by ratios.
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from explorer.core.explore import longest_prefix
-from explorer.core.loss_lookup import name_as_registered
-from explorer.core.resolved_scenario import parameters_for, spec_for
-from explorer.core.scenario import Scenario
-from explorer.runtime import validation
-from explorer.runtime.number_format import typed
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json
-from explorer.sources.drawn_batches import SAMPLERS
-from explorer.sources.encoders.embedded import EMBEDDED, EMBEDDED_WIDTH, is_embedded
-from losses import LOSSES, LossSpec
-from losses.aliases import LIBRARY
-from losses.spec import ParameterValue
+from lossprism.explorer.core.explore import longest_prefix
+from lossprism.explorer.core.loss_lookup import name_as_registered
+from lossprism.explorer.core.resolved_scenario import parameters_for, spec_for
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.runtime import validation
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.sources.drawn_batches import SAMPLERS
+from lossprism.explorer.sources.encoders.embedded import EMBEDDED, EMBEDDED_WIDTH, is_embedded
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.aliases import LIBRARY
+from lossprism.losses.spec import ParameterValue
 
 SCRATCH = "scratch"
 KINDS = ("bi", "cross")

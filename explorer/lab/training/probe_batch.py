@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from explorer.core.batch import batch_of_scores, batch_of_vectors
-from explorer.core.explore import Exploration, explore
-from explorer.core.scenario import Rules, Scenario
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.run_folder import from_nulls
-from explorer.lab.training.run_records import Probe
-from explorer.lab.training.trainer_inputs import (
+from lossprism.explorer.core.batch import batch_of_scores, batch_of_vectors
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.scenario import Rules, Scenario
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_folder import from_nulls
+from lossprism.explorer.lab.training.run_records import Probe
+from lossprism.explorer.lab.training.trainer_inputs import (
     CLASSES,
     LISTS,
     TRIPLETS,
@@ -23,9 +23,9 @@ from explorer.lab.training.trainer_inputs import (
     classes_of,
     form_of,
 )
-from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs, distinct
-from losses.labels import LabelRules
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs import Pairs, distinct
+from lossprism.losses.labels import LabelRules
 
 # Batches of a run that are drawn again, and the most pairs of each.
 DRAWN_BATCHES, MAX_DRAWN_PAIRS = 16, 1024

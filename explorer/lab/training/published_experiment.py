@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.sources.encoders import EMBEDDED
 
 CITATION = "Su 2022, spaces.ac.cn/archives/9341"
 DATA_SETS = ("ATEC", "BQ", "LCQMC", "PAWSX")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from explorer.lab.training.run_folder import RunFolder, all_runs
-from explorer.lab.training.run_records import RecordedPlan
-from explorer.lab.training.run_status import progress, recorded_plan
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.training.run_folder import RunFolder, all_runs
+from lossprism.explorer.lab.training.run_records import RecordedPlan
+from lossprism.explorer.lab.training.run_status import progress, recorded_plan
+from lossprism.explorer.runtime.problem import Problem
 
 # A step of two runs that are alike in these takes about as long.
 ALIKE = ("encoder", "kind", "batch_size", "loss")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.run_folder import all_runs
-from explorer.lab.training.trainer_inputs import examples, pairs_in
-from explorer.runtime.budgets import budget
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.problem import Problem, logged
-from explorer.runtime.resource_checks import check_disk, check_memory
-from explorer.runtime.visitors import visitor
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.run_folder import all_runs
+from lossprism.explorer.lab.training.trainer_inputs import examples, pairs_in
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.problem import Problem, logged
+from lossprism.explorer.runtime.resource_checks import check_disk, check_memory
+from lossprism.explorer.runtime.visitors import visitor
 
 
 def time_limit() -> float:

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from explorer.core.explore import Exploration
-from explorer.core.label_disagreement import mid_ranks
-from explorer.core.scenario import Scenario
-from explorer.lab.training.data import rules_of
-from explorer.lab.training.ended_run_scores import HeldOutScores, measured
-from explorer.lab.training.probe_batch import explored
-from explorer.lab.training.run_records import EvaluationRecord
-from explorer.lab.training.runs import Runs
-from explorer.lab.unit_vectors import directions
-from explorer.runtime.problem import Problem
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.label_disagreement import mid_ranks
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.training.data import rules_of
+from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, measured
+from lossprism.explorer.lab.training.probe_batch import explored
+from lossprism.explorer.lab.training.run_records import EvaluationRecord
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.runtime.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import Trainer, TrainerCallback
 
-from explorer.core.remarks import COLLAPSED
-from explorer.lab.training.held_out_metrics import HeldOut, unnoticed
-from explorer.lab.training.run_folder import RunFolder
-from explorer.lab.training.run_records import (
+from lossprism.explorer.core.remarks import COLLAPSED
+from lossprism.explorer.lab.training.held_out_metrics import HeldOut, unnoticed
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.run_records import (
     AlarmRecord,
     EvaluationRecord,
     EventRecord,
@@ -27,14 +27,14 @@ from explorer.lab.training.run_records import (
     RunRecord,
     StepRecord,
 )
-from explorer.lab.training.training_failures import OwnNotFinite
-from explorer.locale import Word, word
-from explorer.runtime.arrays import save_array
-from explorer.runtime.problem import Problem
-from losses.inputs import NotFinite
+from lossprism.explorer.lab.training.training_failures import OwnNotFinite
+from lossprism.explorer.locale import Word, word
+from lossprism.explorer.runtime.arrays import save_array
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.inputs import NotFinite
 
 if TYPE_CHECKING:
-    from explorer.lab.training.starting_model import Encoder
+    from lossprism.explorer.lab.training.starting_model import Encoder
 
 # Seconds between writes of the log, and between reads of commands.
 FLUSH_SECONDS, ASK_SECONDS = 0.1, 0.1

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.core.remarks import Remark, Value, short
-from explorer.lab.training.ended_run_scores import has_ended, measured, outcome
-from explorer.lab.training.rank_changes import MovedPair, rank_changes
-from explorer.lab.training.run_comparison import held_out_pairs, on_gain, on_repeats
-from explorer.lab.training.run_difference_verdict import Gain, gain
-from explorer.lab.training.run_folder import RunFolder
-from explorer.lab.training.run_records import StepRecord
-from explorer.lab.training.runs import Runs
-from explorer.lab.training.trend import trend_of
-from explorer.lab.unit_vectors import directions
-from explorer.locale import grouped
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.core.remarks import Remark, Value, short
+from lossprism.explorer.lab.training.ended_run_scores import has_ended, measured, outcome
+from lossprism.explorer.lab.training.rank_changes import MovedPair, rank_changes
+from lossprism.explorer.lab.training.run_comparison import held_out_pairs, on_gain, on_repeats
+from lossprism.explorer.lab.training.run_difference_verdict import Gain, gain
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.run_records import StepRecord
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.trend import trend_of
+from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.locale import grouped
+from lossprism.explorer.runtime.number_format import display_number
 
 # A mean cosine that moved by less than this is no news.
 MOVED = 0.1

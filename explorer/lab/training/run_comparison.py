@@ -10,13 +10,13 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from explorer.core.remarks import Remark, Value
-from explorer.lab.training import data, quota
-from explorer.lab.training import unseen_pairs as measuring
-from explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
-from explorer.lab.training.pair_influence import ALL_FIGURES, LEADING, Measured, repeats
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.run_difference_verdict import (
+from lossprism.explorer.core.remarks import Remark, Value
+from lossprism.explorer.lab.training import data, quota
+from lossprism.explorer.lab.training import unseen_pairs as measuring
+from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
+from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES, LEADING, Measured, repeats
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_difference_verdict import (
     LEAST_SEEDS,
     LEVEL,
     Difference,
@@ -25,14 +25,14 @@ from explorer.lab.training.run_difference_verdict import (
     gain,
     judged,
 )
-from explorer.lab.training.run_records import Summary
-from explorer.lab.training.runs import Runs
-from explorer.lab.training.setting_effect import Tried, on_settings, tried
-from explorer.lab.training.unseen_pairs import Unseen
-from explorer.locale import Word, grouped, word
-from explorer.runtime import jobs
-from explorer.runtime.number_format import fixed, signed, whole_percent
-from explorer.runtime.response_types import Json, Setting
+from lossprism.explorer.lab.training.run_records import Summary
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.setting_effect import Tried, on_settings, tried
+from lossprism.explorer.lab.training.unseen_pairs import Unseen
+from lossprism.explorer.locale import Word, grouped, word
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent
+from lossprism.explorer.runtime.response_types import Json, Setting
 
 # Digits after the point of a figure, and of a difference.
 LEAST_PLACES, MAX_PLACES = 3, 6

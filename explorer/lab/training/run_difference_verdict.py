@@ -24,7 +24,7 @@ from typing import Literal
 
 import numpy as np
 
-from explorer.lab.training.pair_influence import (
+from lossprism.explorer.lab.training.pair_influence import (
     Measured,
     independent_pairs,
     sampling_variance,

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_records import (
     AlarmRecord,
     EvaluationRecord,
     EventRecord,
@@ -24,7 +24,7 @@ from explorer.lab.training.run_records import (
     RunRecord,
     StepRecord,
 )
-from explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.problem import Problem
 
 LIVE = ("queued", "loading", "training", "paused", "saving")
 ENDED = ("finished", "stopped", "failed", "interrupted")

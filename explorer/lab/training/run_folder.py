@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 import platformdirs
 import psutil
 
-from explorer.lab.training.run_file_reader import (
+from lossprism.explorer.lab.training.run_file_reader import (
     LIVE,
     Misfit,
     is_row,
@@ -37,8 +37,8 @@ from explorer.lab.training.run_file_reader import (
     read_object,
     records_in,
 )
-from explorer.lab.training.run_process import birth_of, is_running
-from explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_process import birth_of, is_running
+from lossprism.explorer.lab.training.run_records import (
     Probe,
     RunConfig,
     RunOwner,
@@ -48,12 +48,12 @@ from explorer.lab.training.run_records import (
     StepRecord,
     Summary,
 )
-from explorer.runtime.atomic_files import atomic_write
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.local_path import is_inside
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import visitor
+from lossprism.explorer.runtime.atomic_files import atomic_write
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.local_path import is_inside
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import visitor
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from explorer.lab.training.run_records import RunState
+from lossprism.explorer.lab.training.run_records import RunState
 
 # The system counts from a start that moves when its clock is set.
 SAME_BIRTH_SECONDS = 10

@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Setting, Sparse, Whole
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Setting, Sparse, Whole
 
 RunStage = Literal[
     "queued",

@@ -8,13 +8,13 @@ import shutil
 import time
 from dataclasses import dataclass
 
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.run_file_reader import Misfit, read_as
-from explorer.lab.training.run_folder import LEAST_FREE, RunFolder
-from explorer.lab.training.run_records import Loading, RecordedPlan, RunState, StepRecord
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_file_reader import Misfit, read_as
+from lossprism.explorer.lab.training.run_folder import LEAST_FREE, RunFolder
+from lossprism.explorer.lab.training.run_records import Loading, RecordedPlan, RunState, StepRecord
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.problem import Problem
 
 # The data of a plan on a hosted page, without the machine's own paths.
 NO_PLACES = {"file": "", "held_out_file": ""}

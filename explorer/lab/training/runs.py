@@ -19,20 +19,20 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.core.own_loss import check_leave
-from explorer.lab.training import data, quota, starting_model, teacher_scores
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.queue_wait import seconds_before
-from explorer.lab.training.run_file_reader import ENDED, LIVE
-from explorer.lab.training.run_folder import (
+from lossprism.explorer.core.own_loss import check_leave
+from lossprism.explorer.lab.training import data, quota, starting_model, teacher_scores
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.queue_wait import seconds_before
+from lossprism.explorer.lab.training.run_file_reader import ENDED, LIVE
+from lossprism.explorer.lab.training.run_folder import (
     PROBE_GUIDE,
     PROBE_TEACHER,
     RunFolder,
     all_runs,
     default_root,
 )
-from explorer.lab.training.run_process import one_gpu
-from explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_process import one_gpu
+from lossprism.explorer.lab.training.run_records import (
     EvaluationRecord,
     FollowedRun,
     Probe,
@@ -44,20 +44,21 @@ from explorer.lab.training.run_records import (
     RunStatus,
     StepRecord,
 )
-from explorer.lab.training.run_status import died, loading, progress, recorded_plan
-from explorer.lab.training.trainer_inputs import examples
-from explorer.locale import word
-from explorer.runtime import device, downloads
-from explorer.runtime.arrays import load_array
-from explorer.runtime.atomic_files import age_of
-from explorer.runtime.budgets import budget
-from explorer.runtime.problem import Problem, logged
-from explorer.runtime.visitors import visitor
-from explorer.sources.encoders import check_download
+from lossprism.explorer.lab.training.run_status import died, loading, progress, recorded_plan
+from lossprism.explorer.lab.training.trainer_inputs import examples
+from lossprism.explorer.locale import word
+from lossprism.explorer.runtime import device, downloads
+from lossprism.explorer.runtime.arrays import load_array
+from lossprism.explorer.runtime.atomic_files import age_of
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.problem import Problem, logged
+from lossprism.explorer.runtime.visitors import visitor
+from lossprism.explorer.sources.encoders import check_download
 
 HOME = Path(__file__).resolve().parents[3]
 # Between the name of a shared run and the token of its link.
 TOKEN = "~"
+WORKER = "lossprism.explorer.lab.training.worker"
 LETTERS = 40  # of a loss's name in that of its run
 # At step 0, and on all held-out pairs before and after.
 MORE_EVALUATIONS = 3
@@ -153,7 +154,7 @@ class Runs:
         for process in list(_processes.values()):  # others come and go meanwhile
             process.poll()  # a process that ended is a zombie until it is polled
         run.tell("")
-        command = [sys.executable, "-m", "explorer.lab.training.worker", str(run.path), *options]
+        command = [sys.executable, "-m", WORKER, str(run.path), *options]
         paths = [str(HOME), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false"}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))

@@ -14,18 +14,23 @@ from datasets import Dataset, disable_progress_bars
 from transformers import PrinterCallback, Trainer, TrainingArguments, set_seed
 from transformers.utils import logging
 
-from explorer.core.own_loss import add_own_loss
-from explorer.lab.training import model_card, quota, starting_model, teacher_scores
-from explorer.lab.training.data import Pair, material_of, no_epoch, rules_of
-from explorer.lab.training.held_out_metrics import HeldOut, bands_of, live_sample, unnoticed
-from explorer.lab.training.list_metrics import list_figures
-from explorer.lab.training.pair_influence import repeats
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.probe_batch import explored
-from explorer.lab.training.recorder import Recorder, load_own_weights
-from explorer.lab.training.remarks import gained
-from explorer.lab.training.run_folder import PROBE_GUIDE, PROBE_TEACHER, RunFolder, nulled
-from explorer.lab.training.run_records import (
+from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.lab.training import model_card, quota, starting_model, teacher_scores
+from lossprism.explorer.lab.training.data import Pair, material_of, no_epoch, rules_of
+from lossprism.explorer.lab.training.held_out_metrics import (
+    HeldOut,
+    bands_of,
+    live_sample,
+    unnoticed,
+)
+from lossprism.explorer.lab.training.list_metrics import list_figures
+from lossprism.explorer.lab.training.pair_influence import repeats
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.probe_batch import explored
+from lossprism.explorer.lab.training.recorder import Recorder, load_own_weights
+from lossprism.explorer.lab.training.remarks import gained
+from lossprism.explorer.lab.training.run_folder import PROBE_GUIDE, PROBE_TEACHER, RunFolder, nulled
+from lossprism.explorer.lab.training.run_records import (
     EvaluationRecord,
     EventRecord,
     ExampleCount,
@@ -36,19 +41,23 @@ from explorer.lab.training.run_records import (
     StepRecord,
     Summary,
 )
-from explorer.lab.training.session_parts import Session, batch_loss
-from explorer.lab.training.trainer_inputs import LISTS, Material, columns_for
-from explorer.lab.training.training_failures import is_out_of_memory, largest_fitting, watched
-from explorer.locale import title_word
-from explorer.runtime import device
-from explorer.runtime.arrays import save_array
-from explorer.runtime.atomic_files import atomic_write
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
-from explorer.sources.pairs import distinct
-from losses.inputs import NotFinite
-from losses.labels import LabelRules
-from losses.sentence_transformers import (
+from lossprism.explorer.lab.training.session_parts import Session, batch_loss
+from lossprism.explorer.lab.training.trainer_inputs import LISTS, Material, columns_for
+from lossprism.explorer.lab.training.training_failures import (
+    is_out_of_memory,
+    largest_fitting,
+    watched,
+)
+from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime import device
+from lossprism.explorer.runtime.arrays import save_array
+from lossprism.explorer.runtime.atomic_files import atomic_write
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs import distinct
+from lossprism.losses.inputs import NotFinite
+from lossprism.losses.labels import LabelRules
+from lossprism.losses.sentence_transformers import (
     TrainingLoss,
     in_order,
     training_loss,
@@ -59,7 +68,7 @@ from losses.sentence_transformers import (
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from explorer.lab.training.starting_model import Encoder
+    from lossprism.explorer.lab.training.starting_model import Encoder
 
 TRIAL_STEPS = 2
 

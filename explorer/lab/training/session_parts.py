@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import torch
 from datasets import Dataset
 
-from explorer.lab.training.data import Pair
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.run_folder import RunFolder
-from explorer.lab.training.run_records import RowForm
-from explorer.lab.training.trainer_inputs import LISTS, Material, form_of
-from losses.labels import LabelRules
-from losses.sentence_transformers import TrainingLoss
-from losses.sentence_transformers.vector_losses import BESIDE
+from lossprism.explorer.lab.training.data import Pair
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.run_records import RowForm
+from lossprism.explorer.lab.training.trainer_inputs import LISTS, Material, form_of
+from lossprism.losses.labels import LabelRules
+from lossprism.losses.sentence_transformers import TrainingLoss
+from lossprism.losses.sentence_transformers.vector_losses import BESIDE
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from explorer.lab.training.starting_model import Encoder
+    from lossprism.explorer.lab.training.starting_model import Encoder
 
 
 @dataclass

@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from explorer.core.remarks import Remark
-from explorer.lab.training.plan import TrainingPlan
-from explorer.runtime.number_format import display_number, fixed, whole_percent
-from explorer.runtime.response_types import Json
-from losses import Parameter
+from lossprism.explorer.core.remarks import Remark
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.runtime.number_format import display_number, fixed, whole_percent
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.losses import Parameter
 
 PLACES = 3
 

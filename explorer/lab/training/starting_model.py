@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, cast
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from explorer.core.scenario_models import about_model
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.trainer_inputs import Pair, sentences_of
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders import check_leave, is_here, locate
-from explorer.sources.encoders.cross_encoder import CROSS_ENCODER
-from explorer.sources.encoders.model_folder import ModelFolder, open_model
-from explorer.sources.encoders.sentence_encoder import SENTENCE_ENCODER
-from losses.sentence_transformers import layer_stack, move_only
+from lossprism.explorer.core.scenario_models import about_model
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.trainer_inputs import Pair, sentences_of
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders import check_leave, is_here, locate
+from lossprism.explorer.sources.encoders.cross_encoder import CROSS_ENCODER
+from lossprism.explorer.sources.encoders.model_folder import ModelFolder, open_model
+from lossprism.explorer.sources.encoders.sentence_encoder import SENTENCE_ENCODER
+from lossprism.losses.sentence_transformers import layer_stack, move_only
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer

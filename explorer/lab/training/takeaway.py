@@ -13,36 +13,36 @@ from pathlib import Path
 
 import numpy as np
 
-import losses
-from explorer.core.label_disagreement import TIED
-from explorer.core.own_loss import check_leave
-from explorer.export.template import render
-from explorer.export.trainer_program import python_name
-from explorer.lab.training import starting_model
-from explorer.lab.training.data import Pair, material_of, rules_of
-from explorer.lab.training.held_out_metrics import GEOMETRY, MAX_PLACES, HeldOut
-from explorer.lab.training.list_metrics import TITLES, list_figures
-from explorer.lab.training.pair_influence import ALL_FIGURES
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.run_folder import RunFolder
-from explorer.lab.training.run_records import (
+from lossprism import bare_names, losses
+from lossprism.explorer.core.label_disagreement import TIED
+from lossprism.explorer.core.own_loss import check_leave
+from lossprism.explorer.export.template import render
+from lossprism.explorer.export.trainer_program import python_name
+from lossprism.explorer.lab.training import starting_model
+from lossprism.explorer.lab.training.data import Pair, material_of, rules_of
+from lossprism.explorer.lab.training.held_out_metrics import GEOMETRY, MAX_PLACES, HeldOut
+from lossprism.explorer.lab.training.list_metrics import TITLES, list_figures
+from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.run_records import (
     EvaluationRecord,
     ListFigures,
     Measured,
     StepRecord,
     Summary,
 )
-from explorer.lab.training.run_status import NO_PLACES
-from explorer.lab.training.runs import Runs
-from explorer.lab.training.teacher_scores import teacher_scores_pairs
-from explorer.lab.training.trainer_inputs import LISTS, Material, columns_for, form_of
-from explorer.runtime.atomic_files import atomic_write
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.local_path import local_path
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders.embedded import is_embedded
-from losses.labels import LabelRules
+from lossprism.explorer.lab.training.run_status import NO_PLACES
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.teacher_scores import teacher_scores_pairs
+from lossprism.explorer.lab.training.trainer_inputs import LISTS, Material, columns_for, form_of
+from lossprism.explorer.runtime.atomic_files import atomic_write
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.local_path import local_path
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.losses.labels import LabelRules
 
 _OF_STEPS = ("loss", "gradient_norm", "learning_rate", "seconds")
 _OF_EVALUATIONS = (*ALL_FIGURES, *GEOMETRY)
@@ -122,6 +122,9 @@ def script_zip(runs: Runs, name: str, path: str | Path, own_loss: str = "") -> P
         ("held_out.jsonl", _rows(run.read_pairs("held_out.jsonl"))),
         ("requirements.txt", _requirements(plan)),
     ]
+    # As in a checkout, where an own loss finds `losses` by its bare name as well.
+    package = Path(bare_names.__file__).parent
+    parts += [(f"lossprism/{file.name}", file.read_bytes()) for file in package.glob("*.py")]
     package = Path(losses.__file__).parent
     parts += [(f"losses/{at}", data) for at, data in _files(package, "", "*.py")]
     if plan.encoder == SCRATCH:
@@ -297,4 +300,4 @@ def _beside(plan: TrainingPlan) -> list[str]:
     """The files and folders that the script reads: examples, loss, what it starts from."""
     own = ["own_loss.py"] if plan.own_loss else []
     start = ["start/"] if plan.encoder == SCRATCH else []
-    return ["train.jsonl", "held_out.jsonl", "losses/", *own, *start]
+    return ["train.jsonl", "held_out.jsonl", "losses/", "lossprism/", *own, *start]

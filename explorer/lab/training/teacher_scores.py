@@ -16,21 +16,21 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from explorer.core.scenario_models import about_model
-from explorer.lab.training import quota
-from explorer.lab.training.data import Pair, material_of
-from explorer.lab.training.held_out_metrics import live_sample
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.run_folder import RunFolder, all_runs
-from explorer.lab.training.trainer_inputs import Material
-from explorer.runtime import jobs
-from explorer.runtime.arrays import load_array, save_array
-from explorer.runtime.cache import digest
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders import Encoder, locate
-from explorer.sources.encoders.model_folder import forget
-from explorer.sources.pairs import distinct
+from lossprism.explorer.core.scenario_models import about_model
+from lossprism.explorer.lab.training import quota
+from lossprism.explorer.lab.training.data import Pair, material_of
+from lossprism.explorer.lab.training.held_out_metrics import live_sample
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.run_folder import RunFolder, all_runs
+from lossprism.explorer.lab.training.trainer_inputs import Material
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.arrays import load_array, save_array
+from lossprism.explorer.runtime.cache import digest
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders import Encoder, locate
+from lossprism.explorer.sources.encoders.model_folder import forget
+from lossprism.explorer.sources.pairs import distinct
 
 # Names the teacher of the scores beside the pairs, and its seconds.
 TAUGHT = "teacher.json"

@@ -6,7 +6,7 @@ import contextlib
 import signal
 from collections.abc import Iterator
 
-from explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.runs import Runs
 
 # The signals that end a command from outside; Windows has no SIGHUP.
 ENDING = ("SIGTERM", "SIGHUP")

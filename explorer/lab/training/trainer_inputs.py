@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.run_records import RowForm
-from explorer.sources.pairs import NEGATIVE
-from losses import LossSpec
-from losses.labels import LabelRules
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_records import RowForm
+from lossprism.explorer.sources.pairs import NEGATIVE
+from lossprism.losses import LossSpec
+from lossprism.losses.labels import LabelRules
 
 Pair = tuple[str, str, float]
 # A pair, and a teacher's score, NaN for none.

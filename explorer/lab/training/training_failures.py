@@ -9,11 +9,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from explorer.core.own_loss import own_faults
-from explorer.locale import title_word
-from explorer.runtime.problem import Problem
-from losses import LossSpec
-from losses.inputs import NotFinite
+from lossprism.explorer.core.own_loss import own_faults
+from lossprism.explorer.locale import title_word
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LossSpec
+from lossprism.losses.inputs import NotFinite
 
 # oneDNN's whole message when it gets no memory.
 NO_ROOM = {

@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from explorer.lab.training import quota
-from explorer.lab.training.data import LEAST_HELD_OUT
-from explorer.lab.training.ended_run_scores import HeldOutScores, measured_at
-from explorer.lab.training.held_out_metrics import HeldOut, unnoticed
-from explorer.lab.training.pair_sources import DRAW
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.run_folder import RunFolder
-from explorer.lab.training.trainer_inputs import Pair, sentences_of
-from explorer.runtime import device, jobs
-from explorer.runtime.atomic_files import atomic_write
-from explorer.runtime.cache import digest
-from explorer.runtime.limits import TRAINED_PAIRS
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
-from explorer.sources import tables
-from explorer.sources.reading_notes import ReadingNote, reading_notes
+from lossprism.explorer.lab.training import quota
+from lossprism.explorer.lab.training.data import LEAST_HELD_OUT
+from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, measured_at
+from lossprism.explorer.lab.training.held_out_metrics import HeldOut, unnoticed
+from lossprism.explorer.lab.training.pair_sources import DRAW
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.trainer_inputs import Pair, sentences_of
+from lossprism.explorer.runtime import device, jobs
+from lossprism.explorer.runtime.atomic_files import atomic_write
+from lossprism.explorer.runtime.cache import digest
+from lossprism.explorer.runtime.limits import TRAINED_PAIRS
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import tables
+from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 
 if TYPE_CHECKING:
-    from explorer.lab.training.starting_model import Encoder
+    from lossprism.explorer.lab.training.starting_model import Encoder
 
 # Sentences, or pairs, that a model reads before the next chance to cancel.
 TEXTS_AT_ONCE = 256
@@ -194,7 +194,7 @@ class _Work:
     @unnoticed()
     def _model(self, name: str, when: str) -> Encoder:
         # Only now: a page that is merely looked at should not wait for the trainers.
-        from explorer.lab.training import starting_model
+        from lossprism.explorer.lab.training import starting_model
 
         run, plan, chosen = self.runs[name], self.plans[name], str(device.device())
         if when == "after":

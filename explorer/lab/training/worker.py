@@ -1,4 +1,4 @@
-"""The process of one run: ``python -m explorer.lab.training.worker FOLDER [--trial]``.
+"""The process of one run: ``python -m lossprism.explorer.lab.training.worker FOLDER [--trial]``.
 
 It waits for its turn, trains, and leaves the model in the run's folder. Whatever goes wrong ends
 as a sentence in the run's state.
@@ -15,11 +15,11 @@ import time
 import traceback
 from pathlib import Path
 
-from explorer.lab.training.run_folder import LEAST_FREE, RunFolder
-from explorer.runtime.budgets import budget
-from explorer.runtime.jobs import Cancelled
-from explorer.runtime.limits import MIB
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.training.run_folder import LEAST_FREE, RunFolder
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.jobs import Cancelled
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.problem import Problem
 
 TURN_SECONDS = 0.2
 RARELY = 10  # turns, between two looks of one who is so far back
@@ -56,7 +56,7 @@ def work(run: RunFolder, trial: bool = False) -> int:
     run.say("loading", part="libraries", began=time.time())
     try:
         # Imported only now: a waiting run should not take their memory.
-        from explorer.lab.training.session import train
+        from lossprism.explorer.lab.training.session import train
 
         train(run, trial)
     except Cancelled:  # stopped before there was a model to keep

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.runtime.limits import MODEL_NAME_LETTERS
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import shortened
-from explorer.sources.encoders.backend import Backend, Encoder
-from explorer.sources.encoders.embedded import EMBEDDED
+from lossprism.explorer.runtime.limits import MODEL_NAME_LETTERS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.encoders.backend import Backend, Encoder
+from lossprism.explorer.sources.encoders.embedded import EMBEDDED
 
 
 def encode(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import shortened
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import shortened
 
 Report = Callable[[int, int], None]  # done, total; may raise to stop
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders.backend import Backend, Encoder
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders.backend import Backend, Encoder
 
 ALIKE, APART = "all alike", "all apart"
 # A vector for each of more sentences than these would be a matrix beyond any batch that is shown.

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from explorer.locale import word
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders.model_folder import ModelFolder, letters_read
-from explorer.sources.encoders.row_cache import Compute, cached_rows
+from lossprism.explorer.locale import word
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders.model_folder import ModelFolder, letters_read
+from lossprism.explorer.sources.encoders.row_cache import Compute, cached_rows
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder

@@ -6,9 +6,9 @@ import functools
 import hashlib
 from pathlib import Path
 
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders.backend import Backend
-from explorer.sources.encoders.sentence_encoder import SentenceEncoder
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders.backend import Backend
+from lossprism.explorer.sources.encoders.sentence_encoder import SentenceEncoder
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_WIDTH = 384  # numbers in each of its vectors

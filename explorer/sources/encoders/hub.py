@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from explorer.runtime import jobs, limits
-from explorer.runtime.budgets import budget
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.owner_permissions import (
+from lossprism.explorer.runtime import jobs, limits
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.owner_permissions import (
     has_leave,
     leave_for,
     require_leave,
     require_leave_for_size,
 )
-from explorer.runtime.problem import Problem, logged
-from explorer.sources import hub_cache_pruning
-from explorer.sources.encoders.backend import Backend
-from explorer.sources.encoders.embedded import EMBEDDED
-from explorer.sources.encoders.local_folder import model_in
-from explorer.sources.encoders.model_folder import ModelFolder, check_files
+from lossprism.explorer.runtime.problem import Problem, logged
+from lossprism.explorer.sources import hub_cache_pruning
+from lossprism.explorer.sources.encoders.backend import Backend
+from lossprism.explorer.sources.encoders.embedded import EMBEDDED
+from lossprism.explorer.sources.encoders.local_folder import model_in
+from lossprism.explorer.sources.encoders.model_folder import ModelFolder, check_files
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

@@ -6,14 +6,14 @@ import os
 import re
 from pathlib import Path
 
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.local_path import is_network_path
-from explorer.runtime.owner_permissions import agreed_path, has_leave
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders.backend import Backend
-from explorer.sources.encoders.cross_encoder import PairScorer, is_cross_encoder
-from explorer.sources.encoders.model_folder import ModelFolder, identity_of
-from explorer.sources.encoders.sentence_encoder import SentenceEncoder
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.local_path import is_network_path
+from lossprism.explorer.runtime.owner_permissions import agreed_path, has_leave
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders.backend import Backend
+from lossprism.explorer.sources.encoders.cross_encoder import PairScorer, is_cross_encoder
+from lossprism.explorer.sources.encoders.model_folder import ModelFolder, identity_of
+from lossprism.explorer.sources.encoders.sentence_encoder import SentenceEncoder
 
 
 def is_path(name: str) -> bool:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from explorer.locale import Word
-from explorer.runtime.atomic_files import files_in
-from explorer.runtime.cache import Cache
-from explorer.runtime.limits import LOADED_MODELS
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders.backend import Encoder
-from explorer.sources.encoders.row_cache import forget_rows
+from lossprism.explorer.locale import Word
+from lossprism.explorer.runtime.atomic_files import files_in
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.limits import LOADED_MODELS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders.backend import Encoder
+from lossprism.explorer.sources.encoders.row_cache import forget_rows
 
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 LETTERS_OF_TOKEN = 100

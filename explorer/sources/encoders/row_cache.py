@@ -13,12 +13,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 
-from explorer.runtime import jobs, thread_slots
-from explorer.runtime.budgets import budget
-from explorer.runtime.cache import Cache
-from explorer.runtime.limits import VECTOR_CACHE_BYTES
-from explorer.runtime.problem import Problem, logged
-from explorer.sources.encoders.backend import Encoder
+from lossprism.explorer.runtime import jobs, thread_slots
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.limits import VECTOR_CACHE_BYTES
+from lossprism.explorer.runtime.problem import Problem, logged
+from lossprism.explorer.sources.encoders.backend import Encoder
 
 # Between two batches a job may be cancelled. sentence-transformers makes the same ones.
 BATCH = 32

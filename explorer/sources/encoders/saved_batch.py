@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.owner_permissions import agreed_path
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import shortened
-from explorer.sources.encoders.backend import Backend, Encoder
-from losses.sentence_transformers.saved_batch import SavedBatch, read
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.owner_permissions import agreed_path
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.encoders.backend import Backend, Encoder
+from lossprism.losses.sentence_transformers.saved_batch import SavedBatch, read
 
 ENDING = ".safetensors"
 # A cell of the batch: column and row.

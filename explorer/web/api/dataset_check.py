@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
-from explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
-from explorer.lab.doctor.class_encoder_checks import look_at_classes
-from explorer.lab.doctor.classes_report import DoctoredClasses, classes_answer
-from explorer.lab.doctor.data_report import DoctoredData, data_answer, encoded_answer
-from explorer.lab.doctor.dataset_reader import (
+from lossprism.explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
+from lossprism.explorer.lab.doctor.class_encoder_checks import look_at_classes
+from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses, classes_answer
+from lossprism.explorer.lab.doctor.data_report import DoctoredData, data_answer, encoded_answer
+from lossprism.explorer.lab.doctor.dataset_reader import (
     Read,
     Table,
     hub_content,
@@ -16,20 +16,20 @@ from explorer.lab.doctor.dataset_reader import (
     read_table,
     texts_only,
 )
-from explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED, look
-from explorer.lab.doctor.known_loss_and_batch import Known, count_of, side_for
-from explorer.lab.doctor.mining import USUAL_MARGIN, MinedNegatives, mine
-from explorer.lab.doctor.pair_dataset_checks import examine
-from explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
-from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
-from explorer.locale import LANGUAGES
-from explorer.runtime import jobs
-from explorer.runtime.limits import TRAINED_PAIRS
-from explorer.runtime.problem import Problem
-from explorer.runtime.validation import finite, integer, of_type, optional
-from explorer.sources.pairs import POSITIVE, Pairs
-from explorer.web.api.request_parsing import columns_of, read_choice, read_text, rows_of
-from explorer.web.api.response_schemas import in_json
+from lossprism.explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED, look
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, side_for
+from lossprism.explorer.lab.doctor.mining import USUAL_MARGIN, MinedNegatives, mine
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
+from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
+from lossprism.explorer.locale import LANGUAGES
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.limits import TRAINED_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.validation import finite, integer, of_type, optional
+from lossprism.explorer.sources.pairs import POSITIVE, Pairs
+from lossprism.explorer.web.api.request_parsing import columns_of, read_choice, read_text, rows_of
+from lossprism.explorer.web.api.response_schemas import in_json
 
 
 @in_json

@@ -12,36 +12,42 @@ import dataclasses
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, cast
 
-from explorer.core.batch import Batch, batch_of_scores, load_pairs
-from explorer.core.explore import LIGHT_PAIRS, Exploration, explore, seconds_for
-from explorer.core.resolved_scenario import Resolved, resolve
-from explorer.core.scenario import FACETS, Data, Scenario
-from explorer.core.scenario_models import find_models, with_second_models
-from explorer.export.exploration_arrays import looking_at
-from explorer.export.figure.appearance import PALETTES, SIZES, Look
-from explorer.export.figure.files import FIGURES, MADE_OF_SVG
-from explorer.lab.compare.compared_losses import compare
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.number_explanation import explain
-from explorer.lab.doctor.number_report import ExplainedValue, number_answer
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.run_records import Followed
-from explorer.lab.training.runs import Runs
-from explorer.locale import LANGUAGES
-from explorer.runtime import jobs
-from explorer.runtime.device import device
-from explorer.runtime.json_encoding import MAX_INTEGER
-from explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
-from explorer.runtime.owner_permissions import with_leave
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import has_key, own_key
-from explorer.sources.cells import shortened
-from explorer.sources.encoders import EMBEDDED
-from explorer.sources.pairs import Pairs
-from explorer.web.api.dataset_check import doctor_data
-from explorer.web.api.listed_losses import CalledLoss, ListedLoss, called, described, summaries
-from explorer.web.api.pasted_input_check import doctor_pasted
-from explorer.web.api.request_parsing import (
+from lossprism.explorer.core.batch import Batch, batch_of_scores, load_pairs
+from lossprism.explorer.core.explore import LIGHT_PAIRS, Exploration, explore, seconds_for
+from lossprism.explorer.core.resolved_scenario import Resolved, resolve
+from lossprism.explorer.core.scenario import FACETS, Data, Scenario
+from lossprism.explorer.core.scenario_models import find_models, with_second_models
+from lossprism.explorer.export.exploration_arrays import looking_at
+from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look
+from lossprism.explorer.export.figure.files import FIGURES, MADE_OF_SVG
+from lossprism.explorer.lab.compare.compared_losses import compare
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.number_explanation import explain
+from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_records import Followed
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.locale import LANGUAGES
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.device import device
+from lossprism.explorer.runtime.json_encoding import MAX_INTEGER
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
+from lossprism.explorer.runtime.owner_permissions import with_leave
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import has_key, own_key
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.web.api.dataset_check import doctor_data
+from lossprism.explorer.web.api.listed_losses import (
+    CalledLoss,
+    ListedLoss,
+    called,
+    described,
+    summaries,
+)
+from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
+from lossprism.explorer.web.api.request_parsing import (
     check_lengths,
     for_visitor,
     read_choice,
@@ -54,7 +60,7 @@ from explorer.web.api.request_parsing import (
     sides_of,
     table_of,
 )
-from explorer.web.api.response_schemas import (
+from lossprism.explorer.web.api.response_schemas import (
     Answer,
     ComparedLosses,
     DrawnFigure,
@@ -67,8 +73,8 @@ from explorer.web.api.response_schemas import (
     in_json,
     traced_of,
 )
-from explorer.web.api.run_check import doctor_run
-from losses import LOSSES
+from lossprism.explorer.web.api.run_check import doctor_run
+from lossprism.losses import LOSSES
 
 
 @in_json

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from explorer.core.loss_lookup import loss_called
-from explorer.core.related_classes import classes_related_to
-from explorer.locale import spelled, title_word
-from explorer.runtime.response_types import Setting, Whole, as_answer
-from losses import LOSSES, LossSpec, Parameter
+from lossprism.explorer.core.loss_lookup import loss_called
+from lossprism.explorer.core.related_classes import classes_related_to
+from lossprism.explorer.locale import spelled, title_word
+from lossprism.explorer.runtime.response_types import Setting, Whole, as_answer
+from lossprism.losses import LOSSES, LossSpec, Parameter
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from explorer.runtime.response_types import Json
-from explorer.runtime.version import VERSION
-from explorer.web.api.descriptions import INTRODUCTION, arguments, summary, tool_description
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.version import VERSION
+from lossprism.explorer.web.api.descriptions import (
+    INTRODUCTION,
+    arguments,
+    summary,
+    tool_description,
+)
 
 REFUSAL = {"type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]}
 NOT_FOUND = "There is no such call"

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.lab.doctor import USUAL_BATCH, USUAL_LOSS
-from explorer.lab.doctor.classes_report import DoctoredClasses
-from explorer.lab.doctor.data_report import DoctoredData
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.log import Log
-from explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
-from explorer.lab.doctor.number_explanation import explain_values
-from explorer.lab.doctor.number_report import ExplainedValue, number_answer
-from explorer.lab.doctor.pasted_input import read_pasted
-from explorer.lab.doctor.similarity_gap import DoctoredSimilarities
-from explorer.locale import LANGUAGES
-from explorer.runtime import jobs
-from explorer.runtime.response_types import Whole
-from explorer.web.api.dataset_check import doctor_data
-from explorer.web.api.request_parsing import read_choice, read_text
-from explorer.web.api.response_schemas import in_json
+from lossprism.explorer.lab.doctor import USUAL_BATCH, USUAL_LOSS
+from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses
+from lossprism.explorer.lab.doctor.data_report import DoctoredData
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.logs.findings import examine_run
+from lossprism.explorer.lab.doctor.logs.log import Log
+from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
+from lossprism.explorer.lab.doctor.number_explanation import explain_values
+from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer
+from lossprism.explorer.lab.doctor.pasted_input import read_pasted
+from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities
+from lossprism.explorer.locale import LANGUAGES
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.response_types import Whole
+from lossprism.explorer.web.api.dataset_check import doctor_data
+from lossprism.explorer.web.api.request_parsing import read_choice, read_text
+from lossprism.explorer.web.api.response_schemas import in_json
 
 
 @dataclass(frozen=True)

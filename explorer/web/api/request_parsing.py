@@ -9,22 +9,22 @@ from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
 from typing import Any, NamedTuple
 
-from explorer.core.resolved_scenario import Resolved, resolve
-from explorer.core.scenario import TWINS, Data, Rules, Scenario
-from explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES
-from explorer.lab.compare.comparison_results import Side
-from explorer.runtime.budgets import budget
-from explorer.runtime.limits import EXPLORED_PAIRS, LARGE_PAIRS
-from explorer.runtime.number_format import typed
-from explorer.runtime.problem import Problem
-from explorer.runtime.validation import finite
-from explorer.runtime.validation import label_range as read_label_range
-from explorer.runtime.visitors import as_visitor, is_key
-from explorer.sources.cells import read_score, read_sentence, shortened
-from explorer.sources.encoders import EMBEDDED
-from explorer.sources.guide_vectors import Guided, packed
-from explorer.sources.reading_notes import reading_notes
-from explorer.sources.tables import read_table
+from lossprism.explorer.core.resolved_scenario import Resolved, resolve
+from lossprism.explorer.core.scenario import TWINS, Data, Rules, Scenario
+from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, LARGE_PAIRS
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.validation import finite
+from lossprism.explorer.runtime.validation import label_range as read_label_range
+from lossprism.explorer.runtime.visitors import as_visitor, is_key
+from lossprism.explorer.sources.cells import read_score, read_sentence, shortened
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.guide_vectors import Guided, packed
+from lossprism.explorer.sources.reading_notes import reading_notes
+from lossprism.explorer.sources.tables import read_table
 
 # (first sentence, second sentence, label or teacher's score as text), one for each pair.
 Rows = tuple[tuple[str, str, str], ...]

@@ -9,16 +9,16 @@ from typing import Any, Literal, ParamSpec
 
 from torch import Tensor
 
-from explorer.core.explore import Exploration
-from explorer.core.trace import Step
-from explorer.core.trace_diagnostics import Term, order_of
-from explorer.export.exploration_arrays import sent_parameters
-from explorer.export.matrix_layout import Layout
-from explorer.lab.compare.compared_losses import Comparison
-from explorer.lab.compare.comparison_results import Apart, Between, Outcome, Sentence
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.number_format import Real, json_number, json_numbers
-from explorer.runtime.response_types import Setting, Whole, as_answer
+from lossprism.explorer.core.explore import Exploration
+from lossprism.explorer.core.trace import Step
+from lossprism.explorer.core.trace_diagnostics import Term, order_of
+from lossprism.explorer.export.exploration_arrays import sent_parameters
+from lossprism.explorer.export.matrix_layout import Layout
+from lossprism.explorer.lab.compare.compared_losses import Comparison
+from lossprism.explorer.lab.compare.comparison_results import Apart, Between, Outcome, Sentence
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.number_format import Real, json_number, json_numbers
+from lossprism.explorer.runtime.response_types import Setting, Whole, as_answer
 
 Arguments = ParamSpec("Arguments")
 

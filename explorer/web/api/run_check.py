@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from explorer.core.explore import LIGHT_PAIRS
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.log import MAX_POINTS, Given, Log, log_of
-from explorer.lab.doctor.logs.run_reader import read_content
-from explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
-from explorer.locale import LANGUAGES
-from explorer.runtime import jobs
-from explorer.runtime.problem import Problem
-from explorer.web.api.request_parsing import (
+from lossprism.explorer.core.explore import LIGHT_PAIRS
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.logs.findings import examine_run
+from lossprism.explorer.lab.doctor.logs.log import MAX_POINTS, Given, Log, log_of
+from lossprism.explorer.lab.doctor.logs.run_reader import read_content
+from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
+from lossprism.explorer.locale import LANGUAGES
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.api.request_parsing import (
     check_lengths,
     read_choice,
     read_numbers,
     read_text,
     read_values,
 )
-from explorer.web.api.response_schemas import in_json
+from lossprism.explorer.web.api.response_schemas import in_json
 
 # A log of so many letters for each of a batch's pairs takes about as long.
 LETTERS_OF_A_PAIR = 1000

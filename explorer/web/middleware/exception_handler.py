@@ -13,11 +13,11 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import shortened
-from explorer.web.hosting import problem_of
-from explorer.web.middleware.asgi import Message, Receive, Send
-from explorer.web.middleware.request_limits import refusal
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.web.hosting import problem_of
+from lossprism.explorer.web.middleware.asgi import Message, Receive, Send
+from lossprism.explorer.web.middleware.request_limits import refusal
 
 # Of gradio_client: puts the named arguments of a call in order.
 ARGUMENTS = "construct_args"

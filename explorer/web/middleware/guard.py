@@ -16,13 +16,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from explorer.locale import preferred
-from explorer.runtime.deployment_policy import SPACE, deployment_policy
-from explorer.runtime.loopback import is_this_computer
-from explorer.runtime.problem import Problem
-from explorer.web.middleware.asgi import Application, Message, Receive, Send
-from explorer.web.middleware.host_and_origin import Origin, is_foreign, name_in, opens, origin_of
-from explorer.web.middleware.request_limits import refusal
+from lossprism.explorer.locale import preferred
+from lossprism.explorer.runtime.deployment_policy import SPACE, deployment_policy
+from lossprism.explorer.runtime.loopback import is_this_computer
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.middleware.asgi import Application, Message, Receive, Send
+from lossprism.explorer.web.middleware.host_and_origin import (
+    Origin,
+    is_foreign,
+    name_in,
+    opens,
+    origin_of,
+)
+from lossprism.explorer.web.middleware.request_limits import refusal
 
 JSON, MULTIPART = "application/json", "multipart/form-data"
 UPLOADS = "/gradio_api/upload"  # where files are handed in

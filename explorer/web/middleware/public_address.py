@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.web.middleware.asgi import Application, Message, Receive, Send
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.web.middleware.asgi import Application, Message, Receive, Send
 
 # What a proxy says of the request that it was sent, and Gradio takes at its word.
 OF_PROXIES = (b"forwarded", b"x-gradio-server")

@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterable
 
 from cachetools import LRUCache
 
-from explorer.locale import say
-from explorer.runtime.budgets import budget
-from explorer.runtime.downloads import ADDRESS
-from explorer.runtime.limits import MIB
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json
-from explorer.web.middleware.asgi import Application, Message, Receive, Send
-from explorer.web.middleware.visitor_key import kept_key
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.downloads import ADDRESS
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.web.middleware.asgi import Application, Message, Receive, Send
+from lossprism.explorer.web.middleware.visitor_key import kept_key
 
 # Of Gradio's own, which no page uses: each leaves files, or prints what it was asked for.
 UNUSED = ("/upload", "/deep_link", "/process_recording")

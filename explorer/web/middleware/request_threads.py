@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-from explorer.runtime import jobs
-from explorer.runtime.thread_slots import in_pool
-from explorer.web.middleware.asgi import Message, Receive, Send
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.thread_slots import in_pool
+from lossprism.explorer.web.middleware.asgi import Message, Receive, Send
 
 Result = TypeVar("Result")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from explorer.runtime.response_memory import UNSENT
-from explorer.web.middleware.asgi import Application, Message, Receive, Send
-from explorer.web.middleware.request_limits import PAGE_REQUESTS
+from lossprism.explorer.runtime.response_memory import UNSENT
+from lossprism.explorer.web.middleware.asgi import Application, Message, Receive, Send
+from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
 
 PIECE_BYTES = 2**18
 

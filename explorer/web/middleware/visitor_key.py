@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from starlette.requests import cookie_parser
 
-from explorer.runtime.visitors import is_key
-from explorer.web.middleware.host_and_origin import of_another_page
+from lossprism.explorer.runtime.visitors import is_key
+from lossprism.explorer.web.middleware.host_and_origin import of_another_page
 
 HEADER = "x-lossprism-key"
 COOKIE = "lossprism_key"

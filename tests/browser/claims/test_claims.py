@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.claims.registry import claims, claims_about, verdicts
-from explorer.locale import say
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.claims.registry import claims, claims_about, verdicts
+from lossprism.explorer.locale import say
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
 

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.compare.compared_losses import compare as compared
-from explorer.lab.compare.comparison_results import Side
-from explorer.locale import say
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.compare.compared_losses import compare as compared
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.locale import say
 from tests.browser.compare.steering import (
     AGREEMENT,
     CHANNEL,

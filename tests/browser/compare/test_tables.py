@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
-from explorer.web.pages.compare.state_entries import VARIED
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.web.pages.compare.state_entries import VARIED
 from tests.browser.compare.steering import STILL, led, unfolded
 from tests.plain_numbers import text_columns
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Locator, Page, Request, expect
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
-from explorer.web.pages.compare.state_entries import VARIED
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.web.pages.compare.state_entries import VARIED
 from tests.browser import axe
 from tests.browser.compare.steering import CHANNEL, led, linked, redrawn, unfolded, values
 from tests.browser.reading import number

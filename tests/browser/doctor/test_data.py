@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from explorer.core.scenario import Scenario
-from explorer.locale import say
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.locale import say
 from tests.browser.doctor.test_number import opened
 from tests.browser.serving import Server
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from explorer.lab.training.run_file_reader import LIVE
-from explorer.lab.training.runs import Runs
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.training.run_file_reader import LIVE
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.runtime.problem import Problem
 from tests.browser import axe
 from tests.browser.conftest import Contexts, HandedOn, forgotten, handing, watched
 from tests.browser.finetune.steering import (

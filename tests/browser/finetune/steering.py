@@ -10,8 +10,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.run_folder import RunFolder
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.serving import Server
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
-from explorer.core.scenario import Data, Scenario
-from explorer.locale import say, spelled, title_word
-from losses import LOSSES
-from losses.combined.names import RECIPES
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.locale import say, spelled, title_word
+from lossprism.losses import LOSSES
+from lossprism.losses.combined.names import RECIPES
 from tests.browser.finetune.steering import (
     ASKED,
     CHANNEL,

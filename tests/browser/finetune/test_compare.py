@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab.training.parameter_trials import tried
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.run_records import Measured
-from explorer.locale import say
-from explorer.web.pages.finetune.plans import read_plan
+from lossprism.explorer.lab.training.parameter_trials import tried
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.run_records import Measured
+from lossprism.explorer.locale import say
+from lossprism.explorer.web.pages.finetune.plans import read_plan
 from tests.browser.finetune.steering import (
     CHANNEL,
     TINY,

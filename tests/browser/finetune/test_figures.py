@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.plan import TrainingPlan
 from tests.browser.finetune.steering import PROBE, TINY, led, made_run, read, settled
 from tests.browser.reading import number
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab.training.list_metrics import list_figures
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.run_records import Measured
-from losses.labels import LabelRules
+from lossprism.explorer.lab.training.list_metrics import list_figures
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.run_records import Measured
+from lossprism.losses.labels import LabelRules
 from tests.browser.finetune.steering import (
     CHANNEL,
     TINY,

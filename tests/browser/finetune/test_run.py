@@ -13,7 +13,7 @@ import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.plan import TrainingPlan
 from tests.browser import axe
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.finetune.steering import (

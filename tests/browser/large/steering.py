@@ -8,9 +8,9 @@ from functools import cache
 
 from playwright.sync_api import Page
 
-from explorer.lab.large.batch import drawn as drawn_batch
-from explorer.lab.large.session import LargeSession, checked, open_batch
-from explorer.web.pages.large.requests import FIRST
+from lossprism.explorer.lab.large.batch import drawn as drawn_batch
+from lossprism.explorer.lab.large.session import LargeSession, checked, open_batch
+from lossprism.explorer.web.pages.large.requests import FIRST
 
 CHANNEL = "window.lossprism.page('large')"
 MAP = "#large-large_map .lp-stage canvas"

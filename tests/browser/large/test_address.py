@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab.large.blocks import Window
-from explorer.web.pages.large.requests import FIRST
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.web.pages.large.requests import FIRST
 from tests.browser.large.steering import (
     CHANNEL,
     PROBLEM,

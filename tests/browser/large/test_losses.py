@@ -8,11 +8,11 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab.large.batch import drawn as drawn_batch
-from explorer.lab.large.session import checked, open_batch
-from explorer.locale import grouped, say
-from explorer.web.pages.large.requests import FIRST
-from losses import LOSSES
+from lossprism.explorer.lab.large.batch import drawn as drawn_batch
+from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.locale import grouped, say
+from lossprism.explorer.web.pages.large.requests import FIRST
+from lossprism.losses import LOSSES
 from tests.browser.large.steering import (
     CHANNEL,
     PROBLEM,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.locale import grouped, say
-from explorer.web.pages.large.requests import FIRST
+from lossprism.explorer.locale import grouped, say
+from lossprism.explorer.web.pages.large.requests import FIRST
 from tests.browser.large.steering import (
     CARD,
     CHANNEL,

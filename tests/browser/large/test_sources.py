@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.web.pages.large.requests import FIRST
+from lossprism.explorer.web.pages.large.requests import FIRST
 from tests.browser.large.steering import CHANNEL, PROBLEM, UNDERWAY, figure, open_folds, redrawn
 from tests.browser.reading import number, still, visit
 from tests.browser.serving import Server

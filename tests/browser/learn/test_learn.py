@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from explorer.lab.learn.lesson import with_parameters
-from explorer.lab.learn.lessons import BY_NAME, LECTURE, LESSONS, moments
-from explorer.locale import say
+from lossprism.explorer.lab.learn.lesson import with_parameters
+from lossprism.explorer.lab.learn.lessons import BY_NAME, LECTURE, LESSONS, moments
+from lossprism.explorer.locale import say
 from tests.browser.axe import script, violations
 from tests.browser.serving import Server
 

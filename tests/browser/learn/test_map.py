@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.map.projections import is_installed
-from explorer.lab.map.sentence_map import cell_of_pair
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.map.projections import is_installed
+from lossprism.explorer.lab.map.sentence_map import cell_of_pair
 from tests.browser.axe import script, violations
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.sphere.presets import PRESETS
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.sphere.presets import PRESETS
 from tests.browser.axe import script, violations
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-import losses
+from lossprism import losses
 from tests.process.gather.team import COUNTS, on_each, own_rows
 
 MINED = ("hard", "semi_hard", "all")

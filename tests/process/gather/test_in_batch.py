@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from losses import LOSSES
+from lossprism.losses import LOSSES
 from tests.process.gather.team import COUNTS, on_each, own_rows
 
 CASES = [

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from losses import LOSSES, cosent
-from losses.gather import gather_rows, processes
+from lossprism.losses import LOSSES, cosent
+from lossprism.losses.gather import gather_rows, processes
 from tests.process.gather.team import COUNTS, on_each, own_rows
 from tests.unit.losses.made import inputs_for, learned
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from losses import LOSSES
-from losses.sentence_transformers import training_loss
+from lossprism.losses import LOSSES
+from lossprism.losses.sentence_transformers import training_loss
 from tests.process.gather.team import on_each
 from tests.tiny import sentence, static_model
 

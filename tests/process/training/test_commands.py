@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.locale import say
-from losses import LOSSES
+from lossprism.explorer.locale import say
+from lossprism.losses import LOSSES
 from tests import warm
 from tests.sentences import pattern_of
 from tests.unit.lab.training.conftest import corpus

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.encoders import EMBEDDED
 from tests import hub
 from tests.tiny import save_bert, static_model
 from tests.unit.lab.training.conftest import corpus
@@ -47,9 +47,9 @@ def shelf(tmp_path_factory):
 # A machine that has other things to do may take longer than a user would wait for the hub.
 PATIENT = """
 import json, os, sys, traceback
-from explorer.lab.training import data
-from explorer.runtime.problem import Problem
-from explorer.runtime import limits
+from lossprism.explorer.lab.training import data
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime import limits
 limits.HUB_S = 600.0
 
 answers, sys.stdout = sys.stdout, sys.stderr
@@ -89,7 +89,7 @@ def asked(shelf, folder, codes, without_hub):
 
 
 ENCODER = """
-from explorer.sources.encoders import encode
+from lossprism.explorer.sources.encoders import encode
 answer = [encode(["cat dog"], "someone/static").tolist()]
 try:
     encode(["cat dog"], "someone/nothing")
@@ -97,7 +97,7 @@ except Problem as problem:
     answer.append(problem.key)
 """
 DATA = """
-from explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 
 def read(name, split="train"):
     try:
@@ -111,7 +111,7 @@ WANTED += [("someone/parquet", "validation"), ("someone/nothing",)]
 STREAMED = """
 import io, json, sys
 from contextlib import redirect_stdout
-from explorer import cli
+from lossprism.explorer import cli
 
 def doctored(*more):
     said = io.StringIO()
@@ -124,9 +124,9 @@ answer = [doctored("--hub", "someone/csv", "--rows", "12"), doctored("--hub", "s
 """
 RUN = """
 import os
-from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.runs import Runs
-from explorer.lab.training.session import train
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.session import train
 runs = Runs({runs!r}, "cpu")
 pairs = TrainingData(source="hub", hub="someone/parquet")
 plan = TrainingPlan(data=pairs, encoder="someone/bert", steps=2, batch_size=4, evaluations=1)
@@ -157,7 +157,7 @@ del os.environ["SPACE_ID"], os.environ["HF_TOKEN"]
 """
 UNREACHABLE = """
 import huggingface_hub
-from explorer.sources.encoders import encode
+from lossprism.explorer.sources.encoders import encode
 huggingface_hub.close_session()
 try:
     encode(["a"], "someone/model")

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
-from explorer.lab.training.runs import estimate
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.runs import estimate
+from lossprism.explorer.runtime.problem import Problem
 from tests.unit.lab.training.conftest import corpus
 
 PATIENCE = 600  # seconds, on a machine that has other things to do

@@ -16,12 +16,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-import losses
-from explorer.lab.training import takeaway
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.pair_influence import ALL_FIGURES, LEADING
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.sources.encoders import EMBEDDED
+from lossprism import losses
+from lossprism.explorer.lab.training import takeaway
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.pair_influence import ALL_FIGURES, LEADING
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.sources.encoders import EMBEDDED
 from tests import warm
 from tests.browser.serving import free_port
 from tests.tiny import save_bert

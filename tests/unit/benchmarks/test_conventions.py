@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.conventions import comparisons, random_batch
-from explorer.lab.compare.callable_library_peers import CallablePeer
-from explorer.lab.compare.parity_batches import ODD
-from losses import LOSSES
-from losses.library_peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS
+from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer
+from lossprism.explorer.lab.compare.parity_batches import ODD
+from lossprism.losses import LOSSES
+from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS
 
 INSTALLED = ("torch", SENTENCE_TRANSFORMERS, METRIC_LEARNING)
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks.doctor import CASES, Writer
-from explorer import cli
+from lossprism.explorer import cli
 
 ROWS = 4_000
 REPEATED = {"copies", "conflicting_labels"}

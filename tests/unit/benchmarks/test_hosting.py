@@ -12,8 +12,8 @@ from benchmarks import report
 from benchmarks.hostile import unpacking
 from benchmarks.hosting import HEADS, with_those_of_before
 from benchmarks.visitors import Line
-from explorer.runtime.limits import HEAVY_FILE_BYTES
-from explorer.sources.parquet import unpacked_bytes
+from lossprism.explorer.runtime.limits import HEAVY_FILE_BYTES
+from lossprism.explorer.sources.parquet import unpacked_bytes
 from tests.loops import in_loop
 
 

@@ -10,7 +10,7 @@ from benchmarks.losses import gradient_of, leaves, looked_at, main
 from benchmarks.peers import all_peers
 from benchmarks.result import Result, digits, growth, row
 from benchmarks.speed import drawn
-from losses import spec_of
+from lossprism.losses import spec_of
 
 PEERS = all_peers()
 HERE = [case for case in CASES if not case.on]

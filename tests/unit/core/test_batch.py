@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.core.batch import batch_of_scores, load_table, make_batch
-from explorer.core.scenario import Data, Rules
-from explorer.runtime.limits import EXPLORED_PAIRS
-from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs, corrected
-from explorer.sources.random_batch import RandomBatch
-from losses.geometry import cosine
-from losses.readable_inputs import READABLE
+from lossprism.explorer.core.batch import batch_of_scores, load_table, make_batch
+from lossprism.explorer.core.scenario import Data, Rules
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs import Pairs, corrected
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses.geometry import cosine
+from lossprism.losses.readable_inputs import READABLE
 from tests.added_encoder import MadeEncoder, added
 from tests.scenes import data_for
 

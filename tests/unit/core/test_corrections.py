@@ -9,12 +9,12 @@ import io
 import numpy as np
 import pytest
 
-from explorer.core.batch import load_pairs, make_batch, source_pairs
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.export.caption import pair_numbers
-from explorer.export.csv import corrected_csv, corrections_csv
-from explorer.runtime.problem import Problem
+from lossprism.explorer.core.batch import load_pairs, make_batch, source_pairs
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.export.caption import pair_numbers
+from lossprism.explorer.export.csv import corrected_csv, corrections_csv
+from lossprism.explorer.runtime.problem import Problem
 from tests.sentences import raises_problem
 
 ROWS = tuple(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.core.trace import trace
-from explorer.core.trace_diagnostics import places_of, weights_of
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.core.trace import trace
+from lossprism.explorer.core.trace_diagnostics import places_of, weights_of
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 from tests.scenes import data_for
 
 UNIT = torch.eye(3, dtype=torch.float64)

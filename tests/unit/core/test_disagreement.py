@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.core import label_disagreement as module
-from explorer.core.explore import explore
-from explorer.core.label_disagreement import (
+from lossprism.explorer.core import label_disagreement as module
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.label_disagreement import (
     SUSPECT_FACTOR,
     SUSPECT_RATE,
     contradictions,
@@ -15,8 +15,8 @@ from explorer.core.label_disagreement import (
     disagrees,
     spearman,
 )
-from explorer.core.scenario import Data, Scenario
-from explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.sources.random_batch import RandomBatch
 
 
 def drawn(count: int, grades: int | None, ties: bool, seed: int = 0, noise: float = 1.0):

@@ -7,12 +7,12 @@ import math
 import pytest
 import torch
 
-from explorer.core.batch import make_batch
-from explorer.core.parameter_values import heard
-from explorer.core.resolved_scenario import parameters_for, spec_for
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.parameter_values import heard
+from lossprism.explorer.core.resolved_scenario import parameters_for, spec_for
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 from tests.elsewhere import Elsewhere
 from tests.scenes import data_for
 from tests.unit.losses.made import case

@@ -10,15 +10,15 @@ import pytest
 import torch
 from scipy import stats
 
-from explorer.core.batch import batch_of_scores, batch_of_vectors, load_table
-from explorer.core.explore import explore
-from explorer.core.resolved_scenario import parameters_for
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs
-from explorer.sources.random_batch import RandomBatch, mislabelled_pairs
-from explorer.sources.textbook import EXAMPLES
-from losses import LOSSES, spec_of
+from lossprism.explorer.core.batch import batch_of_scores, batch_of_vectors, load_table
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.resolved_scenario import parameters_for
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.random_batch import RandomBatch, mislabelled_pairs
+from lossprism.explorer.sources.textbook import EXAMPLES
+from lossprism.losses import LOSSES, spec_of
 from tests.scenes import data_for
 from tests.sentences import raises_problem
 from tests.unit.losses.made import case
@@ -423,7 +423,7 @@ def test_what_lies_beside_the_terms_is_what_is_felt_when_their_gradient_is_cut(l
             def stop(step, gradient):
                 return torch.zeros_like(gradient) if step.name == spec.terms else None
 
-            cut.setattr("explorer.core.trace._keep_gradient", stop)
+            cut.setattr("lossprism.explorer.core.trace._keep_gradient", stop)
             felt = on(RANDOM, loss, **changed).gradient_norm
         assert whole.trace.beside == (felt > 0), changed
 

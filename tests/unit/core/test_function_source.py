@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import explorer
-from explorer.core.explore import explore
-from explorer.core.function_source import FunctionSource, source_of, tree_of
-from explorer.core.scenario import Data, Scenario
-from explorer.core.trace import function_of
-from explorer.export.code import alone
-from losses import LOSSES
+from lossprism import explorer
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.function_source import FunctionSource, source_of, tree_of
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.core.trace import function_of
+from lossprism.explorer.export.code import alone
+from lossprism.losses import LOSSES
 
 HOME = Path(explorer.__file__).parent
 READERS = {

@@ -7,12 +7,12 @@ import math
 import pytest
 import torch
 
-from explorer.core.batch import _made
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.runtime import device
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.batch import _made
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.runtime import device
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 from tests.scenes import data_for
 from tests.unit.losses.made import case
 

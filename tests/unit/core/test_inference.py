@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.export.exploration_arrays import describe_batch
-from explorer.lab.large.files import read_pairs
-from explorer.lab.training import data
-from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.sources import tables
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.export.exploration_arrays import describe_batch
+from lossprism.explorer.lab.large.files import read_pairs
+from lossprism.explorer.lab.training import data
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.sources import tables
 
 TEXT = "premise\thypothesis\tlabel\n" + "".join(
     f"a {n}\tb {n}\t{n % 3}\n" for n in range(30)

@@ -13,14 +13,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import explore
-from explorer.core.live_formulas import MAX_TERMS_WRITTEN, NAMES, REFERENCE
-from explorer.core.scenario import Data, Scenario, View
-from explorer.export.exploration_arrays import picture
-from explorer.runtime.json_encoding import plain as as_sent
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES, SHIPPED
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.live_formulas import MAX_TERMS_WRITTEN, NAMES, REFERENCE
+from lossprism.explorer.core.scenario import Data, Scenario, View
+from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.runtime.json_encoding import plain as as_sent
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES, SHIPPED
 from tests.scenes import data_for
 from tests.unit.losses.made import case
 

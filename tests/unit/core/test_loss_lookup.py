@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from explorer.core.loss_lookup import (
+from lossprism.explorer.core.loss_lookup import (
     AmbiguousLoss,
     close_losses,
     close_names,
@@ -15,12 +15,12 @@ from explorer.core.loss_lookup import (
     losses_called,
     other_names,
 )
-from explorer.core.related_classes import RELATED_CLASSES
-from explorer.locale import LANGUAGES, say, title_word
-from explorer.runtime.problem import Problem
-from explorer.web.api.endpoints import compute_loss, list_losses
-from losses import LOSSES
-from losses.aliases import plain
+from lossprism.explorer.core.related_classes import RELATED_CLASSES
+from lossprism.explorer.locale import LANGUAGES, say, title_word
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.api.endpoints import compute_loss, list_losses
+from lossprism.losses import LOSSES
+from lossprism.losses.aliases import plain
 from tests.sentences import raises_problem
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.core.batch import batch_of_vectors, make_batch
-from explorer.core.pair_marks import KnownFault, SharedText, known_faults, same_texts
-from explorer.core.scenario import Data, Rules
-from explorer.sources.pairs import Pairs
-from explorer.sources.textbook import EXAMPLES, load_example
+from lossprism.explorer.core.batch import batch_of_vectors, make_batch
+from lossprism.explorer.core.pair_marks import KnownFault, SharedText, known_faults, same_texts
+from lossprism.explorer.core.scenario import Data, Rules
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.textbook import EXAMPLES, load_example
 
 TYPED, TWINS = Data(source="table"), Data(example="twins")
 

@@ -7,17 +7,17 @@ import os
 
 import pytest
 
-from explorer.core import own_loss
-from explorer.core.explore import explore
-from explorer.core.own_loss import add_own_loss, may_edit, read_text, serve_on, write
-from explorer.core.remarks import remarks
-from explorer.core.scenario import Scenario
-from explorer.export.exploration_arrays import picture
-from explorer.locale import catalogue
-from explorer.runtime.json_encoding import plain as as_sent
-from explorer.runtime.problem import Problem
-from explorer.web.api.endpoints import list_losses
-from losses import LOSSES
+from lossprism.explorer.core import own_loss
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.own_loss import add_own_loss, may_edit, read_text, serve_on, write
+from lossprism.explorer.core.remarks import remarks
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.locale import catalogue
+from lossprism.explorer.runtime.json_encoding import plain as as_sent
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.api.endpoints import list_losses
+from lossprism.losses import LOSSES
 from tests.sentences import raises_problem
 
 PLAIN = """
@@ -78,7 +78,7 @@ def test_a_file_may_bring_its_own_spec(own):
     text = (
         PLAIN
         + """
-from losses import LossSpec, Parameter
+from lossprism.losses import LossSpec, Parameter
 SPEC = LossSpec(function=soft_order, title="Soft order", formula="x", terms="terms",
                 parameters=(Parameter("slope", 3.0, "k", 1.0, 9.0, 0.1),),
                 reads={"scores": "scores", "labels": "binary_labels"})
@@ -173,7 +173,7 @@ def test_a_fault_of_ours_is_not_called_theirs(monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("ours")
 
-    monkeypatch.setattr("explorer.core.explore.trace", broken)
+    monkeypatch.setattr("lossprism.explorer.core.explore.trace", broken)
     with pytest.raises(RuntimeError, match="ours"):
         explore(Scenario())
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 import torch
 
-from explorer.core.batch import batch_of_vectors, make_batch
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.export.code import alone
-from explorer.export.exploration_arrays import describe_batch
-from explorer.sources.random_batch import RandomBatch
-from explorer.sources.tables import read_file
-from losses import info_nce
+from lossprism.explorer.core.batch import batch_of_vectors, make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.export.code import alone
+from lossprism.explorer.export.exploration_arrays import describe_batch
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.sources.tables import read_file
+from lossprism.losses import info_nce
 from tests.unit.export.explored import run_code
 
 LISTS = Data(source="random", random=RandomBatch(pairs=12, candidates=3, labels="binary"))

@@ -7,18 +7,18 @@ import dataclasses
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.parameter_values import checked
-from explorer.core.resolved_scenario import parameters_for, spec_for
-from explorer.core.scenario import Data, Scenario
-from explorer.export.caption import caption, parameter_words
-from explorer.export.code import alone, as_module, with_package
-from explorer.lab.compare import loss_syntax
-from explorer.lab.compare.comparison_results import Side
-from explorer.lab.training.plan import TrainingPlan
-from explorer.locale import LANGUAGES
-from explorer.runtime.problem import Problem
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.parameter_values import checked
+from lossprism.explorer.core.resolved_scenario import parameters_for, spec_for
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.export.caption import caption, parameter_words
+from lossprism.explorer.export.code import alone, as_module, with_package
+from lossprism.explorer.lab.compare import loss_syntax
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.locale import LANGUAGES
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
 
 LISTS = tuple((f"query {n}", f"key {n} {k}", str(k / 2)) for n in range(2) for k in range(3))
 SUM = "info_nce+cosent"

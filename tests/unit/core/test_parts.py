@@ -5,15 +5,15 @@ import dataclasses
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.loss_lookup import losses_called
-from explorer.core.loss_sum_parts import parts_of
-from explorer.core.scenario import Data, Scenario
-from explorer.export.exploration_arrays import picture
-from explorer.locale import LANGUAGES, parameter_word, part_word, spelled, title_word
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.problem import Problem
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.loss_lookup import losses_called
+from lossprism.explorer.core.loss_sum_parts import parts_of
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.locale import LANGUAGES, parameter_word, part_word, spelled, title_word
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
 
 SUMS = ("info_nce+angle", "cosent+supcon+vicreg", "matryoshka(info_nce)+cosine_mse")
 

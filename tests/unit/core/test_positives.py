@@ -9,18 +9,18 @@ import json
 import pytest
 from torch import Tensor
 
-from explorer.core.explore import explore
-from explorer.core.remarks import remarks, statistics
-from explorer.core.scenario import Data, Scenario
-from explorer.core.unlabelled_pair_losses import over_positives, refused
-from explorer.export.code import with_package
-from explorer.export.csv import corrected_csv, pairs_csv
-from explorer.export.exploration_arrays import describe_batch, picture
-from explorer.lab.training.data import data_of_scenario
-from explorer.locale import LANGUAGES, say
-from explorer.runtime.problem import Problem
-from explorer.sources.tables import read_table
-from losses import LOSSES, spec_of
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.remarks import remarks, statistics
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.core.unlabelled_pair_losses import over_positives, refused
+from lossprism.explorer.export.code import with_package
+from lossprism.explorer.export.csv import corrected_csv, pairs_csv
+from lossprism.explorer.export.exploration_arrays import describe_batch, picture
+from lossprism.explorer.lab.training.data import data_of_scenario
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.tables import read_table
+from lossprism.losses import LOSSES, spec_of
 from tests.added_encoder import MadeEncoder, added
 
 ROWS = (

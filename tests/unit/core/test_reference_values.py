@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 
 BATCHES = {
     "graded": Data(),

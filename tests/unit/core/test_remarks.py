@@ -8,17 +8,17 @@ import pytest
 import torch
 from scipy import stats
 
-from explorer.core import scale_above_collapse
-from explorer.core.batch import batch_of_scores, make_batch
-from explorer.core.explore import explore
-from explorer.core.label_disagreement import STRONG_RATE
-from explorer.core.remarks import remarks, statistics, suggested_scale
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.core.trace_diagnostics import Suspect
-from explorer.locale import LANGUAGES, catalogue
-from explorer.sources.pairs import Pairs
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core import scale_above_collapse
+from lossprism.explorer.core.batch import batch_of_scores, make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.label_disagreement import STRONG_RATE
+from lossprism.explorer.core.remarks import remarks, statistics, suggested_scale
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.core.trace_diagnostics import Suspect
+from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 
 
 def said(scenario):

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.remarks import GRADIENT_BAND, remarks
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.doctor.label_faults import only_compares
-from explorer.locale import catalogue
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
-from explorer.sources.pairs import Pairs
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
-from losses.score_kinds import SCORE_KINDS
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.remarks import GRADIENT_BAND, remarks
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.doctor.label_faults import only_compares
+from lossprism.explorer.locale import catalogue
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
+from lossprism.losses.score_kinds import SCORE_KINDS
 from tests.unit.lab.doctor.test_reasons_on_batches import (
     STILL,
     OnPairs,

@@ -10,22 +10,22 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from explorer.core import resolved_scenario as module
-from explorer.core.explore import explore
-from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.compare.compared_losses import Side, compare
-from explorer.lab.sweep import sweep
-from explorer.lab.variation_over_batches import batches_of_file, over_batches
-from explorer.sources import encoders
-from explorer.sources.drawn_batches import Draw
-from explorer.sources.encoders.backend import Backend
-from explorer.sources.tables import from_rows
-from explorer.web import large_files
-from explorer.web.api import endpoints
-from explorer.web.pages.explore import requests as exploring
-from explorer.web.pages.large import requests as large
-from losses import LOSSES
+from lossprism.explorer.core import resolved_scenario as module
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.compare.compared_losses import Side, compare
+from lossprism.explorer.lab.sweep import sweep
+from lossprism.explorer.lab.variation_over_batches import batches_of_file, over_batches
+from lossprism.explorer.sources import encoders
+from lossprism.explorer.sources.drawn_batches import Draw
+from lossprism.explorer.sources.encoders.backend import Backend
+from lossprism.explorer.sources.tables import from_rows
+from lossprism.explorer.web import large_files
+from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.pages.explore import requests as exploring
+from lossprism.explorer.web.pages.large import requests as large
+from lossprism.losses import LOSSES
 from tests.added_encoder import MadeEncoder
 from tests.sentences import raises_problem
 

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.core.batch import batch_of_vectors
-from explorer.core.explore import explore
-from explorer.core.remarks import remarks
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.export.caption import caption
-from explorer.export.code import equivalent, with_package
-from explorer.locale import LANGUAGES, say
-from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs, text_numbers
-from losses import LOSSES
+from lossprism.explorer.core.batch import batch_of_vectors
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.remarks import remarks
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.export.caption import caption
+from lossprism.explorer.export.code import equivalent, with_package
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs import Pairs, text_numbers
+from lossprism.losses import LOSSES
 
 READING = [name for name, spec in LOSSES.items() if spec.reads_texts]
 # Row 1 has row 0's second sentence as its first, 2 has row 0's first as its second, 3 and 4 have

@@ -7,14 +7,14 @@ import math
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.remarks import remarks
-from explorer.core.scenario import Data, Scenario
-from explorer.export.caption import caption
-from explorer.export.code import equivalent
-from explorer.locale import LANGUAGES, say
-from explorer.runtime.number_format import display_number
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.remarks import remarks
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.export.caption import caption
+from lossprism.explorer.export.code import equivalent
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.losses import LOSSES
 from tests.unit.core.test_same_text import cells_of, explored, same_text_of
 
 ON_HALVES = "matryoshka(info_nce,6,2)"

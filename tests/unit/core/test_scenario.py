@@ -9,15 +9,15 @@ import zlib
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Reading, Rules, Scenario, View
-from explorer.lab.compare.compared_losses import Side
-from explorer.lab.training.plan import TrainingPlan
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import RandomBatch
-from explorer.web.pages.explore.loss_facts import describe_loss
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Reading, Rules, Scenario, View
+from lossprism.explorer.lab.compare.compared_losses import Side
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.pages.explore.loss_facts import describe_loss
+from lossprism.losses import LOSSES
 from tests.hostile import nested
 from tests.sentences import raises_problem
 

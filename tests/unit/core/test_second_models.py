@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.export.caption import caption
-from explorer.export.code import alone, with_package
-from explorer.export.exploration_arrays import describe_batch
-from explorer.lab.compare.compared_losses import Side, compare
-from explorer.locale import say
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import shortened
-from explorer.sources.encoders import EMBEDDED, encode, model_folder
-from explorer.sources.random_batch import RandomBatch, draw
-from explorer.sources.textbook import load_example
-from losses.geometry import cosine_matrix
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.export.caption import caption
+from lossprism.explorer.export.code import alone, with_package
+from lossprism.explorer.export.exploration_arrays import describe_batch
+from lossprism.explorer.lab.compare.compared_losses import Side, compare
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.encoders import EMBEDDED, encode, model_folder
+from lossprism.explorer.sources.random_batch import RandomBatch, draw
+from lossprism.explorer.sources.textbook import load_example
+from lossprism.losses.geometry import cosine_matrix
 from tests.sentences import raises_problem
 from tests.unit.export.explored import run_code
 

@@ -8,19 +8,19 @@ import inspect
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.core.specialised_definitions import (
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.core.specialised_definitions import (
     accepted,
     definition_at,
     is_specialised,
     specialised,
 )
-from explorer.export.code import alone
-from losses import LOSSES
-from losses.combined.composed import parts_of
-from losses.combined.names import RECIPES
-from losses.contrastive.triplet import triplet_by_options
+from lossprism.explorer.export.code import alone
+from lossprism.losses import LOSSES
+from lossprism.losses.combined.composed import parts_of
+from lossprism.losses.combined.names import RECIPES
+from lossprism.losses.contrastive.triplet import triplet_by_options
 from tests.unit.export.explored import ENGLISH, SMALL, run_code, seen
 
 CLASSES = torch.tensor([0, 0, 1, 1, 2])

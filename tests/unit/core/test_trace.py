@@ -13,9 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from explorer.core.trace import trace
-from losses import LOSSES
-from losses.ranking.cosent import cosent_definition
+from lossprism.explorer.core.trace import trace
+from lossprism.losses import LOSSES
+from lossprism.losses.ranking.cosent import cosent_definition
 from tests.sentences import raises_problem
 
 SCORES = torch.tensor([0.1, 0.2, 0.8, 0.9], dtype=torch.float64)

@@ -6,11 +6,11 @@ import functools
 
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.export.code import Code
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.export.code import Code
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 from tests.scenes import data_for
 
 RANDOM = Data(source="random")

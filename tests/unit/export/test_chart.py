@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from explorer.export.figure.chart import chart_figure
-from explorer.export.figure.chart_from_page import colour_of, read_chart
-from explorer.export.figure.files import chart_text
-from explorer.export.palette import DARK, LIGHT, PRINT
-from explorer.runtime.problem import Problem
+from lossprism.explorer.export.figure.chart import chart_figure
+from lossprism.explorer.export.figure.chart_from_page import colour_of, read_chart
+from lossprism.explorer.export.figure.files import chart_text
+from lossprism.explorer.export.palette import DARK, LIGHT, PRINT
+from lossprism.explorer.runtime.problem import Problem
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINE = {

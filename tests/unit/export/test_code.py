@@ -11,15 +11,22 @@ from random import Random
 import numpy as np
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario, View
-from explorer.export.code import alone, as_module, equivalent, for_trainer, packed, with_package
-from explorer.export.csv import matrix_csv, pairs_csv, suspects_csv, terms_csv
-from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import RandomBatch
-from explorer.sources.tables import read_file
-from losses import LOSSES
-from losses.sentence_transformers_equivalents import Equivalent
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario, View
+from lossprism.explorer.export.code import (
+    alone,
+    as_module,
+    equivalent,
+    for_trainer,
+    packed,
+    with_package,
+)
+from lossprism.explorer.export.csv import matrix_csv, pairs_csv, suspects_csv, terms_csv
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.sources.tables import read_file
+from lossprism.losses import LOSSES
+from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from tests.tiny import sentence, static_model
 from tests.unit.export.explored import ENGLISH, SMALL, run_code, seen
 
@@ -270,7 +277,7 @@ def test_a_module_gives_the_number_again(loss, tmp_path, capsys):
     found = seen(ENGLISH if loss in COMBINED else SMALL, loss)
     code = as_module(found)
     assert code
-    assert "from losses.modules import loss_module" in code.text
+    assert "from lossprism.losses.modules import loss_module" in code.text
     run_code(code, tmp_path)
     assert float(capsys.readouterr().out.split()[-1]) == pytest.approx(
         found.loss, rel=1e-9, abs=1e-15
@@ -312,7 +319,10 @@ def test_a_trainer_takes_a_step_with_it(loss, extra, files, texts, tmp_path, cap
     assert code
     assert bool(code.beside) == files
     wraps = loss == "matryoshka(cosent,4,2)" or (loss == "matryoshka(info_nce)" and not extra)
-    assert ("MatryoshkaLoss(" in code.text, "from losses" in code.text) == (wraps, not wraps)
+    assert ("MatryoshkaLoss(" in code.text, "from lossprism.losses" in code.text) == (
+        wraps,
+        not wraps,
+    )
     run_code(code, tmp_path)
     first = float(capsys.readouterr().out.split()[-1])
     if "queue" not in loss:  # which is empty at the first step

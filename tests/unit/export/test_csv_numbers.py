@@ -7,15 +7,15 @@ import dataclasses
 import numpy as np
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario, View
-from explorer.export import csv
-from explorer.export.exploration_arrays import picture
-from explorer.lab.large.takeaway import figures_csv
-from explorer.sources.pairs import Correction
-from explorer.sources.random_batch import RandomBatch
-from explorer.web.pages.explore.requests import OF_ALL_PAIRS, TAKEAWAYS
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario, View
+from lossprism.explorer.export import csv
+from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.lab.large.takeaway import figures_csv
+from lossprism.explorer.sources.pairs import Correction
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.pages.explore.requests import OF_ALL_PAIRS, TAKEAWAYS
+from lossprism.losses import LOSSES
 from tests.plain_numbers import table_of, text_columns
 from tests.scenes import data_for
 

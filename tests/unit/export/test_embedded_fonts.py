@@ -10,18 +10,18 @@ from xml.etree import ElementTree
 import pytest
 from fontTools.ttLib import TTFont
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.export.figure import embedded_fonts
-from explorer.export.figure.appearance import FONTS, MATH, MONO
-from explorer.export.figure.bars import bars_figure
-from explorer.export.figure.chart import chart_figure
-from explorer.export.figure.chart_from_page import read_chart
-from explorer.export.figure.embedded_fonts import FACES, with_fonts
-from explorer.export.figure.files import write_figure
-from explorer.export.figure.fonts import OPEN, font_of
-from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.pdf import TAG, style_of
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.export.figure import embedded_fonts
+from lossprism.explorer.export.figure.appearance import FONTS, MATH, MONO
+from lossprism.explorer.export.figure.bars import bars_figure
+from lossprism.explorer.export.figure.chart import chart_figure
+from lossprism.explorer.export.figure.chart_from_page import read_chart
+from lossprism.explorer.export.figure.embedded_fonts import FACES, with_fonts
+from lossprism.explorer.export.figure.files import write_figure
+from lossprism.explorer.export.figure.fonts import OPEN, font_of
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.pdf import TAG, style_of
 from tests.scenes import CHART
 
 FACE = re.compile(

@@ -13,26 +13,26 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from explorer.core.explore import explore
-from explorer.core.scenario import OPENING, Data, Rules, Scenario, View
-from explorer.export.caption import caption, pair_numbers
-from explorer.export.exploration_arrays import picture
-from explorer.export.figure.bars import bars_figure
-from explorer.export.figure.cells import Cells
-from explorer.export.figure.embedded_fonts import with_fonts
-from explorer.export.figure.files import OTHER_PAGES, read_scenario, write_figure
-from explorer.export.figure.formula import runs
-from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.svg_elements import clean, clipped, png, width_of
-from explorer.export.palette import LIGHT
-from explorer.locale import LANGUAGES, say, spelled, title_word
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import RandomBatch
-from explorer.sources.textbook import EXAMPLES
-from explorer.web.site import PAGES
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario, View
+from lossprism.explorer.export.caption import caption, pair_numbers
+from lossprism.explorer.export.exploration_arrays import picture
+from lossprism.explorer.export.figure.bars import bars_figure
+from lossprism.explorer.export.figure.cells import Cells
+from lossprism.explorer.export.figure.embedded_fonts import with_fonts
+from lossprism.explorer.export.figure.files import OTHER_PAGES, read_scenario, write_figure
+from lossprism.explorer.export.figure.formula import runs
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.svg_elements import clean, clipped, png, width_of
+from lossprism.explorer.export.palette import LIGHT
+from lossprism.explorer.locale import LANGUAGES, say, spelled, title_word
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.sources.textbook import EXAMPLES
+from lossprism.explorer.web.site import PAGES
+from lossprism.losses import LOSSES
 from tests.scenes import data_for
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -17,21 +17,21 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from explorer.core.batch import batch_of_vectors
-from explorer.core.explore import Exploration, explore
-from explorer.core.scenario import Data, Scenario, View
-from explorer.export.csv import corrected_csv, corrections_csv
-from explorer.export.figure.matrix import matrix_figure
-from explorer.export.interactive_figure import interactive_figure
-from explorer.lab.large.batch import in_order
-from explorer.lab.large.session import open_batch
-from explorer.lab.large.text_buffer import Texts
-from explorer.notebook import EmbeddedPage
-from explorer.sources.cells import read_sentence
-from explorer.sources.pairs import Pairs
-from explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
-from explorer.web.pages.large import takeaway_and_remarks
-from explorer.web.pages.large.requests import Asked, Source
+from lossprism.explorer.core.batch import batch_of_vectors
+from lossprism.explorer.core.explore import Exploration, explore
+from lossprism.explorer.core.scenario import Data, Scenario, View
+from lossprism.explorer.export.csv import corrected_csv, corrections_csv
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.interactive_figure import interactive_figure
+from lossprism.explorer.lab.large.batch import in_order
+from lossprism.explorer.lab.large.session import open_batch
+from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.notebook import EmbeddedPage
+from lossprism.explorer.sources.cells import read_sentence
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
+from lossprism.explorer.web.pages.large import takeaway_and_remarks
+from lossprism.explorer.web.pages.large.requests import Asked, Source
 from tests.hostile import HALF, TEXTS
 
 NAMES = (*TEXTS, f"half {HALF} pwned", "../../pwned/<b>.csv")

@@ -8,10 +8,10 @@ import re
 
 import numpy as np
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario, View
-from explorer.export.interactive_figure import interactive_figure, write_interactive
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario, View
+from lossprism.explorer.export.interactive_figure import interactive_figure, write_interactive
+from lossprism.explorer.runtime.number_format import display_number
 from tests.sentences import raises_problem
 
 

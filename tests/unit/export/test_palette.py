@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.export.palette import DARK, LIGHT, PRINT, SHADES, channels
-from explorer.web import assets
+from lossprism.explorer.export.palette import DARK, LIGHT, PRINT, SHADES, channels
+from lossprism.explorer.web import assets
 
 ROOT = Path(__file__).resolve().parents[3]
 READ = (".py", ".js", ".css", ".html", ".tmpl")

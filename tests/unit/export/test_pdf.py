@@ -7,15 +7,15 @@ import zlib
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.export.figure import fonts
-from explorer.export.figure.bars import bars_figure
-from explorer.export.figure.files import figure_text, write_figure
-from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.pdf import as_pdf
-from explorer.locale import LANGUAGES
-from explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.export.figure import fonts
+from lossprism.explorer.export.figure.bars import bars_figure
+from lossprism.explorer.export.figure.files import figure_text, write_figure
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.pdf import as_pdf
+from lossprism.explorer.locale import LANGUAGES
+from lossprism.explorer.sources.random_batch import RandomBatch
 from tests.sentences import raises_problem
 
 pytest.importorskip("fpdf")

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario, View
-from explorer.export.caption import caption
-from explorer.export.exploration_arrays import describe_batch, picture
-from explorer.export.thumbnails import thumbnails
-from explorer.export.trainer_program import trained_step, written
-from explorer.runtime.arrays import packed
-from explorer.runtime.json_encoding import plain
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario, View
+from lossprism.explorer.export.caption import caption
+from lossprism.explorer.export.exploration_arrays import describe_batch, picture
+from lossprism.explorer.export.thumbnails import thumbnails
+from lossprism.explorer.export.trainer_program import trained_step, written
+from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 from tests.scenes import data_for
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=20, dimension=8, seed=1))

@@ -7,16 +7,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.export.figure.appearance import PALETTES, SIZES, look_in
-from explorer.export.figure.bars import bars_figure
-from explorer.export.figure.matrix import matrix_figure
-from explorer.export.palette import PRINT
-from explorer.locale import LANGUAGES
-from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, look_in
+from lossprism.explorer.export.figure.bars import bars_figure
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.palette import PRINT
+from lossprism.explorer.locale import LANGUAGES
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 from tests.scenes import data_for
 
 SVG = "{http://www.w3.org/2000/svg}"

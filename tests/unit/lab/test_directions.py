@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.large.batch import cosines
-from explorer.lab.unit_vectors import directions
-from losses.geometry import unit
+from lossprism.explorer.lab.large.batch import cosines
+from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.losses.geometry import unit
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])

@@ -6,17 +6,17 @@ import dataclasses
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.variation_over_batches import (
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.variation_over_batches import (
     FIGURES,
     batches_of_file,
     over_batches,
     random_batches,
 )
-from explorer.sources.drawn_batches import Draw
-from explorer.sources.pairs import Pairs
-from explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.sources.drawn_batches import Draw
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.random_batch import RandomBatch
 from tests.sentences import raises_problem
 
 SMALL = Data(source="random", random=RandomBatch(pairs=12, dimension=8, seed=3))

@@ -10,14 +10,14 @@ from sentence_transformers.cross_encoder import CrossEncoder
 from sentence_transformers.cross_encoder import losses as cross
 from sentence_transformers.sentence_transformer import losses as bi
 
-import losses.sentence_transformers as adapter
-from explorer.core.scenario import Scenario
-from explorer.lab.saved_batches import open_saved_batches
-from explorer.locale import LANGUAGES
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.sources.encoders import encode, locate
-from losses.sentence_transformers import PrismCallback
-from losses.sentence_transformers.saved_batch import SavedBatch, write
+import lossprism.losses.sentence_transformers as adapter
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.saved_batches import open_saved_batches
+from lossprism.explorer.locale import LANGUAGES
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.sources.encoders import encode, locate
+from lossprism.losses.sentence_transformers import PrismCallback
+from lossprism.losses.sentence_transformers.saved_batch import SavedBatch, write
 from tests.sentences import pattern_of, raises_problem
 from tests.tiny import save_bert, static_model
 from tests.unit.losses.test_prism import rows, trained

@@ -8,19 +8,19 @@ import math
 
 import pytest
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import explore
-from explorer.core.parameter_values import numeric_parameters, spread
-from explorer.core.remarks import suggested_scale
-from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab import single_pass_sweep
-from explorer.lab.single_pass_sweep import passed_points, point_of, single_points
-from explorer.lab.sweep import curves, curves_of, ranges_within, sweep
-from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import RandomBatch
-from explorer.sources.textbook import EXAMPLES
-from losses import LOSSES
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.parameter_values import numeric_parameters, spread
+from lossprism.explorer.core.remarks import suggested_scale
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab import single_pass_sweep
+from lossprism.explorer.lab.single_pass_sweep import passed_points, point_of, single_points
+from lossprism.explorer.lab.sweep import curves, curves_of, ranges_within, sweep
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.sources.textbook import EXAMPLES
+from lossprism.losses import LOSSES
 from tests.scenes import data_for
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=16, dimension=8, seed=4))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.locale import COUNTS, LANGUAGES, catalogue, say, title_word, word
-from explorer.runtime.problem import Problem
-from losses import LOSSES, SHIPPED
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.locale import COUNTS, LANGUAGES, catalogue, say, title_word, word
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES, SHIPPED
 from tests.scenes import data_for
 
 ROOT = Path(__file__).resolve().parents[3] / "explorer"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
-from explorer.locale import LANGUAGES, catalogue
-from explorer.web.pages.explore.loss_facts import describe_loss
-from losses import LOSSES
-from losses.combined.vector_queue import QUEUED
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.web.pages.explore.loss_facts import describe_loss
+from lossprism.losses import LOSSES
+from lossprism.losses.combined.vector_queue import QUEUED
 
 NOTES = {
     f"loss.{spec.name}.note{apart}": note

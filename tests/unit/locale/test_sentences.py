@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.locale import LANGUAGES, catalogue, say
+from lossprism.explorer.locale import LANGUAGES, catalogue, say
 from tests.sentences import PLACEHOLDER, pattern_of
 
 

@@ -11,9 +11,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from losses import LOSSES, LossSpec
-from losses.definition_rules import chosen
-from losses.readable_inputs import READABLE
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.definition_rules import chosen
+from lossprism.losses.readable_inputs import READABLE
 
 EVERY = [pytest.param(spec, id=name) for name, spec in LOSSES.items()]
 PAIRS, WIDTH, LEVELS, CLASSES, CANDIDATES = 6, 4, 3, 3, 5

@@ -9,11 +9,11 @@ import pytest
 import torch
 from sentence_transformers.cross_encoder import CrossEncoder
 
-import losses.sentence_transformers as adapter
-from losses import LOSSES, contrastive, cosine_mse, info_nce
-from losses.geometry import cosine
-from losses.labels import label_range_of
-from losses.sentence_transformers.batch_label_rules import CHOOSE, BatchRules
+import lossprism.losses.sentence_transformers as adapter
+from lossprism.losses import LOSSES, contrastive, cosine_mse, info_nce
+from lossprism.losses.geometry import cosine
+from lossprism.losses.labels import label_range_of
+from lossprism.losses.sentence_transformers.batch_label_rules import CHOOSE, BatchRules
 from tests.tiny import save_bert, static_model
 
 FIRST = ["a man eats", "a girl runs", "dogs bark", "rain falls", "a cat sleeps"]

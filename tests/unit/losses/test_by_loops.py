@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 import torch
 
-import losses
-from losses import LOSSES, SHIPPED
+from lossprism import losses
+from lossprism.losses import LOSSES, SHIPPED
 from tests.unit.losses import by_loops
 from tests.unit.losses.by_loops.cases import cases, gradient, moving
 from tests.unit.losses.made import case

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-import losses
-from explorer.core.batch import make_batch
-from explorer.core.scenario import Data, Rules
-from losses import info_nce, matryoshka, prefix_shares, weighted_sum
-from losses.geometry import unit
+from lossprism import losses
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.scenario import Data, Rules
+from lossprism.losses import info_nce, matryoshka, prefix_shares, weighted_sum
+from lossprism.losses.geometry import unit
 
 DIMS = (384, 256, 128, 64, 32, 16)
 

@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 import torch
 
-import losses
-from losses import LOSSES, matryoshka, weighted_sum
+from lossprism import losses
+from lossprism.losses import LOSSES, matryoshka, weighted_sum
 from tests.unit.losses.by_loops.arithmetic import cosine, log_sum, mean
 from tests.unit.losses.by_loops.cases import Draws, gradient
 from tests.unit.losses.by_loops.in_batch import decoupled, info_nce

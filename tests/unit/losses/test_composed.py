@@ -5,21 +5,27 @@ import math
 import pytest
 import torch
 
-from explorer.core.batch import make_batch
-from explorer.core.loss_lookup import loss_called
-from explorer.core.resolved_scenario import parameters_for
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.sweep import sweep
-from explorer.lab.training.parameter_trials import offers
-from explorer.lab.training.plan import TrainingPlan
-from explorer.runtime.problem import Problem
-from losses import LOSSES, matryoshka
-from losses.combined.composed import chosen, handed
-from losses.combined.names import MAX_NAME_LETTERS, RECIPES, name_of, summands_of, takes_prefixes
-from losses.combined.prefixes import length_of, prefix
-from losses.modules import loss_module
-from losses.readable_inputs import READABLE
-from losses.sentence_transformers import training_loss
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.loss_lookup import loss_called
+from lossprism.explorer.core.resolved_scenario import parameters_for
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.sweep import sweep
+from lossprism.explorer.lab.training.parameter_trials import offers
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES, matryoshka
+from lossprism.losses.combined.composed import chosen, handed
+from lossprism.losses.combined.names import (
+    MAX_NAME_LETTERS,
+    RECIPES,
+    name_of,
+    summands_of,
+    takes_prefixes,
+)
+from lossprism.losses.combined.prefixes import length_of, prefix
+from lossprism.losses.modules import loss_module
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.sentence_transformers import training_loss
 from tests.scenes import data_for
 from tests.tiny import static_model
 from tests.unit.losses.test_sentence_transformers import batch as rows_of

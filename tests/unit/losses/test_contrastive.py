@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from losses.contrastive.contrastive import contrastive, contrastive_definition
+from lossprism.losses.contrastive.contrastive import contrastive, contrastive_definition
 
 MADE = torch.Generator().manual_seed(5)
 FIRST, SECOND = torch.randn(2, 9, 5, generator=MADE, dtype=torch.float64)

@@ -10,12 +10,12 @@ import pytest
 import torch
 from torch import nn
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from losses import LOSSES
-from losses.geometry import unit
-from losses.labels import unit_labels
-from losses.readable_inputs import READABLE
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.losses import LOSSES
+from lossprism.losses.geometry import unit
+from lossprism.losses.labels import unit_labels
+from lossprism.losses.readable_inputs import READABLE
 from tests.unit.losses.made import inputs_for
 
 MADE = torch.Generator().manual_seed(12)

@@ -5,8 +5,8 @@ import itertools
 import pytest
 import torch
 
-from losses import LOSSES
-from losses.geometry import DISTANCES, distance_matrix
+from lossprism.losses import LOSSES
+from lossprism.losses.geometry import DISTANCES, distance_matrix
 from tests.unit.losses.made import case, inputs_for, learned
 
 CONVENTIONS = [

@@ -12,8 +12,8 @@ from sentence_transformers.cross_encoder import losses as cross
 from sentence_transformers.sentence_transformer import losses as bi
 from torch import nn
 
-import losses.sentence_transformers as adapter
-from explorer.core.related_classes import RELATED_CLASSES
+import lossprism.losses.sentence_transformers as adapter
+from lossprism.explorer.core.related_classes import RELATED_CLASSES
 from tests.tiny import save_bert, sentence
 from tests.unit.losses.test_sentence_transformers import (
     BATCH,

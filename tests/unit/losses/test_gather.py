@@ -2,9 +2,9 @@
 
 import torch
 
-from losses import cosent
-from losses.gather import gather_rows, processes
-from losses.modules import CosentLoss
+from lossprism.losses import cosent
+from lossprism.losses.gather import gather_rows, processes
+from lossprism.losses.modules import CosentLoss
 
 
 def test_one_process_is_its_own_batch():

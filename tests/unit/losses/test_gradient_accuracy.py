@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from losses import LOSSES
+from lossprism.losses import LOSSES
 from tests.unit.losses.made import PAIRS, case, inputs_for, learned
 
 SIZES = [10.0**power for power in range(7)]

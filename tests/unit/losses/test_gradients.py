@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from losses import LOSSES
-from losses.contrastive.info_nce_directions import DIRECTIONS
+from lossprism.losses import LOSSES
+from lossprism.losses.contrastive.info_nce_directions import DIRECTIONS
 from tests.unit.losses.made import EVERY, call, gradients, inputs_for, learned
 
 OPTIONS = [

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from losses import (
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.losses import (
     LOSSES,
     debiased,
     decoupled,
@@ -20,8 +20,8 @@ from losses import (
     online_contrastive,
     soft_info_nce,
 )
-from losses.geometry import unit
-from losses.kernels import tiled
+from lossprism.losses.geometry import unit
+from lossprism.losses.kernels import tiled
 from tests.unit.losses.made import saved_bytes
 
 MADE = torch.Generator().manual_seed(3)

@@ -6,14 +6,14 @@ import math
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from losses import LOSSES, info_nce
-from losses.contrastive.info_nce import info_nce_of_swift
-from losses.contrastive.info_nce_definitions import info_nce_of_swift_by_options
-from losses.contrastive.info_nce_directions import DIRECTIONS
-from losses.geometry import unit
-from losses.kernels import tiled
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.losses import LOSSES, info_nce
+from lossprism.losses.contrastive.info_nce import info_nce_of_swift
+from lossprism.losses.contrastive.info_nce_definitions import info_nce_of_swift_by_options
+from lossprism.losses.contrastive.info_nce_directions import DIRECTIONS
+from lossprism.losses.geometry import unit
+from lossprism.losses.kernels import tiled
 from tests.unit.losses.made import saved_bytes
 
 DEFINITION = LOSSES["info_nce"].definition

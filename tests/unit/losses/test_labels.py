@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from losses.labels import (
+from lossprism.losses.labels import (
     COMMON,
     COSINES,
     UNIT,

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from losses import LOSSES
-from losses.geometry import unit
-from losses.ranking.ordered_pair_common import ordered_count
+from lossprism.losses import LOSSES
+from lossprism.losses.geometry import unit
+from lossprism.losses.ranking.ordered_pair_common import ordered_count
 from tests.unit.losses.made import EMBEDDED, L, call, close, gradients, inputs_for
 
 # Losses that see scores only through s_j − s_i.

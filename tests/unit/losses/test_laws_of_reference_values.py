@@ -6,9 +6,9 @@ import sys
 import pytest
 import torch
 
-from losses import LOSSES, SHIPPED
-from losses.geometry import unit
-from losses.minimum import Bound
+from lossprism.losses import LOSSES, SHIPPED
+from lossprism.losses.geometry import unit
+from lossprism.losses.minimum import Bound
 from tests.unit.losses.made import EMBEDDED, SCORED, L, close, collapsed, inputs_for
 
 VARIANTS = [

@@ -10,10 +10,10 @@ from sentence_transformers import CrossEncoder
 from sentence_transformers.cross_encoder import losses as cross
 from sentence_transformers.sentence_transformer import losses as bi
 
-import losses.sentence_transformers as adapter
-from losses import LOSSES
-from losses.sentence_transformers.batch_metrics import Caught, measured
-from losses.sentence_transformers.trainer_classes import (
+import lossprism.losses.sentence_transformers as adapter
+from lossprism.losses import LOSSES
+from lossprism.losses.sentence_transformers.batch_metrics import Caught, measured
+from lossprism.losses.sentence_transformers.trainer_classes import (
     EXPORTED,
     NEAR_NAMES,
     library_convention,

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-import losses
-from losses import LOSSES
-from losses.kernels.lists import STEEP
+from lossprism import losses
+from lossprism.losses import LOSSES
+from lossprism.losses.kernels.lists import STEEP
 from tests.unit.losses.made import case
 
 ON_LISTS = ["list_net", "softmax_rank", "list_mle", "lambda_loss", "approx_ndcg", "adr_mse"]

@@ -5,8 +5,8 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from losses import LOSSES
-from losses.minimum import least_over_levels
+from lossprism.losses import LOSSES
+from lossprism.losses.minimum import least_over_levels
 
 SETS, MOST = 120, 12
 

@@ -6,9 +6,9 @@ import pickle
 import pytest
 import torch
 
-import losses.modules
-from losses import LOSSES
-from losses.modules import (
+from lossprism import losses
+from lossprism.losses import LOSSES
+from lossprism.losses.modules import (
     MODULES,
     ArcfaceLoss,
     CosentLoss,

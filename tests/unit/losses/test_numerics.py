@@ -6,9 +6,9 @@ import math
 import pytest
 import torch
 
-from losses import LOSSES
-from losses.geometry import cosine, distance, distance_matrix, length, sine, unit
-from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of, softplus
+from lossprism.losses import LOSSES
+from lossprism.losses.geometry import cosine, distance, distance_matrix, length, sine, unit
+from lossprism.losses.kernels import log1p_sum_exp, log_sum_exp, mean_of, softplus
 from tests.unit.losses.made import (
     CLASSES,
     EMBEDDED,

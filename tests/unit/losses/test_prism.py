@@ -19,10 +19,10 @@ from sentence_transformers.sentence_transformer.training_args import (
 from torch import nn
 from transformers import PrinterCallback, TrainerCallback
 
-import losses.sentence_transformers as adapter
-from explorer.lab.saved_batches import open_saved_batches
-from losses.sentence_transformers import PrismCallback, saved_batch
-from losses.sentence_transformers.class_recognition import recognised
+import lossprism.losses.sentence_transformers as adapter
+from lossprism.explorer.lab.saved_batches import open_saved_batches
+from lossprism.losses.sentence_transformers import PrismCallback, saved_batch
+from lossprism.losses.sentence_transformers.class_recognition import recognised
 from tests.tiny import WORDS, save_bert, static_model
 from tests.unit.losses.test_sentence_transformers import BATCH, rows
 
@@ -295,7 +295,7 @@ def test_an_error_of_its_own_is_said_once_and_ends_nothing(tmp_path, monkeypatch
     def broken(*_):
         raise RuntimeError("no such thing")
 
-    monkeypatch.setattr("losses.sentence_transformers.callback.measured", broken)
+    monkeypatch.setattr("lossprism.losses.sentence_transformers.callback.measured", broken)
     loss = bi.CoSENTLoss(static_model())
     trainer, said = trained(loss, rows("scored"), tmp_path, PrismCallback(every=1))
     assert trainer.state.global_step == 4

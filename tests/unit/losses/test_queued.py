@@ -6,11 +6,11 @@ import math
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from losses import LOSSES, info_nce, supcon
-from losses.modules import loss_module
-from losses.sentence_transformers import training_loss
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.losses import LOSSES, info_nce, supcon
+from lossprism.losses.modules import loss_module
+from lossprism.losses.sentence_transformers import training_loss
 
 made = torch.Generator().manual_seed(0)
 

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from losses import LOSSES
-from losses.readable_inputs import READABLE
+from lossprism.losses import LOSSES
+from lossprism.losses.readable_inputs import READABLE
 from tests.unit.losses.made import (
     EVERY,
     call,

@@ -13,12 +13,12 @@ import pytest
 import torch
 from torch import Tensor
 
-import losses
-from losses import GROUPS, LOSSES, SHIPPED, LossSpec, Parameter, spec_of
-from losses.contrastive.info_nce_directions import DIRECTIONS
-from losses.definition_rules import definitions_of
-from losses.readable_inputs import READABLE
-from losses.term_forms import Largest, Separable
+from lossprism import losses
+from lossprism.losses import GROUPS, LOSSES, SHIPPED, LossSpec, Parameter, spec_of
+from lossprism.losses.contrastive.info_nce_directions import DIRECTIONS
+from lossprism.losses.definition_rules import definitions_of
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.term_forms import Largest, Separable
 from tests.unit.losses.made import EVERY, call, inputs_for, steps_of
 
 ROOT = Path(losses.__file__).parents[1]
@@ -60,7 +60,7 @@ def test_every_loss_is_there_under_its_name():
     assert list(LOSSES) == sorted(LOSSES, key=lambda name: GROUPS.index(LOSSES[name].group))
 
 
-MODULES = [found.name for found in pkgutil.walk_packages(losses.__path__, "losses.")]
+MODULES = [found.name for found in pkgutil.walk_packages(losses.__path__, "lossprism.losses.")]
 
 
 def test_no_spec_of_the_package_is_missing():

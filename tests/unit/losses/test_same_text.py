@@ -6,10 +6,10 @@ import math
 import pytest
 import torch
 
-import losses
-from losses import LOSSES
-from losses.duplicate_text_masks import same_text, same_text_count
-from losses.kernels import tiled
+from lossprism import losses
+from lossprism.losses import LOSSES
+from lossprism.losses.duplicate_text_masks import same_text, same_text_count
+from lossprism.losses.kernels import tiled
 from tests.unit.losses.made import case
 
 # name, parameters, whether there are further negatives

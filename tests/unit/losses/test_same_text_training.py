@@ -6,10 +6,10 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
-import losses
-from losses import LOSSES
-from losses.sentence_transformers import training_loss
-from losses.sentence_transformers.duplicate_texts import text_numbers, tokens_apart
+from lossprism import losses
+from lossprism.losses import LOSSES
+from lossprism.losses.sentence_transformers import training_loss
+from lossprism.losses.sentence_transformers.duplicate_texts import text_numbers, tokens_apart
 from tests.tiny import save_bert, static_model
 
 FIRST = ["cat", "dog sleeps", "sun shines hot", "red"]

@@ -7,10 +7,10 @@ import math
 import pytest
 import torch
 
-from losses import LOSSES, SHIPPED
-from losses.minimum import Bound
-from losses.readable_inputs import READABLE
-from losses.score_kinds import SCORE_KINDS
+from lossprism.losses import LOSSES, SHIPPED
+from lossprism.losses.minimum import Bound
+from lossprism.losses.readable_inputs import READABLE
+from lossprism.losses.score_kinds import SCORE_KINDS
 from tests.unit.losses.made import inputs_for
 
 ON_SCORES = [spec for spec in SHIPPED if spec.reads_scores_only and spec.reads_scores]

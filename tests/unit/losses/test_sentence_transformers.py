@@ -21,9 +21,9 @@ from sentence_transformers.sentence_transformer.training_args import (
 from sentence_transformers.util import dot_score
 from torch import nn
 
-import losses.sentence_transformers as adapter
-from losses import LOSSES
-from losses.readable_inputs import READABLE
+import lossprism.losses.sentence_transformers as adapter
+from lossprism.losses import LOSSES
+from lossprism.losses.readable_inputs import READABLE
 from tests.tiny import save_bert, sentence, static_model
 
 STEPS, BATCH = 8, 8
@@ -623,9 +623,9 @@ def test_only_a_loss_that_reads_a_guide_takes_one():
 
 def test_the_rules_are_those_of_the_page():
     """The same batch gives the same loss as the explorer computes, whatever a loss reads."""
-    from explorer.core.batch import Batch, _components
-    from explorer.core.scenario import Rules
-    from explorer.sources.pairs import Pairs
+    from lossprism.explorer.core.batch import Batch, _components
+    from lossprism.explorer.core.scenario import Rules
+    from lossprism.explorer.sources.pairs import Pairs
 
     model = static_model()
     texts, labels = batch(model, "scored", 12)
@@ -695,7 +695,7 @@ def test_levels_of_a_transformer(tmp_path):
         near = cos(one[:, None], two[None], dim=2)
         tokens.append((near.amax(1).mean() + near.amax(0).mean()) / 2)
     sentence_scores = cos(outputs[0]["sentence_embedding"], outputs[1]["sentence_embedding"])
-    from losses import cosent
+    from lossprism.losses import cosent
 
     expected = (
         0.5 * cosent(torch.stack(tokens), labels)

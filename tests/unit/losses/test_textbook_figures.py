@@ -7,10 +7,10 @@ Those of ListNet (1.374, 7.691, 1.282), ListMLE (2.458) and of the teacher's div
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.sources.textbook import load_example
-from losses import list_net
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.sources.textbook import load_example
+from lossprism.losses import list_net
 
 
 @pytest.mark.parametrize(

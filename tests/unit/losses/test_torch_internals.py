@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.autograd import forward_ad
 
-import losses
-from losses import torch_internals
+from lossprism import losses
+from lossprism.losses import torch_internals
 
 PRIVATE = re.compile(r"torch\._|\._C\b|_functorch|\._current_level|ops\.aten|ops\.prims")
 FOLDER = Path(losses.__file__).parent

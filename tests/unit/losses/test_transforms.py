@@ -8,8 +8,8 @@ import torch
 from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import losses
-from losses import LOSSES, OTHERS, SHIPPED
+from lossprism import losses
+from lossprism.losses import LOSSES, OTHERS, SHIPPED
 from tests.unit.losses.made import EVERY, call, case, gradients, inputs_for, learned, saved_bytes
 
 

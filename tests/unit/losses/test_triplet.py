@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from losses.contrastive.triplet import triplet, triplet_by_options
-from losses.geometry import DISTANCES
+from lossprism.losses.contrastive.triplet import triplet, triplet_by_options
+from lossprism.losses.geometry import DISTANCES
 
 NAMES = ("anchors", "positives", "negatives")
 

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from explorer.core.batch import batch_of_vectors
-from explorer.core.scenario import Rules
-from explorer.sources.pairs import Pairs
-from losses import LOSSES
-from losses.labels import UNJUDGED
-from losses.sentence_transformers.trainer_batch import Examples
+from lossprism.explorer.core.batch import batch_of_vectors
+from lossprism.explorer.core.scenario import Rules
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES
+from lossprism.losses.labels import UNJUDGED
+from lossprism.losses.sentence_transformers.trainer_batch import Examples
 from tests.unit.losses.made import saved_bytes
 
 OF_LISTS = [

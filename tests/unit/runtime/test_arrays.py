@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.runtime import arrays
+from lossprism.explorer.runtime import arrays
 
 FULL = Path("/dev/full")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.runtime.budgets import BUDGETS, budget
-from explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.budgets import BUDGETS, budget
+from lossprism.explorer.runtime.deployment_policy import HOSTED
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = [one.name for one in BUDGETS]

@@ -7,8 +7,8 @@ import os
 import numpy as np
 import pytest
 
-from explorer.runtime import cache
-from explorer.runtime.cache import Cache
+from lossprism.explorer.runtime import cache
+from lossprism.explorer.runtime.cache import Cache
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ import time
 import psutil
 import pytest
 
-from explorer.runtime import jobs
-from explorer.runtime.cancellable_process import call_in_process
-from explorer.runtime.problem import Problem
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.cancellable_process import call_in_process
+from lossprism.explorer.runtime.problem import Problem
 
 
 def children() -> int:

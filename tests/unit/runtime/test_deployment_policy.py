@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.runtime.deployment_policy import (
+from lossprism.explorer.runtime.deployment_policy import (
     AT_HOME,
     HOSTED,
     SPACE,

@@ -8,8 +8,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from explorer.runtime import downloads
-from explorer.web.site import DOWNLOAD
+from lossprism.explorer.runtime import downloads
+from lossprism.explorer.web.site import DOWNLOAD
 
 NAMES = ["pairs.csv", "a b.zip", "文本.tsv", "a?b#c.csv", "..csv"]
 

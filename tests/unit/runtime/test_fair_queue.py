@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from explorer.runtime import fair_queue, jobs, thread_slots
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.fair_queue import FairQueue, in_turn
-from explorer.runtime.jobs import Job
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.runtime import fair_queue, jobs, thread_slots
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.fair_queue import FairQueue, in_turn
+from lossprism.explorer.runtime.jobs import Job
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from tests.sentences import raises_problem
 
 LONG_S = 60

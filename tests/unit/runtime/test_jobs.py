@@ -10,11 +10,11 @@ from weakref import WeakSet
 
 import pytest
 
-from explorer.runtime import jobs as running
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, step, within
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.runtime import jobs as running
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, step, within
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from tests.sentences import raises_problem
 
 PATIENCE = 900  # seconds, on a machine that has other things to do

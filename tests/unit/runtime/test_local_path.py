@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from explorer.core.own_loss import add_own_loss
-from explorer.core.scenario import Data, Scenario
-from explorer.export.figure.files import read_scenario
-from explorer.lab.doctor.dataset_reader import content_of
-from explorer.lab.doctor.logs.run_reader import is_run, read_run
-from explorer.lab.saved_batches import files_in
-from explorer.lab.training.pair_sources import held_out_of, pairs_of
-from explorer.lab.training.plan import TrainingData
-from explorer.runtime.local_path import is_inside, is_network_path, local_path
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders import encode, locate
-from explorer.sources.hub_datasets import named
-from explorer.sources.tables import read_file
+from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.export.figure.files import read_scenario
+from lossprism.explorer.lab.doctor.dataset_reader import content_of
+from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_run
+from lossprism.explorer.lab.saved_batches import files_in
+from lossprism.explorer.lab.training.pair_sources import held_out_of, pairs_of
+from lossprism.explorer.lab.training.plan import TrainingData
+from lossprism.explorer.runtime.local_path import is_inside, is_network_path, local_path
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders import encode, locate
+from lossprism.explorer.sources.hub_datasets import named
+from lossprism.explorer.sources.tables import read_file
 
 NETWORK = [
     r"\\host\share",

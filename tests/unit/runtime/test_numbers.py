@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.locale import grouped
-from explorer.runtime.number_format import (
+from lossprism.explorer.locale import grouped
+from lossprism.explorer.runtime.number_format import (
     csv_number,
     display_number,
     fixed,

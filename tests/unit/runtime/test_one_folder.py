@@ -7,8 +7,8 @@ import tempfile
 
 import pytest
 
-from explorer.runtime.cache import cache_folder
-from explorer.runtime.single_storage_folder import PLACES, keep_all_in
+from lossprism.explorer.runtime.cache import cache_folder
+from lossprism.explorer.runtime.single_storage_folder import PLACES, keep_all_in
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from explorer.runtime import python_parsing
+from lossprism.explorer.runtime import python_parsing
 
 
 def test_two_threads_are_never_in_a_parse_at_once(monkeypatch):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.problem import Problem
 
 
 def test_a_problem_survives_its_json():

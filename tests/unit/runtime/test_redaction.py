@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.problem import Problem
-from explorer.runtime.redaction import without_places
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.redaction import without_places
 
 PLACES = [Path.home(), Path.cwd(), Path(tempfile.gettempdir()), Path(sys.prefix), Path(__file__)]
 SENTENCES = [

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from explorer.lab.large.batch import must_fit
-from explorer.runtime import device, memory_use, resource_checks
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.fair_queue import in_turn
-from explorer.runtime.limits import MIB
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.lab.large.batch import must_fit
+from lossprism.explorer.runtime import device, memory_use, resource_checks
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.fair_queue import in_turn
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from tests.sentences import raises_problem
 
 

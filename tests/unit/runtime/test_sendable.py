@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from explorer.runtime.json_encoding import encoded, plain
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Sparse, as_answer
+from lossprism.explorer.runtime.json_encoding import encoded, plain
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Sparse, as_answer
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import base64
 
 import pytest
 
-from explorer.runtime import cache, uploads
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.runtime import cache, uploads
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from tests.sentences import raises_problem
 
 TOKEN = "0123456789abcdef"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from explorer.runtime import validation
-from explorer.runtime.problem import Problem
+from lossprism.explorer.runtime import validation
+from lossprism.explorer.runtime.problem import Problem
 from tests.sentences import raises_problem
 
 

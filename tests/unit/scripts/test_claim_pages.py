@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.lab.claims.claim import DIGITS
-from explorer.lab.claims.registry import checks_of, claims, verdicts
-from explorer.locale import LANGUAGES, say
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.lab.claims.claim import DIGITS
+from lossprism.explorer.lab.claims.registry import checks_of, claims, verdicts
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.explorer.runtime.number_format import display_number
 from scripts.claim_pages import MOST_ROWS, claims_page
 
 

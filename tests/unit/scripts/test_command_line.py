@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from explorer.cli import argument_parser
+from lossprism.explorer.cli import argument_parser
 from scripts.command_line import command_line_page
 
 PARSER = argument_parser("lossprism")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.locale import LANGUAGES, catalogue
 from tests.code_blocks import ROOT
 
 ITALIC = re.compile(r"(?<!\*)\*([^*\n]+)\*(?!\*)")

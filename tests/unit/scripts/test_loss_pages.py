@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.core.specialised_definitions import accepted
-from explorer.locale import LANGUAGES
-from losses import LOSSES
+from lossprism.explorer.core.specialised_definitions import accepted
+from lossprism.explorer.locale import LANGUAGES
+from lossprism.losses import LOSSES
 from scripts.loss_pages import definition_of, explored, loss_index, loss_page
 
 NAMES = list(LOSSES)

@@ -11,10 +11,17 @@ import pytest
 import torch
 from torch.utils.data import BatchSampler, RandomSampler
 
-from explorer.runtime.limits import EXPLORED_PAIRS
-from explorer.runtime.problem import Problem
-from explorer.sources.drawn_batches import SAMPLERS, Draw, batch_rows, drawn, epoch_of, successive
-from explorer.sources.pairs import Pairs
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.drawn_batches import (
+    SAMPLERS,
+    Draw,
+    batch_rows,
+    drawn,
+    epoch_of,
+    successive,
+)
+from lossprism.explorer.sources.pairs import Pairs
 from tests.sentences import raises_problem
 
 SIZE = 8

@@ -8,7 +8,7 @@ import math
 
 import pytest
 
-from explorer.sources.tables import read_table
+from lossprism.explorer.sources.tables import read_table
 from tests.unit.sources.test_positives import as_file, delimited
 
 ROWS = [

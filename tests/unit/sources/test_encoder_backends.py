@@ -9,19 +9,19 @@ import sys
 import numpy as np
 import pytest
 
-from explorer import cli
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.compare.compared_losses import Side, compare
-from explorer.lab.doctor.encoder_checks import look
-from explorer.lab.doctor.pair_table_profile import profiled
-from explorer.runtime.owner_permissions import with_leave
-from explorer.sources import encoders
-from explorer.sources.encoders import check_leave, encode, is_here, is_trainable, locate
-from explorer.sources.encoders.model_folder import ModelFolder
-from explorer.sources.pairs import Pairs
-from explorer.web import large_files
-from explorer.web.pages.large import requests as large
+from lossprism.explorer import cli
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.compare.compared_losses import Side, compare
+from lossprism.explorer.lab.doctor.encoder_checks import look
+from lossprism.explorer.lab.doctor.pair_table_profile import profiled
+from lossprism.explorer.runtime.owner_permissions import with_leave
+from lossprism.explorer.sources import encoders
+from lossprism.explorer.sources.encoders import check_leave, encode, is_here, is_trainable, locate
+from lossprism.explorer.sources.encoders.model_folder import ModelFolder
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.web import large_files
+from lossprism.explorer.web.pages.large import requests as large
 from tests.sentences import raises_problem
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
@@ -30,8 +30,8 @@ MODULE = '''
 
 import numpy as np
 
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders.backend import Backend, Encoder
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders.backend import Backend, Encoder
 
 START = "letters of "
 

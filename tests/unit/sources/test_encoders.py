@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from huggingface_hub import constants
 
-from explorer.runtime import jobs, limits
-from explorer.runtime.cache import Cache
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders import EMBEDDED, encode, locate, row_cache
-from explorer.sources.encoders.model_folder import letters_read
-from explorer.sources.encoders.sentence_encoder import SentenceEncoder
-from explorer.sources.hub_cache_pruning import MARK
+from lossprism.explorer.runtime import jobs, limits
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders import EMBEDDED, encode, locate, row_cache
+from lossprism.explorer.sources.encoders.model_folder import letters_read
+from lossprism.explorer.sources.encoders.sentence_encoder import SentenceEncoder
+from lossprism.explorer.sources.hub_cache_pruning import MARK
 from tests.added_encoder import added
 from tests.sentences import raises_problem
 

@@ -6,10 +6,10 @@ import codecs
 
 import pytest
 
-from explorer.runtime.problem import Problem
-from explorer.sources import encodings
-from explorer.sources.encodings import ENCODINGS, decode, named, previews
-from explorer.sources.tables import read_table
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import encodings
+from lossprism.explorer.sources.encodings import ENCODINGS, decode, named, previews
+from lossprism.explorer.sources.tables import read_table
 
 SENTENCES = {
     "ru": ("Чай ещё горячий, не обожгись.", "Мальчик играет на гитаре."),

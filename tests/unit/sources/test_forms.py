@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.locale import say
-from explorer.runtime.problem import Problem
-from explorer.sources.reading_notes import reading_notes
-from explorer.sources.table_parser import read_grid
-from explorer.sources.tables import Table, read_file, read_table
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.reading_notes import reading_notes
+from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.sources.tables import Table, read_file, read_table
 from tests.sentences import pattern_of
 from tests.unit.sources.test_positives import as_file
 

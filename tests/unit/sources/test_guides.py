@@ -11,22 +11,22 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.export.caption import caption
-from explorer.export.exploration_arrays import describe_batch
-from explorer.lab.doctor.dataset_reader import read_content
-from explorer.lab.large.files import read_pairs
-from explorer.lab.training import data as training_data
-from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.locale import say
-from explorer.runtime.problem import Problem
-from explorer.sources import encoders
-from explorer.sources.guide_columns import GUIDE_ROLES
-from explorer.sources.guide_vectors import guide_of, packed
-from explorer.sources.tables import read_file, read_table
-from explorer.sources.textbook import load_example
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.export.caption import caption
+from lossprism.explorer.export.exploration_arrays import describe_batch
+from lossprism.explorer.lab.doctor.dataset_reader import read_content
+from lossprism.explorer.lab.large.files import read_pairs
+from lossprism.explorer.lab.training import data as training_data
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import encoders
+from lossprism.explorer.sources.guide_columns import GUIDE_ROLES
+from lossprism.explorer.sources.guide_vectors import guide_of, packed
+from lossprism.explorer.sources.tables import read_file, read_table
+from lossprism.explorer.sources.textbook import load_example
 from tests.sentences import pattern_of, raises_problem
 
 PAIR = {"sentence1": "a cat", "sentence2": "a kitten", "score": 1}

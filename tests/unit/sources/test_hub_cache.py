@@ -8,9 +8,9 @@ import time
 import pytest
 from huggingface_hub import constants
 
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.sources import hub_cache_pruning
-from explorer.sources.hub_cache_pruning import MARK, begin, drop_old, used
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.sources import hub_cache_pruning
+from lossprism.explorer.sources.hub_cache_pruning import MARK, begin, drop_old, used
 
 MIB = 2**20
 

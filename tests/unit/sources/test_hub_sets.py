@@ -13,12 +13,12 @@ import huggingface_hub
 import pytest
 from datasets.exceptions import DataFilesNotFoundError
 
-from explorer.runtime import limits
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.jobs import Cancelled
-from explorer.runtime.problem import Problem
-from explorer.sources import hub_datasets
-from explorer.sources.hub_datasets import first_rows, fits_here
+from lossprism.explorer.runtime import limits
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.jobs import Cancelled
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import hub_datasets
+from lossprism.explorer.sources.hub_datasets import first_rows, fits_here
 from tests.sentences import raises_problem
 
 ROWS = [{"first": f"a {place}", "second": "b", "score": place} for place in range(600)]

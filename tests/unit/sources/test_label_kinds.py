@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import TWO_WAY_INFERENCE, YES_NO
-from explorer.sources.tables import Table, from_rows, read_table
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import TWO_WAY_INFERENCE, YES_NO
+from lossprism.explorer.sources.tables import Table, from_rows, read_table
 from tests.unit.sources.test_positives import as_file
 
 NAMES = ("sentence1", "sentence2", "label")

@@ -7,14 +7,14 @@ import json
 
 import pytest
 
-from explorer.lab.doctor.command_options import add_to
-from explorer.lab.doctor.commands import doctor
-from explorer.lab.training.pair_sources import held_out_of, pairs_of
-from explorer.lab.training.plan import TrainingData
-from explorer.lab.training.unseen_pairs import read as read_unseen
-from explorer.runtime.problem import Problem
-from explorer.sources import tables
-from explorer.sources.local_files import saved_set_files
+from lossprism.explorer.lab.doctor.command_options import add_to
+from lossprism.explorer.lab.doctor.commands import doctor
+from lossprism.explorer.lab.training.pair_sources import held_out_of, pairs_of
+from lossprism.explorer.lab.training.plan import TrainingData
+from lossprism.explorer.lab.training.unseen_pairs import read as read_unseen
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import tables
+from lossprism.explorer.sources.local_files import saved_set_files
 from tests.sentences import raises_problem
 
 datasets = pytest.importorskip("datasets")

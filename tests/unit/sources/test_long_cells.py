@@ -10,12 +10,12 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from explorer.lab.doctor.class_dataset_checks import read_classes
-from explorer.lab.large.files import read_pairs
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.visitors import as_visitor, new_key
-from explorer.sources.tables import read_table
-from explorer.web.api import endpoints
+from lossprism.explorer.lab.doctor.class_dataset_checks import read_classes
+from lossprism.explorer.lab.large.files import read_pairs
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.sources.tables import read_table
+from lossprism.explorer.web.api import endpoints
 from tests.sentences import raises_problem
 
 MOST = 100

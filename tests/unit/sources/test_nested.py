@@ -11,10 +11,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from explorer.lab.large.files import read_pairs
-from explorer.runtime.problem import Problem
-from explorer.sources.reading_notes import reading_notes
-from explorer.sources.tables import Table, read_table
+from lossprism.explorer.lab.large.files import read_pairs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.reading_notes import reading_notes
+from lossprism.explorer.sources.tables import Table, read_table
 from tests.sentences import raises_problem
 
 QUERIES = ("red hat", "green tea", "garden hose")

@@ -20,15 +20,15 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from explorer.lab.large import files as large
-from explorer.lab.training import pair_sources
-from explorer.lab.training.plan import TrainingData
-from explorer.locale import LANGUAGES, say
-from explorer.runtime import limits
-from explorer.runtime.problem import Problem
-from explorer.sources import delimited, json_rows, parquet, record_batches, tables
-from explorer.sources.cells import is_score, read_score
-from explorer.sources.tables import from_rows, read_table
+from lossprism.explorer.lab.large import files as large
+from lossprism.explorer.lab.training import pair_sources
+from lossprism.explorer.lab.training.plan import TrainingData
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.explorer.runtime import limits
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import delimited, json_rows, parquet, record_batches, tables
+from lossprism.explorer.sources.cells import is_score, read_score
+from lossprism.explorer.sources.tables import from_rows, read_table
 from tests.sentences import raises_problem
 
 HEAD = "sentence1,sentence2,score\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders import encode
-from explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART, is_plain
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders import encode
+from lossprism.explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART, is_plain
 
 
 def test_all_alike_and_all_apart():

@@ -11,10 +11,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from explorer.runtime.problem import Problem
-from explorer.sources.column_roles import NO_SCORE
-from explorer.sources.pairs import Pairs, corrected
-from explorer.sources.tables import from_rows, read_table
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.column_roles import NO_SCORE
+from lossprism.explorer.sources.pairs import Pairs, corrected
+from lossprism.explorer.sources.tables import from_rows, read_table
 
 ROWS = [
     ("How do I reset my password?", "Open the settings and choose “Reset”."),

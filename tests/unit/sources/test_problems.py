@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from explorer import sources
-from explorer.locale import LANGUAGES, catalogue
-from explorer.sources.random_batch import RANGES
+from lossprism.explorer import sources
+from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.sources.random_batch import RANGES
 from tests.sentences import PLACEHOLDER
 
 FILES = sorted(Path(sources.__file__).parent.glob("*.py"))

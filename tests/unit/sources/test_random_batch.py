@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import (
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.random_batch import (
     LABELS,
     RANGES,
     RandomBatch,

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from explorer.locale import LANGUAGES, catalogue
-from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import is_score, read_score
-from explorer.sources.tables import from_rows, read_file
+from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import is_score, read_score
+from lossprism.explorer.sources.tables import from_rows, read_file
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
 ROWS = [

@@ -7,10 +7,10 @@ import math
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.sources.column_roles import NO_SCORE
-from explorer.sources.tables import read_file
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.sources.column_roles import NO_SCORE
+from lossprism.explorer.sources.tables import read_file
 
 
 def lines(tmp_path, *rows):

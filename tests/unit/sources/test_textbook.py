@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from explorer.locale import LANGUAGES, catalogue
-from explorer.runtime.problem import Problem
-from explorer.sources.textbook import EXAMPLES, embed_examples, load_example
+from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.textbook import EXAMPLES, embed_examples, load_example
 
 CHINESE = ("graded_chinese", "graded_chinese_multilingual")
 MIXED = ("graded_english", *CHINESE, "nli_triplets", "hard_negatives")

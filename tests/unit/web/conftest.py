@@ -11,13 +11,13 @@ import sys
 import pytest
 from gradio_client import Client
 
-from explorer.core.scenario import Scenario
-from explorer.lab.training import run_folder
-from explorer.runtime import worker_process
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.limits import VECTOR_CACHE_BYTES
-from explorer.sources.encoders.row_cache import limit_cache
-from explorer.web import gradio_private, site
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.training import run_folder
+from lossprism.explorer.runtime import worker_process
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.limits import VECTOR_CACHE_BYTES
+from lossprism.explorer.sources.encoders.row_cache import limit_cache
+from lossprism.explorer.web import gradio_private, site
 from tests.browser.serving import free_port
 
 

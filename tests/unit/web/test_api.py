@@ -12,18 +12,18 @@ import pytest
 import torch
 from gradio_client.exceptions import AppError
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.export.figure.bars import bars_figure
-from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.png import rasterised
-from explorer.lab.compare.compared_losses import compare
-from explorer.lab.compare.comparison_results import Side
-from explorer.runtime.limits import TRACED_PAIRS
-from explorer.sources.encoders import EMBEDDED
-from explorer.sources.random_batch import RandomBatch
-from explorer.web.api import endpoints as api
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.export.figure.bars import bars_figure
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.png import rasterised
+from lossprism.explorer.lab.compare.compared_losses import compare
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.runtime.limits import TRACED_PAIRS
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.api import endpoints as api
+from lossprism.losses import LOSSES
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.web.programs import (
     FIRST,

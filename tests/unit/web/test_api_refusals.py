@@ -8,9 +8,9 @@ import httpx
 import pytest
 from gradio_client.exceptions import AppError
 
-from explorer.runtime.problem import Problem
-from explorer.web.api import endpoints as api
-from explorer.web.gradio_endpoints import Refusal, endpoint
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.api import endpoints as api
+from lossprism.explorer.web.gradio_endpoints import Refusal, endpoint
 from tests.sentences import pattern_of
 from tests.unit.web.programs import FIRST, PAIRS, REQUEST, S0_LABELS, S0_SCORES, SECOND
 

@@ -9,14 +9,14 @@ import pytest
 import torch
 from gradio_client.exceptions import AppError
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.training import data
-from explorer.lab.training.runs import Runs
-from explorer.runtime.problem import Problem
-from explorer.web.api import endpoints as api
-from explorer.web.api.request_parsing import rules_of, scenario_of
-from losses import circle, cosine_mse, info_nce
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.training import data
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.api import endpoints as api
+from lossprism.explorer.web.api.request_parsing import rules_of, scenario_of
+from lossprism.losses import circle, cosine_mse, info_nce
 from tests.sentences import pattern_of, raises_problem
 
 SCORES = [0.9, 0.6, 0.3, 0.1, -0.2]

@@ -9,10 +9,10 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from explorer.core.scenario import Scenario
-from explorer.locale import LANGUAGES, catalogue
-from explorer.runtime.json_encoding import plain
-from explorer.web import assets, site
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.web import assets, site
 
 FACTS = {"explore": {"losses": {"∞": "<b>"}}}
 

@@ -10,23 +10,23 @@ import sys
 
 import pytest
 
-from explorer import notebook
-from explorer.lab.doctor import command_options, dataset_reader
-from explorer.lab.doctor import commands as doctor
-from explorer.lab.training import commands as training
-from explorer.lab.training import pair_sources, unseen_pairs
-from explorer.lab.training.runs import Runs
-from explorer.locale import say
-from explorer.runtime import downloads
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.problem import Problem
-from explorer.web import large_files
-from explorer.web.api import dataset_check, endpoints, pasted_input_check
-from explorer.web.pages.doctor import dataset_requests as doctor_page
-from explorer.web.pages.explore import file_reading as explore_page
-from explorer.web.pages.finetune import plan_check as finetune_check
-from explorer.web.pages.finetune import plans
-from explorer.web.pages.large import requests as large_page
+from lossprism.explorer import notebook
+from lossprism.explorer.lab.doctor import command_options, dataset_reader
+from lossprism.explorer.lab.doctor import commands as doctor
+from lossprism.explorer.lab.training import commands as training
+from lossprism.explorer.lab.training import pair_sources, unseen_pairs
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime import downloads
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web import large_files
+from lossprism.explorer.web.api import dataset_check, endpoints, pasted_input_check
+from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_page
+from lossprism.explorer.web.pages.explore import file_reading as explore_page
+from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
+from lossprism.explorer.web.pages.finetune import plans
+from lossprism.explorer.web.pages.large import requests as large_page
 from tests.unit.web.test_api_rules import AT_ONCE
 
 ROWS = [

@@ -11,9 +11,9 @@ from fastapi import FastAPI
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.web import assets, page_html, site
-from explorer.web.middleware.public_address import KnowsAddress
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.web import assets, page_html, site
+from lossprism.explorer.web.middleware.public_address import KnowsAddress
 
 NAMES = ("a", "b")
 FOLDERS = [folder for _, folder, _ in site.PAGES]

@@ -16,22 +16,22 @@ import pytest
 import torch
 from gradio.routes import ORJSONResponse
 
-from explorer.lab import variation_over_batches
-from explorer.lab.training.runs import Runs
-from explorer.runtime import downloads
-from explorer.runtime.json_encoding import encoded
-from explorer.runtime.problem import Problem
-from explorer.sources.practice import practice_pairs
-from explorer.web import hosting, site
-from explorer.web.api import endpoints
-from explorer.web.gradio_endpoints import Refusal, endpoint
-from explorer.web.pages.claims import requests as claims_requests
-from explorer.web.pages.explore import file_reading as explore_files
-from explorer.web.pages.explore import requests as explore_requests
-from explorer.web.pages.finetune import plan_check as finetune_check
-from explorer.web.pages.finetune import plans
-from explorer.web.pages.finetune import requests as finetune_requests
-from explorer.web.pages.map import requests as map_requests
+from lossprism.explorer.lab import variation_over_batches
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.runtime import downloads
+from lossprism.explorer.runtime.json_encoding import encoded
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.practice import practice_pairs
+from lossprism.explorer.web import hosting, site
+from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.gradio_endpoints import Refusal, endpoint
+from lossprism.explorer.web.pages.claims import requests as claims_requests
+from lossprism.explorer.web.pages.explore import file_reading as explore_files
+from lossprism.explorer.web.pages.explore import requests as explore_requests
+from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
+from lossprism.explorer.web.pages.finetune import plans
+from lossprism.explorer.web.pages.finetune import requests as finetune_requests
+from lossprism.explorer.web.pages.map import requests as map_requests
 from tests import wire
 from tests.expected import FILE, FULL, SHARED, arguments_of, known_requests, requests_of
 from tests.hostile import varied

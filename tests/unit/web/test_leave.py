@@ -11,19 +11,19 @@ import datasets
 import huggingface_hub
 import pytest
 
-from explorer import cli
-from explorer.core.scenario import Scenario
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.runs import Runs
-from explorer.runtime.owner_permissions import has_leave, leave_for, with_leave
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders import encode, local_folder
-from explorer.web.api.endpoints import figure
-from explorer.web.pages.doctor import dataset_requests as doctoring
-from explorer.web.pages.doctor import run_requests as doctoring_run
-from explorer.web.pages.explore import requests as exploring
-from explorer.web.pages.finetune import plan_check
-from explorer.web.pages.finetune import requests as training
+from lossprism.explorer import cli
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.runtime.owner_permissions import has_leave, leave_for, with_leave
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders import encode, local_folder
+from lossprism.explorer.web.api.endpoints import figure
+from lossprism.explorer.web.pages.doctor import dataset_requests as doctoring
+from lossprism.explorer.web.pages.doctor import run_requests as doctoring_run
+from lossprism.explorer.web.pages.explore import requests as exploring
+from lossprism.explorer.web.pages.finetune import plan_check
+from lossprism.explorer.web.pages.finetune import requests as training
 from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus
 from tests.wire import by_name

@@ -6,24 +6,30 @@ import argparse
 
 import pytest
 
-from explorer import notebook
-from explorer.core.explore import explore
-from explorer.core.loss_lookup import as_registered, other_names
-from explorer.core.scenario import Scenario
-from explorer.lab.compare import loss_syntax
-from explorer.lab.doctor.known_loss_and_batch import Known, side_for, sides_for
-from explorer.lab.training import commands
-from explorer.lab.training.plan import TrainingPlan
-from explorer.runtime.problem import Problem
-from explorer.web import site
-from explorer.web.api import endpoints
-from explorer.web.pages.doctor import dataset_requests as doctor_page
-from explorer.web.pages.explore.loss_facts import described
-from losses import LOSSES
-from losses.aliases import LIBRARY, SHARED_CLASSES, AmbiguousLoss, conventions_called, names_of
-from losses.library_peers import METRIC_LEARNING
-from losses.modules import loss_module
-from losses.sentence_transformers import training_loss
+from lossprism.explorer import notebook
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.loss_lookup import as_registered, other_names
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.compare import loss_syntax
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, side_for, sides_for
+from lossprism.explorer.lab.training import commands
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web import site
+from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_page
+from lossprism.explorer.web.pages.explore.loss_facts import described
+from lossprism.losses import LOSSES
+from lossprism.losses.aliases import (
+    LIBRARY,
+    SHARED_CLASSES,
+    AmbiguousLoss,
+    conventions_called,
+    names_of,
+)
+from lossprism.losses.library_peers import METRIC_LEARNING
+from lossprism.losses.modules import loss_module
+from lossprism.losses.sentence_transformers import training_loss
 from tests.tiny import static_model
 
 OF_LIBRARIES = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from explorer.runtime import downloads
+from lossprism.explorer.runtime import downloads
 from tests import wire
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -1,4 +1,4 @@
-"""`explorer.show`: the page within a notebook, on one's own pairs."""
+"""`lossprism.explorer.show`: the page within a notebook, on one's own pairs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import httpx
 import pytest
 import torch
 
-import explorer
-from explorer import notebook
-from explorer.core.scenario import Rules, Scenario
-from explorer.runtime.problem import Problem
-from explorer.web import assets
+import lossprism
+from lossprism.explorer import notebook
+from lossprism.explorer.core.scenario import Rules, Scenario
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web import assets
 from tests.sentences import raises_problem
 
 FIRST = ["A man eats pasta.", "A girl plays the violin.", "Two dogs run.", "It rains in Rome."]
@@ -32,7 +32,7 @@ def notebook_server():
 
 def test_show_opens_the_page_on_the_pairs(notebook_server):
     scores = torch.tensor([1.0, 0.8, 0.25, 0.0], dtype=torch.float64)
-    shown = explorer.show(tuple(FIRST), SECOND, scores, loss="circle", scale=32)
+    shown = lossprism.show(tuple(FIRST), SECOND, scores, loss="circle", scale=32)
     place, link = shown.address.split("/#")
     assert place == notebook_server
     assert assets.BASE in httpx.get(place).text
@@ -45,25 +45,25 @@ def test_show_opens_the_page_on_the_pairs(notebook_server):
 
 
 def test_show_opens_another_librarys_definition(notebook_server):
-    shown = explorer.show(
+    shown = lossprism.show(
         FIRST, SECOND, LABELS, loss="triplet", convention="torch 2.13 (ε in the distance)"
     )
     restored = Scenario.from_link(shown.address.split("/#")[1])
     assert (restored.loss, restored.convention) == ("triplet", "torch 2.13 (ε in the distance)")
     with raises_problem("unknown_convention", name="numpy"):
-        explorer.show(FIRST, SECOND, LABELS, loss="triplet", convention="numpy")
+        lossprism.show(FIRST, SECOND, LABELS, loss="triplet", convention="numpy")
 
 
 def test_show_takes_the_rules_of_the_page(notebook_server):
-    shown = explorer.show(FIRST, SECOND, LABELS, threshold=0.7, label_range=(0, 2))
+    shown = lossprism.show(FIRST, SECOND, LABELS, threshold=0.7, label_range=(0, 2))
     restored = Scenario.from_link(shown.address.split("/#")[1])
     assert restored.rules == Rules(threshold=0.7, label_range=(0.0, 2.0))
     with raises_problem("label_range", low="2", high="0"):
-        explorer.show(FIRST, SECOND, LABELS, label_range=(2, 0))
+        lossprism.show(FIRST, SECOND, LABELS, label_range=(2, 0))
 
 
 def test_show_uses_one_server_for_all_cells(notebook_server):
-    one, other = (explorer.show(FIRST, SECOND, LABELS, loss=loss) for loss in ("cosent", "circle"))
+    one, other = (lossprism.show(FIRST, SECOND, LABELS, loss=loss) for loss in ("cosent", "circle"))
     assert one.address != other.address
     assert one.address.startswith(notebook_server)
     assert other.address.startswith(notebook_server)
@@ -80,5 +80,5 @@ def test_show_uses_one_server_for_all_cells(notebook_server):
 def test_show_refuses_before_it_starts_anything(monkeypatch, asked, sentence):
     monkeypatch.setattr(notebook, "_server", lambda: pytest.fail("the server was started"))
     with pytest.raises(Problem) as problem:
-        explorer.show(FIRST, SECOND, LABELS, **asked)
+        lossprism.show(FIRST, SECOND, LABELS, **asked)
     assert str(problem.value).startswith(sentence)

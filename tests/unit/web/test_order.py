@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import threading
 
-from explorer.core.explore import seconds_for
-from explorer.core.scenario import Scenario
-from explorer.lab.compare import compared_losses
-from explorer.lab.compare.compared_losses import ComparisonCache, compare
-from explorer.lab.compare.comparison_results import Side
-from explorer.runtime import jobs
-from explorer.runtime.fair_queue import is_light
-from explorer.runtime.problem import Problem
-from explorer.web.api import endpoints as api
-from explorer.web.server_functions import served
+from lossprism.explorer.core.explore import seconds_for
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.compare import compared_losses
+from lossprism.explorer.lab.compare.compared_losses import ComparisonCache, compare
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.fair_queue import is_light
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.api import endpoints as api
+from lossprism.explorer.web.server_functions import served
 from tests.sentences import raises_problem
 
 

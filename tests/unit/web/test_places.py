@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from explorer.runtime.problem import Problem
-from explorer.web import site
-from explorer.web.gradio_endpoints import Refusal, endpoint
-from explorer.web.server_functions import served
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web import site
+from lossprism.explorer.web.gradio_endpoints import Refusal, endpoint
+from lossprism.explorer.web.server_functions import served
 from tests.downloads import file_of
 from tests.expected import arguments_of, known_requests, requests_of
 from tests.unit.web.test_visitors import MINE, ask, handed_in, pages, runs, trained

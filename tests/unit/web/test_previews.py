@@ -11,11 +11,11 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from explorer.core.scenario import OPENING, Data, Scenario
-from explorer.lab.compare.comparison_results import Side
-from explorer.locale import say
-from explorer.sources.random_batch import RandomBatch
-from explorer.web import page_html, previews, site
+from lossprism.explorer.core.scenario import OPENING, Data, Scenario
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.locale import say
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web import page_html, previews, site
 
 OTHER = Scenario(
     data=Data(source="random", random=RandomBatch(pairs=8)),

@@ -18,17 +18,17 @@ import httpx
 import pytest
 from gradio import queueing
 
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.runs import Runs
-from explorer.locale import say
-from explorer.runtime import uploads
-from explorer.runtime.limits import MIB
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_memory import UNSENT
-from explorer.runtime.visitors import as_visitor, new_key
-from explorer.web import gradio_private, site
-from explorer.web.api import endpoints
-from explorer.web.middleware.visitor_key import HEADER
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_memory import UNSENT
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.web import gradio_private, site
+from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.middleware.visitor_key import HEADER
 from tests.hostile import HALF
 from tests.loops import in_loop
 from tests.sentences import pattern_of

@@ -7,9 +7,9 @@ import json
 import httpx
 import pytest
 
-from explorer.core import own_loss
-from explorer.runtime.problem import Problem
-from losses import LOSSES
+from lossprism.explorer.core import own_loss
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
 from tests.hostile import DEEP, HALF, ODD
 from tests.sentences import pattern_of
 

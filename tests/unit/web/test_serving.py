@@ -10,13 +10,13 @@ import os
 import brotli
 import pytest
 
-from explorer.runtime import jobs
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import new_key
-from explorer.web.hosting import with_headers
-from explorer.web.middleware.visitor_key import HEADER
-from explorer.web.server_functions import JOBS, sent, served
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import new_key
+from lossprism.explorer.web.hosting import with_headers
+from lossprism.explorer.web.middleware.visitor_key import HEADER
+from lossprism.explorer.web.server_functions import JOBS, sent, served
 
 look, cancel = JOBS
 

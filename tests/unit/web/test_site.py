@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.core.scenario import Scenario
-from explorer.web import site
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.web import site
 
 
 @pytest.fixture

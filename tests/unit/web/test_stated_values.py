@@ -9,14 +9,14 @@ import json
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.loss_lookup import other_names
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders import EMBEDDED
-from explorer.web.api import endpoints
-from explorer.web.api.request_parsing import scenario_of
-from losses import LOSSES
-from losses.aliases import AmbiguousLoss
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.loss_lookup import other_names
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.api.request_parsing import scenario_of
+from lossprism.losses import LOSSES
+from lossprism.losses.aliases import AmbiguousLoss
 
 PAIRS = "\n".join(
     json.dumps({"sentence1": a, "sentence2": b, "score": c, "teacher": d})

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from explorer.runtime import downloads
-from explorer.runtime.owner_permissions import allow_folder, with_leave
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders import locate
+from lossprism.explorer.runtime import downloads
+from lossprism.explorer.runtime.owner_permissions import allow_folder, with_leave
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders import locate
 from tests import wire
 from tests.expected import FILE, known_requests, requests_of
 from tests.unit.web.test_leave import LOSS_OF

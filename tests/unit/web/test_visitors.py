@@ -17,35 +17,35 @@ from fastapi.middleware import Middleware
 from fastapi.responses import HTMLResponse, PlainTextResponse
 from fastapi.testclient import TestClient
 
-from explorer.core.scenario import Data, Reading, Scenario
-from explorer.lab.training.plan import SCRATCH
-from explorer.lab.training.runs import Runs
-from explorer.lab.training.session import train
-from explorer.runtime import downloads, fair_queue, jobs, uploads
-from explorer.runtime.cache import Cache
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.limits import PACES
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import as_visitor, new_key, own_key, visitor
-from explorer.sources import table_parser
-from explorer.sources.drawn_batches import Draw
-from explorer.sources.encoders import EMBEDDED
-from explorer.web import hosting, large_files
-from explorer.web.api import endpoints
-from explorer.web.api.request_parsing import for_visitor
-from explorer.web.gradio_endpoints import Refusal, endpoint
-from explorer.web.hosting import NEW, KnowsVisitor, with_headers
-from explorer.web.middleware.public_address import KnowsAddress
-from explorer.web.middleware.visitor_key import COOKIE, HEADER, HOST_COOKIE
-from explorer.web.pages.claims import requests as claims_requests
-from explorer.web.pages.explore import file_reading as explore_files
-from explorer.web.pages.finetune import plan_check as finetune_check
-from explorer.web.pages.finetune import plans
-from explorer.web.pages.finetune import requests as finetune_requests
-from explorer.web.pages.finetune import state_entries as finetune_state
-from explorer.web.pages.map import requests as map_requests
-from explorer.web.server_functions import served
+from lossprism.explorer.core.scenario import Data, Reading, Scenario
+from lossprism.explorer.lab.training.plan import SCRATCH
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.session import train
+from lossprism.explorer.runtime import downloads, fair_queue, jobs, uploads
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.limits import PACES
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import as_visitor, new_key, own_key, visitor
+from lossprism.explorer.sources import table_parser
+from lossprism.explorer.sources.drawn_batches import Draw
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.web import hosting, large_files
+from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.api.request_parsing import for_visitor
+from lossprism.explorer.web.gradio_endpoints import Refusal, endpoint
+from lossprism.explorer.web.hosting import NEW, KnowsVisitor, with_headers
+from lossprism.explorer.web.middleware.public_address import KnowsAddress
+from lossprism.explorer.web.middleware.visitor_key import COOKIE, HEADER, HOST_COOKIE
+from lossprism.explorer.web.pages.claims import requests as claims_requests
+from lossprism.explorer.web.pages.explore import file_reading as explore_files
+from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
+from lossprism.explorer.web.pages.finetune import plans
+from lossprism.explorer.web.pages.finetune import requests as finetune_requests
+from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
+from lossprism.explorer.web.pages.map import requests as map_requests
+from lossprism.explorer.web.server_functions import served
 from tests import wire
 from tests.downloads import file_of
 from tests.sentences import raises_problem

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from explorer.runtime import fair_queue
-from explorer.runtime.budgets import budget
-from explorer.runtime.visitors import new_key
-from explorer.web.middleware.visitor_key import HEADER
-from explorer.web.page_requests import PLACES, PLACES_AT_HAND
+from lossprism.explorer.runtime import fair_queue
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.visitors import new_key
+from lossprism.explorer.web.middleware.visitor_key import HEADER
+from lossprism.explorer.web.page_requests import PLACES, PLACES_AT_HAND
 from tests.loops import in_loop
 
 SOON_S = 60  # on a machine that has other things to do

@@ -14,57 +14,60 @@ from pathlib import Path
 import pytest
 import torch
 
-from explorer.core import own_loss
-from explorer.core.scenario import Scenario
-from explorer.export import explored_scenario
-from explorer.lab.doctor.classes_report import DoctoredClasses
-from explorer.lab.doctor.data_report import DoctoredData
-from explorer.lab.doctor.logs.run_report import DoctoredRun
-from explorer.lab.doctor.number_report import ExplainedValue
-from explorer.lab.doctor.similarity_gap import DoctoredSimilarities
-from explorer.lab.large import page_contents
-from explorer.lab.large.form_methods import offered
-from explorer.lab.saved_batches import SavedBatchScenario
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.plan import SCRATCH
-from explorer.lab.training.run_comparison import Started
-from explorer.lab.training.run_records import Followed
-from explorer.lab.training.runs import Runs
-from explorer.lab.training.session import train
-from explorer.runtime import downloads, jobs
-from explorer.runtime.cache import Cache
-from explorer.runtime.downloads import Parcel, Text
-from explorer.runtime.jobs import Job
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.limits import PACES
-from explorer.runtime.number_format import Real
-from explorer.runtime.response_types import Floats
-from explorer.sources.encoders import EMBEDDED
-from explorer.web import large_files, request_scenario, server_functions
-from explorer.web.api import endpoints, listed_losses, response_schemas
-from explorer.web.api.pasted_input_check import DoctoredPaste
-from explorer.web.large_files import HandedIn, LargeFile, LargeFileUndecided, Working
-from explorer.web.pages.compare import requests as comparing
-from explorer.web.pages.compare.experiment_responses import CollapsingSides, ExperimentSides
-from explorer.web.pages.compare.parity_request import Parity
-from explorer.web.pages.doctor import data_source, dataset_responses
-from explorer.web.pages.doctor import dataset_requests as doctor_data
-from explorer.web.pages.doctor import requests as doctor_requests
-from explorer.web.pages.doctor import run_requests as doctor_run
-from explorer.web.pages.explore import file_reading
-from explorer.web.pages.explore import requests as exploring
-from explorer.web.pages.explore.loss_facts import NamedLoss
-from explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
-from explorer.web.pages.finetune import plan_check as finetune_check
-from explorer.web.pages.finetune import plans
-from explorer.web.pages.finetune import requests as training
-from explorer.web.pages.finetune import state_entries as finetune_state
-from explorer.web.pages.large import requests as large_requests
-from explorer.web.pages.large import takeaway_and_remarks as large_taking
-from explorer.web.server_functions import Nothing, Refused
-from explorer.web.site import FACTS, page_data
-from losses import LOSSES
-from losses.sentence_transformers.saved_batch import SavedBatch
+from lossprism.explorer.core import own_loss
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export import explored_scenario
+from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses
+from lossprism.explorer.lab.doctor.data_report import DoctoredData
+from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun
+from lossprism.explorer.lab.doctor.number_report import ExplainedValue
+from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities
+from lossprism.explorer.lab.large import page_contents
+from lossprism.explorer.lab.large.form_methods import offered
+from lossprism.explorer.lab.saved_batches import SavedBatchScenario
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.plan import SCRATCH
+from lossprism.explorer.lab.training.run_comparison import Started
+from lossprism.explorer.lab.training.run_records import Followed
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.session import train
+from lossprism.explorer.runtime import downloads, jobs
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.downloads import Parcel, Text
+from lossprism.explorer.runtime.jobs import Job
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.limits import PACES
+from lossprism.explorer.runtime.number_format import Real
+from lossprism.explorer.runtime.response_types import Floats
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.web import large_files, request_scenario, server_functions
+from lossprism.explorer.web.api import endpoints, listed_losses, response_schemas
+from lossprism.explorer.web.api.pasted_input_check import DoctoredPaste
+from lossprism.explorer.web.large_files import HandedIn, LargeFile, LargeFileUndecided, Working
+from lossprism.explorer.web.pages.compare import requests as comparing
+from lossprism.explorer.web.pages.compare.experiment_responses import (
+    CollapsingSides,
+    ExperimentSides,
+)
+from lossprism.explorer.web.pages.compare.parity_request import Parity
+from lossprism.explorer.web.pages.doctor import data_source, dataset_responses
+from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_data
+from lossprism.explorer.web.pages.doctor import requests as doctor_requests
+from lossprism.explorer.web.pages.doctor import run_requests as doctor_run
+from lossprism.explorer.web.pages.explore import file_reading
+from lossprism.explorer.web.pages.explore import requests as exploring
+from lossprism.explorer.web.pages.explore.loss_facts import NamedLoss
+from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
+from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
+from lossprism.explorer.web.pages.finetune import plans
+from lossprism.explorer.web.pages.finetune import requests as training
+from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
+from lossprism.explorer.web.pages.large import requests as large_requests
+from lossprism.explorer.web.pages.large import takeaway_and_remarks as large_taking
+from lossprism.explorer.web.server_functions import Nothing, Refused
+from lossprism.explorer.web.site import FACTS, page_data
+from lossprism.losses import LOSSES
+from lossprism.losses.sentence_transformers.saved_batch import SavedBatch
 from tests import wire
 from tests.scenes import CHART, drawn_apart
 from tests.unit.lab.training.conftest import corpus

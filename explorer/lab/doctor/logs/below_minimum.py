@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from explorer.lab.doctor.finding import NOTE, SEVERE, WARNING, Fault, Value
-from explorer.lab.doctor.logs.run_reference_values import Marks
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.lab.doctor.finding import NOTE, SEVERE, WARNING, Fault, Value
+from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks
+from lossprism.explorer.runtime.number_format import display_number
 
 BELOW = {"below_floor", "below_assumed", "labels_outside"}
 # A reference value is met within this share of it, whatever the noise; beside it, rounding of a

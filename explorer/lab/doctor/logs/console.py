@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from explorer.lab.doctor.logs.log import (
+from lossprism.explorer.lab.doctor.logs.log import (
     EPOCH,
     MAX_POINTS,
     ROWS,
@@ -25,9 +25,9 @@ from explorer.lab.doctor.logs.log import (
     last_epoch,
     number_in,
 )
-from explorer.lab.doctor.logs.values_in_sentences import losses_in, plain_signs
-from explorer.runtime.problem import Problem
-from explorer.sources.json_rows import is_json
+from lossprism.explorer.lab.doctor.logs.values_in_sentences import losses_in, plain_signs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.json_rows import is_json
 
 DETECTED_BYTES = 2**20  # of a file, searched for its first entries
 MIN_SHARE = 0.2  # of the lines, that entries without braces must be

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.logs.log import Log, curves_of
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 
 STEPS = 120
 EVERY = 10  # steps between two values

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from explorer.lab.doctor.finding import SEVERE, Fault
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.logs.log import GRADIENT, Curve, Log
-from explorer.lab.doctor.metric_chance_levels import chances_at
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.lab.doctor.finding import SEVERE, Fault
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.logs.log import GRADIENT, Curve, Log
+from lossprism.explorer.lab.doctor.metric_chance_levels import chances_at
+from lossprism.explorer.runtime.number_format import display_number
 
 _ACCURACY = re.compile(r"(?:^|[/_ ])acc(?:uracy)?$", re.I)
 

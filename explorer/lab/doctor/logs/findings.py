@@ -13,24 +13,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.remarks import COLLAPSED
-from explorer.lab.doctor.finding import NOTE, SEVERE, SEVERITIES, WARNING, Fault
-from explorer.lab.doctor.known_loss_and_batch import Known, is_without_ends
-from explorer.lab.doctor.logs.below_minimum import BELOW, NEAR, below_minimum
-from explorer.lab.doctor.logs.curve_noise import noise_of, slope_of
-from explorer.lab.doctor.logs.filtered_nan import on_filtered
-from explorer.lab.doctor.logs.held_out_findings import (
+from lossprism.explorer.core.remarks import COLLAPSED
+from lossprism.explorer.lab.doctor.finding import NOTE, SEVERE, SEVERITIES, WARNING, Fault
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_without_ends
+from lossprism.explorer.lab.doctor.logs.below_minimum import BELOW, NEAR, below_minimum
+from lossprism.explorer.lab.doctor.logs.curve_noise import noise_of, slope_of
+from lossprism.explorer.lab.doctor.logs.filtered_nan import on_filtered
+from lossprism.explorer.lab.doctor.logs.held_out_findings import (
     MIN_HELD_OUT_POINTS,
     on_figure,
     on_gap,
     on_held_out,
     on_leak,
 )
-from explorer.lab.doctor.logs.log import GRADIENT, Curve, Log, run_of
-from explorer.lab.doctor.logs.run_reference_values import Marks, marks_of, side_of
-from explorer.lab.doctor.pair_dataset_checks import is_softmax, margin_beyond
-from explorer.runtime.number_format import display_number, percent
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.doctor.logs.log import GRADIENT, Curve, Log, run_of
+from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks, marks_of, side_of
+from lossprism.explorer.lab.doctor.pair_dataset_checks import is_softmax, margin_beyond
+from lossprism.explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.runtime.problem import Problem
 
 # Standard errors of a difference that counts; more of them when many places are searched.
 MIN_STANDARD_ERRORS, MIN_STANDARD_ERRORS_AMONG_MANY = 3.0, 6.0

@@ -9,11 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.lab.doctor.finding import WARNING, Fault
-from explorer.lab.doctor.logs.curve_noise import Noise, noise_of, noise_of_evaluations, slope_of
-from explorer.lab.doctor.logs.log import Curve
-from explorer.lab.doctor.logs.run_reference_values import Marks
-from explorer.runtime.number_format import display_number
+from lossprism.explorer.lab.doctor.finding import WARNING, Fault
+from lossprism.explorer.lab.doctor.logs.curve_noise import (
+    Noise,
+    noise_of,
+    noise_of_evaluations,
+    slope_of,
+)
+from lossprism.explorer.lab.doctor.logs.log import Curve
+from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks
+from lossprism.explorer.runtime.number_format import display_number
 
 # Standard errors by which the last evaluations must be worse than the best, and by which a training
 # loss must rise.

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.runtime.problem import Problem
 
 MAX_POINTS = 2_000_000
 MAX_CURVES = 10_000  # as a table has columns; each holds memory of its own, however short

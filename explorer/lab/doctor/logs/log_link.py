@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from explorer.lab.doctor.logs.log import Curve, Log
+from lossprism.explorer.lab.doctor.logs.log import Curve, Log
 
 LINK_BYTES = 8000  # of a packed text
 _METRICS = """

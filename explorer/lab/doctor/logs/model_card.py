@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.logs.log import Curve, Log, curves_of, number_in
-from explorer.runtime.problem import Problem
-from explorer.sources.table_in_pasted_text import bar_cells
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.logs.log import Curve, Log, curves_of, number_in
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.table_in_pasted_text import bar_cells
 
 _LOSS = re.compile(
     r"^\* Loss: (?:\[<code>(?P<linked>[\w.]+)</code>\]|<code>(?P<plain>[\w.]+)</code>)"

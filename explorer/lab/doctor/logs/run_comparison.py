@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from explorer.lab.doctor.finding import NOTE, WARNING, Fault
-from explorer.lab.doctor.known_loss_and_batch import COUNTS
-from explorer.lab.doctor.logs.below_minimum import BELOW, NEAR
-from explorer.lab.doctor.logs.findings import DONE, MIN_STANDARD_ERRORS, ExaminedRun
-from explorer.lab.doctor.logs.log import ROWS
-from explorer.lab.doctor.logs.run_reference_values import Marks, side_of
-from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR
-from explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.lab.doctor.finding import NOTE, WARNING, Fault
+from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS
+from lossprism.explorer.lab.doctor.logs.below_minimum import BELOW, NEAR
+from lossprism.explorer.lab.doctor.logs.findings import DONE, MIN_STANDARD_ERRORS, ExaminedRun
+from lossprism.explorer.lab.doctor.logs.log import ROWS
+from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks, side_of
+from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR
+from lossprism.explorer.runtime.number_format import display_number, percent
 
 # From so many times as many rows, epochs or steps on, two runs are not compared.
 MAX_TIMES = 2.0

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from explorer.lab.doctor.known_loss_and_batch import Known, known_as_trained
-from explorer.lab.doctor.logs.log import Log, curves_of
-from explorer.lab.training.data import material_of, rules_of
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.probe_batch import values_at_collapse
-from explorer.lab.training.run_folder import RunFolder
-from explorer.lab.training.run_records import EvaluationRecord, RunConfig, StepRecord
-from explorer.lab.training.teacher_scores import vectors_of
-from explorer.lab.training.trainer_inputs import examples
-from explorer.runtime.problem import Problem
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, known_as_trained
+from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
+from lossprism.explorer.lab.training.data import material_of, rules_of
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.probe_batch import values_at_collapse
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.run_records import EvaluationRecord, RunConfig, StepRecord
+from lossprism.explorer.lab.training.teacher_scores import vectors_of
+from lossprism.explorer.lab.training.trainer_inputs import examples
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
 
 # Curves of a step's record and of an evaluation's.
 OF_STEPS = ("loss", "gradient_norm", "learning_rate")

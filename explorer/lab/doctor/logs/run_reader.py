@@ -20,8 +20,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.logs import (
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.logs import (
     console,
     model_card,
     run_folder,
@@ -30,13 +30,13 @@ from explorer.lab.doctor.logs import (
     trackio,
     trainer_state,
 )
-from explorer.lab.doctor.logs.log import Log
-from explorer.lab.doctor.similarity_gap import read_similarities
-from explorer.runtime.limits import FILE_BYTES, MIB
-from explorer.runtime.local_path import local_path
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import shortened
-from explorer.sources.local_files import saved_set_files
+from lossprism.explorer.lab.doctor.logs.log import Log
+from lossprism.explorer.lab.doctor.similarity_gap import read_similarities
+from lossprism.explorer.runtime.limits import FILE_BYTES, MIB
+from lossprism.explorer.runtime.local_path import local_path
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.local_files import saved_set_files
 
 EVENTS = "*tfevents*"
 OFFLINE_RUN = ".wandb"

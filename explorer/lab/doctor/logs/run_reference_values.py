@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.core.loss_lookup import AmbiguousLoss
-from explorer.lab.doctor.batch_counts import axes_of, family_of
-from explorer.lab.doctor.batch_layouts import Layout
-from explorer.lab.doctor.known_loss_and_batch import Known, side_for
-from explorer.lab.doctor.logs.curve_noise import noise_of
-from explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log
-from explorer.lab.doctor.minimum_without_labels import Minimum, minimum_of
-from explorer.lab.doctor.number_explanation import assumed_labels
-from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, Side, landmark
-from explorer.runtime.problem import Problem
+from lossprism.explorer.core.loss_lookup import AmbiguousLoss
+from lossprism.explorer.lab.doctor.batch_counts import axes_of, family_of
+from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, side_for
+from lossprism.explorer.lab.doctor.logs.curve_noise import noise_of
+from lossprism.explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log
+from lossprism.explorer.lab.doctor.minimum_without_labels import Minimum, minimum_of
+from lossprism.explorer.lab.doctor.number_explanation import assumed_labels
+from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, Side, landmark
+from lossprism.explorer.runtime.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from explorer.lab.doctor.batch_counts import axes_of
-from explorer.lab.doctor.finding import Fault, Severity
-from explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
-from explorer.lab.doctor.logs.findings import OF_END, ExaminedRun, too_short_for
-from explorer.lab.doctor.logs.log import ROWS, Log
-from explorer.lab.doctor.logs.run_comparison import compare_runs
-from explorer.lab.doctor.logs.run_reference_values import side_of
-from explorer.lab.doctor.number_explanation import LossMatch
-from explorer.lab.doctor.reference_values import COLLAPSE, landmark
-from explorer.locale import grouped, say, spelled, title_word, word
-from explorer.runtime.number_format import Real, display_number
-from explorer.runtime.response_types import Answer, Setting, Whole, as_answer
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.batch_counts import axes_of
+from lossprism.explorer.lab.doctor.finding import Fault, Severity
+from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
+from lossprism.explorer.lab.doctor.logs.findings import OF_END, ExaminedRun, too_short_for
+from lossprism.explorer.lab.doctor.logs.log import ROWS, Log
+from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
+from lossprism.explorer.lab.doctor.logs.run_reference_values import side_of
+from lossprism.explorer.lab.doctor.number_explanation import LossMatch
+from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, landmark
+from lossprism.explorer.locale import grouped, say, spelled, title_word, word
+from lossprism.explorer.runtime.number_format import Real, display_number
+from lossprism.explorer.runtime.response_types import Answer, Setting, Whole, as_answer
+from lossprism.losses import LOSSES
 
 # What ends a link to Doctor's first door with everything filled in.
 DOOR = "doctor"

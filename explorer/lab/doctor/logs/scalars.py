@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from explorer.lab.doctor.logs.log import (
+from lossprism.explorer.lab.doctor.logs.log import (
     EPOCH,
     OF_RUN,
     PASTED,
@@ -28,12 +28,19 @@ from explorer.lab.doctor.logs.log import (
     last_epoch,
     number_in,
 )
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import NOTHING, Cells, decimal_mark, is_blank, is_score, read_score
-from explorer.sources.delimited import SAMPLE, Tell, to_nobody
-from explorer.sources.json_rows import Object, object_records, written
-from explorer.sources.table_in_pasted_text import are_steps
-from explorer.sources.table_parser import Grid, read_grid
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import (
+    NOTHING,
+    Cells,
+    decimal_mark,
+    is_blank,
+    is_score,
+    read_score,
+)
+from lossprism.explorer.sources.delimited import SAMPLE, Tell, to_nobody
+from lossprism.explorer.sources.json_rows import Object, object_records, written
+from lossprism.explorer.sources.table_in_pasted_text import are_steps
+from lossprism.explorer.sources.table_parser import Grid, read_grid
 
 NAMES = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable", "series")
 VALUES = ("value", "metric_value", "scalar", "val")

@@ -12,8 +12,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from explorer.lab.doctor.logs.log import Log, curves_of, epochs_of
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.doctor.logs.log import Log, curves_of, epochs_of
+from lossprism.explorer.runtime.problem import Problem
 
 # Of the first record: an event whose file_version says so.
 VERSION = b"brain.Event:"

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from explorer.lab.doctor.logs.log import (
+from lossprism.explorer.lab.doctor.logs.log import (
     GLOBAL_STEPS,
     MAX_POINTS,
     NO_NUMBERS,
@@ -18,7 +18,7 @@ from explorer.lab.doctor.logs.log import (
     curves_of,
     epochs_of,
 )
-from explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.problem import Problem
 
 SIGNATURE = b"SQLite format 3\x00"
 IN_JOURNAL = b"\x02\x02"  # bytes 18 and 19 of one that has a write-ahead log

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from explorer.sources.table_in_pasted_text import is_delimited
+from lossprism.explorer.sources.table_in_pasted_text import is_delimited
 
 MAX_LINES, MAX_LETTERS = 20, 1000  # of a text, and of a line of it, that may be sentences
 _ASCII = str.maketrans(

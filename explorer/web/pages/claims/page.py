@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.lab.claims.registry import claims
-from explorer.lab.claims.trainings import TRAININGS
-from explorer.runtime.response_types import as_answer
-from explorer.web.page_facts import Facts
-from explorer.web.pages.claims import requests
-from explorer.web.pages.claims.state_entries import claims_table
-from explorer.web.state_table import Entry
+from lossprism.explorer.lab.claims.registry import claims
+from lossprism.explorer.lab.claims.trainings import TRAININGS
+from lossprism.explorer.runtime.response_types import as_answer
+from lossprism.explorer.web.page_facts import Facts
+from lossprism.explorer.web.pages.claims import requests
+from lossprism.explorer.web.pages.claims.state_entries import claims_table
+from lossprism.explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import Scenario
-from explorer.export.figure.files import chart_text
-from explorer.lab.claims.batches import of_batch
-from explorer.lab.claims.claim import Chart, Check, Claim, Side
-from explorer.lab.claims.registry import checks_of, claims, verdicts
-from explorer.lab.claims.trainings import TRAININGS, ended
-from explorer.lab.claims.verdict import PartVerdict, part_verdicts
-from explorer.lab.training.run_comparison import Started, start_all
-from explorer.lab.training.run_file_reader import ENDED, LIVE
-from explorer.lab.training.runs import default_runs
-from explorer.runtime import jobs
-from explorer.runtime.limits import NAMED_RUNS
-from explorer.runtime.number_format import Real, json_numbers
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json, as_answer
-from explorer.runtime.validation import finite, misfit, of_type, one_of, texts
-from explorer.web.pages.claims.state_entries import SCALES
-from explorer.web.server_functions import JOBS, Nothing, served
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.figure.files import chart_text
+from lossprism.explorer.lab.claims.batches import of_batch
+from lossprism.explorer.lab.claims.claim import Chart, Check, Claim, Side
+from lossprism.explorer.lab.claims.registry import checks_of, claims, verdicts
+from lossprism.explorer.lab.claims.trainings import TRAININGS, ended
+from lossprism.explorer.lab.claims.verdict import PartVerdict, part_verdicts
+from lossprism.explorer.lab.training.run_comparison import Started, start_all
+from lossprism.explorer.lab.training.run_file_reader import ENDED, LIVE
+from lossprism.explorer.lab.training.runs import default_runs
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.limits import NAMED_RUNS
+from lossprism.explorer.runtime.number_format import Real, json_numbers
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json, as_answer
+from lossprism.explorer.runtime.validation import finite, misfit, of_type, one_of, texts
+from lossprism.explorer.web.pages.claims.state_entries import SCALES
+from lossprism.explorer.web.server_functions import JOBS, Nothing, served
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.lab.claims.registry import claims
-from explorer.web.state_table import Entry, table
+from lossprism.explorer.lab.claims.registry import claims
+from lossprism.explorer.web.state_table import Entry, table
 
 OPENING = "S1-39"
 # λ, as far as CoSENT takes it.

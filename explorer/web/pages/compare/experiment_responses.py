@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.lab.compare.precision import Form
-from explorer.runtime.number_format import Real
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Bytes, Floats
+from lossprism.explorer.lab.compare.precision import Form
+from lossprism.explorer.runtime.number_format import Real
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Bytes, Floats
 
 
 @dataclass(frozen=True)

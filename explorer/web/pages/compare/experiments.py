@@ -11,21 +11,21 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from explorer.core.batch import Batch, make_batch
-from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
-from explorer.lab.compare import precision as types
-from explorer.lab.compare import split_batch as batch_mechanics
-from explorer.lab.compare import vector_collapse
-from explorer.lab.compare import what_if as changes
-from explorer.lab.landscape.landscape import Landscapes, landscapes
-from explorer.runtime import jobs, validation
-from explorer.runtime.arrays import packed
-from explorer.runtime.number_format import json_number
-from explorer.runtime.problem import Problem
-from explorer.runtime.resource_checks import check_cells, check_matrices
-from explorer.runtime.response_types import Json, as_answer
-from explorer.web.pages.compare.experiment_responses import (
+from lossprism.explorer.core.batch import Batch, make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.compare import precision as types
+from lossprism.explorer.lab.compare import split_batch as batch_mechanics
+from lossprism.explorer.lab.compare import vector_collapse
+from lossprism.explorer.lab.compare import what_if as changes
+from lossprism.explorer.lab.landscape.landscape import Landscapes, landscapes
+from lossprism.explorer.runtime import jobs, validation
+from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.number_format import json_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.resource_checks import check_cells, check_matrices
+from lossprism.explorer.runtime.response_types import Json, as_answer
+from lossprism.explorer.web.pages.compare.experiment_responses import (
     Averaged,
     ChangedLoss,
     ChangedState,
@@ -38,9 +38,9 @@ from explorer.web.pages.compare.experiment_responses import (
     PreciseRow,
     PreciseRows,
 )
-from explorer.web.pages.compare.requests import scenes_in
-from explorer.web.request_scenario import SendRows
-from explorer.web.server_functions import served
+from lossprism.explorer.web.pages.compare.requests import scenes_in
+from lossprism.explorer.web.request_scenario import SendRows
+from lossprism.explorer.web.server_functions import served
 
 # Bytes that an experiment takes at most for each cell of the N×N matrix of the batch's pairs;
 # measured at the most pairs.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES, USUAL
-from explorer.sources import textbook
-from explorer.web.page_facts import Example, Facts
-from explorer.web.pages.compare import requests
-from explorer.web.pages.compare.experiments import EXPERIMENTS
-from explorer.web.pages.compare.parity_request import PARITY
-from explorer.web.pages.compare.questions import OPENING, QUESTIONS, Question
-from explorer.web.pages.compare.state_entries import BARS, SECTIONS, compare_table
-from explorer.web.pages.compare.sweep import SWEEP
-from explorer.web.pages.explore.requests import TAKE
-from explorer.web.state_table import Entry
+from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES, USUAL
+from lossprism.explorer.sources import textbook
+from lossprism.explorer.web.page_facts import Example, Facts
+from lossprism.explorer.web.pages.compare import requests
+from lossprism.explorer.web.pages.compare.experiments import EXPERIMENTS
+from lossprism.explorer.web.pages.compare.parity_request import PARITY
+from lossprism.explorer.web.pages.compare.questions import OPENING, QUESTIONS, Question
+from lossprism.explorer.web.pages.compare.state_entries import BARS, SECTIONS, compare_table
+from lossprism.explorer.web.pages.compare.sweep import SWEEP
+from lossprism.explorer.web.pages.explore.requests import TAKE
+from lossprism.explorer.web.state_table import Entry
 
 SERVED = [*requests.SERVED, PARITY, SWEEP, *EXPERIMENTS, TAKE]
 

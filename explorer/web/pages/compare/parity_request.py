@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.batch import make_batch
-from explorer.lab.compare import parity as parities
-from explorer.lab.compare.comparison_results import Sentence
-from explorer.lab.compare.parity import Status
-from explorer.lab.compare.parity_batches import CUBED, shown_of
-from explorer.runtime import jobs, resource_checks
-from explorer.runtime.limits import MIB
-from explorer.runtime.number_format import Real, json_number
-from explorer.runtime.response_types import Json, as_answer
-from explorer.web.pages.compare.requests import scenes_in
-from explorer.web.request_scenario import SendRows
-from explorer.web.server_functions import served
-from losses import LOSSES
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.lab.compare import parity as parities
+from lossprism.explorer.lab.compare.comparison_results import Sentence
+from lossprism.explorer.lab.compare.parity import Status
+from lossprism.explorer.lab.compare.parity_batches import CUBED, shown_of
+from lossprism.explorer.runtime import jobs, resource_checks
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.number_format import Real, json_number
+from lossprism.explorer.runtime.response_types import Json, as_answer
+from lossprism.explorer.web.pages.compare.requests import scenes_in
+from lossprism.explorer.web.request_scenario import SendRows
+from lossprism.explorer.web.server_functions import served
+from lossprism.losses import LOSSES
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.runtime.response_types import Setting
-from explorer.web.page_facts import ChosenLoss
+from lossprism.explorer.runtime.response_types import Setting
+from lossprism.explorer.web.page_facts import ChosenLoss
 
 
 @dataclass(frozen=True)

@@ -7,39 +7,45 @@ from typing import Literal
 
 from torch import Tensor
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import Exploration, explore, seconds_for
-from explorer.core.scenario import Scenario
-from explorer.core.trace_diagnostics import Places
-from explorer.export.exploration_arrays import describe_batch, one_step, sent_parameters
-from explorer.export.figure.files import chart_text
-from explorer.export.picture_types import BatchData, Looked
-from explorer.lab.compare.compared_losses import (
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import Exploration, explore, seconds_for
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.core.trace_diagnostics import Places
+from lossprism.explorer.export.exploration_arrays import describe_batch, one_step, sent_parameters
+from lossprism.explorer.export.figure.files import chart_text
+from lossprism.explorer.export.picture_types import BatchData, Looked
+from lossprism.explorer.lab.compare.compared_losses import (
     MAX_LOSSES,
     MIN_LOSSES,
     Comparison,
     ComparisonCache,
     compare,
 )
-from explorer.lab.compare.comparison_results import Between, GradientKind, Outcome, Sentence, Side
-from explorer.lab.compare.formula_difference import (
+from lossprism.explorer.lab.compare.comparison_results import (
+    Between,
+    GradientKind,
+    Outcome,
+    Sentence,
+    Side,
+)
+from lossprism.explorer.lab.compare.formula_difference import (
     Kind,
     ParameterPair,
     StepPair,
     difference,
     number_of,
 )
-from explorer.runtime import jobs, validation
-from explorer.runtime.arrays import packed
-from explorer.runtime.cache import Cache, digest
-from explorer.runtime.limits import KEPT_BATCHES
-from explorer.runtime.number_format import Real
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Floats, Json, Setting, Sparse, as_answer
-from explorer.runtime.validation import misfit
-from explorer.sources.tables import SkippedRow
-from explorer.web.pages.explore.loss_facts import SERVED_LOSS
-from explorer.web.request_scenario import (
+from lossprism.explorer.runtime import jobs, validation
+from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.cache import Cache, digest
+from lossprism.explorer.runtime.limits import KEPT_BATCHES
+from lossprism.explorer.runtime.number_format import Real
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Floats, Json, Setting, Sparse, as_answer
+from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.sources.tables import SkippedRow
+from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
+from lossprism.explorer.web.request_scenario import (
     Link,
     OpenedScene,
     SendRows,
@@ -50,8 +56,8 @@ from explorer.web.request_scenario import (
     scene_link,
     skipped_rows,
 )
-from explorer.web.server_functions import JOBS, served
-from losses import Symbol
+from lossprism.explorer.web.server_functions import JOBS, served
+from lossprism.losses import Symbol
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ stand there one by one, `1=cosent&2=info_nce&2.temperature=0.1` (`kit/state_link
 
 from __future__ import annotations
 
-from explorer.core.scenario import FACETS, ORDERS
-from explorer.lab.compare.batch_parts import WAYS
-from explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES
-from explorer.lab.compare.what_if import KINDS
-from explorer.web.pages.explore.state_entries import scenario_table
-from explorer.web.state_table import Entry, table
+from lossprism.explorer.core.scenario import FACETS, ORDERS
+from lossprism.explorer.lab.compare.batch_parts import WAYS
+from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES
+from lossprism.explorer.lab.compare.what_if import KINDS
+from lossprism.explorer.web.pages.explore.state_entries import scenario_table
+from lossprism.explorer.web.state_table import Entry, table
 
 # What fills up an address that names fewer losses than the page needs.
 FIRST = [

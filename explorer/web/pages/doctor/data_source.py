@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.lab.doctor.dataset_reader import Table, read_given, read_table
-from explorer.runtime import uploads
-from explorer.runtime.jobs import Job, Jobs, Report
-from explorer.runtime.validation import misfit, one_of
-from explorer.runtime.visitors import visitor
-from explorer.sources.pairs import Pairs
-from explorer.sources.practice import PRACTICE, practice_pairs
-from explorer.sources.textbook import EXAMPLES, load_example
+from lossprism.explorer.lab.doctor.dataset_reader import Table, read_given, read_table
+from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.jobs import Job, Jobs, Report
+from lossprism.explorer.runtime.validation import misfit, one_of
+from lossprism.explorer.runtime.visitors import visitor
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.practice import PRACTICE, practice_pairs
+from lossprism.explorer.sources.textbook import EXAMPLES, load_example
 
 KINDS = ("example", "file", "hub", "typed")
 # Sets to begin with; those without sentences have nothing to be examined, and where sentences come

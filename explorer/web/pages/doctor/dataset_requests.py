@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from explorer.lab.doctor import USUAL_HUB_ROWS
-from explorer.lab.doctor.class_dataset_checks import ClassTable
-from explorer.lab.doctor.cleaning import ending, write_kept, write_left_out
-from explorer.lab.doctor.dataset_reader import (
+from lossprism.explorer.lab.doctor import USUAL_HUB_ROWS
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.cleaning import ending, write_kept, write_left_out
+from lossprism.explorer.lab.doctor.dataset_reader import (
     HUB_ROWS,
     Read,
     Table,
@@ -16,21 +16,21 @@ from explorer.lab.doctor.dataset_reader import (
     pairs_only,
     texts_only,
 )
-from explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED, Seen, look
-from explorer.lab.doctor.known_loss_and_batch import Known, side_for
-from explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, write_mined
-from explorer.lab.doctor.reference_values import Side
-from explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
-from explorer.locale import language_of
-from explorer.runtime import uploads
-from explorer.runtime.downloads import Parcel, new_download
-from explorer.runtime.jobs import Job, Jobs, Report, within
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json
-from explorer.runtime.validation import finite, integer, misfit, of_type, one_of, optional
-from explorer.runtime.visitors import visitor
-from explorer.sources.column_roles import CHOOSE_COLUMNS
-from explorer.web.large_files import (
+from lossprism.explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED, Seen, look
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, side_for
+from lossprism.explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, write_mined
+from lossprism.explorer.lab.doctor.reference_values import Side
+from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
+from lossprism.explorer.locale import language_of
+from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.downloads import Parcel, new_download
+from lossprism.explorer.runtime.jobs import Job, Jobs, Report, within
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.validation import finite, integer, misfit, of_type, one_of, optional
+from lossprism.explorer.runtime.visitors import visitor
+from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
+from lossprism.explorer.web.large_files import (
     Working,
     answer_when_done,
     download_when_written,
@@ -38,13 +38,13 @@ from explorer.web.large_files import (
     started_for_good,
     undecided,
 )
-from explorer.web.pages.doctor.data_source import (
+from lossprism.explorer.web.pages.doctor.data_source import (
     Source,
     read_source,
     sets,
     start_reading,
 )
-from explorer.web.pages.doctor.dataset_responses import (
+from lossprism.explorer.web.pages.doctor.dataset_responses import (
     EncodedData,
     ExaminedClasses,
     ExaminedData,
@@ -54,8 +54,8 @@ from explorer.web.pages.doctor.dataset_responses import (
     examined,
     examined_classes,
 )
-from explorer.web.server_functions import Nothing, served
-from losses import LOSSES
+from lossprism.explorer.web.server_functions import Nothing, served
+from lossprism.losses import LOSSES
 
 FIRST_LOSS, FIRST_BATCH = "info_nce", 16
 BATCHES = (2, 65_536)

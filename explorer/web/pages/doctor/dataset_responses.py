@@ -6,18 +6,22 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
-from explorer.lab.doctor.classes_report import NAMED_CLASSES, CountedClass, counted_classes
-from explorer.lab.doctor.data_report import (
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
+from lossprism.explorer.lab.doctor.classes_report import (
+    NAMED_CLASSES,
+    CountedClass,
+    counted_classes,
+)
+from lossprism.explorer.lab.doctor.data_report import (
     SeenBand,
     SeenSharpness,
     bands_of,
     cells_by_row,
     sharpness_answer,
 )
-from explorer.lab.doctor.dataset_reader import Read
-from explorer.lab.doctor.encoder_checks import RANKED, Seen, examine_encoded, ranked
-from explorer.lab.doctor.explore_scenarios import (
+from lossprism.explorer.lab.doctor.dataset_reader import Read
+from lossprism.explorer.lab.doctor.encoder_checks import RANKED, Seen, examine_encoded, ranked
+from lossprism.explorer.lab.doctor.explore_scenarios import (
     class_finding_places,
     class_sample,
     class_scene_of,
@@ -27,26 +31,26 @@ from explorer.lab.doctor.explore_scenarios import (
     sample_places,
     scene_of,
 )
-from explorer.lab.doctor.finding import Cell, Fault, Severity
-from explorer.lab.doctor.pair_dataset_checks import Check, examine
-from explorer.lab.doctor.reference_values import Side
-from explorer.lab.doctor.suitable_losses import Suited, suited, suited_to_classes
-from explorer.runtime import jobs, uploads
-from explorer.runtime.jobs import Jobs, Report
-from explorer.runtime.number_format import Real, json_number
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import as_answer
-from explorer.runtime.visitors import visitor
-from explorer.sources.column_roles import NO_SCORE, TEACHER
-from explorer.sources.encodings import offered
-from explorer.sources.reading_notes import reading_notes
-from explorer.web.large_files import (
+from lossprism.explorer.lab.doctor.finding import Cell, Fault, Severity
+from lossprism.explorer.lab.doctor.pair_dataset_checks import Check, examine
+from lossprism.explorer.lab.doctor.reference_values import Side
+from lossprism.explorer.lab.doctor.suitable_losses import Suited, suited, suited_to_classes
+from lossprism.explorer.runtime import jobs, uploads
+from lossprism.explorer.runtime.jobs import Jobs, Report
+from lossprism.explorer.runtime.number_format import Real, json_number
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import as_answer
+from lossprism.explorer.runtime.visitors import visitor
+from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
+from lossprism.explorer.sources.encodings import offered
+from lossprism.explorer.sources.reading_notes import reading_notes
+from lossprism.explorer.web.large_files import (
     LargeFile,
     LargeFileUndecided,
     described,
     started_for_good,
 )
-from explorer.web.pages.doctor.data_source import Source
+from lossprism.explorer.web.pages.doctor.data_source import Source
 
 PAIR_SECONDS = 1e-4  # of a processor, to examine a pair
 ON_CLASSES = "supcon"  # under which a finding about classes is shown

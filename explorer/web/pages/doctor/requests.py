@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS, Known
-from explorer.lab.doctor.number_explanation import explain_values
-from explorer.lab.doctor.number_report import (
+from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS, Known
+from lossprism.explorer.lab.doctor.number_explanation import explain_values
+from lossprism.explorer.lab.doctor.number_report import (
     ExplainedFinding,
     ExplainedValue,
     beside,
@@ -15,13 +15,13 @@ from explorer.lab.doctor.number_report import (
     listed,
     number_answer,
 )
-from explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
-from explorer.locale import language_of
-from explorer.runtime import jobs
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json
-from explorer.runtime.validation import misfit, quoted
-from explorer.web.server_functions import JOBS, served
+from lossprism.explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
+from lossprism.explorer.locale import language_of
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.validation import misfit, quoted
+from lossprism.explorer.web.server_functions import JOBS, served
 
 SECONDS = 1.0  # of a processor, to explain a number nobody has asked about
 

@@ -6,27 +6,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.lab.doctor.logs.examples import EXAMPLES
-from explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
-from explorer.lab.doctor.logs.log import PASTED, Curve, Log
-from explorer.lab.doctor.logs.log_link import packed_curves
-from explorer.lab.doctor.logs.run_comparison import compare_runs
-from explorer.lab.doctor.logs.run_reader import must_fit, read_content, read_run
-from explorer.lab.doctor.logs.run_report import ReadRun, RunFinding, run_answer, run_findings
-from explorer.lab.saved_batches import SavedBatchScenario, files_in, open_saved_batches
-from explorer.locale import language_of
-from explorer.runtime import jobs, uploads
-from explorer.runtime.arrays import packed
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.jobs import Jobs
-from explorer.runtime.number_format import Real, json_number
-from explorer.runtime.owner_permissions import agreed_path
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json, Setting, as_answer
-from explorer.runtime.validation import misfit, of_type, one_of
-from explorer.web.large_files import Working, answer_when_done
-from explorer.web.pages.doctor.requests import known_in
-from explorer.web.server_functions import served
+from lossprism.explorer.lab.doctor.logs.examples import EXAMPLES
+from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
+from lossprism.explorer.lab.doctor.logs.log import PASTED, Curve, Log
+from lossprism.explorer.lab.doctor.logs.log_link import packed_curves
+from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
+from lossprism.explorer.lab.doctor.logs.run_reader import must_fit, read_content, read_run
+from lossprism.explorer.lab.doctor.logs.run_report import (
+    ReadRun,
+    RunFinding,
+    run_answer,
+    run_findings,
+)
+from lossprism.explorer.lab.saved_batches import SavedBatchScenario, files_in, open_saved_batches
+from lossprism.explorer.locale import language_of
+from lossprism.explorer.runtime import jobs, uploads
+from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.jobs import Jobs
+from lossprism.explorer.runtime.number_format import Real, json_number
+from lossprism.explorer.runtime.owner_permissions import agreed_path
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json, Setting, as_answer
+from lossprism.explorer.runtime.validation import misfit, of_type, one_of
+from lossprism.explorer.web.large_files import Working, answer_when_done
+from lossprism.explorer.web.pages.doctor.requests import known_in
+from lossprism.explorer.web.server_functions import served
 
 KINDS = ("example", "file", "typed", "folder")
 LINKED = ("file", "typed")  # logs whose curves a link carries

@@ -8,23 +8,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from explorer.core.scenario import DRAW_READERS, Data, Reading, Scenario
-from explorer.lab.variation_over_batches import COUNT, batches_of_file, over_batches, random_batches
-from explorer.runtime import jobs, uploads, validation
-from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINED_PAIRS
-from explorer.runtime.number_format import Real, json_numbers
-from explorer.runtime.problem import Problem
-from explorer.runtime.validation import misfit
-from explorer.sources import tables
-from explorer.sources.column_roles import NO_SCORE, TEACHER
-from explorer.sources.drawn_batches import RANGES, Draw, batch_rows, drawn, epoch_of
-from explorer.sources.encodings import offered, previews
-from explorer.sources.guide_columns import GUIDES
-from explorer.sources.guide_vectors import Guided, packed
-from explorer.sources.pairs import Pairs
-from explorer.sources.reading_notes import ReadingNote, reading_notes
-from explorer.sources.table_parser import read_grid
-from losses.labels import label_range_of
+from lossprism.explorer.core.scenario import DRAW_READERS, Data, Reading, Scenario
+from lossprism.explorer.lab.variation_over_batches import (
+    COUNT,
+    batches_of_file,
+    over_batches,
+    random_batches,
+)
+from lossprism.explorer.runtime import jobs, uploads, validation
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINED_PAIRS
+from lossprism.explorer.runtime.number_format import Real, json_numbers
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.sources import tables
+from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
+from lossprism.explorer.sources.drawn_batches import RANGES, Draw, batch_rows, drawn, epoch_of
+from lossprism.explorer.sources.encodings import offered, previews
+from lossprism.explorer.sources.guide_columns import GUIDES
+from lossprism.explorer.sources.guide_vectors import Guided, packed
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
+from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.losses.labels import label_range_of
 
 # What is drawn from a file that is too large to be shown whole, before anything is chosen.
 USUAL = Draw("shuffled", size=64)

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.loss_lookup import loss_called
-from explorer.lab.claims.registry import claims_about
-from explorer.locale import Word, title_word
-from explorer.runtime.response_types import Setting, as_answer
-from explorer.web.server_functions import served
-from losses import LOSSES, LossSpec
-from losses.combined.names import RECIPES, summands_of, takes_prefixes
-from losses.combined.vector_queue import QUEUED
-from losses.symbols import Parameter as LossParameter
+from lossprism.explorer.core.loss_lookup import loss_called
+from lossprism.explorer.lab.claims.registry import claims_about
+from lossprism.explorer.locale import Word, title_word
+from lossprism.explorer.runtime.response_types import Setting, as_answer
+from lossprism.explorer.web.server_functions import served
+from lossprism.losses import LOSSES, LossSpec
+from lossprism.losses.combined.names import RECIPES, summands_of, takes_prefixes
+from lossprism.losses.combined.vector_queue import QUEUED
+from lossprism.losses.symbols import Parameter as LossParameter
 
 
 @dataclass(frozen=True)

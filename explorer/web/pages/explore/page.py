@@ -6,23 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.core import own_loss
-from explorer.core.loss_lookup import other_names
-from explorer.core.related_classes import RELATED_CLASSES
-from explorer.core.scenario import Scenario
-from explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
-from explorer.lab.training.parameter_trials import MAX_PAIRS
-from explorer.lab.variation_over_batches import COUNT
-from explorer.locale import COUNTS
-from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
-from explorer.sources import drawn_batches, random_batch, textbook
-from explorer.sources.encoders import EMBEDDED
-from explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
-from explorer.web.page_facts import Example, Facts, Limits, RelatedClass
-from explorer.web.pages.explore import requests
-from explorer.web.pages.explore.loss_facts import describe_losses
-from explorer.web.pages.explore.state_entries import scenario_table
-from losses import GROUPS, LOSSES
+from lossprism.explorer.core import own_loss
+from lossprism.explorer.core.loss_lookup import other_names
+from lossprism.explorer.core.related_classes import RELATED_CLASSES
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
+from lossprism.explorer.lab.training.parameter_trials import MAX_PAIRS
+from lossprism.explorer.lab.variation_over_batches import COUNT
+from lossprism.explorer.locale import COUNTS
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
+from lossprism.explorer.sources import drawn_batches, random_batch, textbook
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
+from lossprism.explorer.web.page_facts import Example, Facts, Limits, RelatedClass
+from lossprism.explorer.web.pages.explore import requests
+from lossprism.explorer.web.pages.explore.loss_facts import describe_losses
+from lossprism.explorer.web.pages.explore.state_entries import scenario_table
+from lossprism.losses import GROUPS, LOSSES
 
 SERVED = requests.SERVED
 

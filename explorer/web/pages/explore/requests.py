@@ -9,16 +9,16 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from explorer.core import own_loss
-from explorer.core.batch import load_table, make_batch, source_pairs
-from explorer.core.explore import Exploration, explore, seconds_for
-from explorer.core.label_disagreement import contradictions
-from explorer.core.remarks import Statistics, statistics
-from explorer.core.resolved_scenario import registered, resolve
-from explorer.core.scenario import Scenario
-from explorer.core.scenario_models import has_words
-from explorer.export.code import KINDS, Code, packed
-from explorer.export.csv import (
+from lossprism.explorer.core import own_loss
+from lossprism.explorer.core.batch import load_table, make_batch, source_pairs
+from lossprism.explorer.core.explore import Exploration, explore, seconds_for
+from lossprism.explorer.core.label_disagreement import contradictions
+from lossprism.explorer.core.remarks import Statistics, statistics
+from lossprism.explorer.core.resolved_scenario import registered, resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.core.scenario_models import has_words
+from lossprism.explorer.export.code import KINDS, Code, packed
+from lossprism.explorer.export.csv import (
     corrected_csv,
     corrections_csv,
     matrix_csv,
@@ -26,29 +26,29 @@ from explorer.export.csv import (
     suspects_csv,
     terms_csv,
 )
-from explorer.export.explored_scenario import Explored, explored_scenario
-from explorer.export.figure.appearance import look_in
-from explorer.export.figure.bars import bars_figure
-from explorer.export.figure.files import chart_text, figure_text
-from explorer.export.figure.matrix import matrix_figure
-from explorer.export.interactive_figure import interactive_figure
-from explorer.lab.sweep import POINTS, sweep
-from explorer.lab.training.parameter_trials import LEAST_RUNS, Offer, offer_of, trials
-from explorer.lab.training.run_comparison import Started, start_all
-from explorer.lab.training.runs import default_runs
-from explorer.runtime import jobs, worker_process
-from explorer.runtime.downloads import Text
-from explorer.runtime.fair_queue import is_light
-from explorer.runtime.limits import SWEPT_CELLS, SWEPT_PAIRS
-from explorer.runtime.number_format import Real, json_numbers
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json, as_answer
-from explorer.runtime.validation import misfit, one_of
-from explorer.sources.encoders import locate
-from explorer.web.middleware.host_and_origin import names_this_computer
-from explorer.web.pages.explore.file_reading import read_file, spread, whole_file
-from explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
-from explorer.web.request_scenario import (
+from lossprism.explorer.export.explored_scenario import Explored, explored_scenario
+from lossprism.explorer.export.figure.appearance import look_in
+from lossprism.explorer.export.figure.bars import bars_figure
+from lossprism.explorer.export.figure.files import chart_text, figure_text
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.interactive_figure import interactive_figure
+from lossprism.explorer.lab.sweep import POINTS, sweep
+from lossprism.explorer.lab.training.parameter_trials import LEAST_RUNS, Offer, offer_of, trials
+from lossprism.explorer.lab.training.run_comparison import Started, start_all
+from lossprism.explorer.lab.training.runs import default_runs
+from lossprism.explorer.runtime import jobs, worker_process
+from lossprism.explorer.runtime.downloads import Text
+from lossprism.explorer.runtime.fair_queue import is_light
+from lossprism.explorer.runtime.limits import SWEPT_CELLS, SWEPT_PAIRS
+from lossprism.explorer.runtime.number_format import Real, json_numbers
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json, as_answer
+from lossprism.explorer.runtime.validation import misfit, one_of
+from lossprism.explorer.sources.encoders import locate
+from lossprism.explorer.web.middleware.host_and_origin import names_this_computer
+from lossprism.explorer.web.pages.explore.file_reading import read_file, spread, whole_file
+from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
+from lossprism.explorer.web.request_scenario import (
     OpenedScene,
     SendRows,
     Unexplored,
@@ -58,8 +58,8 @@ from explorer.web.request_scenario import (
     scene_link,
     skipped_rows,
 )
-from explorer.web.server_functions import JOBS, served
-from losses import LOSSES
+from lossprism.explorer.web.server_functions import JOBS, served
+from lossprism.losses import LOSSES
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from explorer.core.scenario import FACETS, ORDERS, SOURCES, TWINS, Scenario
-from explorer.sources import random_batch, textbook
-from explorer.web.state_table import Entry, Kind, entries, table
-from losses import LOSSES
+from lossprism.explorer.core.scenario import FACETS, ORDERS, SOURCES, TWINS, Scenario
+from lossprism.explorer.sources import random_batch, textbook
+from lossprism.explorer.web.state_table import Entry, Kind, entries, table
+from lossprism.losses import LOSSES
 
 _KINDS: dict[str, Kind] = {
     **{"step": "whole", "threshold": "number", "pinned": "list", "reading": "object"},

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.lab.training import published_experiment
-from explorer.lab.training.plan import (
+from lossprism.explorer.lab.training import published_experiment
+from lossprism.explorer.lab.training.plan import (
     AUGMENTATIONS,
     SCHEDULES,
     SCRATCH,
 )
-from explorer.lab.training.runs import MORE_EVALUATIONS
-from explorer.sources import textbook
-from explorer.sources.drawn_batches import SAMPLERS
-from explorer.sources.encoders import EMBEDDED
-from explorer.sources.practice import PRACTICE
-from explorer.web.page_facts import Facts
-from explorer.web.pages.finetune import requests
-from explorer.web.pages.finetune.state_entries import finetune_table
-from explorer.web.state_table import Entry
+from lossprism.explorer.lab.training.runs import MORE_EVALUATIONS
+from lossprism.explorer.sources import textbook
+from lossprism.explorer.sources.drawn_batches import SAMPLERS
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.practice import PRACTICE
+from lossprism.explorer.web.page_facts import Facts
+from lossprism.explorer.web.pages.finetune import requests
+from lossprism.explorer.web.pages.finetune.state_entries import finetune_table
+from lossprism.explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
 

@@ -11,26 +11,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, cast
 
-from explorer.core.scenario import Scenario
-from explorer.lab.large.page_contents import LabelRules
-from explorer.lab.training import data, published_experiment, quota, starting_model, teacher_scores
-from explorer.lab.training.parameter_trials import Offer, duplicate_rule, offers
-from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.run_difference_verdict import LEVEL, by_chance
-from explorer.lab.training.run_records import RowForm
-from explorer.lab.training.runs import default_runs as runs
-from explorer.lab.training.runs import estimate
-from explorer.lab.training.trainer_inputs import Pair, examples, form_of
-from explorer.runtime import jobs
-from explorer.runtime.cache import Cache
-from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.limits import CORPORA, PACES, QUOTED_LETTERS
-from explorer.runtime.number_format import whole_percent
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Setting, Sparse
-from explorer.sources.reading_notes import ReadingNote
-from explorer.web.pages.finetune.plans import read_plan, scene_of
-from losses import LOSSES
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.large.page_contents import LabelRules
+from lossprism.explorer.lab.training import (
+    data,
+    published_experiment,
+    quota,
+    starting_model,
+    teacher_scores,
+)
+from lossprism.explorer.lab.training.parameter_trials import Offer, duplicate_rule, offers
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance
+from lossprism.explorer.lab.training.run_records import RowForm
+from lossprism.explorer.lab.training.runs import default_runs as runs
+from lossprism.explorer.lab.training.runs import estimate
+from lossprism.explorer.lab.training.trainer_inputs import Pair, examples, form_of
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.limits import CORPORA, PACES, QUOTED_LETTERS
+from lossprism.explorer.runtime.number_format import whole_percent
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Setting, Sparse
+from lossprism.explorer.sources.reading_notes import ReadingNote
+from lossprism.explorer.web.pages.finetune.plans import read_plan, scene_of
+from lossprism.losses import LOSSES
 
 
 @dataclass(frozen=True)

@@ -7,29 +7,29 @@ import inspect
 from dataclasses import dataclass
 from typing import cast
 
-from explorer.core.scenario import Scenario
-from explorer.lab.training import unseen_pairs
-from explorer.lab.training.data import data_of_scenario
-from explorer.lab.training.pair_sources import held_out_of
-from explorer.lab.training.plan import (
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.training import unseen_pairs
+from lossprism.explorer.lab.training.data import data_of_scenario
+from lossprism.explorer.lab.training.pair_sources import held_out_of
+from lossprism.explorer.lab.training.plan import (
     RANGES,
     TrainingData,
     TrainingPlan,
 )
-from explorer.runtime import uploads
-from explorer.runtime.number_format import typed
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json
-from explorer.runtime.validation import misfit, of_type, one_of
-from explorer.sources import tables
-from explorer.sources.column_roles import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
-from explorer.sources.encoders import EMBEDDED
-from explorer.sources.encodings import offered, previews
-from explorer.sources.practice import PRACTICE, practice_pairs
-from explorer.sources.reading_notes import ReadingNote, reading_notes
-from explorer.sources.table_parser import read_grid
-from explorer.web.server_functions import Nothing
-from losses import LOSSES
+from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.validation import misfit, of_type, one_of
+from lossprism.explorer.sources import tables
+from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.encodings import offered, previews
+from lossprism.explorer.sources.practice import PRACTICE, practice_pairs
+from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
+from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.web.server_functions import Nothing
+from lossprism.losses import LOSSES
 
 # What a plan of the page says of its data, by source; the rest stays with the page. Files are
 # named by the digest of an upload, so that nobody reads another file of this computer.

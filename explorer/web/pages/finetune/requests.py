@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from explorer.core.remarks import Remark
-from explorer.core.scenario import Scenario
-from explorer.export.exploration_arrays import describe_batch, picture
-from explorer.export.figure.appearance import look_in
-from explorer.export.figure.files import chart_text, figure_text
-from explorer.export.figure.matrix import matrix_figure
-from explorer.export.picture_types import BatchData, Picture
-from explorer.lab.training import (
+from lossprism.explorer.core.remarks import Remark
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.exploration_arrays import describe_batch, picture
+from lossprism.explorer.export.figure.appearance import look_in
+from lossprism.explorer.export.figure.files import chart_text, figure_text
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.picture_types import BatchData, Picture
+from lossprism.explorer.lab.training import (
     published_experiment,
     rank_changes,
     remarks,
@@ -21,27 +21,27 @@ from explorer.lab.training import (
     takeaway,
     unseen_pairs,
 )
-from explorer.lab.training.ended_run_scores import has_ended, outcome
-from explorer.lab.training.parameter_trials import LEAST_RUNS, tried
-from explorer.lab.training.run_difference_verdict import LEVEL, Gain
-from explorer.lab.training.run_records import FollowedRun, RunStatus
-from explorer.lab.training.runs import default_runs as runs
-from explorer.runtime import downloads, jobs
-from explorer.runtime.downloads import Parcel, Text
-from explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
-from explorer.runtime.number_format import whole_percent
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Sparse
-from explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
-from explorer.web.pages.explore.loss_facts import SERVED_LOSS
-from explorer.web.pages.finetune.plan_check import check, estimate_pace
-from explorer.web.pages.finetune.plans import (
+from lossprism.explorer.lab.training.ended_run_scores import has_ended, outcome
+from lossprism.explorer.lab.training.parameter_trials import LEAST_RUNS, tried
+from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, Gain
+from lossprism.explorer.lab.training.run_records import FollowedRun, RunStatus
+from lossprism.explorer.lab.training.runs import default_runs as runs
+from lossprism.explorer.runtime import downloads, jobs
+from lossprism.explorer.runtime.downloads import Parcel, Text
+from lossprism.explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
+from lossprism.explorer.runtime.number_format import whole_percent
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Sparse
+from lossprism.explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
+from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
+from lossprism.explorer.web.pages.finetune.plan_check import check, estimate_pace
+from lossprism.explorer.web.pages.finetune.plans import (
     describe_file,
     hand_in,
     read_plan,
     uploaded_pairs,
 )
-from explorer.web.server_functions import JOBS, Nothing, served
+from lossprism.explorer.web.server_functions import JOBS, Nothing, served
 
 Named = TypeVar("Named", dict[Any, Any], tuple[str, ...])
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from explorer.lab.training.plan import DUPLICATE_RULES, RANGES, SCHEDULES, TrainingPlan
-from explorer.runtime.limits import SEEDS
-from explorer.sources.drawn_batches import SAMPLERS
-from explorer.sources.practice import PRACTICE
-from explorer.web.pages.finetune.plans import ENTRIES, SHARED
-from explorer.web.state_table import Entry, Kind, kind_of, table
+from lossprism.explorer.lab.training.plan import DUPLICATE_RULES, RANGES, SCHEDULES, TrainingPlan
+from lossprism.explorer.runtime.limits import SEEDS
+from lossprism.explorer.sources.drawn_batches import SAMPLERS
+from lossprism.explorer.sources.practice import PRACTICE
+from lossprism.explorer.web.pages.finetune.plans import ENTRIES, SHARED
+from lossprism.explorer.web.state_table import Entry, Kind, kind_of, table
 
 # Enough to see something on few pairs, and soon over on many.
 FIRST_STEPS = 60

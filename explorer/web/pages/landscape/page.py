@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.lab.landscape.surface import levers, offered
-from explorer.sources.textbook import EXAMPLES
-from explorer.web.page_facts import Facts
-from explorer.web.pages.landscape import requests
-from explorer.web.pages.landscape.state_entries import landscape_table
-from explorer.web.state_table import Entry
-from losses import LOSSES
+from lossprism.explorer.lab.landscape.surface import levers, offered
+from lossprism.explorer.sources.textbook import EXAMPLES
+from lossprism.explorer.web.page_facts import Facts
+from lossprism.explorer.web.pages.landscape import requests
+from lossprism.explorer.web.pages.landscape.state_entries import landscape_table
+from lossprism.explorer.web.state_table import Entry
+from lossprism.losses import LOSSES
 
 SERVED = requests.SERVED
 

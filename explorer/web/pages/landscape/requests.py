@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from explorer.core.batch import make_batch
-from explorer.core.scenario import Scenario
-from explorer.export.figure.files import chart_text
-from explorer.lab.landscape.landscape import ENDS, Cuts, Landscapes, cuts, landscapes
-from explorer.runtime import jobs
-from explorer.runtime.response_types import Json
-from explorer.runtime.validation import of_type, within
-from explorer.web.pages.compare.requests import sides_in
-from explorer.web.request_scenario import scenario_of_link
-from explorer.web.server_functions import served
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.figure.files import chart_text
+from lossprism.explorer.lab.landscape.landscape import ENDS, Cuts, Landscapes, cuts, landscapes
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.validation import of_type, within
+from lossprism.explorer.web.pages.compare.requests import sides_in
+from lossprism.explorer.web.request_scenario import scenario_of_link
+from lossprism.explorer.web.server_functions import served
 
 
 def _landscapes(request: Json) -> Landscapes:

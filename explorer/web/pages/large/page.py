@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.lab.large.form_methods import loss_input_of, method_of, offered, parameters_of
-from explorer.lab.large.session import pair_limit
-from explorer.locale import LANGUAGES, Word, catalogue, title_word
-from explorer.runtime.limits import LARGE_FILE_BYTES
-from explorer.sources.encoders import EMBEDDED
-from explorer.web.page_facts import Facts
-from explorer.web.pages.explore.loss_facts import Parameter, described_parameters
-from explorer.web.pages.large import requests, takeaway_and_remarks
-from explorer.web.pages.large.state_entries import large_table
-from explorer.web.state_table import Entry
-from losses import LOSSES
+from lossprism.explorer.lab.large.form_methods import (
+    loss_input_of,
+    method_of,
+    offered,
+    parameters_of,
+)
+from lossprism.explorer.lab.large.session import pair_limit
+from lossprism.explorer.locale import LANGUAGES, Word, catalogue, title_word
+from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.web.page_facts import Facts
+from lossprism.explorer.web.pages.explore.loss_facts import Parameter, described_parameters
+from lossprism.explorer.web.pages.large import requests, takeaway_and_remarks
+from lossprism.explorer.web.pages.large.state_entries import large_table
+from lossprism.explorer.web.state_table import Entry
+from lossprism.losses import LOSSES
 
 SERVED = [*requests.SERVED, *takeaway_and_remarks.SERVED]
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.batch import Batch, load_pairs, make_batch
-from explorer.core.loss_lookup import as_registered
-from explorer.core.scenario import TWINS, Data, Scenario
-from explorer.core.scenario_models import has_words
-from explorer.core.unlabelled_pair_losses import refused
-from explorer.lab.large.batch import (
+from lossprism.explorer.core.batch import Batch, load_pairs, make_batch
+from lossprism.explorer.core.loss_lookup import as_registered
+from lossprism.explorer.core.scenario import TWINS, Data, Scenario
+from lossprism.explorer.core.scenario_models import has_words
+from lossprism.explorer.core.unlabelled_pair_losses import refused
+from lossprism.explorer.lab.large.batch import (
     LargeBatch,
     LossInput,
     Numbered,
@@ -23,12 +23,12 @@ from explorer.lab.large.batch import (
     must_fit,
     scored,
 )
-from explorer.lab.large.blocks import Window
-from explorer.lab.large.corrections import corrected
-from explorer.lab.large.encoded_similarities import encoded
-from explorer.lab.large.files import FilePairs, read_pairs
-from explorer.lab.large.form_methods import loss_input_of
-from explorer.lab.large.page_contents import (
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.corrections import corrected
+from lossprism.explorer.lab.large.encoded_similarities import encoded
+from lossprism.explorer.lab.large.files import FilePairs, read_pairs
+from lossprism.explorer.lab.large.form_methods import loss_input_of
+from lossprism.explorer.lab.large.page_contents import (
     Details,
     DrawnBlocks,
     PairsPage,
@@ -36,20 +36,20 @@ from explorer.lab.large.page_contents import (
     look,
     pairs_page,
 )
-from explorer.lab.large.session import (
+from lossprism.explorer.lab.large.session import (
     LargeSession,
     checked,
     open_batch,
     pair_limit,
 )
-from explorer.lab.large.text_buffer import Texts
-from explorer.locale import grouped
-from explorer.runtime import uploads
-from explorer.runtime.jobs import Job, Jobs, Report, within
-from explorer.runtime.limits import LARGE_CORRECTIONS
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Json
-from explorer.runtime.validation import (
+from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.locale import grouped
+from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.jobs import Job, Jobs, Report, within
+from lossprism.explorer.runtime.limits import LARGE_CORRECTIONS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.validation import (
     finite,
     label_range,
     misfit,
@@ -58,12 +58,12 @@ from explorer.runtime.validation import (
     optional,
     read,
 )
-from explorer.runtime.visitors import visitor
-from explorer.sources.column_roles import CHOOSE_COLUMNS
-from explorer.sources.encoders import EMBEDDED, locate
-from explorer.sources.pairs import Correction
-from explorer.sources.random_batch import RandomBatch
-from explorer.web.large_files import (
+from lossprism.explorer.runtime.visitors import visitor
+from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
+from lossprism.explorer.sources.encoders import EMBEDDED, locate
+from lossprism.explorer.sources.pairs import Correction
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.large_files import (
     LargeFile,
     LargeFileUndecided,
     Made,
@@ -73,9 +73,9 @@ from explorer.web.large_files import (
     hand_in,
     undecided,
 )
-from explorer.web.server_functions import Nothing, served
-from losses import LOSSES
-from losses.labels import Ends
+from lossprism.explorer.web.server_functions import Nothing, served
+from lossprism.losses import LOSSES
+from lossprism.losses.labels import Ends
 
 KINDS = ("random", "file", "explore")
 FIRST = RandomBatch(pairs=100_000, agreement=0.7, grades=6)

@@ -6,23 +6,23 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from explorer.export.caption import random_words
-from explorer.export.figure.appearance import look_in
-from explorer.export.figure.files import figure_text
-from explorer.export.figure.svg_elements import clipped
-from explorer.lab.large import takeaway
-from explorer.lab.large.figure import FACETS, histogram_figure, legend_of, map_figure
-from explorer.lab.large.page_contents import Judgement, judgement
-from explorer.lab.large.remarks import Judged, judged, remarks_of
-from explorer.lab.large.session import LargeSession
-from explorer.locale import language_of, say
-from explorer.runtime.downloads import Parcel, Text, new_download
-from explorer.runtime.jobs import Job, Jobs, Report, within
-from explorer.runtime.number_format import json_number
-from explorer.runtime.response_types import Json
-from explorer.runtime.validation import one_of
-from explorer.web.large_files import Working, answer_when_done, download_when_written
-from explorer.web.pages.large.requests import (
+from lossprism.explorer.export.caption import random_words
+from lossprism.explorer.export.figure.appearance import look_in
+from lossprism.explorer.export.figure.files import figure_text
+from lossprism.explorer.export.figure.svg_elements import clipped
+from lossprism.explorer.lab.large import takeaway
+from lossprism.explorer.lab.large.figure import FACETS, histogram_figure, legend_of, map_figure
+from lossprism.explorer.lab.large.page_contents import Judgement, judgement
+from lossprism.explorer.lab.large.remarks import Judged, judged, remarks_of
+from lossprism.explorer.lab.large.session import LargeSession
+from lossprism.explorer.locale import language_of, say
+from lossprism.explorer.runtime.downloads import Parcel, Text, new_download
+from lossprism.explorer.runtime.jobs import Job, Jobs, Report, within
+from lossprism.explorer.runtime.number_format import json_number
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.validation import one_of
+from lossprism.explorer.web.large_files import Working, answer_when_done, download_when_written
+from lossprism.explorer.web.pages.large.requests import (
     Asked,
     answer_of,
     read_asked,
@@ -30,7 +30,7 @@ from explorer.web.pages.large.requests import (
     start_batch,
     start_opening,
 )
-from explorer.web.server_functions import served
+from lossprism.explorer.web.server_functions import served
 
 _judged = Jobs(most=2)
 _remarked = Jobs(most=2)

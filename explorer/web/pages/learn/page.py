@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.lab.learn import lesson
-from explorer.lab.learn.lessons import LECTURE, LESSONS
-from explorer.web.page_facts import Facts
-from explorer.web.pages.learn import requests
-from explorer.web.pages.learn.state_entries import learn_table
-from explorer.web.state_table import Entry
+from lossprism.explorer.lab.learn import lesson
+from lossprism.explorer.lab.learn.lessons import LECTURE, LESSONS
+from lossprism.explorer.web.page_facts import Facts
+from lossprism.explorer.web.pages.learn import requests
+from lossprism.explorer.web.pages.learn.state_entries import learn_table
+from lossprism.explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
 # The lessons have addresses of their own below that of the page.

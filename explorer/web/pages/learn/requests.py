@@ -5,19 +5,19 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from explorer.core.scenario import Scenario
-from explorer.export.figure.appearance import look_in
-from explorer.export.figure.files import chart_text, figure_text
-from explorer.export.figure.matrix import matrix_figure
-from explorer.lab.learn.lesson import Chart, Lesson, Matrix, Moment, Number, Step, write
-from explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
-from explorer.locale import say
-from explorer.runtime import jobs
-from explorer.runtime.downloads import Text
-from explorer.runtime.number_format import json_number
-from explorer.runtime.response_types import Json
-from explorer.runtime.validation import integer, misfit
-from explorer.web.server_functions import served
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.figure.appearance import look_in
+from lossprism.explorer.export.figure.files import chart_text, figure_text
+from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.lab.learn.lesson import Chart, Lesson, Matrix, Moment, Number, Step, write
+from lossprism.explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.downloads import Text
+from lossprism.explorer.runtime.number_format import json_number
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.runtime.validation import integer, misfit
+from lossprism.explorer.web.server_functions import served
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,25 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from explorer.core.explore import explore
-from explorer.core.resolved_scenario import resolve
-from explorer.export.figure.files import chart_text
-from explorer.lab.map.projections import METHODS
-from explorer.lab.map.sentence_map import SentenceMap, cell_of_pair, map_of_run, map_of_scenario
-from explorer.lab.training.run_file_reader import ENDED
-from explorer.lab.training.runs import default_runs
-from explorer.runtime import jobs
-from explorer.runtime.arrays import packed
-from explorer.runtime.response_types import Floats, Json
-from explorer.runtime.validation import integer, misfit, of_type, one_of, within
-from explorer.web.pages.map.state_entries import SEEDS
-from explorer.web.request_scenario import scenario_of_link
-from explorer.web.server_functions import JOBS, served
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.export.figure.files import chart_text
+from lossprism.explorer.lab.map.projections import METHODS
+from lossprism.explorer.lab.map.sentence_map import (
+    SentenceMap,
+    cell_of_pair,
+    map_of_run,
+    map_of_scenario,
+)
+from lossprism.explorer.lab.training.run_file_reader import ENDED
+from lossprism.explorer.lab.training.runs import default_runs
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.response_types import Floats, Json
+from lossprism.explorer.runtime.validation import integer, misfit, of_type, one_of, within
+from lossprism.explorer.web.pages.map.state_entries import SEEDS
+from lossprism.explorer.web.request_scenario import scenario_of_link
+from lossprism.explorer.web.server_functions import JOBS, served
 
 MAX_LISTED_RUNS = 50
 

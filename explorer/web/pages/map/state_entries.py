@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from explorer.lab.map.projections import METHODS
-from explorer.sources.textbook import with_vectors
-from explorer.web.state_table import Entry, table
+from lossprism.explorer.lab.map.projections import METHODS
+from lossprism.explorer.sources.textbook import with_vectors
+from lossprism.explorer.web.state_table import Entry, table
 
 SEEDS = (0, 999)
 

@@ -12,8 +12,8 @@ from fastapi import HTTPException, Request, Response
 from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from explorer.export.palette import properties
-from explorer.locale import LANGUAGES, preferred, say
+from lossprism.explorer.export.palette import properties
+from lossprism.explorer.locale import LANGUAGES, preferred, say
 
 PAGE = Template(Path(__file__).with_suffix(".html").read_text(encoding="utf-8"))
 # What the server offers to programs is below this.

@@ -5,24 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.core.resolved_scenario import resolve
-from explorer.core.scenario import Scenario
-from explorer.export.figure.files import chart_text
-from explorer.lab.compare.comparison_results import Side
-from explorer.lab.sphere import start
-from explorer.lab.sphere.film import MAX_MOVES, SECONDS_PER_STEP, TENTHS, Film, Move, Steps, film
-from explorer.lab.sphere.optimisers import OPTIMISERS
-from explorer.lab.sphere.start import Placed, Start, placed
-from explorer.runtime import jobs, validation
-from explorer.runtime.arrays import packed
-from explorer.runtime.number_format import Real
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_types import Floats, Json
-from explorer.runtime.validation import misfit, within
-from explorer.sources.random_batch import LABELS
-from explorer.web.pages.compare.requests import side_in
-from explorer.web.pages.sphere.state_entries import MOST_SIDES, RATE, STEPS
-from explorer.web.server_functions import served
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.figure.files import chart_text
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.sphere import start
+from lossprism.explorer.lab.sphere.film import (
+    MAX_MOVES,
+    SECONDS_PER_STEP,
+    TENTHS,
+    Film,
+    Move,
+    Steps,
+    film,
+)
+from lossprism.explorer.lab.sphere.optimisers import OPTIMISERS
+from lossprism.explorer.lab.sphere.start import Placed, Start, placed
+from lossprism.explorer.runtime import jobs, validation
+from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.number_format import Real
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_types import Floats, Json
+from lossprism.explorer.runtime.validation import misfit, within
+from lossprism.explorer.sources.random_batch import LABELS
+from lossprism.explorer.web.pages.compare.requests import side_in
+from lossprism.explorer.web.pages.sphere.state_entries import MOST_SIDES, RATE, STEPS
+from lossprism.explorer.web.server_functions import served
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 
-from explorer.lab.sphere import start
-from explorer.lab.sphere.film import MAX_STEPS
-from explorer.lab.sphere.optimisers import OPTIMISERS
-from explorer.lab.sphere.presets import PRESETS
-from explorer.sources.random_batch import LABELS
-from explorer.sources.textbook import with_vectors
-from explorer.web.state_table import Entry, entries, table
+from lossprism.explorer.lab.sphere import start
+from lossprism.explorer.lab.sphere.film import MAX_STEPS
+from lossprism.explorer.lab.sphere.optimisers import OPTIMISERS
+from lossprism.explorer.lab.sphere.presets import PRESETS
+from lossprism.explorer.sources.random_batch import LABELS
+from lossprism.explorer.sources.textbook import with_vectors
+from lossprism.explorer.web.state_table import Entry, entries, table
 
 MOST_SIDES = 2
 RATE = (1e-4, 100.0)

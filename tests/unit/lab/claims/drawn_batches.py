@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from hypothesis import strategies as st
 
-from explorer.lab.claims.batches import of_scores, of_vectors
-from explorer.lab.claims.claim import ClaimBatch
+from lossprism.explorer.lab.claims.batches import of_scores, of_vectors
+from lossprism.explorer.lab.claims.claim import ClaimBatch
 
 MOST_PAIRS, MOST_NUMBERS = 6, 4
 # Shorter vectors have no direction to speak of.

@@ -9,15 +9,15 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.claims.batches import S1_EXAMPLE, of_batch, of_scores, random_batch
-from explorer.lab.claims.claim import Check, Claim, ClaimBatch, Comparison, Side
-from explorer.lab.claims.curvature import hessian
-from explorer.lab.claims.ordered_pairs import loss_of
-from explorer.lab.claims.registry import checks_of, claims, claims_about, verdicts
-from explorer.lab.claims.verdict import Verdict, part_verdicts, verdict_of
-from losses import LOSSES, cosent
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, of_batch, of_scores, random_batch
+from lossprism.explorer.lab.claims.claim import Check, Claim, ClaimBatch, Comparison, Side
+from lossprism.explorer.lab.claims.curvature import hessian
+from lossprism.explorer.lab.claims.ordered_pairs import loss_of
+from lossprism.explorer.lab.claims.registry import checks_of, claims, claims_about, verdicts
+from lossprism.explorer.lab.claims.verdict import Verdict, part_verdicts, verdict_of
+from lossprism.losses import LOSSES, cosent
 from tests.unit.lab.claims.drawn_batches import batches, scored
 
 # By hand and by an independent computation; what is trained is measured by the page alone.

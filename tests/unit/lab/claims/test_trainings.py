@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.claims.interval import estimate_of
-from explorer.lab.claims.registry import claims
-from explorer.lab.claims.trainings import TRAININGS, angles_by_rank
-from explorer.lab.claims.verdict import Verdict, verdict_of
-from explorer.lab.training.ended_run_scores import HeldOutScores
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.claims.interval import estimate_of
+from lossprism.explorer.lab.claims.registry import claims
+from lossprism.explorer.lab.claims.trainings import TRAININGS, angles_by_rank
+from lossprism.explorer.lab.claims.verdict import Verdict, verdict_of
+from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders import EMBEDDED
 
 EXAMPLE = Scenario(data=Data(example="graded_english"), loss="triplet")
 

@@ -7,15 +7,15 @@ import json
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.compare.commands import add_to, compare_losses
-from explorer.lab.compare.comparison_results import Side
-from explorer.lab.compare.loss_syntax import read, written
-from explorer.locale import say
-from explorer.runtime.number_format import display_number
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.compare.commands import add_to, compare_losses
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.compare.loss_syntax import read, written
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 from tests.sentences import pattern_of, raises_problem
 
 CLIP = "CLIP (initial temperature), open_clip 3.3.0 ClipLoss"

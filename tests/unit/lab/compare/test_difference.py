@@ -8,13 +8,13 @@ import re
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.own_loss import add_own_loss
-from explorer.core.scenario import Data, Scenario
-from explorer.core.trace import function_of
-from explorer.lab.compare.formula_difference import difference, number_of
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.core.trace import function_of
+from lossprism.explorer.lab.compare.formula_difference import difference, number_of
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 from tests.scenes import data_for
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=10, dimension=6, seed=1))

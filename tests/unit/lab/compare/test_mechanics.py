@@ -8,13 +8,13 @@ import math
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.compare.batch_parts import ABSENT, ONE_SIDED, TWO_SIDED, WAYS
-from explorer.lab.compare.split_batch import expected_of_parts, mechanics
-from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.compare.batch_parts import ABSENT, ONE_SIDED, TWO_SIDED, WAYS
+from lossprism.explorer.lab.compare.split_batch import expected_of_parts, mechanics
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 from tests.scenes import data_for
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=12, dimension=6, seed=4))

@@ -11,25 +11,25 @@ from importlib.metadata import version
 import pytest
 import torch
 
-from explorer.core.batch import Batch, batch_of_scores, make_batch
-from explorer.core.scenario import Data, Rules
-from explorer.lab.compare import library_losses
-from explorer.lab.compare import parity as parity_module
-from explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
-from explorer.lab.compare.commands import add_to, write_parity
-from explorer.lab.compare.comparison_results import Sentence
-from explorer.lab.compare.parity import EQUAL, PRECISIONS, Row, parity
-from explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS, seeded_batch, shown_of
-from explorer.lab.compare.parity_report import MARKS, report
-from explorer.locale import LANGUAGES, say
-from explorer.runtime import jobs
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.limits import MIB
-from explorer.sources.pairs import Pairs
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
-from losses.library_peers import SCORES, SENTENCE_TRANSFORMERS
-from losses.spec import Convention
+from lossprism.explorer.core.batch import Batch, batch_of_scores, make_batch
+from lossprism.explorer.core.scenario import Data, Rules
+from lossprism.explorer.lab.compare import library_losses
+from lossprism.explorer.lab.compare import parity as parity_module
+from lossprism.explorer.lab.compare.callable_library_peers import CallablePeer, peers_of
+from lossprism.explorer.lab.compare.commands import add_to, write_parity
+from lossprism.explorer.lab.compare.comparison_results import Sentence
+from lossprism.explorer.lab.compare.parity import EQUAL, PRECISIONS, Row, parity
+from lossprism.explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS, seeded_batch, shown_of
+from lossprism.explorer.lab.compare.parity_report import MARKS, report
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
+from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS
+from lossprism.losses.spec import Convention
 from tests.hostile import TEXTS
 from tests.sentences import pattern_of
 
@@ -342,7 +342,7 @@ def typed(*words):
 
 
 def test_the_command_writes_the_page(rows, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("explorer.lab.compare.parity.parity", lambda batch: rows)
+    monkeypatch.setattr("lossprism.explorer.lab.compare.parity.parity", lambda batch: rows)
     out = tmp_path / "report.html"
     assert write_parity(typed("--out", str(out))) == 0
     assert out.read_text(encoding="utf-8") == report(rows, BATCH)
@@ -350,7 +350,7 @@ def test_the_command_writes_the_page(rows, tmp_path, capsys, monkeypatch):
     assert write_parity(typed("--out", str(tmp_path / "no" / "report.html"))) == 1
     assert "No such file" in capsys.readouterr().err
     wrong = [dataclasses.replace(rows[0], status="differs")]
-    monkeypatch.setattr("explorer.lab.compare.parity.parity", lambda batch: wrong)
+    monkeypatch.setattr("lossprism.explorer.lab.compare.parity.parity", lambda batch: wrong)
     assert write_parity(typed("--out", str(out), "--language", "zh")) == 1
     assert SENTENCE_TRANSFORMERS in out.read_text(encoding="utf-8")
 

@@ -5,14 +5,20 @@ import dataclasses
 import pytest
 import torch
 
-from explorer.core.batch import batch_of_vectors
-from explorer.core.scenario import Rules
-from explorer.lab.compare.callable_library_peers import CALLED, CallablePeer, peers_of
-from explorer.lab.compare.parity import EQUAL, parity
-from explorer.lab.compare.parity_batches import ODD, batch_for, moved, odd_for, seeded_batch
-from explorer.lab.compare.what_if import of_rows
-from explorer.sources.pairs import Pairs
-from losses import LOSSES
+from lossprism.explorer.core.batch import batch_of_vectors
+from lossprism.explorer.core.scenario import Rules
+from lossprism.explorer.lab.compare.callable_library_peers import CALLED, CallablePeer, peers_of
+from lossprism.explorer.lab.compare.parity import EQUAL, parity
+from lossprism.explorer.lab.compare.parity_batches import (
+    ODD,
+    batch_for,
+    moved,
+    odd_for,
+    seeded_batch,
+)
+from lossprism.explorer.lab.compare.what_if import of_rows
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES
 
 CALLABLE = {"tensorflow-ranking", "keras-rs", "open-clip-torch", "rax", "allRank", "lightly"}
 
@@ -64,7 +70,7 @@ def test_a_wrong_gradient_is_not_excused_by_a_kink(monkeypatch):
 
     reads = LOSSES["contrastive"].reads
     peer = CallablePeer("torch", "", reads, {}, lambda: wrong, shift=1e-6)
-    monkeypatch.setattr("explorer.lab.compare.parity.peers_of", lambda *_: (peer,))
+    monkeypatch.setattr("lossprism.explorer.lab.compare.parity.peers_of", lambda *_: (peer,))
     spec = dataclasses.replace(LOSSES["contrastive"], conventions=())
     (row,) = parity(with_duplicates(), {"contrastive": spec})
     assert row.status == "differs"

@@ -8,12 +8,12 @@ import math
 import pytest
 import torch
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.compare.precision import TYPES, precision
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.compare.precision import TYPES, precision
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 from tests.scenes import data_for
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=10, dimension=6, seed=1))

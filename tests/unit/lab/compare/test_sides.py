@@ -11,17 +11,17 @@ import pytest
 import torch
 from scipy import stats
 
-from explorer.core.batch import batch_of_scores, make_batch
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.compare.compared_losses import MAX_LOSSES, compare, kendall
-from explorer.lab.compare.comparison_results import Side
-from explorer.locale import LANGUAGES, catalogue, say
-from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
-from losses.readable_inputs import READABLE
+from lossprism.explorer.core.batch import batch_of_scores, make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES, compare, kendall
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.locale import LANGUAGES, catalogue, say
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
+from lossprism.losses.readable_inputs import READABLE
 from tests.sentences import pattern_of
 
 RANDOM = Scenario(data=Data(source="random", random=RandomBatch(pairs=12, dimension=6, seed=5)))

@@ -9,15 +9,21 @@ import math
 import pytest
 import torch
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.compare import vector_collapse
-from explorer.lab.compare.vector_collapse import collapsing, moved_together
-from explorer.lab.compare.what_if import KINDS, Change, changed_batch, reads_only_scores, what_if
-from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.compare import vector_collapse
+from lossprism.explorer.lab.compare.vector_collapse import collapsing, moved_together
+from lossprism.explorer.lab.compare.what_if import (
+    KINDS,
+    Change,
+    changed_batch,
+    reads_only_scores,
+    what_if,
+)
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.losses import LOSSES
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=12, candidates=3, dimension=6, seed=4))
 ANSWERS = Data(example="hard_negatives")

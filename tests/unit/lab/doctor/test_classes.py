@@ -7,29 +7,29 @@ import json
 import numpy as np
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
-from explorer.lab.doctor.class_dataset_checks import (
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.doctor.class_dataset_checks import (
     ClassTable,
     alone,
     examine_classes,
     names_classes,
     read_classes,
 )
-from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.dataset_reader import read_table
-from explorer.lab.doctor.explore_scenarios import (
+from lossprism.explorer.lab.doctor.commands import doctor
+from lossprism.explorer.lab.doctor.dataset_reader import read_table
+from lossprism.explorer.lab.doctor.explore_scenarios import (
     class_finding_places,
     class_sample,
     class_scene_of,
     paired,
 )
-from explorer.lab.doctor.suitable_losses import suited_to_classes
-from explorer.lab.training.trainer_inputs import classes_of
-from explorer.locale import say
-from explorer.runtime.problem import Problem
-from explorer.sources import tables
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.suitable_losses import suited_to_classes
+from lossprism.explorer.lab.training.trainer_inputs import classes_of
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import tables
+from lossprism.losses import LOSSES
 from tests.sentences import pattern_of
 from tests.unit.lab.doctor.test_commands import typed_doctor
 from tests.unit.sources.test_positives import as_file

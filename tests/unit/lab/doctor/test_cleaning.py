@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.cleaning import beside, ending, write_kept, write_left_out
-from explorer.lab.doctor.dataset_reader import read_content
-from explorer.lab.doctor.finding import SEVERE
-from explorer.lab.doctor.pair_dataset_checks import examine
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.cleaning import beside, ending, write_kept, write_left_out
+from lossprism.explorer.lab.doctor.dataset_reader import read_content
+from lossprism.explorer.lab.doctor.finding import SEVERE
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.losses import LOSSES
 from tests.tiny import WORDS, static_model
 
 HEADS = "query\tpositive\tnegative_1\tnegative_2\tid\n"

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from explorer.lab.doctor.command_options import add_to
-from explorer.lab.doctor.commands import doctor, explain_value
-from explorer.locale import LANGUAGES, say
+from lossprism.explorer.lab.doctor.command_options import add_to
+from lossprism.explorer.lab.doctor.commands import doctor, explain_value
+from lossprism.explorer.locale import LANGUAGES, say
 from tests.sentences import pattern_of
 
 

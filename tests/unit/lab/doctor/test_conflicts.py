@@ -7,11 +7,11 @@ import csv
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.cleaning import write_kept, write_left_out
-from explorer.lab.doctor.dataset_reader import read_content
-from explorer.lab.doctor.finding import NOTE, SEVERE
-from explorer.lab.doctor.pair_dataset_checks import examine
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.cleaning import write_kept, write_left_out
+from lossprism.explorer.lab.doctor.dataset_reader import read_content
+from lossprism.explorer.lab.doctor.finding import NOTE, SEVERE
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.losses import LOSSES
 
 # Second labels of the first ten pairs, as differences in tenths of the scale.
 STEPS = (0.5, 1, 1, 2, 3, 4, 5)

@@ -9,19 +9,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.dataset_reader import read_content
-from explorer.lab.doctor.duplicate_collisions import encounters, meetings, partners, touching
-from explorer.lab.doctor.encoder_checks import WITH_GUIDE
-from explorer.lab.doctor.finding import SEVERE, WARNING
-from explorer.lab.doctor.pair_dataset_checks import POSITIVES_ALONE, examine, is_softmax
-from explorer.lab.doctor.pair_table_profile import profiled
-from explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, masked_call
-from explorer.lab.doctor.text_numbers import folded, looked_at, numbered
-from explorer.locale import say
-from explorer.sources.pairs import Pairs
-from explorer.sources.tables import read_file
-from losses import LOSSES
-from losses.sentence_transformers import training_loss
+from lossprism.explorer.lab.doctor.dataset_reader import read_content
+from lossprism.explorer.lab.doctor.duplicate_collisions import (
+    encounters,
+    meetings,
+    partners,
+    touching,
+)
+from lossprism.explorer.lab.doctor.encoder_checks import WITH_GUIDE
+from lossprism.explorer.lab.doctor.finding import SEVERE, WARNING
+from lossprism.explorer.lab.doctor.pair_dataset_checks import POSITIVES_ALONE, examine, is_softmax
+from lossprism.explorer.lab.doctor.pair_table_profile import profiled
+from lossprism.explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, masked_call
+from lossprism.explorer.lab.doctor.text_numbers import folded, looked_at, numbered
+from lossprism.explorer.locale import say
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.tables import read_file
+from lossprism.losses import LOSSES
+from lossprism.losses.sentence_transformers import training_loss
 from tests.tiny import static_model
 
 SHARED = Path(__file__).resolve().parents[5] / "shared" / "data"
@@ -388,9 +393,9 @@ def test_twins_are_shown_beside_each_other():
 
 def test_a_margin_that_no_two_vectors_have():
     """Of data by what is told or the default; of a run by the card of its model, too."""
-    from explorer.lab.doctor.logs.findings import examine_run
-    from explorer.lab.doctor.logs.log import log_of
-    from explorer.lab.doctor.logs.model_card import read as read_card
+    from lossprism.explorer.lab.doctor.logs.findings import examine_run
+    from lossprism.explorer.lab.doctor.logs.log import log_of
+    from lossprism.explorer.lab.doctor.logs.model_card import read as read_card
 
     for margin, beyond in ((None, False), (2.0, False), (5.0, True)):
         told = found(clean_pairs(), "triplet", margin=margin)

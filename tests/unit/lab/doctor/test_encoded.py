@@ -10,21 +10,32 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.core.label_disagreement import contradictions, disagreement, disagrees, spearman
-from explorer.lab.doctor import encoder_checks as under_test
-from explorer.lab.doctor import mining
-from explorer.lab.doctor.data_report import encoded_lines
-from explorer.lab.doctor.dataset_reader import Read
-from explorer.lab.doctor.encoder_checks import counted, examine_encoded, look, ranked, sharpness
-from explorer.lab.doctor.pair_table_profile import profiled
-from explorer.lab.large.encoded_similarities import Encoded
-from explorer.runtime.jobs import Cancelled
-from explorer.runtime.number_format import percent
-from explorer.runtime.problem import Problem
-from explorer.sources.encoders import EMBEDDED, locate
-from explorer.sources.encoders.backend import TokenLengths
-from explorer.sources.pairs import Pairs
-from losses import LOSSES
+from lossprism.explorer.core.label_disagreement import (
+    contradictions,
+    disagreement,
+    disagrees,
+    spearman,
+)
+from lossprism.explorer.lab.doctor import encoder_checks as under_test
+from lossprism.explorer.lab.doctor import mining
+from lossprism.explorer.lab.doctor.data_report import encoded_lines
+from lossprism.explorer.lab.doctor.dataset_reader import Read
+from lossprism.explorer.lab.doctor.encoder_checks import (
+    counted,
+    examine_encoded,
+    look,
+    ranked,
+    sharpness,
+)
+from lossprism.explorer.lab.doctor.pair_table_profile import profiled
+from lossprism.explorer.lab.large.encoded_similarities import Encoded
+from lossprism.explorer.runtime.jobs import Cancelled
+from lossprism.explorer.runtime.number_format import percent
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders import EMBEDDED, locate
+from lossprism.explorer.sources.encoders.backend import TokenLengths
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES
 from tests.added_encoder import MadeEncoder, added
 from tests.sentences import raises_problem
 

@@ -8,15 +8,15 @@ import json
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.class_dataset_checks import read_classes
-from explorer.lab.doctor.class_encoder_checks import (
+from lossprism.explorer.lab.doctor.class_dataset_checks import read_classes
+from lossprism.explorer.lab.doctor.class_encoder_checks import (
     MixedClasses,
     encoded_classes,
     look_at_classes,
 )
-from explorer.lab.doctor.command_options import add_to
-from explorer.lab.doctor.commands import doctor
-from explorer.web.api.dataset_check import doctor_data
+from lossprism.explorer.lab.doctor.command_options import add_to
+from lossprism.explorer.lab.doctor.commands import doctor
+from lossprism.explorer.web.api.dataset_check import doctor_data
 from tests.sentences import raises_problem
 
 WRONG = "how warm will it be"

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.lab.doctor.batch_counts import axes_of, family_of
-from explorer.lab.doctor.batch_layouts import Layout
-from explorer.lab.doctor.count_from_value import counts_with, nearest_count, points
-from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
-from explorer.lab.doctor.number_explanation import (
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.lab.doctor.batch_counts import axes_of, family_of
+from lossprism.explorer.lab.doctor.batch_layouts import Layout
+from lossprism.explorer.lab.doctor.count_from_value import counts_with, nearest_count, points
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.number_explanation import (
     LossMatch,
     _computed_curves,
     explain,
@@ -25,12 +25,12 @@ from explorer.lab.doctor.number_explanation import (
     read_value,
     tolerance_of,
 )
-from explorer.lab.doctor.number_report import lines, number_answer, position_sentence
-from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, landmark
-from explorer.locale import LANGUAGES, say
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.problem import Problem
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.number_report import lines, number_answer, position_sentence
+from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, landmark
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
 from tests.sentences import pattern_of, raises_problem
 
 FIRST = 3

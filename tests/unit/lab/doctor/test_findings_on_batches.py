@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from explorer.lab.doctor.pair_dataset_checks import examine
-from explorer.lab.doctor.pair_table_profile import profiled
-from explorer.sources.pairs import Pairs
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.pair_table_profile import profiled
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES
 from tests.unit.lab.doctor.test_reasons_on_batches import (
     STILL,
     OnPairs,

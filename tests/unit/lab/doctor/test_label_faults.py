@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.core.loss_lookup import losses_called, other_names
-from explorer.lab.doctor.dataset_reader import read_content
-from explorer.lab.doctor.finding import SEVERE
-from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
-from explorer.lab.doctor.losses_without_definition import relative_called
-from explorer.lab.doctor.pair_dataset_checks import examine
-from explorer.lab.doctor.pair_table_profile import profiled
-from explorer.sources.pairs import Pairs
+from lossprism.explorer.core.loss_lookup import losses_called, other_names
+from lossprism.explorer.lab.doctor.dataset_reader import read_content
+from lossprism.explorer.lab.doctor.finding import SEVERE
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.pair_table_profile import profiled
+from lossprism.explorer.sources.pairs import Pairs
 from tests.unit.lab.doctor.test_data import COUNT, clean_pairs, positives
 from tests.unit.sources.test_positives import as_file
 

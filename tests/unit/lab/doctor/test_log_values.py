@@ -7,11 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.metric_chance_levels import chance_levels
-from explorer.lab.doctor.number_explanation import COLLAPSE, LOG_NOISE, explain, explain_values
-from explorer.lab.doctor.number_report import lines
-from explorer.locale import say
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.metric_chance_levels import chance_levels
+from lossprism.explorer.lab.doctor.number_explanation import (
+    COLLAPSE,
+    LOG_NOISE,
+    explain,
+    explain_values,
+)
+from lossprism.explorer.lab.doctor.number_report import lines
+from lossprism.explorer.locale import say
 from tests.sentences import pattern_of
 
 # Of each a value at collapse: the loss, what is known of its batch, and the value.

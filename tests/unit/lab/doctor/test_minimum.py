@@ -7,18 +7,22 @@ import math
 
 import pytest
 
-from explorer.core.loss_lookup import other_names
-from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
-from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.log import Log, curves_of
-from explorer.lab.doctor.losses_without_definition import relative_called
-from explorer.lab.doctor.minimum_without_labels import minimum_of, small_layouts
-from explorer.lab.doctor.number_explanation import explain
-from explorer.lab.doctor.reference_values import COLLAPSE, landmark, run_orthogonal_and_alike
-from explorer.runtime.problem import Problem
-from losses import LOSSES
-from losses.aliases import conventions_called
-from losses.score_kinds import SCORE_KINDS
+from lossprism.explorer.core.loss_lookup import other_names
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.logs.findings import examine_run
+from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
+from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
+from lossprism.explorer.lab.doctor.minimum_without_labels import minimum_of, small_layouts
+from lossprism.explorer.lab.doctor.number_explanation import explain
+from lossprism.explorer.lab.doctor.reference_values import (
+    COLLAPSE,
+    landmark,
+    run_orthogonal_and_alike,
+)
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
+from lossprism.losses.aliases import conventions_called
+from lossprism.losses.score_kinds import SCORE_KINDS
 from tests.sentences import pattern_of
 
 CLASSES = sorted({name for name, loss, _ in other_names() if not LOSSES[loss].parts})

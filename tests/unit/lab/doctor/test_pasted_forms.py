@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from explorer.lab.doctor.logs.run_reader import read_content
-from explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
-from explorer.sources.table_in_pasted_text import table_in
-from explorer.sources.table_parser import read_grid
-from explorer.web.api.pasted_input_check import doctor_pasted
-from explorer.web.pages.doctor import requests
+from lossprism.explorer.lab.doctor.logs.run_reader import read_content
+from lossprism.explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
+from lossprism.explorer.sources.table_in_pasted_text import table_in
+from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
+from lossprism.explorer.web.pages.doctor import requests
 from tests.unit.lab.doctor.test_standard_input import piped  # noqa: F401
 from tests.wire import by_name
 

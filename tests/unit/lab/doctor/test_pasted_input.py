@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.run_reader import log_reader, read_content
-from explorer.lab.doctor.pasted_input import MAX_NUMBERS, read_pasted
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.doctor.logs.findings import examine_run
+from lossprism.explorer.lab.doctor.logs.run_reader import log_reader, read_content
+from lossprism.explorer.lab.doctor.pasted_input import MAX_NUMBERS, read_pasted
+from lossprism.explorer.runtime.problem import Problem
 from tests.sentences import pattern_of
 
 BAR = "|█▍  | {n}/100 [00:22<08:40,  4.53s/it]"
@@ -64,7 +64,7 @@ def test_lines_that_are_no_values_are_left_and_counted(style):
 
 
 def about(log):
-    from explorer.lab.doctor.logs.run_report import about as told
+    from lossprism.explorer.lab.doctor.logs.run_report import about as told
 
     return [*told(examine_run(log))]
 

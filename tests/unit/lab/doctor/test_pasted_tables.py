@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
-from explorer.sources.reading_notes import reading_notes
-from explorer.sources.tables import read_table
-from explorer.web.api.pasted_input_check import doctor_pasted
+from lossprism.explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
+from lossprism.explorer.sources.reading_notes import reading_notes
+from lossprism.explorer.sources.tables import read_table
+from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
 from tests.unit.lab.doctor.test_pasted_forms import DRAWN, HEAD, ROWS
 from tests.unit.sources.test_odd_files import calls_of
 

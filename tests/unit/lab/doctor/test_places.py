@@ -8,13 +8,13 @@ import json
 
 import pytest
 
-from explorer.lab.doctor import pair_dataset_checks
-from explorer.lab.doctor.command_options import add_to
-from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.finding import WARNING, Fault
-from explorer.locale import LANGUAGES, catalogue
-from explorer.web.api.dataset_check import doctor_data
-from explorer.web.pages.doctor.dataset_requests import SERVED
+from lossprism.explorer.lab.doctor import pair_dataset_checks
+from lossprism.explorer.lab.doctor.command_options import add_to
+from lossprism.explorer.lab.doctor.commands import doctor
+from lossprism.explorer.lab.doctor.finding import WARNING, Fault
+from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.web.api.dataset_check import doctor_data
+from lossprism.explorer.web.pages.doctor.dataset_requests import SERVED
 from tests.wire import by_name
 
 ROWS = (["a", "c"], ["b", "d"])

@@ -8,18 +8,23 @@ from collections import Counter
 
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
-from explorer.lab.doctor.class_dataset_checks import ClassTable
-from explorer.lab.doctor.cleaning import write_kept, write_left_out
-from explorer.lab.doctor.dataset_reader import content_of, read_content, read_given, read_table
-from explorer.lab.doctor.explore_scenarios import finding_places, sample_places, scene_of
-from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
-from explorer.lab.doctor.pair_dataset_checks import KINDS, examine
-from explorer.lab.doctor.suitable_losses import suited
-from explorer.runtime.jobs import Cancelled
-from explorer.sources.pairs import Pairs
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.cleaning import write_kept, write_left_out
+from lossprism.explorer.lab.doctor.dataset_reader import (
+    content_of,
+    read_content,
+    read_given,
+    read_table,
+)
+from lossprism.explorer.lab.doctor.explore_scenarios import finding_places, sample_places, scene_of
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.pair_dataset_checks import KINDS, examine
+from lossprism.explorer.lab.doctor.suitable_losses import suited
+from lossprism.explorer.runtime.jobs import Cancelled
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES
 from tests.sentences import raises_problem
 
 TABLE = """\

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.core.batch import Batch, batch_of_vectors
-from explorer.core.scenario import Rules
-from explorer.core.specialised_definitions import accepted
-from explorer.lab.doctor import dataset_reader
-from explorer.lab.doctor.class_dataset_checks import ClassTable
-from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
-from explorer.locale import catalogue
-from explorer.runtime.problem import Problem
-from explorer.sources import tables
-from explorer.sources.pairs import Pairs
-from losses import LOSSES
+from lossprism.explorer.core.batch import Batch, batch_of_vectors
+from lossprism.explorer.core.scenario import Rules
+from lossprism.explorer.core.specialised_definitions import accepted
+from lossprism.explorer.lab.doctor import dataset_reader
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
+from lossprism.explorer.locale import catalogue
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import tables
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES
 from tests.unit.lab.doctor.test_suitable_losses import COUNT, ROWS
 
 WIDTH = 48

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.doctor.class_dataset_checks import examine_classes
-from explorer.lab.doctor.dataset_reader import read_table
-from explorer.lab.doctor.pair_dataset_checks import examine
-from explorer.lab.doctor.pair_table_profile import profiled
-from explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, SharedTexts
-from explorer.locale import LANGUAGES, catalogue, say
-from explorer.sources.pairs import Pairs
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes
+from lossprism.explorer.lab.doctor.dataset_reader import read_table
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.pair_table_profile import profiled
+from lossprism.explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, SharedTexts
+from lossprism.explorer.locale import LANGUAGES, catalogue, say
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES
 from tests.sentences import pattern_of
 
 QUESTIONS, ANSWERS = 1455, 67

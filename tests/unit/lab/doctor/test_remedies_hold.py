@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
-from explorer.lab.doctor.cleaning import write_kept
-from explorer.lab.doctor.dataset_reader import read_table
-from explorer.lab.doctor.encoder_checks import examine_encoded, look
-from explorer.lab.doctor.known_loss_and_batch import Known, side_for
-from explorer.lab.doctor.pair_dataset_checks import examine
-from explorer.lab.doctor.suitable_losses import suited_to_classes
-from explorer.locale import catalogue
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
+from lossprism.explorer.lab.doctor.cleaning import write_kept
+from lossprism.explorer.lab.doctor.dataset_reader import read_table
+from lossprism.explorer.lab.doctor.encoder_checks import examine_encoded, look
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, side_for
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.suitable_losses import suited_to_classes
+from lossprism.explorer.locale import catalogue
 
 COUNT, BATCH, TOKENS = 60, 8, 16
 WORDS = [

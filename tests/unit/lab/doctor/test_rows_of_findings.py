@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
-from explorer.lab.doctor.classes_report import classes_answer
-from explorer.lab.doctor.data_report import data_answer
-from explorer.lab.doctor.dataset_reader import pairs_only, read_table
-from explorer.lab.doctor.known_loss_and_batch import Known, side_for
-from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.log import log_of
-from explorer.lab.doctor.pair_dataset_checks import examine
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
+from lossprism.explorer.lab.doctor.classes_report import classes_answer
+from lossprism.explorer.lab.doctor.data_report import data_answer
+from lossprism.explorer.lab.doctor.dataset_reader import pairs_only, read_table
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, side_for
+from lossprism.explorer.lab.doctor.logs.findings import examine_run
+from lossprism.explorer.lab.doctor.logs.log import log_of
+from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from tests.judgements.troubleshooting import ENCODED, LONG, SAMPLES
 
 TOKENS = len(LONG.split()) - 1

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from explorer.lab.doctor.command_options import add_to
-from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.logs.run_reader import is_run
-from explorer.locale import say
+from lossprism.explorer.lab.doctor.command_options import add_to
+from lossprism.explorer.lab.doctor.commands import doctor
+from lossprism.explorer.lab.doctor.logs.run_reader import is_run
+from lossprism.explorer.locale import say
 from tests.sentences import pattern_of
 
 STUCK, FALLING = [2.0794] * 40, [2 * 0.95**step for step in range(60)]

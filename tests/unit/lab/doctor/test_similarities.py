@@ -8,11 +8,11 @@ import json
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.pasted_input import read_pasted
-from explorer.lab.doctor.similarity_gap import read_similarities
-from explorer.web.api.dataset_check import doctor_data
-from explorer.web.api.pasted_input_check import doctor_pasted
+from lossprism.explorer.lab.doctor.commands import doctor
+from lossprism.explorer.lab.doctor.pasted_input import read_pasted
+from lossprism.explorer.lab.doctor.similarity_gap import read_similarities
+from lossprism.explorer.web.api.dataset_check import doctor_data
+from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
 from tests.unit.lab.doctor.test_commands import typed_doctor
 
 BEFORE = ([0.5, 0.6], [0.3, 0.4]), ([0.7], [0.2])

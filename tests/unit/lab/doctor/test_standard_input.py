@@ -8,9 +8,9 @@ import sqlite3
 
 import pytest
 
-from explorer.lab.doctor.commands import doctor
-from explorer.locale import LANGUAGES, say
-from losses.sentence_transformers.saved_batch import write
+from lossprism.explorer.lab.doctor.commands import doctor
+from lossprism.explorer.locale import LANGUAGES, say
+from lossprism.losses.sentence_transformers.saved_batch import write
 from tests.sentences import pattern_of
 from tests.unit.lab.doctor.test_commands import typed_doctor
 from tests.unit.web.pages.test_doctor_run import batch

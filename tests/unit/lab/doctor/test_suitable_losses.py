@@ -8,15 +8,15 @@ import json
 
 import pytest
 
-from explorer.lab.doctor.class_dataset_checks import ClassTable
-from explorer.lab.doctor.command_options import add_to
-from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.dataset_reader import read_content, read_table
-from explorer.lab.doctor.pair_table_profile import profiled
-from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
-from explorer.locale import LANGUAGES, catalogue, say
-from explorer.sources.pairs import Pairs
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
+from lossprism.explorer.lab.doctor.command_options import add_to
+from lossprism.explorer.lab.doctor.commands import doctor
+from lossprism.explorer.lab.doctor.dataset_reader import read_content, read_table
+from lossprism.explorer.lab.doctor.pair_table_profile import profiled
+from lossprism.explorer.lab.doctor.suitable_losses import suited, suited_to_classes
+from lossprism.explorer.locale import LANGUAGES, catalogue, say
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES
 from tests.judgements.claims import BY_KEY
 
 COUNT = 40

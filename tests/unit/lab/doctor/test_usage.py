@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from explorer.lab.doctor.loss_popularity import USAGES, usage_cost
-from explorer.lab.doctor.number_explanation import explain
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.loss_popularity import USAGES, usage_cost
+from lossprism.explorer.lab.doctor.number_explanation import explain
+from lossprism.losses import LOSSES
 
 RARE = max(usage.cost for usage in USAGES if usage.conventions)
 NUMBERS = ["0.693", "0", "1", "0.5", "0.2", "0.3", "0.25", "5", "2", "0.313"]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.locale import LANGUAGES, catalogue
 
 CAVEATS = re.compile(r"Unicode|NFKC|cannot (?:be )?tell|may (?:also )?be|无法得知|也可能")
 # As a reader takes in at once; in Chinese of characters.

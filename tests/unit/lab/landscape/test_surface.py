@@ -10,14 +10,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import explore
-from explorer.core.resolved_scenario import Resolved, resolve
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.landscape import landscape, surface
-from explorer.runtime.problem import Problem
-from losses import LOSSES
-from losses.ranking.cosent import cosent_definition
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.resolved_scenario import Resolved, resolve
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.landscape import landscape, surface
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
+from lossprism.losses.ranking.cosent import cosent_definition
 
 POINTS = torch.tensor(
     [[0.3, 0.31], [0.8, -0.4], [-0.25, 0.75], [0.999, -1.0], [0.0, 0.62], [0.55, 0.1]],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.lab.large.batch import LargeBatch, in_order
-from explorer.lab.large.form_methods import split
-from explorer.lab.large.separable_terms import Split
-from explorer.lab.large.session import checked
-from losses import LOSSES
+from lossprism.explorer.lab.large.batch import LargeBatch, in_order
+from lossprism.explorer.lab.large.form_methods import split
+from lossprism.explorer.lab.large.separable_terms import Split
+from lossprism.explorer.lab.large.session import checked
+from lossprism.losses import LOSSES
 
 LABELS = ("continuous", "grades", "binary", "ties", "single")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.lab.large.blocks import Window
-from explorer.lab.large.page_contents import MIN_BLOCKS, look
-from explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.page_contents import MIN_BLOCKS, look
+from lossprism.explorer.lab.large.session import checked, open_batch
 from tests.unit.lab.large.made import batch_of
 
 

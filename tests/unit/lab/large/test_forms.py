@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.large.blocks import Window
-from explorer.lab.large.form_methods import loss_input_of, offered
-from explorer.lab.large.session import checked, open_batch, pair_limit
-from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_PAIRS
-from explorer.web.pages.large.page import page_data
-from losses import LOSSES
-from losses.kernels import log1p_sum_exp, softplus
-from losses.spec import LossSpec, Parameter
-from losses.term_forms import AgainstOthers, HingeSum, LogisticSum, Separable
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.form_methods import loss_input_of, offered
+from lossprism.explorer.lab.large.session import checked, open_batch, pair_limit
+from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_PAIRS
+from lossprism.explorer.web.pages.large.page import page_data
+from lossprism.losses import LOSSES
+from lossprism.losses.kernels import log1p_sum_exp, softplus
+from lossprism.losses.spec import LossSpec, Parameter
+from lossprism.losses.term_forms import AgainstOthers, HingeSum, LogisticSum, Separable
 from tests.unit.lab.large.made import batch_of
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from explorer.lab.large.heaviest_terms import heaviest_terms
+from lossprism.explorer.lab.large.heaviest_terms import heaviest_terms
 from tests.unit.lab.large.made import LABELS, batch_of, split_of
 
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-import losses
-from explorer.lab.large import hinge as without_cells
-from explorer.lab.large import inversion_counts
-from explorer.lab.large.batch import LargeBatch, in_order
-from explorer.lab.large.block_sums import Summed
-from explorer.lab.large.blocks import Window
-from explorer.lab.large.hinge import Hinge
-from explorer.lab.large.session import checked, open_batch
-from explorer.runtime.limits import LARGE_CELLWISE_PAIRS
+from lossprism import losses
+from lossprism.explorer.lab.large import hinge as without_cells
+from lossprism.explorer.lab.large import inversion_counts
+from lossprism.explorer.lab.large.batch import LargeBatch, in_order
+from lossprism.explorer.lab.large.block_sums import Summed
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.hinge import Hinge
+from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS
 from tests.unit.lab.large.made import LABELS, batch_of, rising
 
 COUNT = 1024

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.large.batch import drawn
-from explorer.lab.large.form_methods import loss_input_of, offered
-from explorer.lab.large.page_contents import details, look
-from explorer.lab.large.session import LargeSession, checked, open_batch
-from explorer.runtime.jobs import Job
-from explorer.runtime.memory_use import bytes_of
-from explorer.sources.random_batch import RandomBatch
-from explorer.web.pages.large.requests import read_window
+from lossprism.explorer.lab.large.batch import drawn
+from lossprism.explorer.lab.large.form_methods import loss_input_of, offered
+from lossprism.explorer.lab.large.page_contents import details, look
+from lossprism.explorer.lab.large.session import LargeSession, checked, open_batch
+from lossprism.explorer.runtime.jobs import Job
+from lossprism.explorer.runtime.memory_use import bytes_of
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.pages.large.requests import read_window
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.core.batch import batch_of_scores
-from explorer.core.explore import explore
-from explorer.core.remarks import mostly_foreign, remarks
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.large.batch import in_order
-from explorer.lab.large.form_methods import offered
-from explorer.lab.large.remarks import judged, remarks_of
-from explorer.lab.large.session import checked, open_batch
-from explorer.sources.pairs import Pairs
+from lossprism.explorer.core.batch import batch_of_scores
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.remarks import mostly_foreign, remarks
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.large.batch import in_order
+from lossprism.explorer.lab.large.form_methods import offered
+from lossprism.explorer.lab.large.remarks import judged, remarks_of
+from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.sources.pairs import Pairs
 from tests.unit.lab.large.made import batch_of
 
 OF_SCORES = ("cosent", "weighted_cosent", "pairwise_logistic", "pairwise_hinge")

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-import losses
-from explorer.core.batch import batch_of_vectors
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.large import duplicates as large_twins
-from explorer.lab.large import tile_strips, tile_survey
-from explorer.lab.large.blocks import Window
-from explorer.lab.large.form_methods import offered
-from explorer.lab.large.remarks import judged, remarks_of
-from explorer.lab.large.session import checked, open_batch
-from explorer.sources.pairs import Pairs, text_numbers
+from lossprism import losses
+from lossprism.explorer.core.batch import batch_of_vectors
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.large import duplicates as large_twins
+from lossprism.explorer.lab.large import tile_strips, tile_survey
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.form_methods import offered
+from lossprism.explorer.lab.large.remarks import judged, remarks_of
+from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.sources.pairs import Pairs, text_numbers
 from tests.unit.lab.large.made import batch_of
 
 READING = [name for name in offered() if losses.LOSSES[name].reads_texts]

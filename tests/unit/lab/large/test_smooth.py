@@ -6,25 +6,25 @@ import numpy as np
 import pytest
 import torch
 
-import losses
-from explorer.lab.large import form_methods
-from explorer.lab.large import logistic as over_nodes
-from explorer.lab.large.batch import in_order
-from explorer.lab.large.block_sums import Summed
-from explorer.lab.large.blocks import Window
-from explorer.lab.large.chebyshev_nodes import (
+from lossprism import losses
+from lossprism.explorer.lab.large import form_methods
+from lossprism.explorer.lab.large import logistic as over_nodes
+from lossprism.explorer.lab.large.batch import in_order
+from lossprism.explorer.lab.large.block_sums import Summed
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.chebyshev_nodes import (
     BIN,
     ERROR,
     chebyshev_points,
     interpolation,
     of_differences_,
 )
-from explorer.lab.large.logistic import Smooth
-from explorer.lab.large.session import checked, open_batch
-from explorer.lab.large.streamed_matrix import Swept
-from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS
-from explorer.runtime.problem import Problem
-from losses import LOSSES
+from lossprism.explorer.lab.large.logistic import Smooth
+from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.lab.large.streamed_matrix import Swept
+from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
 from tests.unit.lab.large.made import LABELS, batch_of, rising
 
 COUNT = 1024

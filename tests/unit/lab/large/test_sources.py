@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-import losses
-from explorer.lab.large import encoded_similarities
-from explorer.lab.large.batch import drawn
-from explorer.lab.large.files import read_pairs
-from explorer.lab.large.session import open_batch
-from explorer.runtime import cache
-from explorer.runtime.jobs import Cancelled
-from explorer.sources.random_batch import RandomBatch, draw
+from lossprism import losses
+from lossprism.explorer.lab.large import encoded_similarities
+from lossprism.explorer.lab.large.batch import drawn
+from lossprism.explorer.lab.large.files import read_pairs
+from lossprism.explorer.lab.large.session import open_batch
+from lossprism.explorer.runtime import cache
+from lossprism.explorer.runtime.jobs import Cancelled
+from lossprism.explorer.sources.random_batch import RandomBatch, draw
 from tests.added_encoder import MadeEncoder
 from tests.sentences import raises_problem
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.lab.large.pair_table import PAGE, histogram, page
-from explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.lab.large.pair_table import PAGE, histogram, page
+from lossprism.explorer.lab.large.session import checked, open_batch
 from tests.sentences import raises_problem
 from tests.unit.lab.large.made import batch_of
 

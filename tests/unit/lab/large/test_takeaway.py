@@ -10,14 +10,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from explorer.lab.large.batch import in_order
-from explorer.lab.large.blocks import Window
-from explorer.lab.large.corrections import corrected
-from explorer.lab.large.figure import FACETS, histogram_figure, legend_of, map_figure
-from explorer.lab.large.files import read_pairs
-from explorer.lab.large.remarks import judged
-from explorer.lab.large.session import checked, open_batch
-from explorer.lab.large.takeaway import (
+from lossprism.explorer.lab.large.batch import in_order
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.corrections import corrected
+from lossprism.explorer.lab.large.figure import FACETS, histogram_figure, legend_of, map_figure
+from lossprism.explorer.lab.large.files import read_pairs
+from lossprism.explorer.lab.large.remarks import judged
+from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.lab.large.takeaway import (
     changes_csv,
     corrected_file,
     figures_csv,
@@ -27,9 +27,9 @@ from explorer.lab.large.takeaway import (
     suspects_file,
     terms_csv,
 )
-from explorer.lab.large.text_buffer import Texts
-from explorer.runtime import downloads
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.large.text_buffer import Texts
+from lossprism.explorer.runtime import downloads
+from lossprism.explorer.runtime.problem import Problem
 from tests.plain_numbers import table_of, text_columns
 from tests.unit.lab.large.made import batch_of
 

@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from explorer.lab.large import text_buffer
-from explorer.lab.large.batch import Numbered
-from explorer.lab.large.text_buffer import Texts, holding
-from explorer.runtime.memory_use import bytes_of
+from lossprism.explorer.lab.large import text_buffer
+from lossprism.explorer.lab.large.batch import Numbered
+from lossprism.explorer.lab.large.text_buffer import Texts, holding
+from lossprism.explorer.runtime.memory_use import bytes_of
 
 TEXTS = ("", "One", "two\nlines", "Straße", "中文句子", "emoji 🙂", "Ünïcode", "", "a\0b", "ends")
 

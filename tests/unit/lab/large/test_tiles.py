@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-import losses
-from explorer.lab.large import blocks, tile_strips, tile_survey
-from explorer.lab.large.blocks import Window
-from explorer.lab.large.form_methods import offered
-from explorer.lab.large.session import checked, open_batch
+from lossprism import losses
+from lossprism.explorer.lab.large import blocks, tile_strips, tile_survey
+from lossprism.explorer.lab.large.blocks import Window
+from lossprism.explorer.lab.large.form_methods import offered
+from lossprism.explorer.lab.large.session import checked, open_batch
 from tests.unit.lab.large.made import batch_of, summed
 
 IN_BATCH = offered("in_batch")

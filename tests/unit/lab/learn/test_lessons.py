@@ -9,14 +9,14 @@ import re
 import pytest
 import torch
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import explore
-from explorer.lab.compare.split_batch import expected_of_parts, mechanics
-from explorer.lab.compare.what_if import Change, changed_batch
-from explorer.lab.learn import batch_measures, lesson_measurements, pictures
-from explorer.lab.learn.lesson import Chart, Lesson, Matrix, scene, with_parameters, write
-from explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
-from explorer.locale import LANGUAGES, catalogue, say
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.lab.compare.split_batch import expected_of_parts, mechanics
+from lossprism.explorer.lab.compare.what_if import Change, changed_batch
+from lossprism.explorer.lab.learn import batch_measures, lesson_measurements, pictures
+from lossprism.explorer.lab.learn.lesson import Chart, Lesson, Matrix, scene, with_parameters, write
+from lossprism.explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
+from lossprism.explorer.locale import LANGUAGES, catalogue, say
 
 MOST_WORDS = 90  # of a step, in English; as many characters as words of English in Chinese
 MOST_CHARACTERS = 200

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.lab.map.neighbours import neighbours_changed
-from explorer.lab.map.projections import NEIGHBOURS, principal_components
-from explorer.lab.map.sentence_map import map_of_run
-from explorer.lab.training.runs import Runs
-from explorer.lab.unit_vectors import directions
-from explorer.runtime.problem import Problem
-from explorer.web.pages.finetune.plans import read_plan
+from lossprism.explorer.lab.map.neighbours import neighbours_changed
+from lossprism.explorer.lab.map.projections import NEIGHBOURS, principal_components
+from lossprism.explorer.lab.map.sentence_map import map_of_run
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.unit_vectors import directions
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.pages.finetune.plans import read_plan
 from tests.unit.lab.training.conftest import train_here
 from tests.unit.web.test_wire import SMALL
 

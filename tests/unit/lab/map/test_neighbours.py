@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.lab.map import neighbours
-from explorer.lab.map.neighbours import nearest, neighbours_changed
+from lossprism.explorer.lab.map import neighbours
+from lossprism.explorer.lab.map.neighbours import nearest, neighbours_changed
 
 
 def on_a_circle(*degrees: float) -> np.ndarray:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.map import projections
-from explorer.lab.map.projections import embedded, is_installed, principal_components
+from lossprism.explorer.lab.map import projections
+from lossprism.explorer.lab.map.projections import embedded, is_installed, principal_components
 
 
 def made(rows: int = 30, width: int = 12, seed: int = 3) -> np.ndarray:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.map import sentence_map
-from explorer.lab.map.projections import principal_components
-from explorer.lab.map.sentence_map import cell_of_pair, map_of_scenario, project
-from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.map import sentence_map
+from lossprism.explorer.lab.map.projections import principal_components
+from lossprism.explorer.lab.map.sentence_map import cell_of_pair, map_of_scenario, project
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.random_batch import RandomBatch
 
 
 @pytest.mark.parametrize("loss", ["cosent", "info_nce"])

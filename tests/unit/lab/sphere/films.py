@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from explorer.core.resolved_scenario import Resolved, resolve
-from explorer.core.scenario import Scenario
-from explorer.lab.sphere.film import Film, Steps, film
-from explorer.lab.sphere.presets import BY_NAME
-from explorer.lab.sphere.start import Placed, Start, placed
+from lossprism.explorer.core.resolved_scenario import Resolved, resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.sphere.film import Film, Steps, film
+from lossprism.explorer.lab.sphere.presets import BY_NAME
+from lossprism.explorer.lab.sphere.start import Placed, Start, placed
 
 
 def resolved(loss: str, **parameters: object) -> Resolved:

@@ -9,15 +9,15 @@ import math
 import pytest
 import torch
 
-from explorer.core.explore import value_on
-from explorer.lab.sphere import measures as measured
-from explorer.lab.sphere.film import Move, Steps, check_reads, film
-from explorer.lab.sphere.film import _downhill as downhill
-from explorer.lab.sphere.optimisers import OPTIMISERS, tangent
-from explorer.lab.sphere.start import Placed, Start, placed
-from explorer.runtime.problem import Problem
-from losses import SHIPPED, alignment, uniformity
-from losses.geometry import unit
+from lossprism.explorer.core.explore import value_on
+from lossprism.explorer.lab.sphere import measures as measured
+from lossprism.explorer.lab.sphere.film import Move, Steps, check_reads, film
+from lossprism.explorer.lab.sphere.film import _downhill as downhill
+from lossprism.explorer.lab.sphere.optimisers import OPTIMISERS, tangent
+from lossprism.explorer.lab.sphere.start import Placed, Start, placed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import SHIPPED, alignment, uniformity
+from lossprism.losses.geometry import unit
 from tests.unit.lab.sphere.films import filmed, resolved
 
 FOUR_CLASSES = Start(points=24, classes=4)

@@ -7,11 +7,11 @@ import math
 import pytest
 import torch
 
-from explorer.core.batch import batch_of_vectors
-from explorer.lab.sphere.film import Steps, film
-from explorer.lab.sphere.presets import BY_NAME, PRESETS
-from explorer.lab.sphere.start import placed
-from explorer.locale import LANGUAGES, say
+from lossprism.explorer.core.batch import batch_of_vectors
+from lossprism.explorer.lab.sphere.film import Steps, film
+from lossprism.explorer.lab.sphere.presets import BY_NAME, PRESETS
+from lossprism.explorer.lab.sphere.start import placed
+from lossprism.explorer.locale import LANGUAGES, say
 from tests.unit.lab.sphere.films import cosines, films_of, resolved
 
 

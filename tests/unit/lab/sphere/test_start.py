@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.sphere.film import MAX_POINTS
-from explorer.lab.sphere.start import MAX_PAIRS, Start, placed, principal_places
-from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import RandomBatch
-from explorer.sources.textbook import load_example
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.sphere.film import MAX_POINTS
+from lossprism.explorer.lab.sphere.start import MAX_PAIRS, Start, placed, principal_places
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.sources.textbook import load_example
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

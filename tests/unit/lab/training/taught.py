@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from losses import LOSSES
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.losses import LOSSES
 from tests.tiny import sentence
 
 ON_LISTS = [

@@ -12,12 +12,12 @@ import pytest
 from huggingface_hub import ModelCard
 from markdown_it import MarkdownIt
 
-from explorer.lab.training import takeaway
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.model_card import SPELLED_OUT, on_repeats, section, shown
-from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
-from explorer.lab.training.run_records import Measured, PairCounts
-from explorer.sources.cells import read_sentence
+from lossprism.explorer.lab.training import takeaway
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.model_card import SPELLED_OUT, on_repeats, section, shown
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.run_records import Measured, PairCounts
+from lossprism.explorer.sources.cells import read_sentence
 from tests.hostile import HALF, TEXTS
 from tests.sentences import pattern_of
 from tests.unit.lab.training.conftest import SUMMARY

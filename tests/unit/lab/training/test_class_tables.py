@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from explorer.lab.doctor.class_dataset_checks import read_classes
-from explorer.lab.doctor.explore_scenarios import paired
-from explorer.lab.training.commands import add_to, train
-from explorer.lab.training.pair_sources import columns_read, pairs_of
-from explorer.lab.training.plan import TrainingData
-from explorer.sources import tables
+from lossprism.explorer.lab.doctor.class_dataset_checks import read_classes
+from lossprism.explorer.lab.doctor.explore_scenarios import paired
+from lossprism.explorer.lab.training.commands import add_to, train
+from lossprism.explorer.lab.training.pair_sources import columns_read, pairs_of
+from lossprism.explorer.lab.training.plan import TrainingData
+from lossprism.explorer.sources import tables
 
 INTENTS = [(f"say {word} for {name}", name) for name in ("alarm", "music", "rain", "news")
            for word in ("this", "that", "more", "less", "it all")]  # fmt: skip

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.lab.training.commands import (
+from lossprism.explorer.lab.training.commands import (
     _DATA_KNOBS,
     _KNOBS,
     _pairs,
@@ -21,25 +21,25 @@ from explorer.lab.training.commands import (
     compare,
     train,
 )
-from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.run_comparison import (
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.run_comparison import (
     Comparison,
     Group,
     GroupDifference,
     Spread,
     held_out_pairs,
 )
-from explorer.lab.training.run_difference_verdict import Difference
-from explorer.lab.training.run_file_reader import read_as
-from explorer.lab.training.run_records import (
+from lossprism.explorer.lab.training.run_difference_verdict import Difference
+from lossprism.explorer.lab.training.run_file_reader import read_as
+from lossprism.explorer.lab.training.run_records import (
     EvaluationRecord,
     FollowedRun,
     RecordedPlan,
     StepRecord,
 )
-from explorer.locale import say, spelled
-from explorer.runtime.json_encoding import plain
-from losses import LOSSES
+from lossprism.explorer.locale import say, spelled
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.losses import LOSSES
 
 STATUS = FollowedRun(
     id="",

@@ -9,17 +9,22 @@ import shutil
 import numpy as np
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
-from explorer.lab.training import commands, published_experiment, rank_changes, run_comparison
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.ended_run_scores import outcome
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.run_difference_verdict import Difference
-from explorer.lab.training.runs import Runs
-from explorer.lab.training.unseen_pairs import Unseen
-from explorer.locale import say
-from explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.training import (
+    commands,
+    published_experiment,
+    rank_changes,
+    run_comparison,
+)
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.ended_run_scores import outcome
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.run_difference_verdict import Difference
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.unseen_pairs import Unseen
+from lossprism.explorer.locale import say
+from lossprism.explorer.sources.encoders import EMBEDDED
 from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus, train_here
 
@@ -98,7 +103,7 @@ def test_other_held_out_pairs_do_not_compare(several):
 
 def test_the_order_of_the_data_is_that_of_the_seed(runs, trained):
     """Two losses under one seed see the same batches."""
-    from explorer.lab.training.recorder import Recorder
+    from lossprism.explorer.lab.training.recorder import Recorder
 
     seen = []
 

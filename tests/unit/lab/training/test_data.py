@@ -7,13 +7,13 @@ import random
 
 import pytest
 
-from explorer.lab.training import data
-from explorer.lab.training.data import Corpus, split
-from explorer.lab.training.data_augmentation import augmented, cut_off, reordered
-from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.trainer_inputs import classes_of, sentences_of
-from explorer.locale import title_word
-from losses import LOSSES
+from lossprism.explorer.lab.training import data
+from lossprism.explorer.lab.training.data import Corpus, split
+from lossprism.explorer.lab.training.data_augmentation import augmented, cut_off, reordered
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.trainer_inputs import classes_of, sentences_of
+from lossprism.explorer.locale import title_word
+from lossprism.losses import LOSSES
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.lab.training.conftest import corpus
 

@@ -7,13 +7,13 @@ import dataclasses
 import pytest
 import torch
 
-from explorer.lab.training import data, takeaway
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.recorder import Recorder
-from explorer.runtime.problem import Problem
-from explorer.sources.drawn_batches import SAMPLERS, Draw, drawn
-from explorer.sources.pairs import Pairs
-from losses.sentence_transformers import check_epoch, training_loss
+from lossprism.explorer.lab.training import data, takeaway
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.recorder import Recorder
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.drawn_batches import SAMPLERS, Draw, drawn
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses.sentence_transformers import check_epoch, training_loss
 from tests.tiny import static_model
 from tests.unit.lab.training.conftest import corpus
 from tests.unit.lab.training.taught import corpus as lists

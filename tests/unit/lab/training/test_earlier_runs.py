@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 
 PLAN = {"encoder": SCRATCH, "dimension": 8, "batch_size": 8, "evaluations": 4}
 # What the first version did not write.

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.lab.training import takeaway
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.runs import Runs
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.training import takeaway
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.runtime.problem import Problem
 from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import SUMMARY, corpus
 

@@ -9,11 +9,17 @@ import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
 
-from explorer.lab.training import commands, data, model_card
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.list_metrics import described, list_figures, lists_among, mrr, ndcg
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from losses.labels import LabelRules
+from lossprism.explorer.lab.training import commands, data, model_card
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.list_metrics import (
+    described,
+    list_figures,
+    lists_among,
+    mrr,
+    ndcg,
+)
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.losses.labels import LabelRules
 from tests.tiny import sentence
 
 RULES = LabelRules(2.5, (0.0, 5.0))

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from explorer.lab.training.held_out_metrics import area_under_curve, best_accuracy, correlations
-from explorer.lab.training.pair_influence import (
+from lossprism.explorer.lab.training.held_out_metrics import (
+    area_under_curve,
+    best_accuracy,
+    correlations,
+)
+from lossprism.explorer.lab.training.pair_influence import (
     FIGURES,
     accuracy_at_1,
     sampling_variance,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from explorer.lab.doctor.reference_values import sides_of
-from explorer.lab.training.plan import TrainingPlan
-from losses import LOSSES
+from lossprism.explorer.lab.doctor.reference_values import sides_of
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.losses import LOSSES
 from tests.unit.losses.made import inputs_for
 
 OFFERED = [

@@ -10,7 +10,7 @@ import pytest
 import torch
 from scipy.stats import pearsonr, spearmanr
 
-from explorer.lab.training.held_out_metrics import (
+from lossprism.explorer.lab.training.held_out_metrics import (
     HeldOut,
     area_under_curve,
     bands_of,

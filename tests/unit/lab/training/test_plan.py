@@ -8,9 +8,9 @@ import math
 
 import pytest
 
-from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
-from explorer.runtime.problem import Problem
-from losses import LOSSES
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
 
 
 def test_there_and_back():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.training import (
+from lossprism.explorer.lab.training import (
     data,
     model_card,
     rank_changes,
@@ -19,14 +19,14 @@ from explorer.lab.training import (
     takeaway,
     unseen_pairs,
 )
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.ended_run_scores import outcome
-from explorer.lab.training.held_out_metrics import HeldOut, own_places, retrieval
-from explorer.lab.training.pair_influence import LEADING, RETRIEVAL
-from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
-from explorer.lab.training.run_difference_verdict import gain
-from explorer.runtime.problem import Problem
-from losses import LOSSES
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.ended_run_scores import outcome
+from lossprism.explorer.lab.training.held_out_metrics import HeldOut, own_places, retrieval
+from lossprism.explorer.lab.training.pair_influence import LEADING, RETRIEVAL
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.run_difference_verdict import gain
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
 from tests.sentences import pattern_of
 
 WORDS = ("ab", "cde", "fig", "hut", "ijk", "lom", "nap", "quo", "rust", "vex", "wyz", "tub")

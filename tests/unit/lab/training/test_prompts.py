@@ -12,11 +12,11 @@ from datasets import Dataset
 from torch.nn.functional import cosine_similarity
 from transformers import set_seed
 
-from explorer.lab.training import starting_model, unseen_pairs
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.ended_run_scores import measured
-from explorer.lab.training.held_out_metrics import HeldOut, live_sample
-from explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training import starting_model, unseen_pairs
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.ended_run_scores import measured
+from lossprism.explorer.lab.training.held_out_metrics import HeldOut, live_sample
+from lossprism.explorer.lab.training.plan import TrainingPlan
 from tests.sentences import raises_problem
 from tests.tiny import save_bert
 from tests.unit.lab.training.taught import triplets

@@ -8,14 +8,14 @@ import os
 
 import pytest
 
-from explorer.lab.training import quota, run_comparison
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
-from explorer.lab.training.run_folder import all_runs
-from explorer.lab.training.session import train
-from explorer.runtime.budgets import budget
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import as_visitor
+from lossprism.explorer.lab.training import quota, run_comparison
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.run_folder import all_runs
+from lossprism.explorer.lab.training.session import train
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import as_visitor
 from tests.unit.lab.training.conftest import corpus
 
 PLAN = TrainingPlan(encoder=SCRATCH, dimension=8, steps=5, batch_size=8, evaluations=1)

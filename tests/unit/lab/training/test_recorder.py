@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.training import session as sessions
-from explorer.lab.training.held_out_metrics import HeldOut
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.lab.training import session as sessions
+from lossprism.explorer.lab.training.held_out_metrics import HeldOut
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.sources.encoders import EMBEDDED
 from tests.unit.lab.training.conftest import corpus
 
 PLAN = TrainingPlan(steps=20, batch_size=4, evaluations=5, learning_rate=1e-3)

@@ -8,14 +8,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from explorer.lab.training.pair_influence import spearman
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.remarks import gain_of, on_loss, remarks
-from explorer.lab.training.run_comparison import held_out_pairs, of_difference, on_gain
-from explorer.lab.training.run_difference_verdict import difference, gain
-from explorer.lab.training.run_folder import RunFolder
-from explorer.lab.training.runs import Runs
-from explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.lab.training.pair_influence import spearman
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.remarks import gain_of, on_loss, remarks
+from lossprism.explorer.lab.training.run_comparison import held_out_pairs, of_difference, on_gain
+from lossprism.explorer.lab.training.run_difference_verdict import difference, gain
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.locale import LANGUAGES, catalogue
 
 COUNT = 60
 

@@ -7,11 +7,17 @@ import math
 
 import pytest
 
-from explorer.lab.training import data, takeaway
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.plan import TrainingData
-from explorer.lab.training.trainer_inputs import Material, columns_for, examples, form_of, pairs_in
-from losses.labels import LabelRules
+from lossprism.explorer.lab.training import data, takeaway
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.plan import TrainingData
+from lossprism.explorer.lab.training.trainer_inputs import (
+    Material,
+    columns_for,
+    examples,
+    form_of,
+    pairs_in,
+)
+from lossprism.losses.labels import LabelRules
 from tests.unit.lab.training.taught import ON_LISTS, corpus, plan, taught_by, triplets
 
 RULES = LabelRules(1.5, (0.0, 3.0))
@@ -186,8 +192,8 @@ def test_the_card_and_the_script_say_what_a_batch_counts(runs, trained):
 
 
 def test_the_probe_batch_of_a_run_has_lists_and_their_teacher(runs, trained):
-    from explorer.core.scenario import Scenario
-    from explorer.lab.training import rank_changes
+    from lossprism.explorer.core.scenario import Scenario
+    from lossprism.explorer.lab.training import rank_changes
 
     name = trained(plan(loss="distill_kl"), corpus())
     probe = runs.probe(name)

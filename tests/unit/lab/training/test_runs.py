@@ -13,18 +13,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from explorer.lab.training import run_folder as folder
-from explorer.lab.training import runs as runs_module
-from explorer.lab.training import worker
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.run_folder import RunFolder
-from explorer.lab.training.run_process import one_gpu
-from explorer.lab.training.run_status import progress
-from explorer.lab.training.runs import Runs
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.lab.training import run_folder as folder
+from lossprism.explorer.lab.training import runs as runs_module
+from lossprism.explorer.lab.training import worker
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.run_process import one_gpu
+from lossprism.explorer.lab.training.run_status import progress
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus
 
@@ -65,7 +65,7 @@ def test_a_run_that_has_ended_has_all_its_records(runs, monkeypatch):
 
 
 def test_a_full_disk_ends_the_run_with_a_sentence(runs, monkeypatch):
-    from explorer.lab.training.recorder import Recorder
+    from lossprism.explorer.lab.training.recorder import Recorder
 
     def full(self):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -88,7 +88,7 @@ def test_a_folder_that_is_no_encoder_is_refused_at_once(runs, tmp_path):
 
 
 def test_a_root_that_cannot_be_written_is_said(tmp_path):
-    from explorer.lab.training.runs import Runs
+    from lossprism.explorer.lab.training.runs import Runs
 
     (tmp_path / "file").write_text("", encoding="utf-8")
     with raises_problem("training_no_folder"):

@@ -12,10 +12,10 @@ import torch
 from datasets import Dataset
 from transformers import set_seed
 
-from explorer.lab.training import data, rank_changes, starting_model, teacher_scores
-from explorer.lab.training.trainer_inputs import columns_for
-from explorer.runtime import jobs
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.training import data, rank_changes, starting_model, teacher_scores
+from lossprism.explorer.lab.training.trainer_inputs import columns_for
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.problem import Problem
 from tests.tiny import save_bert
 from tests.unit.lab.training.taught import corpus, plan, triplets
 

@@ -9,16 +9,16 @@ import shutil
 import numpy as np
 import pytest
 
-from explorer.core.own_loss import add_own_loss
-from explorer.lab.training import session as sessions
-from explorer.lab.training import takeaway
-from explorer.lab.training.data import Corpus, why_not
-from explorer.lab.training.held_out_metrics import live_sample
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.locale import say
-from explorer.runtime.problem import Problem
-from losses import LOSSES
-from losses.combined.names import RECIPES
+from lossprism.explorer.core.own_loss import add_own_loss
+from lossprism.explorer.lab.training import session as sessions
+from lossprism.explorer.lab.training import takeaway
+from lossprism.explorer.lab.training.data import Corpus, why_not
+from lossprism.explorer.lab.training.held_out_metrics import live_sample
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses import LOSSES
+from lossprism.losses.combined.names import RECIPES
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.lab.training.conftest import corpus
 
@@ -55,7 +55,7 @@ def test_a_sum_is_trained_again_by_its_script(runs, trained):
     code = takeaway.script(runs, name)
     assert 'training_loss("info_nce+angle")(' in code
     assert "weight_of_angle=0.5" in code
-    assert "from losses.sentence_transformers import training_loss" in code
+    assert "from lossprism.losses.sentence_transformers import training_loss" in code
 
 
 def test_parts_that_learn_from_other_data_are_refused_before_anything_is_trained():
@@ -175,7 +175,7 @@ def test_a_collapse_raises_the_alarm(runs, trained):
 
 def test_no_number_any_more(runs, trained, monkeypatch):
     """The run ends with the step, the pairs, and the model that still had numbers."""
-    from explorer.lab.training.recorder import Recorder
+    from lossprism.explorer.lab.training.recorder import Recorder
 
     noted = Recorder._note_loss
 
@@ -267,7 +267,7 @@ def test_a_gradient_that_is_no_number_changes_no_weight(runs, trained, monkeypat
     import torch
     from sentence_transformers import SentenceTransformer
 
-    from explorer.lab.training.recorder import Recorder
+    from lossprism.explorer.lab.training.recorder import Recorder
 
     def attach(self, trainer, own=Recorder.attach):
         own(self, trainer)
@@ -350,8 +350,8 @@ def test_nothing_left_to_move(bert, trained):
 def test_an_encoder_from_scratch_is_the_same_at_every_start():
     import torch
 
-    from explorer.lab.training.starting_model import from_scratch
-    from explorer.sources.textbook import load_example
+    from lossprism.explorer.lab.training.starting_model import from_scratch
+    from lossprism.explorer.sources.textbook import load_example
 
     sentences = load_example("graded_english").sentences + load_example("graded_chinese").sentences
     made = []
@@ -363,8 +363,8 @@ def test_an_encoder_from_scratch_is_the_same_at_every_start():
 
 
 def test_a_run_that_died_before_its_first_checkpoint_begins_again(runs, trained, monkeypatch):
-    from explorer.lab.training.recorder import Recorder
-    from explorer.lab.training.session import train
+    from lossprism.explorer.lab.training.recorder import Recorder
+    from lossprism.explorer.lab.training.session import train
 
     def die(self, args, state, control, own=Recorder.on_step_end, **more):
         own(self, args, state, control, **more)

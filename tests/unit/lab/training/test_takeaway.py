@@ -12,13 +12,13 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.lab.training import session, takeaway
-from explorer.lab.training.commands import _print_figures
-from explorer.lab.training.model_card import section
-from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
-from explorer.lab.training.remarks import gained
-from explorer.locale import say
-from explorer.runtime.json_encoding import plain
+from lossprism.explorer.lab.training import session, takeaway
+from lossprism.explorer.lab.training.commands import _print_figures
+from lossprism.explorer.lab.training.model_card import section
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.remarks import gained
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.json_encoding import plain
 from tests.plain_numbers import table_of, text_columns
 from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus

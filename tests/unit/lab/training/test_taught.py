@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from explorer.lab.training import takeaway
-from explorer.lab.training.recorder import Recorder
-from explorer.lab.training.run_records import ExampleCount
-from losses import LOSSES
-from losses.geometry import cosine
+from lossprism.explorer.lab.training import takeaway
+from lossprism.explorer.lab.training.recorder import Recorder
+from lossprism.explorer.lab.training.run_records import ExampleCount
+from lossprism.losses import LOSSES
+from lossprism.losses.geometry import cosine
 from tests.tiny import save_bert
 from tests.unit.lab.training.taught import ON_LISTS, corpus, plan, taught_by, triplets
 

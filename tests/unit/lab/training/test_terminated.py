@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.run_comparison import start_all
-from explorer.lab.training.termination import ENDING, ended_with_us
+from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
+from lossprism.explorer.lab.training.run_comparison import start_all
+from lossprism.explorer.lab.training.termination import ENDING, ended_with_us
 
 
 class Started:
@@ -61,7 +61,7 @@ def test_a_command_that_goes_well_or_fails_ends_no_run():
 
 
 def test_of_several_runs_none_goes_on_where_one_cannot_be_started(monkeypatch):
-    monkeypatch.setattr("explorer.lab.training.quota.check_queue", lambda *_: None)
+    monkeypatch.setattr("lossprism.explorer.lab.training.quota.check_queue", lambda *_: None)
     runs = Started(fails_at=2)
     data = TrainingData(source="example", example="graded_english")
     with pytest.raises(OSError, match="no space"):

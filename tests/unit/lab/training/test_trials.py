@@ -7,9 +7,9 @@ import os
 
 import pytest
 
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.training import data
-from explorer.lab.training.parameter_trials import (
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.training import data
+from lossprism.explorer.lab.training.parameter_trials import (
     LEAST_RUNS,
     MAX_PAIRS,
     fitting,
@@ -19,12 +19,12 @@ from explorer.lab.training.parameter_trials import (
     trials,
     tried,
 )
-from explorer.lab.training.plan import TrainingPlan
-from explorer.runtime.budgets import budget
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import as_visitor, new_key
-from explorer.sources.pairs import Pairs
-from losses import LOSSES
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.sources.pairs import Pairs
+from lossprism.losses import LOSSES
 from tests.unit.lab.training.conftest import corpus
 
 

@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.setting_effect import on_settings, tried
-from explorer.locale import LANGUAGES, say
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.setting_effect import on_settings, tried
+from lossprism.explorer.locale import LANGUAGES, say
 
 
 def of(loss, figure, value=None, **more):

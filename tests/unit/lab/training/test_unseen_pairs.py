@@ -12,18 +12,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.lab.training import commands, run_comparison, unseen_pairs
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.ended_run_scores import HeldOutScores, outcome
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.run_folder import RunFolder
-from explorer.lab.training.run_records import Measured
-from explorer.lab.training.unseen_pairs import Unseen
-from explorer.locale import LANGUAGES, say, spelled
-from explorer.runtime import jobs
-from explorer.runtime.budgets import budget
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.lab.training import commands, run_comparison, unseen_pairs
+from lossprism.explorer.lab.training.data import Corpus
+from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, outcome
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.lab.training.run_records import Measured
+from lossprism.explorer.lab.training.unseen_pairs import Unseen
+from lossprism.explorer.locale import LANGUAGES, say, spelled
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from tests.sentences import pattern_of
 from tests.unit.lab.training.conftest import SUMMARY, corpus
 

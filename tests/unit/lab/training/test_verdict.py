@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.lab.training.pair_influence import Measured, independent_pairs, repeats, spearman
-from explorer.lab.training.run_comparison import rounded, signed_ends
-from explorer.lab.training.run_difference_verdict import (
+from lossprism.explorer.lab.training.pair_influence import (
+    Measured,
+    independent_pairs,
+    repeats,
+    spearman,
+)
+from lossprism.explorer.lab.training.run_comparison import rounded, signed_ends
+from lossprism.explorer.lab.training.run_difference_verdict import (
     LEAST_SEEDS,
     by_chance,
     difference,

@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from losses import LOSSES
-from losses.duplicate_text_masks import same_text
-from losses.geometry import cosine_matrix
-from losses.kernels.cell_terms import (
+from lossprism.losses import LOSSES
+from lossprism.losses.duplicate_text_masks import same_text
+from lossprism.losses.geometry import cosine_matrix
+from lossprism.losses.kernels.cell_terms import (
     log_logistic_weights,
     logistic_terms,
     logistic_weights_,

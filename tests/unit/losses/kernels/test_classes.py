@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-import losses
-from losses import LOSSES, geometry
-from losses.kernels import class_losses as by_blocks
-from losses.kernels import mined_triplets as by_mining
-from losses.kernels import small_batch as at_once
+from lossprism import losses
+from lossprism.losses import LOSSES, geometry
+from lossprism.losses.kernels import class_losses as by_blocks
+from lossprism.losses.kernels import mined_triplets as by_mining
+from lossprism.losses.kernels import small_batch as at_once
 from tests.unit.losses.made import case, saved_bytes
 
 SIZE = 41  # no multiple of a block

@@ -6,9 +6,9 @@ from functools import cache
 import pytest
 import torch
 
-from losses import LOSSES, cosent, pairwise_hinge, weighted_cosent
-from losses.kernels import log1p_ordered_sum_exp, ordered_log_sum, pairwise_sums
-from losses.kernels.ordered_log_sum import distinct_levels, levels_in_order, sort_keys
+from lossprism.losses import LOSSES, cosent, pairwise_hinge, weighted_cosent
+from lossprism.losses.kernels import log1p_ordered_sum_exp, ordered_log_sum, pairwise_sums
+from lossprism.losses.kernels.ordered_log_sum import distinct_levels, levels_in_order, sort_keys
 from tests.unit.losses.made import case, saved_bytes
 
 SIZES = (1, 2, 3, 7, 64, 193, 500, 1030)

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from losses import LOSSES
-from losses.kernels.stable_functions import LEAST, exp_, flush_
+from lossprism.losses import LOSSES
+from lossprism.losses.kernels.stable_functions import LEAST, exp_, flush_
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from losses import LOSSES
-from losses.kernels import tiled
-from losses.prototypes import softmax
+from lossprism.losses import LOSSES
+from lossprism.losses.kernels import tiled
+from lossprism.losses.prototypes import softmax
 from tests.unit.losses.made import case, saved_bytes
 
 IN_BATCH = ("info_nce", "nt_xent", "nce", "siglip")

@@ -7,8 +7,8 @@ import time
 import pytest
 import torch
 
-from losses import LOSSES
-from losses.kernels import pairwise_sums
+from lossprism.losses import LOSSES
+from lossprism.losses.kernels import pairwise_sums
 
 CONVENTIONS = [
     (spec.name, one.name)

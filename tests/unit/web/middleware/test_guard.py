@@ -12,7 +12,13 @@ from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute
 from starlette.websockets import WebSocketDisconnect
 
-from explorer.web.middleware.guard import FRAMES, Guard, Names, frame_ancestors, known_names
+from lossprism.explorer.web.middleware.guard import (
+    FRAMES,
+    Guard,
+    Names,
+    frame_ancestors,
+    known_names,
+)
 
 HERE = "127.0.0.1:7860"
 PAGES = ["/", "/compare", "/doctor", "/large", "/finetune"]

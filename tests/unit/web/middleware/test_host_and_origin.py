@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from explorer.web.middleware.host_and_origin import KnowsHost, names_this_computer
+from lossprism.explorer.web.middleware.host_and_origin import KnowsHost, names_this_computer
 
 APPLICATION = FastAPI(middleware=[Middleware(KnowsHost)])
 

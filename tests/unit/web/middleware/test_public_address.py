@@ -9,9 +9,9 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.testclient import TestClient
 from gradio.route_utils import get_root_url
 
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.web.hosting import KnowsVisitor
-from explorer.web.middleware.public_address import KnowsAddress, read_address
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.web.hosting import KnowsVisitor
+from lossprism.explorer.web.middleware.public_address import KnowsAddress, read_address
 
 PUBLIC = "https://example.org/losses"
 CLAIMS = {

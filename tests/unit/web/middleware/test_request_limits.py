@@ -14,15 +14,15 @@ from fastapi import Body, FastAPI, Request
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from explorer.runtime.budgets import budget
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.processes import allow_connections
-from explorer.runtime.visitors import new_key
-from explorer.web.hosting import answer_soon, health
-from explorer.web.middleware import request_limits
-from explorer.web.middleware.asgi import Message
-from explorer.web.middleware.request_limits import Bounded, Line
-from explorer.web.middleware.visitor_key import HEADER
+from lossprism.explorer.runtime.budgets import budget
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.processes import allow_connections
+from lossprism.explorer.runtime.visitors import new_key
+from lossprism.explorer.web.hosting import answer_soon, health
+from lossprism.explorer.web.middleware import request_limits
+from lossprism.explorer.web.middleware.asgi import Message
+from lossprism.explorer.web.middleware.request_limits import Bounded, Line
+from lossprism.explorer.web.middleware.visitor_key import HEADER
 from tests.asgi_server import served
 from tests.loops import in_loop
 

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from starlette.responses import Response, StreamingResponse
 
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.limits import MIB
-from explorer.runtime.problem import Problem
-from explorer.runtime.response_memory import UNSENT
-from explorer.web.middleware.response_streaming import PIECE_BYTES, SendsInPieces
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_memory import UNSENT
+from lossprism.explorer.web.middleware.response_streaming import PIECE_BYTES, SendsInPieces
 
 BODY = bytes(range(256)) * (5 * MIB // 2 // 256) + b"the end"
 

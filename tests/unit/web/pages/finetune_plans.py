@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from explorer.runtime.json_encoding import plain
-from explorer.web.pages.finetune import plan_check as checking
-from explorer.web.pages.finetune import plans, state_entries
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.web.pages.finetune import plan_check as checking
+from lossprism.explorer.web.pages.finetune import plans, state_entries
 
 FIRST = state_entries.first_plan()
 

@@ -6,16 +6,16 @@ import dataclasses
 
 import pytest
 
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.claims.registry import claims, verdicts
-from explorer.lab.claims.trainings import TRAININGS
-from explorer.lab.training.data import load
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.runs import Runs
-from explorer.lab.training.session import train
-from explorer.sources.random_batch import RandomBatch
-from explorer.web.pages.claims import requests
-from explorer.web.pages.claims.page import page_data
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.claims.registry import claims, verdicts
+from lossprism.explorer.lab.claims.trainings import TRAININGS
+from lossprism.explorer.lab.training.data import load
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.lab.training.session import train
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.pages.claims import requests
+from lossprism.explorer.web.pages.claims.page import page_data
 from tests.tiny import save_bert
 from tests.unit.lab.training.conftest import train_here
 

@@ -7,21 +7,21 @@ import math
 
 import pytest
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.compare.compared_losses import ComparisonCache, compare
-from explorer.lab.compare.comparison_results import Side
-from explorer.lab.compare.split_batch import mechanics
-from explorer.lab.compare.vector_collapse import collapsing
-from explorer.lab.compare.what_if import Change, what_if
-from explorer.lab.sweep import curves
-from explorer.locale import LANGUAGES, catalogue
-from explorer.sources.textbook import load_example
-from explorer.web.pages.compare.questions import QUESTIONS
-from explorer.web.pages.compare.requests import SERVED
-from explorer.web.pages.compare.state_entries import compare_table
-from losses import LOSSES
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.compare.compared_losses import ComparisonCache, compare
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.compare.split_batch import mechanics
+from lossprism.explorer.lab.compare.vector_collapse import collapsing
+from lossprism.explorer.lab.compare.what_if import Change, what_if
+from lossprism.explorer.lab.sweep import curves
+from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.sources.textbook import load_example
+from lossprism.explorer.web.pages.compare.questions import QUESTIONS
+from lossprism.explorer.web.pages.compare.requests import SERVED
+from lossprism.explorer.web.pages.compare.state_entries import compare_table
+from lossprism.losses import LOSSES
 from tests.wire import by_name
 
 ASK = by_name(SERVED)

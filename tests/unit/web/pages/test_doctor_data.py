@@ -8,18 +8,18 @@ import json
 import numpy as np
 import pytest
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
-from explorer.lab.doctor import dataset_reader
-from explorer.locale import say
-from explorer.runtime import downloads, uploads
-from explorer.runtime.jobs import Jobs
-from explorer.web import large_files
-from explorer.web.pages.doctor import data_source, dataset_requests
-from explorer.web.pages.doctor.data_source import SETS
-from explorer.web.pages.doctor.dataset_requests import SERVED
-from explorer.web.pages.doctor.state_entries import doctor_table
-from losses import LOSSES
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.doctor import dataset_reader
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime import downloads, uploads
+from lossprism.explorer.runtime.jobs import Jobs
+from lossprism.explorer.web import large_files
+from lossprism.explorer.web.pages.doctor import data_source, dataset_requests
+from lossprism.explorer.web.pages.doctor.data_source import SETS
+from lossprism.explorer.web.pages.doctor.dataset_requests import SERVED
+from lossprism.explorer.web.pages.doctor.state_entries import doctor_table
+from lossprism.losses import LOSSES
 from tests.downloads import file_of
 from tests.wire import by_name
 

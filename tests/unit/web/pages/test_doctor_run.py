@@ -9,15 +9,15 @@ import zlib
 import pytest
 import torch
 
-from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
-from explorer.lab.doctor.logs.log_link import LINK_BYTES
-from explorer.runtime import uploads
-from explorer.runtime.deployment_policy import DeploymentPolicy
-from explorer.web import large_files
-from explorer.web.pages.doctor import requests, run_requests
-from explorer.web.pages.doctor.run_requests import SERVED
-from losses.sentence_transformers.saved_batch import SavedBatch, write
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.doctor.logs.log_link import LINK_BYTES
+from lossprism.explorer.runtime import uploads
+from lossprism.explorer.runtime.deployment_policy import DeploymentPolicy
+from lossprism.explorer.web import large_files
+from lossprism.explorer.web.pages.doctor import requests, run_requests
+from lossprism.explorer.web.pages.doctor.run_requests import SERVED
+from lossprism.losses.sentence_transformers.saved_batch import SavedBatch, write
 from tests.wire import by_name
 
 ASK = by_name(SERVED)

@@ -8,13 +8,13 @@ from collections import Counter
 
 import pytest
 
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.variation_over_batches import COUNT
-from explorer.runtime.cache import Cache
-from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
-from explorer.web import request_scenario
-from explorer.web.pages.explore import requests
-from explorer.web.pages.explore.requests import SERVED
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.variation_over_batches import COUNT
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
+from lossprism.explorer.web import request_scenario
+from lossprism.explorer.web.pages.explore import requests
+from lossprism.explorer.web.pages.explore.requests import SERVED
 from tests.wire import by_name
 
 SERVER = by_name(SERVED)

@@ -11,18 +11,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.training import data
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.runs import Runs
-from explorer.runtime import downloads
-from explorer.runtime.cache import cache_folder
-from explorer.runtime.json_encoding import plain
-from explorer.runtime.problem import Problem
-from explorer.sources import textbook
-from explorer.sources.practice import PRACTICE, practice_pairs
-from explorer.web.pages.finetune import page, plans, requests, state_entries
-from losses import LOSSES
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.training import data
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.runtime import downloads
+from lossprism.explorer.runtime.cache import cache_folder
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import textbook
+from lossprism.explorer.sources.practice import PRACTICE, practice_pairs
+from lossprism.explorer.web.pages.finetune import page, plans, requests, state_entries
+from lossprism.losses import LOSSES
 from tests.downloads import file_of
 from tests.unit.web.pages.finetune_plans import FIRST, asked, check, describe, hand
 from tests.wire import by_name
@@ -100,7 +100,7 @@ def test_no_code_of_a_strangers_is_run():
 
 
 def test_a_loss_of_ones_own_goes_along(tmp_path):
-    from explorer.core.own_loss import add_own_loss
+    from lossprism.explorer.core.own_loss import add_own_loss
 
     path = tmp_path / "mine.py"
     path.write_text(

@@ -9,20 +9,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.training import data, published_experiment
-from explorer.lab.training.trainer_inputs import examples
-from explorer.runtime import jobs
-from explorer.runtime.cache import Cache
-from explorer.runtime.limits import PACES
-from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import as_visitor, new_key
-from explorer.sources.encoders import EMBEDDED
-from explorer.sources.practice import practice_pairs
-from explorer.web.pages.finetune import plan_check as checking
-from explorer.web.pages.finetune import plans
-from losses import LOSSES
-from losses.combined.names import RECIPES
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.training import data, published_experiment
+from lossprism.explorer.lab.training.trainer_inputs import examples
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.limits import PACES
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.practice import practice_pairs
+from lossprism.explorer.web.pages.finetune import plan_check as checking
+from lossprism.explorer.web.pages.finetune import plans
+from lossprism.losses import LOSSES
+from lossprism.losses.combined.names import RECIPES
 from tests.unit.web.pages.finetune_plans import FIRST, asked, check, hand
 
 

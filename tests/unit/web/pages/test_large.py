@@ -7,12 +7,12 @@ import threading
 
 import pytest
 
-from explorer.core.loss_lookup import as_registered, other_names
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.large.form_methods import offered
-from explorer.runtime.jobs import Jobs
-from explorer.web import large_files
-from explorer.web.pages.large import requests as large
+from lossprism.explorer.core.loss_lookup import as_registered, other_names
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.large.form_methods import offered
+from lossprism.explorer.runtime.jobs import Jobs
+from lossprism.explorer.web import large_files
+from lossprism.explorer.web.pages.large import requests as large
 from tests.sentences import raises_problem
 from tests.unit.lab.large.made import batch_of
 from tests.wire import by_name

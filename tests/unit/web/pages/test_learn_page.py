@@ -6,12 +6,12 @@ import dataclasses
 
 import pytest
 
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.learn.lesson import with_parameters
-from explorer.lab.learn.lessons import LESSONS, moments
-from explorer.runtime.number_format import json_number
-from explorer.web.pages.learn import requests
-from explorer.web.pages.learn.page import page_data
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.learn.lesson import with_parameters
+from lossprism.explorer.lab.learn.lessons import LESSONS, moments
+from lossprism.explorer.runtime.number_format import json_number
+from lossprism.explorer.web.pages.learn import requests
+from lossprism.explorer.web.pages.learn.page import page_data
 
 ASK = {function.__name__: function for function in requests.SERVED}
 

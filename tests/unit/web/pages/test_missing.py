@@ -8,9 +8,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from explorer.locale import say
-from explorer.web.pages.missing import page as missing
-from explorer.web.site import LINKS
+from lossprism.explorer.locale import say
+from lossprism.explorer.web.pages.missing import page as missing
+from lossprism.explorer.web.site import LINKS
 
 READER = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 HOSTILE = "/%3Cscript%3Ealert(1)%3C/script%3E/%22%20onload=x"

@@ -8,13 +8,13 @@ import time
 import numpy as np
 import pytest
 
-from explorer.core.scenario import Data, Scenario
-from explorer.lab.sphere.film import MAX_MOVES
-from explorer.lab.sphere.presets import PRESETS
-from explorer.runtime.json_encoding import plain
-from explorer.web.pages.sphere import requests
-from explorer.web.pages.sphere.page import page_data
-from explorer.web.pages.sphere.state_entries import sphere_table
+from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.sphere.film import MAX_MOVES
+from lossprism.explorer.lab.sphere.presets import PRESETS
+from lossprism.explorer.runtime.json_encoding import plain
+from lossprism.explorer.web.pages.sphere import requests
+from lossprism.explorer.web.pages.sphere.page import page_data
+from lossprism.explorer.web.pages.sphere.state_entries import sphere_table
 from tests.unit.lab.sphere.films import films_of
 
 ASK = {function.__name__: function for function in requests.SERVED}

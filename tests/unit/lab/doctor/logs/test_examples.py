@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from explorer.lab.doctor.logs.examples import EXAMPLES
-from explorer.lab.doctor.logs.findings import examine_run
+from lossprism.explorer.lab.doctor.logs.examples import EXAMPLES
+from lossprism.explorer.lab.doctor.logs.findings import examine_run
 
 MATTER = {
     "collapsed": "at_collapse",

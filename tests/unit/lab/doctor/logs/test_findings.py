@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.known_loss_and_batch import Known, sides_for
-from explorer.lab.doctor.logs.findings import examine_run, too_short_for
-from explorer.lab.doctor.logs.log import Log, curves_of
-from explorer.lab.doctor.logs.run_comparison import compare_runs
-from explorer.lab.doctor.logs.run_report import lines
-from explorer.locale import say
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.logs.findings import examine_run, too_short_for
+from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
+from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
+from lossprism.explorer.lab.doctor.logs.run_report import lines
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.problem import Problem
 from tests.sentences import pattern_of
 
 

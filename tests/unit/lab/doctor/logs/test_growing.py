@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import pytest
 
-from explorer.lab.doctor.logs.run_reader import read_content
-from explorer.runtime.limits import MIB
-from explorer.runtime.problem import Problem
-from explorer.sources import delimited, table_parser
+from lossprism.explorer.lab.doctor.logs.run_reader import read_content
+from lossprism.explorer.runtime.limits import MIB
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources import delimited, table_parser
 from tests.unit.lab.doctor.logs.test_read import FIRST, event, record
 from tests.unit.sources.test_odd_files import calls_of
 

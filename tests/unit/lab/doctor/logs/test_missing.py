@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.known_loss_and_batch import Known
-from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.run_reader import is_run, read_content
-from explorer.lab.doctor.logs.run_report import about
-from explorer.locale import say
-from explorer.runtime.number_format import display_number
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.logs.findings import examine_run
+from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_content
+from lossprism.explorer.lab.doctor.logs.run_report import about
+from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.problem import Problem
 from tests.sentences import pattern_of
 from tests.unit.lab.doctor.logs.test_findings import FALLING, MNRL, log, names
 

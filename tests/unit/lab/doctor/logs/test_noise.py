@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from explorer.lab.doctor.logs.curve_noise import Noise, noise_of, noise_of_evaluations, noise_of_few
-from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.held_out_findings import on_figure, on_held_out
-from explorer.lab.doctor.logs.log import Curve, log_of
+from lossprism.explorer.lab.doctor.logs.curve_noise import (
+    Noise,
+    noise_of,
+    noise_of_evaluations,
+    noise_of_few,
+)
+from lossprism.explorer.lab.doctor.logs.findings import examine_run
+from lossprism.explorer.lab.doctor.logs.held_out_findings import on_figure, on_held_out
+from lossprism.explorer.lab.doctor.logs.log import Curve, log_of
 from tests.judgements import rate
 from tests.judgements.logs import among, held_out, plateau
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from sentence_transformers.sentence_transformer import losses as bi
 
-from explorer.lab.doctor.logs import log, tensorboard_events
-from explorer.lab.doctor.logs.findings import side_of
-from explorer.lab.doctor.logs.run_reader import is_run, read_content, read_run
-from explorer.runtime.problem import Problem
-from losses.sentence_transformers import PrismCallback
-from losses.sentence_transformers.class_recognition import CALLBACK_RECORD
+from lossprism.explorer.lab.doctor.logs import log, tensorboard_events
+from lossprism.explorer.lab.doctor.logs.findings import side_of
+from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_content, read_run
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.sentence_transformers import PrismCallback
+from lossprism.losses.sentence_transformers.class_recognition import CALLBACK_RECORD
 from tests.sentences import raises_problem
 from tests.tiny import static_model
 from tests.unit.losses.test_prism import BATCH, rows, trained

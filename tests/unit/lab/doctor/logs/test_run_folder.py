@@ -8,14 +8,14 @@ import math
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.log import Log, curves_of
-from explorer.lab.doctor.logs.run_reader import read_run
-from explorer.lab.doctor.logs.run_reference_values import marks_of
-from explorer.lab.doctor.logs.run_report import about
-from explorer.lab.training.teacher_scores import VECTORS
-from explorer.runtime.arrays import save_array
-from losses import LOSSES, SHIPPED
+from lossprism.explorer.lab.doctor.logs.findings import examine_run
+from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
+from lossprism.explorer.lab.doctor.logs.run_reader import read_run
+from lossprism.explorer.lab.doctor.logs.run_reference_values import marks_of
+from lossprism.explorer.lab.doctor.logs.run_report import about
+from lossprism.explorer.lab.training.teacher_scores import VECTORS
+from lossprism.explorer.runtime.arrays import save_array
+from lossprism.losses import LOSSES, SHIPPED
 
 
 def test_negatives_that_came_as_triplets_stand_among_the_candidates(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.lab.doctor.pasted_input import read_pasted
+from lossprism.explorer.lab.doctor.pasted_input import read_pasted
 
 POINTS = [(10, 0.69), (20, 0.652), (30, 0.61), (1000, 0.5)]
 

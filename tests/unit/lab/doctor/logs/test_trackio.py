@@ -8,9 +8,9 @@ import tracemalloc
 
 import pytest
 
-from explorer.lab.doctor.logs import trackio
-from explorer.lab.doctor.logs.run_reader import read_content, read_run
-from explorer.runtime.problem import Problem
+from lossprism.explorer.lab.doctor.logs import trackio
+from lossprism.explorer.lab.doctor.logs.run_reader import read_content, read_run
+from lossprism.explorer.runtime.problem import Problem
 from tests.sentences import raises_problem
 
 

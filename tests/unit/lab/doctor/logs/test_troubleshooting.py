@@ -8,11 +8,11 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from explorer.locale import LANGUAGES, catalogue
-from explorer.runtime import uploads
-from explorer.web import large_files
-from explorer.web.pages.doctor import dataset_requests, run_requests
-from explorer.web.pages.doctor.state_entries import doctor_table
+from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.runtime import uploads
+from lossprism.explorer.web import large_files
+from lossprism.explorer.web.pages.doctor import dataset_requests, run_requests
+from lossprism.explorer.web.pages.doctor.state_entries import doctor_table
 from tests.judgements.troubleshooting import DOCUMENT, RATES, ROOMS, document, findings, link
 from tests.planted import HEAD
 from tests.wire import by_name

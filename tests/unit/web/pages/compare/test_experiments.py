@@ -10,17 +10,17 @@ import math
 import numpy as np
 import pytest
 
-from explorer.core.batch import make_batch
-from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario
-from explorer.runtime.deployment_policy import HOSTED
-from explorer.runtime.visitors import new_key
-from explorer.sources.random_batch import RandomBatch
-from explorer.web.hosting import with_headers
-from explorer.web.middleware.visitor_key import HEADER
-from explorer.web.pages.compare import experiments, sweep
-from explorer.web.pages.compare.experiments import EXPERIMENTS, MAX_CELLS
-from explorer.web.pages.compare.sweep import SWEEP
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.visitors import new_key
+from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.hosting import with_headers
+from lossprism.explorer.web.middleware.visitor_key import HEADER
+from lossprism.explorer.web.pages.compare import experiments, sweep
+from lossprism.explorer.web.pages.compare.experiments import EXPERIMENTS, MAX_CELLS
+from lossprism.explorer.web.pages.compare.sweep import SWEEP
 from tests.wire import by_name
 
 FUNCTIONS = by_name([SWEEP, *EXPERIMENTS])

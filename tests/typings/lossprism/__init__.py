@@ -1,0 +1,1 @@
+../../../lossprism/__init__.py

@@ -1,0 +1,1 @@
+../../../lossprism/bare_names.py
