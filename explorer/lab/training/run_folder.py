@@ -37,7 +37,7 @@ from lossprism.explorer.lab.training.run_file_reader import (
     read_object,
     records_in,
 )
-from lossprism.explorer.lab.training.run_process import birth_of, is_running
+from lossprism.explorer.lab.training.run_process import is_running, start_of
 from lossprism.explorer.lab.training.run_records import (
     Probe,
     RunConfig,
@@ -298,12 +298,13 @@ class RunFolder:
         last = (run.ticket for run in all_runs(self.path.parent) if run.path != self.path)
         ticket = max(time.time_ns(), 1 + max(last, default=0))  # also where the clock was set back
         before = self._read_if_there("state.json", RunState)
+        born, after_boot = start_of(process)
         queued = RunState(
             state="queued",
             ticket=ticket,
             process=process,
-            born=psutil.Process(process).create_time(),
-            birth=birth_of(process),
+            born=born,
+            after_boot=after_boot,
             steps=before and before.steps,
         )
         self.write("state.json", queued)

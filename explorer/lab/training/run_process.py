@@ -1,39 +1,40 @@
-"""The process of a run, told apart from later ones of the same number."""
+"""The process of a run, distinguished from later ones with the same number."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import psutil
 
 from lossprism.explorer.lab.training.run_records import RunState
 
-# The system counts from a start that moves when its clock is set.
-SAME_BIRTH_SECONDS = 10
+# The clock may be set between two readings of the start of a process.
+SAME_CLOCK_SECONDS = 10
+# The system counts the start of a process from its boot in hundredths of a second.
+SAME_TICK_SECONDS = 0.05
 
 
 def is_running(state: RunState) -> bool:
-    """True if the process of a run still runs."""
+    """Return True if the process of a run still runs."""
     try:
-        process = psutil.Process(state.process)
-        if state.birth:
-            same = state.birth == birth_of(state.process)
-        else:
-            same = abs(process.create_time() - state.born) < SAME_BIRTH_SECONDS
-        return same and process.status() != psutil.STATUS_ZOMBIE
+        clock, after_boot = start_of(state.process)
+        same = abs(clock - state.born) < SAME_CLOCK_SECONDS
+        if state.after_boot is not None:
+            same |= abs(after_boot - state.after_boot) < SAME_TICK_SECONDS
+        return same and psutil.Process(state.process).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 
 
-def birth_of(process: int) -> str:
-    """Identify the process of this number, whatever the clock is set to: the boot of the system and
-    the tick at which it started. "" where the system does not have them."""
-    try:
-        start = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        stat = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return ""
-    return f"{start} {stat.rpartition(')')[2].split()[19]}"  # its name may have spaces
+def start_of(process: int) -> tuple[float, float]:
+    """Return when the process of this number started: in seconds of the clock, and after the boot.
+
+    When the clock is set, Linux moves the first with it and keeps the second; macOS and Windows
+    keep the first and move the second.
+
+    Raises:
+        psutil.NoSuchProcess: if there is none.
+    """
+    booted, clock = psutil.boot_time(), psutil.Process(process).create_time()
+    return clock, clock - booted
 
 
 def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:

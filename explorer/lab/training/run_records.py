@@ -118,13 +118,13 @@ class RunConfig:
 @dataclass(frozen=True, kw_only=True)
 class RunState:
     """Contents of state.json: the state, the place in the queue, and the process of the run, which
-    is known by its start on the clock (`born`) and by the system (`birth`)."""
+    is known by its start: on the clock (`born`) or `after_boot`, in seconds."""
 
     state: RunStage
     ticket: int
     process: int = field(metadata=PROCESS)
     born: float
-    birth: str = ""
+    after_boot: float | None = None
     steps: int | None = None
     part: LoadedPart = "libraries"
     began: float | None = None

@@ -11,11 +11,12 @@ import time
 from dataclasses import replace
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from lossprism.explorer.lab.training import run_folder as folder
+from lossprism.explorer.lab.training import run_process, worker
 from lossprism.explorer.lab.training import runs as runs_module
-from lossprism.explorer.lab.training import worker
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder
@@ -238,22 +239,39 @@ def test_a_run_starts_while_another_process_comes_or_goes(runs, monkeypatch):
 
 
 @pytest.mark.parametrize("apart", [1.5, -3.0, 3600.0, -86400.0])
-def test_a_clock_that_is_set_ends_no_run(runs, apart):
+def test_a_clock_that_is_set_ends_no_run(runs, apart, monkeypatch):
+    """Linux moves the boot and the start of a process with its clock; other systems keep the start
+    and may move the boot."""
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
-    run.write("state.json", replace(run.state, born=run.state.born + apart))
-    assert run.is_alive == (bool(run.state.birth) or abs(apart) < 10)
+    born, booted = psutil.Process().create_time(), psutil.boot_time()
+    for moved_start, moved_boot in ((apart, apart), (0.0, apart), (0.0, 0.0)):
+        process = SimpleNamespace(create_time=lambda at=born + moved_start: at, status=str)
+        monkeypatch.setattr(run_process.psutil, "Process", lambda number, known=process: known)
+        monkeypatch.setattr(run_process.psutil, "boot_time", lambda at=booted + moved_boot: at)
+        assert run.is_alive
 
 
 def test_another_process_of_its_number_is_not_the_run(runs):
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
     state = run.state
-    run.write("state.json", replace(state, birth=f"{state.birth}0"))
-    assert run.is_alive == (not state.birth)
+    assert run.is_alive
+    for apart in (11.0, -3600.0):
+        later = replace(state, born=state.born + apart, after_boot=state.after_boot + apart)
+        run.write("state.json", later)
+        assert not run.is_alive
     for apart, alive in ((1.5, True), (3600.0, False)):  # as earlier versions wrote it
-        run.write("state.json", replace(state, birth="", born=state.born + apart))
+        run.write("state.json", replace(state, after_boot=None, born=state.born + apart))
         assert run.is_alive == alive
+
+
+def test_an_ended_process_is_not_the_run(runs):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
+    run.take_ticket(os.getpid())
+    none = next(number for number in range(2**22, 1, -1) if not psutil.pid_exists(number))
+    run.write("state.json", replace(run.state, process=none))
+    assert not run.is_alive
 
 
 @pytest.mark.parametrize(("free", "key"), [(2**19, "disk_full"), (2**30, "crashed")])
