@@ -11,6 +11,7 @@ import binascii
 import dataclasses
 import itertools
 import json
+import math
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -113,12 +114,16 @@ class Rules:
 
 @dataclass(frozen=True)
 class View:
-    """The view of the trace: a step by its place, one facet of it, the order, a pinned cell."""
+    """The view of the trace: a step by its place, one facet of it, the order, a pinned cell.
+
+    `colour_range` are the values at both ends of the colours; None takes those of the step.
+    """
 
     step: int | None = None
     facet: str = "value"
     order: str = "label"
     pinned: tuple[int, int] | None = None
+    colour_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -292,6 +297,16 @@ def _cell(value: object, where: str) -> tuple[int, int]:
     return row, column
 
 
+def _colour_range(value: object, where: str) -> tuple[float, float]:
+    ends = value if isinstance(value, list | tuple) else ()
+    if len(ends) != 2:
+        raise validation.misfit(where, value)
+    low, high = (_number(end, where) for end in ends)
+    if not -math.inf < low <= high < math.inf:
+        raise validation.misfit(where, value)
+    return low, high
+
+
 def _of_draw(name: str) -> validation.Reader:
     """Return a reader for a number of a `Draw`, in its range or at its default (unknown)."""
     low, high = RANGES[name]
@@ -326,6 +341,7 @@ _READERS: validation.Readers = {
     (View, "facet"): validation.one_of(FACETS),
     (View, "order"): validation.one_of(ORDERS),
     (View, "pinned"): validation.optional(_cell),
+    (View, "colour_range"): validation.optional(_colour_range),
 }
 
 # What Explore opens with: the default scene, and of its terms the weights.

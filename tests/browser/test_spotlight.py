@@ -101,7 +101,13 @@ def test_values_keep_their_range_where_it_is_fixed(page: Page) -> None:
     page.locator("#main-matrix [data-say='ui.keep_range']").click()
     first, second = after("20"), after("10")
     assert sum(a != b for a, b in zip(first, second, strict=True)) >= 0.2 * len(first)
+    ends = page.locator("#main-matrix .lp-legend-side").inner_text()
+    page.reload()  # the address has the range
+    settle(page)
+    assert page.locator("#main-matrix .lp-legend-side").inner_text() == ends
+    assert page.evaluate(PIXELS) == second
     page.locator("#main-matrix [data-say='ui.keep_range']").click()
+    assert page.locator("#main-matrix .lp-legend-side").inner_text() != ends
 
 
 def test_rows_have_their_sentences_label_and_score(page: Page) -> None:

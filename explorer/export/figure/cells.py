@@ -114,7 +114,9 @@ def cells_of(exploration: Exploration, shown: Shown, palette: Palette) -> Cells:
     is_weight = facet == "weight" and not two_tone
     least, largest = 0.0, 1.0
     if not (two_tone or is_weight):
-        least, largest = value_range(torch.from_numpy(values[np.isfinite(values)]), signed)
+        chosen = exploration.scenario.view.colour_range
+        ends = values[np.isfinite(values)] if chosen is None else np.array(chosen)
+        least, largest = value_range(torch.from_numpy(ends), signed)
     ramp = "mask" if two_tone else "diverging" if signed else "sequential"
     called = f"facet.{facet}"
     scale = (palette, values, masked, ramp, least, largest)

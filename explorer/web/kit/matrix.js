@@ -34,9 +34,9 @@ import { language, say } from "./words.js";
 
 /**
  * Cells and sides are places in the matrix as it lies.
- * `resting` is marked as the pinned one is, while none is pinned.
+ * `resting` is marked as the pinned one is, while none is pinned. The colours of numbers keep to `range`.
  * @typedef {import("./cell_frame.js").Marked & { layer?: string, order?: string, drawn?: number,
- *   resting?: Cell | null }} MatrixState
+ *   resting?: Cell | null, range?: [number, number] | null }} MatrixState
  */
 
 /**
@@ -50,7 +50,8 @@ import { language, say } from "./words.js";
  *   hasBar?: boolean, speak: (cell: Cell) => string }} Options
  */
 
-/** @typedef {["layer", string] | ["order", string] | ["point", Cell | null] | ["pick", Cell | null]} Told */
+/** @typedef {["layer", string] | ["order", string] | ["point", Cell | null] | ["pick", Cell | null]
+ *   | ["range", [number, number] | null]} Told */
 
 const MOST_IN_TABLE = 40;
 const WIDEST = 560;
@@ -76,8 +77,6 @@ export class Matrix {
     this.data = null;
     /** @type {MatrixState} */
     this.state = {};
-    /** @type {{ of: string, range: [number, number] }} */
-    this.kept = { of: "", range: [0, 0] }; // the range of colours of a step
     this.drawnAs = { step: "", shape: "", masked: false }; // what the picture before showed
     this.seen = { shape: "", top: 0, left: 0, rows: 1, columns: 1 }; // the part in view, in cells
     const { orders, words, orderId = null, tools = null, hasBar = true } = options;
@@ -88,7 +87,7 @@ export class Matrix {
     );
     this.sorting = h("label.lp-inline", {}, worded("span", words.sorted), this.order);
     // The colours of numbers follow their own range, or keep the one that they had when this was checked.
-    this.keeps = h("input", { type: "checkbox", onchange: () => this.draw() });
+    this.keeps = h("input", { type: "checkbox", onchange: () => this.emit("range", this.#rangeToKeep()) });
     this.keeping = h("label.lp-check", {}, this.keeps, worded("span", "ui.keep_range"));
     this.title = h("span.lp-formula");
     this.swatches = {
@@ -149,8 +148,10 @@ export class Matrix {
 
   /** @param {{ data?: MatrixData | null, state?: MatrixState }} next */
   update(next) {
+    const { range } = this.state;
     if (next.state) this.state = { ...this.state, ...next.state };
     if (next.data !== undefined) this.#take(next.data);
+    else if (this.state.range !== range) this.draw();
     else if (this.data) this.#mark();
     this.order.value = this.state.order ?? "";
   }
@@ -196,7 +197,8 @@ export class Matrix {
     const name = this.#layerName(data);
     const present = layer.kind === "mask" ? null : data.present;
     this.#leadOver(data, present !== null);
-    const range = this.#range(data, layer);
+    const range = layer.kind === "number" ? (this.state.range ?? null) : null;
+    this.keeps.checked = range !== null;
     const { rows, columns } = data;
     const found = frame.draw({ rows, columns, layer, present, view: seen, size, range, write: scaleOf(layer) });
     this.swatches.masked.hidden = !found.masked;
@@ -251,19 +253,10 @@ export class Matrix {
     this.drawnAs = { step, shape, masked };
   }
 
-  /**
-   * The range that the colours of this step keep; null where they follow what is in sight.
-   * @param {MatrixData} data
-   * @param {import("./cell_frame.js").Layer} layer
-   */
-  #range(data, { kind, values }) {
-    if (!this.keeps.checked || kind !== "number") {
-      this.kept.of = "";
-      return null;
-    }
-    const of = `${data.key}|${data.name}|${this.#layerName(data)}`;
-    if (this.kept.of !== of) this.kept = { of, range: rangeOf(values, data.columns, this.seen) };
-    return this.kept.range;
+  // The range of the values in sight where it is to be kept, else null.
+  #rangeToKeep() {
+    const { data } = this;
+    return this.keeps.checked && data ? rangeOf(this.#layer(data).values, data.columns, this.seen) : null;
   }
 
   /**

@@ -22,7 +22,7 @@ import { say } from "./words.js";
 
 /**
  * Cells are named by the items of their row and column, which outlive sorting.
- * @typedef {{ view: Pick<View, "facet" | "order" | "pinned">,
+ * @typedef {{ view: Pick<View, "facet" | "order" | "pinned" | "colour_range">,
  *   pointed: import("./types").Pointed, drawn: number }} PictureState
  */
 
@@ -82,7 +82,7 @@ class PictureView {
     this.emit = emit;
     /** @type {PictureState} */
     this.state = {
-      view: { facet: "value", order: "label", pinned: null },
+      view: { facet: "value", order: "label", pinned: null, colour_range: null },
       pointed: { pairs: [], cell: null, part: null },
       drawn: 0,
     };
@@ -112,7 +112,8 @@ class PictureView {
   /** @param {import("./matrix.js").Told} told what was done to the matrix */
   #hear(...[what, value]) {
     const { step } = this;
-    if (what === "layer") this.emit("view", { facet: value });
+    if (what === "layer") this.emit("view", { facet: value, colour_range: null });
+    else if (what === "range") this.emit("view", { colour_range: value });
     else if (what === "order") this.emit("view", { order: value });
     else if (what === "pick") this.#pick(value);
     else if (value && step) this.emit("point", pairsAt(step.shown, ...value), itemsAt(step, value), null);
@@ -168,6 +169,7 @@ class PictureView {
     return {
       layer: view.facet,
       order: view.order,
+      range: view.colour_range,
       drawn,
       cell: at,
       pinned: placeOf(step, view.pinned),
@@ -221,7 +223,7 @@ class PictureView {
     if (!this.step) return;
     const { steps, chosen } = this.step.picture;
     const from = steps.slice(0, chosen).findLastIndex((one) => one.name === of);
-    if (from >= 0) this.emit("view", { step: from });
+    if (from >= 0) this.emit("view", { step: from, colour_range: null });
     else this.emit("parameter", of);
   }
 

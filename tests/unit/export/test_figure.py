@@ -168,6 +168,12 @@ def test_the_legend_of_a_step_of_one_sign_says_least_and_largest():
     assert legend[-1] == display_number(float(labels.min()), 3)
 
 
+@pytest.mark.parametrize(("facet", "ends"), [("value", ["4", "0", "-4"]), ("weight", ["100%"])])
+def test_values_have_the_colours_of_a_fixed_range(facet, ends):
+    found = seen(step=names_of(seen()).index("differences"), facet=facet, colour_range=(-1, 4))
+    assert [text.replace("−", "-") for text in texts(drawn(found), "legend")][: len(ends)] == ends
+
+
 @pytest.mark.parametrize("scale", [1.0, 20.0, 500.0])
 def test_weights_have_one_scale_from_0_to_1_at_every_parameter(scale):
     found = seen(facet="weight", parameters={"scale": scale})

@@ -100,7 +100,11 @@ function Matrix({ channel, place, looked }) {
   channel.observe("pointed", "batch", "theme");
   const { batch, pointed, drawn } = channel;
   const { facet, order } = channel.store.state;
-  const state = { view: { facet, order, pinned: null }, pointed, drawn };
+  const stateWith = (/** @type {[number, number] | null} */ range) => ({
+    view: { facet, order, pinned: null, colour_range: range },
+    pointed,
+    drawn,
+  });
   const data = {
     picture: looked,
     batch,
@@ -109,18 +113,28 @@ function Matrix({ channel, place, looked }) {
   };
   // What these depend on is drawn again where they change; pointing only marks.
   const content = [looked, batch, language()];
+  const shown = `${looked.chosen} ${facet}`; // what a fixed range of colours is of
   const looks = `${facet} ${order} ${isDark()}`;
   return hosted({
     make: (root) => {
-      const view = pictureView(root, { hasBar: false }, (...message) => hear(channel, place, message));
-      return { view, content: /** @type {unknown[]} */ ([]), looks };
+      const range = /** @type {[number, number] | null} */ (null);
+      const made = { content: /** @type {unknown[]} */ ([]), looks, shown, range, stateWith };
+      const view = pictureView(root, { hasBar: false }, (...message) => {
+        hear(channel, place, message);
+        if (message[0] !== "view" || message[1].colour_range === undefined) return;
+        made.range = message[1].colour_range;
+        view.update({ state: made.stateWith(made.range) });
+      });
+      return Object.assign(made, { view });
     },
     update: (made) => {
       const isNew = content.some((one, i) => one !== made.content[i]);
+      if (made.shown !== shown) made.range = null;
+      const state = stateWith(made.range);
       made.view.update(isNew ? { data, state } : { state });
       if (!isNew && made.looks !== looks) made.view.redraw();
       made.content = content;
-      made.looks = looks;
+      Object.assign(made, { looks, shown, stateWith });
     },
   });
 }

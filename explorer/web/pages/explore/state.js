@@ -278,7 +278,7 @@ export class Scene extends BatchPage {
    * @param {import("../../wire").Scenario["parameters"]} parameters
    */
   choose(loss, convention = "", parameters = {}) {
-    this.set({ loss, convention, parameters, view: { step: null, pinned: null } });
+    this.set({ loss, convention, parameters, view: { step: null, pinned: null, colour_range: null } });
   }
 
   /**
@@ -396,7 +396,7 @@ export class Scene extends BatchPage {
 
   /** @param {number} step */
   goTo(step) {
-    this.set({ view: { step } }, { announce: false });
+    this.set({ view: { step, colour_range: null } }, { announce: false });
   }
 }
 

@@ -10,6 +10,7 @@ from lossprism.losses import LOSSES
 _KINDS: dict[str, Kind] = {
     **{"step": "whole", "threshold": "number", "pinned": "list", "reading": "object"},
     "label_range": "list",
+    "colour_range": "list",
 }
 
 
@@ -42,4 +43,5 @@ def scenario_table() -> list[Entry]:
         data__guide=step,
         data__teacher_model=step,
         view__pinned={"affects": "nothing"},
+        view__colour_range={"affects": "nothing"},
     )

@@ -203,7 +203,7 @@ function StepOfLoss({ channel }) {
     name: say("finetune.matrix_step"),
     value: String(picture.chosen),
     options: picture.steps.map((step, place) => [String(place), step.name]),
-    change: (place) => channel.probe.choose({ step: Number(place) }),
+    change: (place) => channel.probe.choose({ step: Number(place), colour_range: null }),
   });
 }
 

@@ -58,6 +58,7 @@ function matrix(root) {
       speak: (cell) => (step ? cellWords(step, ...cell) : ""),
     },
     (what, value) => {
+      if (what === "range") view.update({ state: { range: value } });
       if (what !== "point") return;
       view.update({ state: { cell: value } });
       words.textContent = value && step ? shortWords(step, value) : say("learn.hover");
@@ -81,7 +82,7 @@ function matrix(root) {
     const data = matrixData(step);
     data.rowAxis.factsAt = data.columnAxis.factsAt = () => null;
     data.title = "";
-    view.update({ data, state: { layer: facet } });
+    view.update({ data, state: { layer: facet, range: null } });
     words.textContent = say("learn.hover");
   }
   onTheme(() => view.draw());
