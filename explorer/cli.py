@@ -24,6 +24,7 @@ from lossprism.explorer.runtime.deployment_policy import (
     use_owner_policy,
 )
 from lossprism.explorer.runtime.single_storage_folder import keep_all_in
+from lossprism.version import VERSION
 
 if TYPE_CHECKING:
     from lossprism.explorer.core.scenario import Scenario
@@ -43,6 +44,7 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of all commands; `program` is its name in usage lines, by default the
     process's."""
     parser = argparse.ArgumentParser(prog=program, description=DESCRIPTION)
+    parser.add_argument("--version", action="version", version=f"LossPrism {VERSION}")
     parser.add_argument(
         "--host",
         default=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"),

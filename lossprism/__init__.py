@@ -10,11 +10,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lossprism.version import VERSION as __version__
+
 if not (Path(__file__).parent / "losses").is_dir():  # a checkout, not an installed wheel
     __path__.append(str(Path(__file__).parent.parent))
     from lossprism.bare_names import find_bare_names
 
     find_bare_names(first=True)
+
+
+__all__ = ["__version__", "show"]
 
 
 def __getattr__(name: str) -> object:

@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from lossprism.explorer.runtime.version import VERSION
+from tests.interpreters import promised
 from tests.statements import statements
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -132,5 +132,10 @@ def test_every_python_that_is_promised_is_named_in_the_readme():
     assert f"Python 3.{low} to 3.{int(high) - 1}." in readme
 
 
-def test_the_version_is_that_of_the_package():
-    assert PROJECT["version"] == VERSION
+def test_the_classifiers_name_the_pythons_that_are_promised():
+    minors = [
+        int(found[1])
+        for line in PROJECT["classifiers"]
+        if (found := re.fullmatch(r"Programming Language :: Python :: 3\.(\d+)", line))
+    ]
+    assert [f"3.{minor}" for minor in minors] == promised()

@@ -23,7 +23,7 @@ from gradio.utils import LRUCache, error_payload
 
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_memory import UNSENT, json_bytes
-from lossprism.explorer.runtime.version import VERSION
+from lossprism.version import VERSION
 
 __all__ = [
     "FnIndexInferError",  # raised for an endpoint of no such name

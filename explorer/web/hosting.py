@@ -46,6 +46,7 @@ from lossprism.explorer.web.middleware.visitor_key import (
     kept_key,
     sent_key,
 )
+from lossprism.version import VERSION
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _headers: ContextVar[Mapping[str, str]] = ContextVar("headers", default=NO_HEADERS)
@@ -149,6 +150,7 @@ def health() -> Json:
     beside = sum(worker.memory for worker in worker_process.WORKERS)
     return {
         "alive": True,
+        "version": VERSION,
         "middling": _counts(MIDDLING),
         "heavy": _counts(HEAVY),
         "trainings": sum(run.is_live() for run in all_runs(default_runs().root)),

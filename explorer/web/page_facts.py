@@ -71,11 +71,12 @@ class Example:
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """Facts for every page; `counts` names the values that are grouped by thousands, `scenario` is
-    the table of Explore's state, `defaults` its first values; `hosted` is null at home. `groups`
-    are those of losses, in order; `paired` the axes whose places are pairs, `by_pair` those named
-    by a pair. `names` are the other names of losses, each with the loss and a convention, "" for
-    ours."""
+    the table of Explore's state, `defaults` its first values; `hosted` is null at home; `version`
+    is that of LossPrism. `groups` are those of losses, in order; `paired` the axes whose places are
+    pairs, `by_pair` those named by a pair. `names` are the other names of losses, each with the
+    loss and a convention, "" for ours."""
 
+    version: str
     pages: list[PageLink]
     hosted: Hosted | None
     counts: list[str]

@@ -77,6 +77,7 @@ from lossprism.explorer.web.pages.map import page as map_page
 from lossprism.explorer.web.pages.missing import page as missing
 from lossprism.explorer.web.pages.sphere import page as sphere_page
 from lossprism.explorer.web.server_functions import FORGET
+from lossprism.version import VERSION
 
 HEALTH = APIRoute("/healthz", watched, include_in_schema=False)
 
@@ -222,6 +223,7 @@ def page_data(first: Scenario) -> dict[str, Facts]:
     """Return each page's initial data, by its folder."""
     hosted = facts()
     shared = {
+        "version": VERSION,
         "pages": [PageLink(path, key) for path, key in LINKS],
         "hosted": None if hosted is None else Hosted(**hosted),
         **explore_page.shared_data(first),

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.web.site import PAGES
+from lossprism.version import VERSION
 from tests.browser import axe
 from tests.browser.reading import (
     PROBLEM,
@@ -245,6 +246,10 @@ def test_the_buttons_of_the_header_are_on_one_line_of_a_telephone(
         page.goto(f"{server.address}/{path}", wait_until="domcontentloaded")
         expect(page.locator("#lp-language")).to_be_visible()
         assert len(page.evaluate(TOPS_OF_BUTTONS)) == 1, path
+
+
+def test_the_version_stands_beside_the_name(page: Page) -> None:
+    expect(page.locator("nav").get_by_text(VERSION, exact=True)).to_be_visible()
 
 
 def test_a_fingertip_hits_every_control(

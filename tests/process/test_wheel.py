@@ -16,6 +16,7 @@ import pytest
 
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.web.assets import PALETTE
+from lossprism.version import VERSION
 from tests.browser.serving import STOP_S
 from tests.unit.export.test_interactive import data_in
 
@@ -92,6 +93,8 @@ def test_it_asks_for_torch_alone_and_offers_the_extras(wheel):
         lines = packed.read(about).decode().split("\n\n")[0].splitlines()
     always = [line for line in lines if line.startswith("Requires-Dist:") and ";" not in line]
     assert always == ["Requires-Dist: torch>=2.8"]
+    assert f"Version: {VERSION}" in lines
+    assert "Classifier: Typing :: Typed" in lines
     assert {f"Provides-Extra: {extra}" for extra in ("app", "train", "dev")} <= set(lines)
 
 
@@ -156,6 +159,7 @@ def test_it_works_beside_modules_called_losses_and_explorer(installed, hostile):
     assert first.startswith("1.31"), done.stderr
     assert second.endswith("True")
     assert done.stderr.splitlines()[-1] == "ImportError: a module of the user"
+    assert run(installed / "lossprism", "--version", cwd=hostile) == f"LossPrism {VERSION}\n"
     said = run(installed / "lossprism", "explain", "5.545", cwd=hostile)
     assert "SigLIP" in said
 

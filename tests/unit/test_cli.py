@@ -11,6 +11,7 @@ from lossprism.explorer.lab.doctor import commands, number_explanation
 from lossprism.explorer.locale import catalogue
 from lossprism.explorer.web.pages.compare.questions import OPENING, QUESTIONS
 from lossprism.losses import LOSSES
+from lossprism.version import VERSION
 
 
 def broken(*_, **__):
@@ -19,6 +20,13 @@ def broken(*_, **__):
 
 def lacking(*_, **__):
     raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+
+def test_the_version_is_printed(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["lossprism", "--version"])
+    with pytest.raises(SystemExit, match="0"):
+        cli.main()
+    assert capsys.readouterr().out == f"LossPrism {VERSION}\n"
 
 
 @pytest.fixture

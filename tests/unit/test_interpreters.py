@@ -8,7 +8,7 @@ from tests import interpreters
 
 
 def test_the_promised_ones_are_those_of_pyproject():
-    assert interpreters.promised() == ["3.11", "3.12", "3.13"]
+    assert interpreters.promised() == ["3.11", "3.12", "3.13", "3.14"]
 
 
 def test_the_one_that_runs_this_is_present():
@@ -19,7 +19,7 @@ def test_the_one_that_runs_this_is_present():
 
 @pytest.mark.parametrize("fails", [(), ("3.12",)])
 def test_one_that_fails_is_named_and_none_that_is_absent_counts(monkeypatch, capsys, fails):
-    monkeypatch.setattr(interpreters, "present", lambda v: None if v == "3.13" else v)
+    monkeypatch.setattr(interpreters, "present", lambda v: None if v in ("3.13", "3.14") else v)
     asked = []
 
     def tried(python, folder, arguments):

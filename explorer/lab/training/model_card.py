@@ -24,6 +24,7 @@ from lossprism.explorer.lab.training.run_records import (
 from lossprism.explorer.lab.training.trainer_inputs import CLASSES, PAIRS
 from lossprism.explorer.locale import catalogue, say
 from lossprism.explorer.runtime.number_format import display_number, fixed
+from lossprism.version import VERSION
 
 # What makes markup, a formula or a link of a text, in Markdown as GitHub and the hub read it.
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~:@&$^]|(?<=www)\.", re.IGNORECASE)
@@ -77,6 +78,7 @@ def section(
     rows = [
         ("Loss", f"{plan.loss} {json.dumps(plan.settings)}"),
         ("Convention", plan.convention or "LossPrism"),
+        ("Version of LossPrism", VERSION),
         ("Data", _named(plan.data)),
         ("Pairs", f"{pairs.train} to learn from, {pairs.held_out} held out"),
         ("Labels", "read as {} to {}".format(*map(display_number, summary.label_range))),

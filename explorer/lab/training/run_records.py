@@ -103,10 +103,12 @@ class RecordedRules:
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """Contents of config.json: the plan as it was stored, and what its data turned out to be."""
+    """Contents of config.json: the plan as it was stored, and what its data turned out to be;
+    `version` is the version of LossPrism that began the run, "" before it was recorded."""
 
     plan: dict[str, object]
     created: float
+    version: str = ""
     device: str | None = None
     skipped: int = 0
     shared: int = 0

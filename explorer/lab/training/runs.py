@@ -54,6 +54,7 @@ from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.problem import Problem, logged
 from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.encoders import check_download
+from lossprism.version import VERSION
 
 HOME = Path(__file__).resolve().parents[3]
 # Between the name of a shared run and the token of its link.
@@ -126,6 +127,7 @@ class Runs:
                 plan=plan.to_json(),
                 device=self.device,
                 created=time.time(),
+                version=VERSION,
                 skipped=corpus.skipped,
                 shared=corpus.shared,
                 rules=RecordedRules(*data.rules_for(plan, corpus)),

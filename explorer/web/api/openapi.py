@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lossprism.explorer.runtime.response_types import Json
-from lossprism.explorer.runtime.version import VERSION
 from lossprism.explorer.web.api.descriptions import (
     INTRODUCTION,
     arguments,
     summary,
     tool_description,
 )
+from lossprism.version import VERSION
 
 REFUSAL = {"type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]}
 NOT_FOUND = "There is no such call"

@@ -83,6 +83,7 @@ export default function header(root, channel, server) {
         "div.lp-brand",
         {},
         h("b", {}, "LossPrism"),
+        h("small", {}, pageData.version),
         h("span.lp-fill"),
         copyButton(channel, linkOf),
         presenting(channel),

@@ -18,13 +18,13 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.locale import say
-from lossprism.explorer.runtime.version import VERSION
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api import dataset_check, descriptions, run_check
 from lossprism.explorer.web.api import endpoints as api
 from lossprism.losses import LOSSES
 from lossprism.losses.combined.names import RECIPES
+from lossprism.version import VERSION
 from tests.loops import in_loop
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.web.programs import S0_LABELS, S0_LOSS, S0_SCORES, same_as_explored

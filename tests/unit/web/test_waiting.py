@@ -20,6 +20,7 @@ from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.visitors import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 from lossprism.explorer.web.page_requests import PLACES, PLACES_AT_HAND
+from lossprism.version import VERSION
 from tests.loops import in_loop
 
 SOON_S = 60  # on a machine that has other things to do
@@ -59,7 +60,8 @@ class Crowd:
             answer = await self.ask(new_key(), "explore", scene(8, seed=1))
             assert "picture" in answer, answer
             async with httpx.AsyncClient(base_url=self.address, timeout=SOON_S) as client:
-                assert (await client.get("/healthz")).json()["alive"] is True
+                health = (await client.get("/healthz")).json()
+                assert (health["alive"], health["version"]) == (True, VERSION)
                 losses = await client.post("/gradio_api/run/list_losses", json={"data": []})
                 assert "cosent" in losses.text
             return [task.result() for task in tasks if task.done()]

@@ -18,6 +18,7 @@ from lossprism.explorer.lab.training.model_card import SPELLED_OUT, on_repeats, 
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_records import Measured, PairCounts
 from lossprism.explorer.sources.cells import read_sentence
+from lossprism.version import VERSION
 from tests.hostile import HALF, TEXTS
 from tests.sentences import pattern_of
 from tests.unit.lab.training.conftest import SUMMARY
@@ -88,6 +89,7 @@ def test_the_whole_card_of_a_run(runs, trained):
     _, _, body = written.split("---\n", 2)
     told = parts(body)
     assert "* Samples:" in body
+    assert f"| Version of LossPrism | {VERSION} |" in body
     assert "pwned" in body
     for kind, content in told:
         if kind not in ("text", "text_special", "code_inline", "fence"):

@@ -10,7 +10,7 @@ from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 PLAN = {"encoder": SCRATCH, "dimension": 8, "batch_size": 8, "evaluations": 4}
 # What the first version did not write.
 LATER = {
-    "config.json": {"rules", "labelled", "triplets"},
+    "config.json": {"rules", "labelled", "triplets", "version"},
     "plan": {"similarity", "sampler", "twins", "guide", "teacher_model", "query_prompt"},
     "data": {"encoding", "teacher", "triplets", "name", "held_out_name", "augment"},
     "summary.json": {"repeated", "examples"},

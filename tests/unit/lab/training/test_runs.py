@@ -26,6 +26,7 @@ from lossprism.explorer.lab.training.runs import Runs
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
+from lossprism.version import VERSION
 from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus
 
@@ -39,6 +40,7 @@ def test_runs_are_listed_the_newest_first(runs):
         run = runs.prepare(TrainingPlan(**PLAN, loss=loss), corpus())
         run.take_ticket(os.getpid())
         names.append(run.name)
+        assert run.config.version == VERSION
     assert [status.id for status in runs.listed()] == names[::-1]
 
 

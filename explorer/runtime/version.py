@@ -1,3 +1,0 @@
-"""Version of LossPrism, as `pyproject.toml` has it."""
-
-VERSION = "0.1.0"

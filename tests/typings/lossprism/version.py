@@ -1,0 +1,1 @@
+../../../lossprism/version.py
