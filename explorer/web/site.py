@@ -23,6 +23,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import loss_called
 from lossprism.explorer.core.own_loss import add_own_loss, serve_on
 from lossprism.explorer.core.scenario import OPENING, Scenario
+from lossprism.explorer.core.scenario_models import vectors_of
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.lab.doctor.number_explanation import prepare_explanations
 from lossprism.explorer.lab.training.run_folder import default_root
@@ -36,6 +37,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.processes import allow_connections
 from lossprism.explorer.runtime.redaction import log_without_words
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
+from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.sources.encoders.row_cache import limit_cache
 from lossprism.explorer.web import assets, page_html, page_requests, previews
 from lossprism.explorer.web.api.descriptions import INTRODUCTION, guide_for_agents, tool_description
@@ -94,6 +96,8 @@ def openapi_document(request: Request) -> dict[str, Any]:
 
 OPENAPI = APIRoute("/gradio_api/openapi.json", openapi_document, include_in_schema=False)
 AGENTS = APIRoute("/agents.md", agents_guide, include_in_schema=False)
+# Of two lengths: what pads the shorter one is loaded, too.
+FIRST_SENTENCES = ("A cat.", "A cat sleeps in the sun.")
 # Sessions that Gradio knows of; none of ours keeps anything.
 SESSIONS = 32
 # Where each page is served, its folder, and the module of it. The navigation shows those whose path
@@ -314,10 +318,13 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
     return Site(app), found.rstrip("/")
 
 
-def _warm(first: Scenario) -> None:
-    """Compute the first picture while the browser loads the page, then the tables of Doctor."""
+def _warm(first: Scenario) -> Job:
+    """Compute the first picture while the browser loads the page; then load the encoder, which the
+    first sentences would wait for; then, in the background job returned, compute the tables of
+    Doctor."""
     # The page asks for the same, and says what is wrong.
     with as_visitor(new_key()), contextlib.suppress(Problem):
         picture(explore(first))
+        vectors_of(FIRST_SENTENCES, locate(EMBEDDED))
     # A job ends at its next step when the process does: torn down while torch computes, it aborts.
-    Job.in_background(lambda _: prepare_explanations())
+    return Job.in_background(lambda _: prepare_explanations())

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from lossprism.explorer.locale import Word
 from lossprism.explorer.runtime.atomic_files import files_in
 from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.runtime.device import device as app_device
 from lossprism.explorer.runtime.limits import LOADED_MODELS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.backend import Encoder
@@ -33,7 +34,9 @@ class ModelFolder(Encoder):
     path: Path
 
     def loaded(self, kind: Callable[..., Model], called: Word, device: str | None) -> Model:
-        """Return the model in memory; at most LOADED_MODELS stay there."""
+        """Return the model in memory, on the app's device if none is named; at most LOADED_MODELS
+        stay there."""
+        device = device or str(app_device())
         key = (kind, self.identity, device)
         with _models_lock:
             model = _models.get(key)

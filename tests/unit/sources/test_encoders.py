@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 from huggingface_hub import constants
 
+from lossprism.explorer.core.scenario_models import vectors_of
 from lossprism.explorer.runtime import jobs, limits
 from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.deployment_policy import HOSTED
+from lossprism.explorer.runtime.device import device
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.encoders import EMBEDDED, encode, locate, row_cache
+from lossprism.explorer.sources.encoders import EMBEDDED, encode, locate, model_folder, row_cache
 from lossprism.explorer.sources.encoders.model_folder import letters_read
 from lossprism.explorer.sources.encoders.sentence_encoder import SentenceEncoder
 from lossprism.explorer.sources.hub_cache_pruning import MARK
@@ -219,6 +221,24 @@ def test_a_model_is_given_no_more_of_a_text_than_it_reads(tiny, monkeypatch):
     assert sorted(map(len, given)) == [2, 2, 3200]
     assert {len(text) for pair in given if type(pair) is tuple for text in pair} == {1, 3200}
     assert [letters_read(some) for some in (512, None, 0, 10**30)] == [51_200] + 3 * [None]
+
+
+def test_a_model_is_loaded_once_and_on_the_device_of_the_app(tiny, monkeypatch):
+    """Whether its vectors or, as where long texts are looked for, its tokens are asked for."""
+    model_folder.forget()
+    opened = []
+    open_model = model_folder.open_model
+
+    def counted(kind, called, path, name, device):
+        opened.append(device)
+        return open_model(kind, called, path, name, device)
+
+    monkeypatch.setattr(model_folder, "open_model", counted)
+    encoder = locate(str(tiny["encoder"]))
+    vectors_of(["a sentence"], encoder)
+    encoder.encode(["another one"])
+    assert encoder.token_lengths(["a sentence"]).counts.tolist()
+    assert opened == [str(device())]
 
 
 def test_changed_weights_are_not_loaded(tmp_path, monkeypatch):

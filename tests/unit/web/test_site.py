@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.core.scenario import OPENING, Scenario
+from lossprism.explorer.sources.encoders import model_folder
 from lossprism.explorer.web import site
+from lossprism.explorer.web.api.endpoints import compute_loss
 
 
 @pytest.fixture
@@ -33,3 +35,18 @@ def test_the_page_opens_on_the_weights_and_links_keep_what_they_showed(loss):
     assert Scenario.from_link(opening.to_link()) == opening
     # A link of before names only what differs from the defaults, which are still the values.
     assert Scenario.from_link("1.eNqrrgUAAXUA-Q").view.facet == "value"
+
+
+@pytest.mark.encoder
+def test_the_first_sentences_find_the_encoder_loaded(monkeypatch):
+    model_folder.forget()
+    order = []
+    monkeypatch.setattr(site, "prepare_explanations", lambda: order.append("explanations"))
+    opened = model_folder.open_model
+    monkeypatch.setattr(
+        model_folder, "open_model", lambda *of, **how: order.append("encoder") or opened(*of, **how)
+    )
+    site._warm(OPENING).result()
+    assert order == ["encoder", "explanations"]
+    assert compute_loss("info_nce", ["a cat", "a dog"], ["one cat", "a hound"])["loss"] > 0
+    assert order == ["encoder", "explanations"]
