@@ -171,7 +171,8 @@ SHIPPED = (
     EMBEDDING_MSE,
 )
 
-WITHOUT_LOSSES = ("kernels", "modules", "sentence_transformers")  # the last two read LOSSES
+# All but the first read LOSSES.
+WITHOUT_LOSSES = ("kernels", "lightning", "modules", "probe", "sentence_transformers")
 
 
 def _added() -> list[LossSpec]:

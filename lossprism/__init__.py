@@ -1,9 +1,9 @@
 """LossPrism: what does this loss do to my batch?
 
-``lossprism.losses`` holds the losses, ``lossprism.explorer`` the page and what it computes, and
-``lossprism.show(…)`` opens the page on pairs of a notebook. A checkout keeps the two packages at
-its top: there this one finds them beside itself, and their bare names, `losses` and `explorer`,
-give the same modules.
+``lossprism.losses`` holds the losses, ``lossprism.explorer`` the page and what it computes.
+``lossprism.show(…)`` opens the page on pairs of a notebook, and ``lossprism.probe(loss, batch)``
+measures a batch of a training loop. A checkout keeps the two packages at its top: there this one
+finds them beside itself, and their bare names, `losses` and `explorer`, give the same modules.
 """
 
 from __future__ import annotations
@@ -27,4 +27,8 @@ def __getattr__(name: str) -> object:
         from lossprism.explorer.notebook import show
 
         return show
+    if name == "probe":
+        from lossprism.losses.probe import probe
+
+        return probe
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

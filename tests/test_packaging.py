@@ -28,6 +28,7 @@ BESIDE_TRAINERS = (
     "losses/sentence_transformers/callback.py",
     "losses/sentence_transformers/saved_batch.py",
 )
+BESIDE_LIGHTNING = ("losses/lightning.py",)
 ASKED_FOR = {
     "accelerate": "transformers' Trainer",
 }
@@ -95,6 +96,7 @@ def modules_in(file: Path) -> set[str]:
     [
         ("losses", ()),
         *((file, ("train",)) for file in BESIDE_TRAINERS),
+        *((file, ("lightning",)) for file in BESIDE_LIGHTNING),
         ("explorer", ("app", "train", "map")),
         ("app.py", ()),
         ("benchmarks", ("dev",)),
@@ -104,7 +106,7 @@ def modules_in(file: Path) -> set[str]:
 )
 def test_what_is_imported_is_declared(place, extras):
     found = imported(place)
-    beside = set(BESIDE_TRAINERS if place == "losses" else ())
+    beside = set((*BESIDE_TRAINERS, *BESIDE_LIGHTNING) if place == "losses" else ())
     missing = {name: files - beside for name, files in found.items()}
     assert not {name for name, files in missing.items() if files and name not in declared(*extras)}
 

@@ -61,6 +61,8 @@ import lossprism.losses.modules, lossprism.losses.sentence_transformers
 scores = torch.tensor([0.1, 0.2, 0.8, 0.9], requires_grad=True)
 cosent(scores, torch.tensor([0, 0, 1, 1])).backward()
 print(len(LOSSES), float(scores.grad.sum()))
+import lossprism
+assert lossprism.probe("cosent", (scores, torch.tensor([0.0, 0, 1, 1]))).gradient_norm > 0
 """
 
 

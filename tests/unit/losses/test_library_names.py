@@ -12,7 +12,8 @@ from sentence_transformers.sentence_transformer import losses as bi
 
 import lossprism.losses.sentence_transformers as adapter
 from lossprism.losses import LOSSES
-from lossprism.losses.sentence_transformers.batch_metrics import Caught, measured
+from lossprism.losses.sentence_transformers.batch_metrics import measured
+from lossprism.losses.sentence_transformers.loss_recorder import TrainerCall
 from lossprism.losses.sentence_transformers.trainer_classes import (
     EXPORTED,
     NEAR_NAMES,
@@ -244,7 +245,8 @@ def test_reference_values_of_a_sum_in_lists_are_those_of_its_parts(landmark):
         outputs = tuple(loss.model(column)["sentence_embedding"] for column in columns)
         value = loss(columns, labels).detach()
         return getattr(
-            measured(loss, loss.model, Caught(columns, labels, outputs, value, False)), landmark
+            measured(loss, TrainerCall(loss.model, columns, labels, outputs, value, False)),
+            landmark,
         )
 
     torch.manual_seed(0)

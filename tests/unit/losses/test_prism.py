@@ -295,7 +295,7 @@ def test_an_error_of_its_own_is_said_once_and_ends_nothing(tmp_path, monkeypatch
     def broken(*_):
         raise RuntimeError("no such thing")
 
-    monkeypatch.setattr("lossprism.losses.sentence_transformers.callback.measured", broken)
+    monkeypatch.setattr("lossprism.losses.sentence_transformers.step_probe.probe", broken)
     loss = bi.CoSENTLoss(static_model())
     trainer, said = trained(loss, rows("scored"), tmp_path, PrismCallback(every=1))
     assert trainer.state.global_step == 4
