@@ -252,6 +252,8 @@ def run(chosen: argparse.Namespace) -> int:
         # Read when torch is loaded, here and in a training: threads that wait by spinning take the
         # cores from whoever they wait for.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        # joblib starts no processes here, and would complain where it may not write to /dev/shm.
+        os.environ.setdefault("JOBLIB_MULTIPROCESSING", "0")
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # what an import makes stays: looking through it again and again finds nothing
     from lossprism.explorer.lab.saved_batches import open_saved_batches
