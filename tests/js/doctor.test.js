@@ -27,7 +27,7 @@ test("a card shows its verdict, and folds what else is to be known", () => {
     text: "It collapsed. By the loss alone that is not sure.",
     more: ["With twice the batch it would be 4."],
   });
-  assert.equal(at.querySelector(".lp-finding-said").textContent, "It collapsed.");
+  assert.equal(at.querySelector(".lp-finding-sentence").textContent, "It collapsed.");
   const notes = at.querySelector("details");
   assert.equal(notes.hasAttribute("open"), false);
   assert.deepEqual(

@@ -16,14 +16,14 @@ test("the name of a label stands in the middle of its pairs", () => {
     { label: 1, start: 60, stop: 100 },
   ];
   assert.deepEqual(labelMarks("row", bands([0, 50, 100], levels), 200), [
-    { said: ["0"], at: 60 },
-    { said: ["1"], at: 160 },
+    { content: ["0"], at: 60 },
+    { content: ["1"], at: 160 },
   ]);
 });
 
 test("of a window the places are counted from where it begins", () => {
   const marks = labelMarks("row", bands([1000, 1100], [{ label: 2, start: 1050, stop: 1100 }]), 100);
-  assert.deepEqual(marks, [{ said: ["2"], at: 75 }]);
+  assert.deepEqual(marks, [{ content: ["2"], at: 75 }]);
 });
 
 test("without labels of their own six bands are named, each at its middle", () => {

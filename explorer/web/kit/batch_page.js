@@ -5,9 +5,9 @@ import { Bus } from "./bus.js";
 const LATE_MS = 250;
 
 export class BatchPage extends Bus {
-  /** @param {string[]} told */
-  constructor(told) {
-    super(told);
+  /** @param {string[]} topics */
+  constructor(topics) {
+    super(topics);
     /** @type {import("./types").Pointed} */
     this.pointed = { pairs: [], cell: null, part: null };
     /**
@@ -36,7 +36,7 @@ export class BatchPage extends Bus {
   }
 
   /**
-   * What takes a moment is said to be under way, until the newest question has its answer.
+   * Show work that takes a moment as under way until the newest question has its answer.
    * @param {{ flying: number }} requests
    */
   tellBusy(requests) {

@@ -7,12 +7,12 @@ const TAB = crypto.getRandomValues(new Uint32Array(4)).join("");
 let jobs = 0;
 const SILENCE_MS = 10_000; // a job that was not heard of for so long may be gone
 
-// Topics, and who listens to them. A page puts its state on its own bus; `told` are the topics that
+// Topics, and who listens to them. A page puts its state on its own bus; `topics` are the topics that
 // one who joins late must hear.
 export class Bus {
-  /** @param {string[]} told */
-  constructor(told = ["state", "problem"]) {
-    this.told = told;
+  /** @param {string[]} topics */
+  constructor(topics = ["state", "problem"]) {
+    this.topics = topics;
     /** @type {Map<string, Set<(bus: this) => void>>} */
     this.listeners = new Map();
     /** @type {Map<string, import("./vendor/preact/signals-core.js").Signal<number>>} */
@@ -23,7 +23,7 @@ export class Bus {
     this.notice = null;
     /** @type {Map<string, { server: any, since: number, heard: number }>} */
     this.jobs = new Map();
-    /** @type {import("../wire").Underway | null} */
+    /** @type {import("../wire").Progress | null} */
     this.progress = null;
     this.busy = false;
     this.tooLong = false; // whether the state is too much for an address
@@ -47,7 +47,7 @@ export class Bus {
   join(build) {
     const before = new Map([...this.listeners].map(([topic, all]) => [topic, new Set(all)]));
     build();
-    for (const topic of this.told) {
+    for (const topic of this.topics) {
       if (!this.publicationsOf(topic).value) continue;
       for (const listener of this.listeners.get(topic) ?? []) {
         if (!before.get(topic)?.has(listener)) listener(this);
@@ -57,7 +57,7 @@ export class Bus {
 
   /**
    * What stands after the "#" of an address that somebody else can open; null where that was
-   * refused, and told.
+   * refused, and reported.
    * @returns {Promise<string | null>}
    */
   async readableScene() {
@@ -132,10 +132,10 @@ export class Bus {
   async work(server, name, request) {
     jobs += 1;
     const job = `${TAB}.${jobs}`;
-    const told = { server, since: Date.now(), heard: 0 };
-    this.jobs.set(job, told);
+    const entry = { server, since: Date.now(), heard: 0 };
+    this.jobs.set(job, entry);
     this.follow();
-    const alive = () => Date.now() - told.heard < SILENCE_MS;
+    const alive = () => Date.now() - entry.heard < SILENCE_MS;
     const answer = await /** @type {any} */ (server)[name]({ ...request, job }, { alive });
     const wanted = this.jobs.delete(job);
     if (!this.jobs.size) this.tell(null);
@@ -146,11 +146,11 @@ export class Bus {
     if (this.following) return;
     this.following = true;
     for (; this.jobs.size; await pause(250)) {
-      for (const [job, told] of [...this.jobs]) {
-        if (Date.now() - told.since < 300) continue;
-        const answer = await told.server.look(job);
+      for (const [job, entry] of [...this.jobs]) {
+        if (Date.now() - entry.since < 300) continue;
+        const answer = await entry.server.look(job);
         if (!answer?.job?.what || !this.jobs.has(job)) continue;
-        told.heard = Date.now();
+        entry.heard = Date.now();
         this.tell(answer.job);
         break;
       }
@@ -158,7 +158,7 @@ export class Bus {
     this.following = false;
   }
 
-  /** @param {import("../wire").Underway | null} progress */
+  /** @param {import("../wire").Progress | null} progress */
   tell(progress) {
     if (this.progress === progress) return;
     this.progress = progress;

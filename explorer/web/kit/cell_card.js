@@ -20,7 +20,7 @@ import { language, say } from "./words.js";
  *   picture: import("../wire").Looked, batch: Batch | null }} DrawnStep
  */
 
-/** @typedef {["point", number[], import("./types").PointedPart | null] | ["lead", string]} Told */
+/** @typedef {["point", number[], import("./types").PointedPart | null] | ["lead", string]} Emitted */
 
 /** @type {Record<string, [string, string]>} */
 const LETTERS = { pair: ["j", "i"], query: ["i", "i"], key: ["j", "j"] };
@@ -57,7 +57,7 @@ export function pairsAt(shown, row, column) {
  * name of the step or parameter that it came from.
  */
 class CellCard {
-  /** @param {(...told: Told) => void} emit */
+  /** @param {(...event: Emitted) => void} emit */
   constructor(emit) {
     this.emit = emit;
     this.element = h("div.lp-card");
@@ -210,8 +210,8 @@ function factsOf({ shown, arrays, batch }, row, column) {
     facts.push(h("strong", {}, say(`ui.false_negative.${falsely}`, { axis: say(`axis.one.${shown.row_axis.name}`) })));
   if (shown.boolean) {
     const takes = arrays.value[index];
-    const said = say(takes ? "ui.takes_part" : "ui.takes_no_part");
-    facts.push(h(takes ? "span" : "span.lp-absent", {}, said));
+    const sentence = say(takes ? "ui.takes_part" : "ui.takes_no_part");
+    facts.push(h(takes ? "span" : "span.lp-absent", {}, sentence));
   } else if (absent) facts.push(h("span.lp-absent", {}, say("ui.takes_no_part")));
   if (arrays.weight && !absent)
     facts.push(h("span", {}, say("ui.weight_is", { share: percent(arrays.weight[index]) })));
@@ -282,9 +282,9 @@ export function cellWords(step, row, column) {
   const absent = isAbsent(step, index) || arrays.value[index] === -Infinity;
   const value = absent ? say("ui.takes_no_part") : show(arrays.value[index]);
   const weight = arrays.weight && !absent ? [say("ui.weight_is", { share: percent(arrays.weight[index]) })] : [];
-  const said = [...side(shown.row_axis, row), ...side(shown.column_axis, column)].join(". ");
+  const texts = [...side(shown.row_axis, row), ...side(shown.column_axis, column)].join(". ");
   const place = say("ui.cell_says", { row: row + 1, column: column + 1, value: [value, ...weight].join(", ") });
-  return [said, place].filter(Boolean).join(". ");
+  return [texts, place].filter(Boolean).join(". ");
 }
 
 /**

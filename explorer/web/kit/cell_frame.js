@@ -132,14 +132,14 @@ class CellFrame {
    * The marks along one side of `length` pixels, each so many pixels from its beginning.
    * @param {"row" | "column"} side
    * @param {number} length
-   * @param {{ at: number, said: import("./types").Child[], title?: string }[]} along
+   * @param {{ at: number, content: import("./types").Child[], title?: string }[]} along
    */
   ticks(side, length, along) {
     const [extent, from] = side === "row" ? ["height", "top"] : ["width", "left"];
     this.marks[side].style.setProperty(extent, `${length}px`);
     this.marks[side].replaceChildren(
-      ...along.map(({ at, said, title }) => {
-        const tick = h("span", { title }, ...said);
+      ...along.map(({ at, content, title }) => {
+        const tick = h("span", { title }, ...content);
         tick.style.setProperty(from, `${at}px`);
         return tick;
       }),

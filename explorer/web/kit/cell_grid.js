@@ -6,7 +6,7 @@ import { magnified } from "./dom.js";
 /** @typedef {[number, number]} Cell row and column */
 
 /**
- * `view()` says which cells are in sight, or null; `pinched` is told where two fingers moved the edges
+ * `view()` says which cells are in sight, or null; `pinched` hears where two fingers moved the edges
  * of the view, in shares of it.
  * @typedef {{ view: () => View | null, hover: (cell: Cell | null) => void, pick: (cell: Cell) => void,
  *   choose: (part: View) => void,

@@ -77,9 +77,9 @@ export const KEPT = "kept"; // in place of a scene that is too large for an addr
  * @param {{ link: string, most: number, scene: Scene }} of
  */
 export function addressFor(sides, { link, most, scene }) {
-  const said = new URLSearchParams(numbered(sides));
-  said.set("scene", link.length > most ? carry(scene) : link);
-  return `compare#${said}`;
+  const query = new URLSearchParams(numbered(sides));
+  query.set("scene", link.length > most ? carry(scene) : link);
+  return `compare#${query}`;
 }
 
 /**

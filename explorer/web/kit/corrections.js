@@ -13,8 +13,8 @@ import { say } from "./words.js";
  */
 export function expectedWords(count, { expected, low, high }) {
   const values = { count: grouped(count), expected: show(expected, 2), low: grouped(low), high: grouped(high) };
-  const told = say("ui.suspects_expected", values);
-  return count < low ? `${told} ${say("ui.suspects_fewer")}` : told;
+  const sentence = say("ui.suspects_expected", values);
+  return count < low ? `${sentence} ${say("ui.suspects_fewer")}` : sentence;
 }
 
 /**
@@ -59,7 +59,7 @@ export function verdictOf({ pair, label: labelOf, fitting, editable, correct }) 
 
 /**
  * What was corrected, each to be undone, and both files that follow from it. `note` is the key of what
- * corrections hold for; `take` is told which file is wanted.
+ * corrections hold for; `take` hears which file is wanted.
  * @param {{ note: string, undo: (first: string, second: string) => void,
  *   take: (what: "corrected_csv" | "changes_csv") => void }} options
  */

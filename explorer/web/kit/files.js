@@ -36,19 +36,19 @@ export const sent = async (file) => ({ name: file.name, content: await base64Of(
 /**
  * A file that goes over piece by piece, as `put` sends each: the answer to the last piece, or to the first
  * that was refused; null where `isWanted` says that nobody waits for it any more. What was sent of a file
- * that does not arrive is forgotten there. `told` hears how much of it is there.
+ * that does not arrive is forgotten there. `report` hears how much of it is there.
  * @template {{ error?: import("../wire").Problem }} Answer
  * @param {File} file
- * @param {{ put: (request: object) => Promise<Answer>, told: (share: number) => void,
+ * @param {{ put: (request: object) => Promise<Answer>, report: (share: number) => void,
  *   isWanted: () => boolean }} way
  * @returns {Promise<Answer | null>}
  */
-export async function sentInPieces(file, { put, told, isWanted }) {
+export async function sentInPieces(file, { put, report, isWanted }) {
   const token = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
   for (let start = 0; ; start += PIECE) {
-    told(start / Math.max(file.size, 1));
+    report(start / Math.max(file.size, 1));
     const last = start + PIECE >= file.size;
     const content = await base64Of(file.slice(start, start + PIECE));
     const answer = await put({ name: file.name, token, start, content, last });
@@ -145,8 +145,8 @@ const IN_FIELDS = ["first", "second", "score", "anchor", "teacher", "text", "cla
  * @param {boolean} hasFields whether fields say which columns are the texts and the score
  */
 export function readingNotes(notes, hasFields = true) {
-  const said = (notes ?? []).filter(({ key }) => !hasFields || !IN_FIELDS.includes(key));
-  return said.map(({ key, values }) => say(key, values));
+  const shown = (notes ?? []).filter(({ key }) => !hasFields || !IN_FIELDS.includes(key));
+  return shown.map(({ key, values }) => say(key, values));
 }
 
 /**
@@ -156,8 +156,8 @@ export function readingNotes(notes, hasFields = true) {
  * @param {boolean} hasFields as of `readingNotes`
  */
 export function withLabels(read, file, hasFields = true) {
-  const said = [read, ...readingNotes(file?.notes, hasFields)];
-  if (file?.labelled === false) said.push(say("ui.all_positives"));
-  else if (file?.inference) said.push(say("ui.inference"));
-  return said.join(" ");
+  const sentences = [read, ...readingNotes(file?.notes, hasFields)];
+  if (file?.labelled === false) sentences.push(say("ui.all_positives"));
+  else if (file?.inference) sentences.push(say("ui.inference"));
+  return sentences.join(" ");
 }

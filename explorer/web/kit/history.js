@@ -35,7 +35,7 @@ export const isEmbedded = () => new URLSearchParams(location.search).has("embed"
 
 /**
  * What stands in the address, and what this browser keeps beside it.
- * @typedef {{ text: string, kept?: object | null }} Said
+ * @typedef {{ text: string, kept?: object | null }} Entry
  */
 
 /**
@@ -47,7 +47,7 @@ export class History {
    * `write()` is the text of the address for the state as it is, with what is kept beside it.
    * `open(text, kept, isCurrent)` takes both up again; it may answer false where it did not. `debounce`:
    * the address is written once the state has rested for so many milliseconds.
-   * @param {{ store: import("./state_store.js").Store, write: () => Said | Promise<Said>, debounce?: number,
+   * @param {{ store: import("./state_store.js").Store, write: () => Entry | Promise<Entry>, debounce?: number,
    *   open: (text: string, kept: any, isCurrent: () => boolean) => unknown }} options
    */
   constructor({ store, write, open, debounce = 300 }) {
@@ -73,15 +73,15 @@ export class History {
   remember(wait = this.debounce) {
     this.forget();
     if (!wait) {
-      this.put(/** @type {Said} */ (this.write()));
+      this.put(/** @type {Entry} */ (this.write()));
       return;
     }
     const { turn } = this;
     this.timer = setTimeout(async () => {
-      const said = await this.write();
+      const entry = await this.write();
       if (turn !== this.turn) return;
       this.timer = null;
-      this.put(said);
+      this.put(entry);
     }, wait);
   }
 
@@ -92,7 +92,7 @@ export class History {
     this.turn += 1;
   }
 
-  /** @param {Said} said */
+  /** @param {Entry} entry */
   put({ text, kept = null }) {
     const before = this.at;
     this.settle(text);

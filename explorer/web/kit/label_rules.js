@@ -1,5 +1,5 @@
 // How labels are read: the ends of their scale, and from where on a pair is positive. What is left
-// empty follows from the labels, and is said.
+// empty follows from the labels, and a line says how.
 import { h, worded } from "./dom.js";
 import { show } from "./number_format.js";
 import { labelled } from "./sidebar_fields.js";
@@ -17,7 +17,7 @@ import { say } from "./words.js";
 export function labelRules(id, change) {
   /** @type {InForce | null} */
   let known = null;
-  const told = h("p.lp-note.lp-labels-read", { "aria-live": "polite" });
+  const summary = h("p.lp-note.lp-labels-read", { "aria-live": "polite" });
   const wrong = h("p.lp-wrong", { role: "alert", hidden: true });
   /** @type {(name: string, title: string | null, typed: () => void) => HTMLInputElement} */
   const box = (name, title, typed) =>
@@ -46,7 +46,7 @@ export function labelRules(id, change) {
     element: h(
       "div.lp-label-rules",
       {},
-      told,
+      summary,
       h(
         "div.lp-field",
         {},
@@ -75,7 +75,7 @@ export function labelRules(id, change) {
     tell(rules) {
       known = rules;
       const [low, high] = rules.label_range.map((end) => show(end));
-      told.textContent = say("rule.labels", { low, high, threshold: show(rules.threshold) });
+      summary.textContent = say("rule.labels", { low, high, threshold: show(rules.threshold) });
       threshold.placeholder = show(rules.threshold);
       ends.forEach((end, i) => {
         end.placeholder = show(rules.label_range[i]);

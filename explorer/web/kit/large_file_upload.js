@@ -7,7 +7,7 @@ import { say } from "./words.js";
 
 /**
  * `put` sends a piece, `take` hears of the file once it is there, by the name that the server has for it.
- * `note` says meanwhile what comes. What was wrong before is said again where nothing arrives.
+ * `note` says meanwhile what comes. An earlier problem is shown again where nothing arrives.
  * @param {Pick<import("./bus.js").Bus, "problem" | "warn" | "fail">} channel
  * @param {{ id: string, kinds: string, most: number, note: HTMLElement,
  *   put: (piece: object) => Promise<{ error?: import("../wire").Problem, file?: string }>,
@@ -40,7 +40,7 @@ export function fileArrival(channel, { id, kinds, most, note, put, take }) {
     arriving.hidden = giveUp.hidden = false;
     const answer = await sentInPieces(file, {
       put,
-      told: (share) => {
+      report: (share) => {
         arriving.value = share;
       },
       isWanted: () => sending === file,

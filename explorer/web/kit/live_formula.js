@@ -5,20 +5,20 @@ import { bare, texNumber } from "./number_format.js";
 
 const whole = (text = "") => new Int32Array(bytes(text).buffer);
 
-/** @param {import("../wire").Numbers} said */
-const unpacked = ({ of, at, rows, columns, parts, kind, ...said }) => ({
+/** @param {import("../wire").Numbers} numbers */
+const unpacked = ({ of, at, rows, columns, parts, kind, ...numbers }) => ({
   ...{ of, at, rows, columns, parts, kind },
-  values: floats(said.values),
-  present: bytes(said.present ?? ""),
-  pairs: whole(said.pairs),
-  left: whole(said.left),
-  rest: floats(said.rest ?? ""),
+  values: floats(numbers.values),
+  present: bytes(numbers.present ?? ""),
+  pairs: whole(numbers.pairs),
+  left: whole(numbers.left),
+  rest: floats(numbers.rest ?? ""),
 });
 
 /** @param {import("../wire").Shown} shown */
 export function liveFormula(shown) {
   const numbers = Object.fromEntries(
-    Object.entries(shown.numbers).map(([reference, said]) => [reference, unpacked(said)]),
+    Object.entries(shown.numbers).map(([reference, numbers]) => [reference, unpacked(numbers)]),
   );
 
   /**
@@ -27,10 +27,10 @@ export function liveFormula(shown) {
    * @param {object} origin
    */
   const marked = (text, origin) => {
-    const said = Object.entries(origin)
+    const attributes = Object.entries(origin)
       .map(([name, value]) => `${name}=${value}`)
       .join();
-    return `\\htmlData{${said}}{${text}}`;
+    return `\\htmlData{${attributes}}{${text}}`;
   };
 
   /**
@@ -45,17 +45,17 @@ export function liveFormula(shown) {
     if (!kind) return marked(texNumber(values[cell]), origin);
     /** @param {number} value */
     const term = (value) => (kind === "Σ exp" ? `e^{${bare(texNumber(value))}}` : texNumber(value));
-    const said = [];
+    const written = [];
     for (let i = cell * parts; i < (cell + 1) * parts; i += 1) {
-      if (over.present[i]) said.push(marked(term(values[i]), { ...origin, pair: over.pairs[i] }));
+      if (over.present[i]) written.push(marked(term(values[i]), { ...origin, pair: over.pairs[i] }));
     }
     const left = over.left[cell];
     const summed = kind.startsWith("Σ");
     if (left && summed) {
       const rest = `\\underbrace{${term(over.rest[cell])}}_{${left}\\,\\text{others}}`;
-      said.push(marked(rest, { ...origin, more: left }));
-    } else if (left) said.push("\\ldots");
-    return said.join(summed ? " + " : ",\\, ") || "0";
+      written.push(marked(rest, { ...origin, more: left }));
+    } else if (left) written.push("\\ldots");
+    return written.join(summed ? " + " : ",\\, ") || "0";
   }
 
   /**

@@ -73,7 +73,7 @@ const nameOptions = () => pageData.names.map(([name, loss]) => h("option", { val
  */
 export function lossFinder(id, choose, offered = () => true) {
   const all = h("datalist", { id: `${id}-names` });
-  const said = h("p.lp-note", { role: "status", hidden: true });
+  const answer = h("p.lp-note", { role: "status", hidden: true });
   const box = h("input", {
     type: "text",
     id,
@@ -86,22 +86,22 @@ export function lossFinder(id, choose, offered = () => true) {
     onchange: find,
     onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && find(),
   });
-  const element = h("div.lp-finder", {}, box, all, said);
+  const element = h("div.lp-finder", {}, box, all, answer);
 
   function find() {
     const name = box.value.trim();
-    said.hidden = !name;
+    answer.hidden = !name;
     if (!name) return;
     const { meant, near, related } = called(name, pageData.names, ownNames(), pageData.related_classes);
     const why = related ? say(related.key, { name, instead: titleOf(related.loss) }) : "";
     if (!meant) {
       const none = () => say(`ui.loss_by_name.${near.length ? "near" : "none"}`, { name, near });
-      said.textContent = why || none();
+      answer.textContent = why || none();
       return;
     }
     const here = offered(meant.loss);
     const found = say(`ui.loss_by_name.${here ? "found" : "own"}`, { name, title: titleOf(meant.loss) });
-    said.textContent = `${found} ${why}`.trimEnd();
+    answer.textContent = `${found} ${why}`.trimEnd();
     if (!here) return;
     box.value = "";
     choose(meant.loss, meant.convention);
@@ -110,7 +110,7 @@ export function lossFinder(id, choose, offered = () => true) {
   // In the language of the page.
   function list() {
     box.placeholder = say("ui.loss_by_name");
-    said.hidden = true;
+    answer.hidden = true;
     all.replaceChildren(...nameOptions());
   }
   list();

@@ -54,7 +54,7 @@ export function aboutOf(loss) {
 }
 
 /**
- * Whether a name may be that of a sum, which a page is not told of before it asks.
+ * Whether a name may be that of a sum, which a page requests before it knows it.
  * @param {string} name
  */
 export const mayBeSum = (name) => /[+(]/.test(name);
@@ -69,7 +69,7 @@ export const withoutBlanks = (name) => name.replace(/\s*([+(),])\s*/g, "$1").tri
 const none = new Set(); // what the server knows no loss by
 
 /**
- * Have the sums among these losses told by the server, where the page does not know them yet. A name that
+ * Request the sums among these losses from the server, where the page does not know them yet. A name that
  * is none's is asked for once.
  * @param {AskLoss | undefined} ask
  * @param {string[]} names

@@ -51,7 +51,7 @@ import { language, say } from "./words.js";
  */
 
 /** @typedef {["layer", string] | ["order", string] | ["point", Cell | null] | ["pick", Cell | null]
- *   | ["range", [number, number] | null]} Told */
+ *   | ["range", [number, number] | null]} Emitted */
 
 const MOST_IN_TABLE = 40;
 const WIDEST = 560;
@@ -67,7 +67,7 @@ export class Matrix {
   /**
    * @param {HTMLElement} root
    * @param {Options} options
-   * @param {(...told: Told) => void} emit
+   * @param {(...event: Emitted) => void} emit
    */
   constructor(root, options, emit) {
     this.root = root;
@@ -280,11 +280,11 @@ export class Matrix {
       const texts = axis.textsAt(from + i);
       const facts = (axis.factsAt(from + i) ?? []).map((value) => show(Math.round(100 * value) / 100, 3));
       const beside = worded ? [...texts.map((text) => h("q", {}, text)), ...facts.map((fact) => h("i", {}, fact))] : [];
-      marks.push({ at: (i + 0.5) * cell, said: [h("b", {}, names[i]), ...beside], title: texts.join(" | ") });
+      marks.push({ at: (i + 0.5) * cell, content: [h("b", {}, names[i]), ...beside], title: texts.join(" | ") });
     }
     if (worded && axis.factsAt(from)) {
       const heads = [h("b"), h("q"), h("q"), h("i", {}, "y"), h("i", {}, "s")];
-      marks.unshift({ at: -9, said: heads, title: say("ui.label_and_score") });
+      marks.unshift({ at: -9, content: heads, title: say("ui.label_and_score") });
     }
     this.frame.ticks(side, length, marks);
   }

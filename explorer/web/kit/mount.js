@@ -3,11 +3,11 @@
 // A part is a module whose default export is a function (root, page, server): it fills its own
 // element, listens to the page, and calls the functions of the server. The page's HTML names the
 // module of each part in `data-part`. `page` is what all parts share: the page's state, and the
-// topics it is told by. What it draws with are the instruments of the kit, which know neither.
+// topics it follows. What it draws with are the instruments of the kit, which know neither.
 //
 // The one global is for whoever looks in from outside (tests, benchmarks, the console):
 // `window.lossprism.page(name)` is that shared state, by default Explore's; `pageData` is what the
-// server told at the start; `floats` and `bytes` unpack its arrays; `kit(name)` imports a module.
+// server sent at the start; `floats` and `bytes` unpack its arrays; `kit(name)` imports a module.
 import { bytes, floats } from "./base64_arrays.js";
 import { find, reword } from "./dom.js";
 import { pageData } from "./page_data.js";

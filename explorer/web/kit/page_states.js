@@ -16,8 +16,8 @@ export function page(name = "main", make = null) {
 }
 
 /** @param {string} topic */
-const told = (topic) => () => {
+const publish = (topic) => () => {
   for (const one of pages.values()) one.publish(topic);
 };
-onLanguage(told("language"));
-onTheme(told("theme"));
+onLanguage(publish("language"));
+onTheme(publish("theme"));

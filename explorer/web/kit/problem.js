@@ -14,14 +14,14 @@ import { say } from "./words.js";
 export function problemBox(channel, isShown) {
   const box = h("div.lp-problem", { role: "alert", hidden: true });
   function complain() {
-    const told = channel.problem ?? channel.notice;
-    box.hidden = !told;
+    const message = channel.problem ?? channel.notice;
+    box.hidden = !message;
     document.body.classList.toggle("lp-stale", Boolean(channel.problem));
-    if (!told) return;
-    const remedies = channel.remedies.filter(({ fits }) => fits(told));
-    const kept = !channel.problem && "about" in told && isShown();
+    if (!message) return;
+    const remedies = channel.remedies.filter(({ fits }) => fits(message));
+    const kept = !channel.problem && "about" in message && isShown();
     box.replaceChildren(
-      say(told.key, told.values),
+      say(message.key, message.values),
       kept ? h("p", {}, say("ui.still_shown")) : "",
       ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })),
     );

@@ -18,7 +18,7 @@ export function Progress({ channel }) {
   );
 }
 
-/** @param {import("../wire").Underway} progress */
+/** @param {import("../wire").Progress} progress */
 const wordsOf = ({ what, values, done, total }) =>
   say(`progress.${what}`, { ...values, done: grouped(done), total: grouped(total) });
 

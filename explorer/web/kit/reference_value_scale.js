@@ -21,7 +21,7 @@ export function landmarkScale(figures) {
     Number.isFinite(value)
       ? h(`i.${kind}`, { style: `left:${where(value)}`, title: `${say(key)} ${show(value)}` })
       : null;
-  // What lies beyond collapse ends the line, so it is written there, and said in words.
+  // What lies beyond collapse ends the line, so it is written there in words.
   const beyond = collapse > 0 && at > 1.0001 * collapse;
   // The names stand below their marks, as far as one does not push the other away.
   return [

@@ -1,4 +1,4 @@
-// What a scale measures, and in a tip what that means, where it has to be said.
+// What a scale measures, and in a tip what that means, where that is not plain.
 import { h, setText } from "./dom.js";
 import { has, say } from "./words.js";
 

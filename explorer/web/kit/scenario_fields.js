@@ -24,7 +24,7 @@ export function LossFinder({ id, choose, offered }) {
       root.append(finder.element);
       return { finder, listedIn: language() };
     },
-    // What was found is said until another name is entered.
+    // The answer stays until another name is entered.
     update: (made) => {
       if (made.listedIn === language()) return;
       made.listedIn = language();

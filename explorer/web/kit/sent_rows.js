@@ -26,12 +26,12 @@ export class SentRows {
     const without = { ...data, rows: [], guided: [] };
     const named = rows ? { ...request, scenario: { ...scenario, data: without }, rows } : request;
     const answer = await ask(named);
-    const told = /** @type {{ rows?: string, send_rows?: true } | null | undefined} */ (answer);
-    if (told?.send_rows && rows) {
+    const held = /** @type {{ rows?: string, send_rows?: true } | null | undefined} */ (answer);
+    if (held?.send_rows && rows) {
       this.names.delete(data.rows);
       return this.asked(request, ask);
     }
-    if (told?.rows) this.names.set(data.rows, { name: told.rows, guided: data.guided });
+    if (held?.rows) this.names.set(data.rows, { name: held.rows, guided: data.guided });
     return answer;
   }
 }

@@ -4,7 +4,7 @@ import { answerTo } from "./request.js";
 import { store, stored } from "./storage.js";
 
 /**
- * What is said when no answer comes.
+ * The problem to show when no answer comes.
  * @type {import("../wire").Problem}
  */
 export const GONE = { key: "ui.server_gone", about: "again", values: {} };

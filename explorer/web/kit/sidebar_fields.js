@@ -6,7 +6,7 @@ import { has, parameterName, say } from "./words.js";
 const TYPING_MS = 300;
 
 /**
- * A control of a parameter: what stands on the page, and how it is told another value.
+ * A control of a parameter: its element, and how another value is set.
  * @typedef {{ element: HTMLElement, set: (value: import("../wire").Setting) => void }} Field
  */
 

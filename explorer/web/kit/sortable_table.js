@@ -6,7 +6,7 @@ import { say } from "./words.js";
 /**
  * `cell` makes the text of a row, or its lines, and `by` what it is sorted by; a `spare` column is
  * hidden while no row has a number for it. With a `box` it is a column of boxes to tick ("tick"); with
- * `acts` controls stand under its words, made once for each line and told by an "lp-row" event that they
+ * `acts` controls stand under its words, made once for each line and notified by an "lp-row" event that they
  * stand for another row.
  * @template Row
  * @typedef {{ key: string, by: (row: Row) => number | string, cell?: (row: Row) => string | string[],
@@ -18,7 +18,7 @@ import { say } from "./words.js";
  * The row that the pointer or the focus comes to, that it has left it, the one that is clicked or entered
  * where rows are to be picked, the one whose box is ticked or not.
  * @template Row
- * @typedef {["reach", Row] | ["leave"] | ["pick", Row] | ["tick", Row]} Told
+ * @typedef {["reach", Row] | ["leave"] | ["pick", Row] | ["tick", Row]} Emitted
  */
 
 /**
@@ -39,7 +39,7 @@ import { say } from "./words.js";
  * @template Row
  * @param {HTMLElement} root
  * @param {Options<Row>} options
- * @param {(...told: Told<Row>) => void} [emit]
+ * @param {(...event: Emitted<Row>) => void} [emit]
  */
 export function sortableTable(root, options, emit = () => undefined) {
   /** @type {SortableTable<Row>} */
@@ -53,7 +53,7 @@ export function sortableTable(root, options, emit = () => undefined) {
 class SortableTable {
   /**
    * @param {Options<Row>} options
-   * @param {(...told: Told<Row>) => void} emit
+   * @param {(...event: Emitted<Row>) => void} emit
    */
   constructor({ columns, key, sorted = null, most = 8, picks = false }, emit) {
     this.columns = columns;
@@ -223,11 +223,11 @@ class SortableTable {
  * @param {string | string[]} text
  */
 function put(cell, text) {
-  const said = Array.isArray(text) ? text.join("\n") : text;
-  if (cell.dataset.said === said) return;
-  cell.dataset.said = said;
+  const shown = Array.isArray(text) ? text.join("\n") : text;
+  if (cell.dataset.shown === shown) return;
+  cell.dataset.shown = shown;
   if (Array.isArray(text)) {
-    cell.title = said;
+    cell.title = shown;
     const lines = text.map((part) => h("span", {}, part));
     cell.replaceChildren(h("div.lp-two", {}, lines));
   } else cell.textContent = text;

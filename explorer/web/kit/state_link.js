@@ -28,19 +28,19 @@ const isUsual = (value, usual) => JSON.stringify(value) === JSON.stringify(usual
  * @returns {string}
  */
 export function written(store, always = []) {
-  const said = new URLSearchParams();
+  const query = new URLSearchParams();
   for (const entry of store.table.values()) {
     if (entry.link === undefined || !store.counts(entry)) continue;
     const value = store.get(entry.name);
     if (entry.link === "") return value.join(",");
     if (isUsual(value, entry.default) && !always.includes(entry.name)) continue;
     if (entry.kind === "parameters" || entry.kind === "map") {
-      for (const [name, one] of Object.entries(value)) said.set(`${entry.link}.${name}`, textOf(one));
-    } else if (entry.kind === "losses") for (const [name, one] of numbered(value)) said.set(name, one);
-    else if (TYPED.has(entry.link)) said.set(entry.link, withoutSecrets(textOf(value)));
-    else said.set(entry.link, textOf(value));
+      for (const [name, one] of Object.entries(value)) query.set(`${entry.link}.${name}`, textOf(one));
+    } else if (entry.kind === "losses") for (const [name, one] of numbered(value)) query.set(name, one);
+    else if (TYPED.has(entry.link)) query.set(entry.link, withoutSecrets(textOf(value)));
+    else query.set(entry.link, textOf(value));
   }
-  return said.toString();
+  return query.toString();
 }
 
 /**
@@ -67,7 +67,7 @@ export function numbered(sides) {
  * @param {Parameters} [known]
  */
 export function read(table, text, known = () => null) {
-  const said = new URLSearchParams(text);
+  const query = new URLSearchParams(text);
   /** @type {Record<string, any>} */
   const found = {};
   /** @type {(name: string, value: unknown) => void} */
@@ -79,12 +79,12 @@ export function read(table, text, known = () => null) {
   for (const { name, kind, link, high } of table.values()) {
     if (link === undefined) continue;
     if (link === "") put(name, text.split(",").filter(Boolean).map(decodeURIComponent));
-    else if (kind === "losses") put(name, sidesIn(said, high ?? Infinity, known));
-    else if (kind === "map") put(name, Object.fromEntries(below(said, link)));
+    else if (kind === "losses") put(name, sidesIn(query, high ?? Infinity, known));
+    else if (kind === "map") put(name, Object.fromEntries(below(query, link)));
     else if (kind === "parameters") {
       const of = { loss: found.loss ?? table.get("loss")?.default ?? "", convention: found.convention ?? "" };
-      put(name, settings(below(said, link), known(of)));
-    } else if (said.has(link)) put(name, ofKind(kind, said.get(link) ?? ""));
+      put(name, settings(below(query, link), known(of)));
+    } else if (query.has(link)) put(name, ofKind(kind, query.get(link) ?? ""));
   }
   return found;
 }
@@ -98,17 +98,17 @@ export const lossesIn = (text) =>
 
 /**
  * Those that stand by the numbers from 1 on, none after a gap.
- * @param {URLSearchParams} said
+ * @param {URLSearchParams} query
  * @param {number} most
  * @param {Parameters} parametersOf
  */
-function sidesIn(said, most, parametersOf) {
+function sidesIn(query, most, parametersOf) {
   /** @type {Side[]} */
   const found = [];
-  for (let at = 1; at <= most && said.has(String(at)); at += 1) {
-    const of = { loss: withoutBlanks(said.get(String(at)) ?? ""), convention: said.get(`${at}@`) ?? "" };
+  for (let at = 1; at <= most && query.has(String(at)); at += 1) {
+    const of = { loss: withoutBlanks(query.get(String(at)) ?? ""), convention: query.get(`${at}@`) ?? "" };
     const known = parametersOf(of);
-    const chosen = below(said, String(at)).filter(([name]) => !known || name in known);
+    const chosen = below(query, String(at)).filter(([name]) => !known || name in known);
     found.push({ ...of, parameters: settings(chosen, known) });
   }
   return found;
@@ -116,12 +116,12 @@ function sidesIn(said, most, parametersOf) {
 
 /**
  * What an address says below a name: of "p.scale" the scale, with its text.
- * @param {URLSearchParams} said
+ * @param {URLSearchParams} query
  * @param {string} link
  * @returns {[string, string][]}
  */
-const below = (said, link) =>
-  [...said].filter(([key]) => key.startsWith(`${link}.`)).map(([key, value]) => [key.slice(link.length + 1), value]);
+const below = (query, link) =>
+  [...query].filter(([key]) => key.startsWith(`${link}.`)).map(([key, value]) => [key.slice(link.length + 1), value]);
 
 /**
  * @param {[string, string][]} chosen

@@ -1,4 +1,4 @@
-// The state of a page, by the table that the server sent (explorer/web/state_table.py). `update(patch)` is
+// The state of a page, by the table that the server sent (explorer/web/page_data.py). `update(patch)` is
 // the only way to change it.
 
 const RANK = ["nothing", "redraw", "compute"];
@@ -56,7 +56,7 @@ export class Store {
     return { changed, affects: RANK[most] };
   }
 
-  // The state is this, and as usual where nothing is said.
+  // The state is this, with the defaults of what is left out.
   reset(patch = {}) {
     this.state = this.usual;
     return this.update(patch);

@@ -29,7 +29,7 @@ import { say } from "./words.js";
 /**
  * What is pointed at, which part of the view is another, which parameter is asked for.
  * @typedef {["point", number[], Cell | null, import("./types").PointedPart | null]
- *   | ["view", Partial<View>] | ["parameter", string]} Told
+ *   | ["view", Partial<View>] | ["parameter", string]} Emitted
  */
 
 const FACETS = ["value", "mask", "weight", "gradient"];
@@ -76,7 +76,7 @@ class PictureView {
    * @param {HTMLElement} root
    * @param {{ orderId?: string | null, beside?: HTMLElement | null,
    *   around?: (isPresenting: boolean) => number, tools?: HTMLElement | null, hasBar?: boolean }} options
-   * @param {(...told: Told) => void} emit
+   * @param {(...event: Emitted) => void} emit
    */
   constructor(root, { orderId = null, beside = null, around, tools = null, hasBar = true }, emit) {
     this.emit = emit;
@@ -99,17 +99,17 @@ class PictureView {
     /** @param {Cell} place */
     const speak = (place) => (this.step ? cellWords(this.step, ...place) : "");
     const options = { layers: FACETS, orders: ORDERS, words: WORDS, orderId, around, tools, hasBar, speak };
-    this.cells = new Matrix(root, options, (...told) => this.#hear(...told));
-    this.card = cellCard((...told) => {
-      if (told[0] === "lead") this.#lead(told[1]);
-      else emit("point", told[1], told[2] ? this.cellOfCard : null, told[2]);
+    this.cells = new Matrix(root, options, (...event) => this.#hear(...event));
+    this.card = cellCard((...event) => {
+      if (event[0] === "lead") this.#lead(event[1]);
+      else emit("point", event[1], event[2] ? this.cellOfCard : null, event[2]);
     });
     root.querySelector(".lp-frame")?.after(this.lone);
     if (beside) beside.append(this.card.element);
     else root.querySelector(".lp-spoken")?.before(this.card.element);
   }
 
-  /** @param {import("./matrix.js").Told} told what was done to the matrix */
+  /** @param {import("./matrix.js").Emitted} event what was done to the matrix */
   #hear(...[what, value]) {
     const { step } = this;
     if (what === "layer") this.emit("view", { facet: value, colour_range: null });

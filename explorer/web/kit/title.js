@@ -1,4 +1,4 @@
-// The title of the page says what is open, so that tabs, bookmarks and the browser's history can be told apart.
+// The title of the page says what is open, so that tabs, bookmarks and the browser's history can be distinguished.
 
 /**
  * Begin the title with this; "" leaves the name of the app alone.

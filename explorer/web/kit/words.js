@@ -41,8 +41,8 @@ const forTheHand = (key) => (has(`${key}.touch`) && !matchMedia(POINTS).matches 
  * @param {Record<string, any>} [values]
  */
 export function say(key, values = {}) {
-  const said = forTheHand(key);
-  const sentence = (has(said) ? spoken.value.catalogue[said] : String(key)).replace(
+  const chosen = forTheHand(key);
+  const sentence = (has(chosen) ? spoken.value.catalogue[chosen] : String(key)).replace(
     /\{(\w+):([^|}]*)\|([^}]*)\}/g,
     (_all, name, one, many) => (String(values[name]) === "1" ? one : many),
   );
@@ -79,7 +79,7 @@ function spelled(name, value) {
  */
 export function titleOf(loss) {
   const { title, word } = pageData.losses[loss] ?? { title: loss, word: null };
-  if (word) return said(word);
+  if (word) return wordOf(word);
   return has(`loss.${loss}.title`) ? say(`loss.${loss}.title`) : title;
 }
 
@@ -87,7 +87,7 @@ export function titleOf(loss) {
  * A value with words of its own.
  * @param {import("../wire").Word} word
  */
-export const said = (word) => spelled("", word);
+export const wordOf = (word) => spelled("", word);
 
 /**
  * What a parameter is called; of one of a part of a sum, "scale_of_angle", that and whose.
@@ -132,7 +132,7 @@ export function use(next, sentences) {
  */
 export async function speak(next) {
   const turn = ++switches;
-  store("language", next); // a page that is left before the catalogue has come has been told all the same
+  store("language", next); // kept also where the page is left before the catalogue has come
   let sentences = known.get(next);
   if (!sentences) {
     let answer;

@@ -41,7 +41,7 @@ def test_each_check_opens_with_one_answer(
             assert controls <= CONTROLS
             # One sentence, with a remedy of one sentence; the rest is behind ⓘ or folded.
             first = page.locator("#doctor-main .lp-finding").first
-            assert first.locator(".lp-finding-said").count() == 1
+            assert first.locator(".lp-finding-sentence").count() == 1
             assert first.locator("details[open]").count() == 0
 
 

@@ -154,7 +154,7 @@ def test_runs_are_compared_on_a_file_of_ones_own_in_either_language(
     expect(roles.first).to_be_visible()
     for role, column in (("first", "one"), ("second", "two"), ("score", "score")):
         page.select_option(f".lp-unseen select[name={role}]", column)
-    told = page.locator(".lp-unseen-told")
+    told = page.locator(".lp-unseen-summary")
     of_file = say("en", "finetune.pairs.of_file", count=40, file="mine.tsv")
     now = say("en", "finetune.unseen_now", pairs=of_file)
     expect(told).to_contain_text(now, timeout=60_000)

@@ -68,10 +68,10 @@ export class ClaimsPage extends Bus {
 
   /** @param {string} text */
   open(text) {
-    const said = link.read(this.store.table, text);
+    const values = link.read(this.store.table, text);
     // Without a scene in the link it is that which the reader left on Explore.
-    if (said.scene === undefined) said.scene = stored("scene") ?? "";
-    this.store.reset(this.store.known(said));
+    if (values.scene === undefined) values.scene = stored("scene") ?? "";
+    this.store.reset(this.store.known(values));
     this.row = null;
     this.publish("state");
     this.ask();
@@ -157,9 +157,9 @@ export class ClaimsPage extends Bus {
   /** The address of a claim on this batch. */
   addressOf(/** @type {string} */ claim) {
     const path = new URL("learn/claims", document.baseURI).pathname;
-    const said = new URLSearchParams({ claim });
-    if (this.store.state.scene) said.set("scene", this.store.state.scene);
-    return `${path}${location.search}#${said}`;
+    const query = new URLSearchParams({ claim });
+    if (this.store.state.scene) query.set("scene", this.store.state.scene);
+    return `${path}${location.search}#${query}`;
   }
 }
 

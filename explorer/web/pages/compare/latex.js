@@ -18,11 +18,11 @@ export const plain = (latex) => latex.replace(/\\htmlData\{[^}]*\}/g, "");
 export function marked(latex, mark) {
   const start = latex.indexOf(PART);
   if (start < 0) return latex;
-  const said = latex.slice(start + PART.length, latex.indexOf("}", start));
-  const open = start + PART.length + said.length + 1;
+  const attributes = latex.slice(start + PART.length, latex.indexOf("}", start));
+  const open = start + PART.length + attributes.length + 1;
   const close = closing(latex, open);
   const [part, after] = [latex.slice(open + 1, close), latex.slice(close + 1)];
-  const ink = /** @type {Ink} */ (/ink=(\w+)/.exec(said)?.[1]);
+  const ink = /** @type {Ink} */ (/ink=(\w+)/.exec(attributes)?.[1]);
   const drawn = Object.hasOwn(PAPER_INKS, ink) ? mark(ink, plain(part)) : `{${marked(part, mark)}}`;
   return latex.slice(0, start) + drawn + marked(after, mark);
 }

@@ -142,7 +142,7 @@ function Matrix({ channel, place, looked }) {
 /**
  * @param {ComparePage} channel
  * @param {number} place
- * @param {import("../../kit/step_view.js").Told} message
+ * @param {import("../../kit/step_view.js").Emitted} message
  */
 function hear(channel, place, message) {
   if (message[0] === "point") channel.point(message[1], message[2], message[3]);

@@ -17,7 +17,7 @@ export function Card({ text, more = [], head, name, details, children }) {
     "li.lp-finding",
     { "data-finding": name },
     h("div.lp-finding-head", null, head),
-    h("p.lp-finding-said", null, verdict),
+    h("p.lp-finding-sentence", null, verdict),
     children,
     h(Notes, { notes: [...notes, ...more] }, details),
   );

@@ -6,7 +6,7 @@ import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { isDark } from "../../kit/theme.js";
-import { has, language, said, say } from "../../kit/words.js";
+import { has, language, say, wordOf } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Step} Step */
 /** @typedef {import("./state.js").Scene} Scene */
@@ -174,7 +174,7 @@ function stepRow(channel, step, { index, inputs, go }) {
     isInput ? "li.lp-step.lp-input" : "li.lp-step",
     { onclick: () => go(index) },
     h("div.lp-thumb-box", {}, h("div.lp-thumb-wrap", {}, thumbnail), value),
-    h("div.lp-words", {}, name ? h("small.lp-part-name", {}, said(name)) : null, formula, line, about),
+    h("div.lp-words", {}, name ? h("small.lp-part-name", {}, wordOf(name)) : null, formula, line, about),
   );
   return { row, thumbnail, drawn: "", value };
 }

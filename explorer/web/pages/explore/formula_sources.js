@@ -33,12 +33,12 @@ function claimLink(channel, name) {
   const title = say(`claims.${name}.claim`);
   const link = h("a", { title }, name);
   const aim = () => {
-    const said = new URLSearchParams({ claim: name });
+    const query = new URLSearchParams({ claim: name });
     const { scale } = channel.scenario.parameters;
-    if (typeof scale === "number") said.set("scale", String(scale));
+    if (typeof scale === "number") query.set("scale", String(scale));
     const scene = location.hash.slice(1);
-    if (scene) said.set("scene", scene);
-    link.href = new URL(`learn/claims${location.search}#${said}`, document.baseURI).href;
+    if (scene) query.set("scene", scene);
+    link.href = new URL(`learn/claims${location.search}#${query}`, document.baseURI).href;
   };
   aim();
   for (const event of ["pointerdown", "focus"]) link.addEventListener(event, aim);

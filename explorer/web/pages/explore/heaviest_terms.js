@@ -104,12 +104,12 @@ export default function terms(root, channel, server) {
       columns: columnsOf(channel),
       sorted: { column: 3, down: true },
     },
-    (...told) => {
-      if (told[0] !== "reach") {
+    (...event) => {
+      if (event[0] !== "reach") {
         channel.point();
         return;
       }
-      const [, term] = told;
+      const [, term] = event;
       const [row, column] = term.items.map((item) => item.item);
       channel.point(pairsOf(term), term.items.length === 2 ? [row, column] : null);
     },

@@ -4,7 +4,7 @@ import { tex } from "../../kit/formula.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
 import { group, h, hosted, show } from "../../kit/preact_view.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
-import { said, say } from "../../kit/words.js";
+import { say, wordOf } from "../../kit/words.js";
 import { agreementWords, opposedWords } from "./verdict_sentences.js";
 
 /** @typedef {import("./state.js").Scene} Scene */
@@ -69,7 +69,7 @@ function PartRow({ channel, part }) {
     h(
       "th",
       { scope: "row" },
-      h("strong", null, said(part.name)),
+      h("strong", null, wordOf(part.name)),
       hosted({ kind: "div.lp-formula", make: (root) => root, update: (root) => tex(root, formula) }),
     ),
     h("td", null, written(part.value, 4), h("small", null, landmarks.join(" · "))),
@@ -135,7 +135,7 @@ const Cosines = ({ parts, cosines }) =>
           "tr",
           null,
           h("td", null),
-          parts.slice(0, -1).map(({ name }) => h("th", { scope: "col" }, said(name))),
+          parts.slice(0, -1).map(({ name }) => h("th", { scope: "col" }, wordOf(name))),
           h("td", null),
         ),
       ),
@@ -146,7 +146,7 @@ const Cosines = ({ parts, cosines }) =>
           h(
             "tr",
             null,
-            h("th", { scope: "row" }, said(name)),
+            h("th", { scope: "row" }, wordOf(name)),
             parts.map((_part, column) => h("td", null, column <= above ? written(cosines[above + 1][column], 3) : "")),
           ),
         ),
@@ -178,7 +178,7 @@ function OpposedPair({ channel, parts, pair, pulls }) {
         h(
           (read(pull) ?? 0) > 0 ? "span.lp-pull.lp-apart" : "span.lp-pull.lp-together",
           null,
-          `${said(parts[k].name)} ${written(pull, 3)}`,
+          `${wordOf(parts[k].name)} ${written(pull, 3)}`,
         ),
       ),
     ),

@@ -13,10 +13,10 @@ const around = (/** @type {boolean} */ isPresenting) => (isPresenting ? 392 : 40
 export default function matrix(root, channel) {
   const beside = find(document.body, "#main-cell .lp"); // the card stands beside the picture, not below it
   const tools = h("div.lp-walk"); // the derivation walks here, beside the picture
-  const view = pictureView(root, { orderId: "lp-order", beside, around, tools }, (...told) => {
-    if (told[0] === "point") channel.point(told[1], told[2], told[3]);
-    else if (told[0] === "view") choose(told[1]);
-    else focusParameter(told[1]);
+  const view = pictureView(root, { orderId: "lp-order", beside, around, tools }, (...event) => {
+    if (event[0] === "point") channel.point(event[1], event[2], event[3]);
+    else if (event[0] === "view") choose(event[1]);
+    else focusParameter(event[1]);
   });
 
   /** @param {Partial<import("../../wire").View>} change */

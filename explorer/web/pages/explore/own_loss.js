@@ -37,7 +37,7 @@ export default function own(root, channel, server) {
     const { line } = answer.problem?.values ?? {};
     editor?.show(name, answer.own, Number(line ?? 0));
     if (before?.digest === answer.own.digest) return;
-    // The page may have been told of the loss before its file changed.
+    // The page may know the loss from before its file changed.
     const isOther = JSON.stringify(pageData.losses[name]) !== JSON.stringify(answer.own.loss);
     pageData.losses[name] = answer.own.loss;
     if (before) tell(answer.own);
@@ -50,17 +50,17 @@ export default function own(root, channel, server) {
     const time = new Date(1000 * at).toLocaleTimeString(language(), { hour: "2-digit", minute: "2-digit" });
     note.textContent = say("ui.own_read", { file, time });
     note.hidden = false;
-    told = { file, read_at: at };
+    pending = { file, read_at: at };
   }
   /** @type {any} */
-  let told = null;
+  let pending = null;
 
   channel.on("scenario", () => {
     block.style.display = chosen() ? "" : "none";
     if (!files.has(chosen())) look();
   });
   channel.on("language", () => {
-    if (told) tell(told);
+    if (pending) tell(pending);
     reword(root);
     editor?.name();
   });

@@ -42,9 +42,9 @@ export default function figures(root, channel, server) {
     if (!picture) return;
     setText(loss.value, show(picture.figures.loss, 6));
     marks.replaceChildren(...landmarkScale(picture.figures));
-    const said = picture.remarks.map(({ key, values }) => say(`remark.${key}`, values));
-    setText(verdict, said[0] ?? plainVerdict(picture.figures));
-    metrics.draw(said.slice(1));
+    const sentences = picture.remarks.map(({ key, values }) => say(`remark.${key}`, values));
+    setText(verdict, sentences[0] ?? plainVerdict(picture.figures));
+    metrics.draw(sentences.slice(1));
   }
 
   channel.on("scenario", head.draw);
@@ -84,8 +84,8 @@ function headline(channel) {
     const { loss, convention } = channel.scenario;
     setText(name, [titleOf(loss), convention].filter(Boolean).join(" · "));
     setText(about, aboutOf(loss));
-    const said = [`loss.${loss}.note.${convention}`, `loss.${loss}.note`].find(has);
-    setText(note, channel.form.note && said ? say(said) : channel.form.note);
+    const key = [`loss.${loss}.note.${convention}`, `loss.${loss}.note`].find(has);
+    setText(note, channel.form.note && key ? say(key) : channel.form.note);
     note.hidden = !channel.form.note;
     write();
     entitle(openNow());
@@ -173,8 +173,8 @@ function moreMetrics(channel, server, loss) {
     setText(small, extra);
   }
 
-  /** @param {string[]} said */
-  function draw(said) {
+  /** @param {string[]} sentences */
+  function draw(sentences) {
     const { picture, batch } = channel;
     if (!picture || !batch) return;
     const found = picture.figures;
@@ -190,7 +190,7 @@ function moreMetrics(channel, server, loss) {
     basis.draw(batch, found.by_threshold);
     scale.draw(batch);
     const before = Array.from(remarks.children, (line) => line.textContent);
-    if (String(said) !== String(before)) remarks.replaceChildren(...said.map((line) => h("li", {}, line)));
+    if (String(sentences) !== String(before)) remarks.replaceChildren(...sentences.map((line) => h("li", {}, line)));
     statistics.ask(element.open);
   }
 

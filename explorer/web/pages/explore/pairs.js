@@ -156,7 +156,7 @@ class PairTable {
       all[row + i] ??= ["", "", ""];
       const into = all[row + i];
       for (let k = 0; k < width && column + k < into.length; k += 1) into[column + k] = cells[k] ?? "";
-      if (column === 0 && width === 2) into[2] = ""; // what was there was said of other sentences
+      if (column === 0 && width === 2) into[2] = ""; // the score was that of other sentences
     }
     this.fill(all);
     inputsOf(this.lines[row])[column].focus();

@@ -167,7 +167,7 @@ export class Scene extends BatchPage {
   }
 
   /**
-   * The scene in the text of a link or of a scene file; what is wrong with it is said.
+   * The scene in the text of a link or of a scene file; what is wrong with it is shown.
    * @param {string} text
    */
   async read(text) {
@@ -184,7 +184,7 @@ export class Scene extends BatchPage {
   }
 
   /**
-   * A sum of losses is told by the server before it is shown.
+   * A sum of losses is requested from the server before it is shown.
    * @param {string} loss
    */
   async learn(loss) {
@@ -236,7 +236,7 @@ export class Scene extends BatchPage {
     this.set({ data: { source: "table", rows, file, reading } });
   }
 
-  // Rows of which none has a score are positives; what has one without the other is not said here.
+  // Rows of which none has a score are positives; one without the other is not reported here.
   get isUnscored() {
     const { source, rows } = this.scenario.data;
     const filled = rows.filter((cells) => cells.some((cell) => cell.trim()));
@@ -282,7 +282,7 @@ export class Scene extends BatchPage {
   }
 
   /**
-   * Whether an answer came and is no refusal; else it is said what is wrong.
+   * Whether an answer came and is no refusal; else the problem is shown.
    * @param {{ error?: import("../../wire").Problem } | null | undefined} answer
    */
   check(answer) {
@@ -301,7 +301,7 @@ export class Scene extends BatchPage {
     this.requests.ask();
   }
 
-  // After an error the batch is told anew, and with it what was left out.
+  // After an error the facts of the batch are shown again, and with them the rows left out.
   /** @returns {Promise<Explored>} */
   async question() {
     const { server, scenario } = this;

@@ -94,7 +94,7 @@ export function suspectsPart(channel, server) {
   const table = sortableTable(
     list,
     { key: "ui.suspects", columns: columnsOf(channel, second), sorted: { column: 4, down: true } },
-    (...told) => channel.point(told[0] === "reach" ? [told[1].pair] : []),
+    (...event) => channel.point(event[0] === "reach" ? [event[1].pair] : []),
   );
   const form = opinionForm(channel, server, (of, batch) => {
     opinion = { of, batch };

@@ -4,7 +4,7 @@ import { figureButtons } from "../../kit/figure_choices.js";
 import { say } from "../../kit/words.js";
 import { takingFrom } from "./takeaway_requests.js";
 
-// What is said where there is no such code.
+// The sentence where there is no such code.
 /** @type {Partial<Record<string, string>>} */
 const NOTHING = { code_module: "take.no_module", code_trainer: "take.no_trainer" };
 

@@ -60,17 +60,17 @@ function chart(ascending, now, label) {
 /**
  * @param {(Real | null)[]} all
  * @param {Real | null} here this batch's
- * @param {(value: number) => string} said
+ * @param {(value: number) => string} written
  */
-function drawn(all, here, said) {
+function drawn(all, here, written) {
   const known = all.map((value) => read(value)).filter((value) => value !== null && Number.isFinite(value));
   const ascending = /** @type {number[]} */ (known).sort((a, b) => a - b);
   const now = read(here);
   if (!ascending.length || now === null || !Number.isFinite(now)) return [];
-  const [low, median, high] = [LOW, 0.5, HIGH].map((share) => said(quantile(ascending, share)));
+  const [low, median, high] = [LOW, 0.5, HIGH].map((share) => written(quantile(ascending, share)));
   const below = percent(ascending.filter((value) => value < now).length / ascending.length);
-  const told = { count: ascending.length, low, median, high, below, value: said(now) };
-  const label = say("ui.spread_is", told);
+  const values = { count: ascending.length, low, median, high, below, value: written(now) };
+  const label = say("ui.spread_is", values);
   const span = h("small", { title: label }, low === high ? low : `${low} … ${high}`);
   return ascending[0] === ascending[ascending.length - 1] ? [span] : [chart(ascending, now, label), span];
 }

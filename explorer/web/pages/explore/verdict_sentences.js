@@ -1,6 +1,6 @@
 // Which sentence stands beside a sweep, and beside the parts of a sum.
 import { percent, read, show } from "../../kit/number_format.js";
-import { said, say } from "../../kit/words.js";
+import { say, wordOf } from "../../kit/words.js";
 
 /** @typedef {import("../../kit/types").Span} Span */
 /** @typedef {import("../../wire").Parts} Parts */
@@ -30,7 +30,7 @@ export function verdictOf(name, advised, within) {
  */
 export function agreementWords(parts, cosines) {
   if (parts.length !== 2) return parts.length > 2 ? say("ui.parts.cosines") : "";
-  const [first, second] = parts.map(({ name }) => said(name));
+  const [first, second] = parts.map(({ name }) => wordOf(name));
   const value = read(cosines[0][1]);
   if (value === null || Number.isNaN(value)) return say("ui.parts.no_cosine", { first, second });
   return say("ui.parts.cosine", { first, second, value: show(value, 3) });

@@ -98,7 +98,7 @@ const SAID = {
   learning_rate: ({ learning_rate: rate }) => (rate ? `${say("finetune.learning_rate")} = ${show(rate)}` : ""),
 };
 /** @type {(plan: Plan, key: keyof Plan) => string} */
-const told = (plan, key) => SAID[key]?.(plan) ?? `${say(`finetune.${key}`)} = ${show(Number(plan[key]))}`;
+const settingName = (plan, key) => SAID[key]?.(plan) ?? `${say(`finetune.${key}`)} = ${show(Number(plan[key]))}`;
 
 /**
  * For each plan its loss, and whatever else tells it apart from the others but the seed.
@@ -109,7 +109,9 @@ export function apart(plans) {
   const differ = keys.filter(
     (key) => !SILENT.has(key) && new Set(plans.map((plan) => JSON.stringify(plan[key]))).size > 1,
   );
-  return plans.map((plan) => [titleOf(plan.loss), ...differ.map((key) => told(plan, key))].filter(Boolean).join(" · "));
+  return plans.map((plan) =>
+    [titleOf(plan.loss), ...differ.map((key) => settingName(plan, key))].filter(Boolean).join(" · "),
+  );
 }
 
 /**

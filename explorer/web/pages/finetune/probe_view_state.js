@@ -8,13 +8,13 @@ import { Store } from "../../kit/state_store.js";
 
 export class ProbeScene {
   /**
-   * `ask` puts a request to the server; `told()` hears of every change.
+   * `ask` puts a request to the server; `changed()` hears of every change.
    * @param {(request: object) => Promise<Answer | null>} ask
-   * @param {() => void} told
+   * @param {() => void} changed
    */
-  constructor(ask, told) {
+  constructor(ask, changed) {
     this.ask = ask;
-    this.told = told;
+    this.changed = changed;
     this.store = new Store(pageData.scenario);
     /** @type {string | null} */
     this.run = null;
@@ -75,7 +75,7 @@ export class ProbeScene {
   /** @param {Partial<import("../../wire").View>} view */
   choose(view) {
     const { affects } = this.store.update({ view });
-    if (affects === "nothing") this.told();
+    if (affects === "nothing") this.changed();
     else this.requests.ask();
   }
 
@@ -86,7 +86,7 @@ export class ProbeScene {
    */
   point(pairs = [], cell = null, part = null) {
     this.pointed = { pairs, cell, part };
-    this.told();
+    this.changed();
   }
 
   question() {
@@ -104,6 +104,6 @@ export class ProbeScene {
       this.picture = answer.picture;
       this.drawn += 1;
     }
-    this.told();
+    this.changed();
   }
 }

@@ -1,4 +1,4 @@
-// What the log of a run has told so far: its steps as columns, its evaluations and alarms.
+// The log of a run so far: its steps as columns, its evaluations and alarms.
 const SMOOTH = 0.8;
 
 /**

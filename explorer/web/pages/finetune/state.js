@@ -1,5 +1,5 @@
 // The state of the Fine-tune page: the plan that is being made, the runs there are, those that are
-// shown, and what their logs have told so far.
+// shown, and their logs so far.
 import { Bus } from "../../kit/bus.js";
 import { History } from "../../kit/history.js";
 import { carriedOver, learn } from "../../kit/loss_sums.js";
@@ -178,7 +178,7 @@ export class FinetunePage extends Bus {
   }
 
   /**
-   * The answer, or null once the page has said what went wrong.
+   * The answer, or null once the page shows what went wrong.
    * @template {{ error?: import("../../wire").Problem }} Found
    * @param {Promise<Found | null> | undefined} answering
    */
@@ -280,7 +280,7 @@ export class FinetunePage extends Bus {
   }
 
   /**
-   * The sums among these losses are told by the server before they are shown.
+   * The sums among these losses are requested from the server before they are shown.
    * @param {{ loss?: string }[]} forms
    */
   async learn(forms) {
@@ -326,7 +326,7 @@ export class FinetunePage extends Bus {
 
   // ---- The logs ----------------------------------------------------------------------------
 
-  // What the log of a shown run has told so far: the first one's if none is named.
+  // The log of a shown run so far: the first one's if none is named.
   trace(name = this.shown[0]) {
     return this.traces.get(name);
   }

@@ -47,7 +47,7 @@ export function UnseenPairs({ channel: { comparison } }) {
       ? h(
           "div.lp-row.lp-wrap",
           null,
-          h("p.lp-unseen-told", { role: "status" }, measuredWords(answer, answer.unseen)),
+          h("p.lp-unseen-summary", { role: "status" }, measuredWords(answer, answer.unseen)),
           h(Button, {
             id: "lp-finetune-unseen-back",
             name: say("finetune.unseen_back"),

@@ -91,8 +91,8 @@ export class LandscapePage extends Bus {
 
   /** @param {string} text */
   open(text) {
-    const said = this.store.known(link.read(this.store.table, text, parametersIn(pageData.losses)));
-    const { sides = [], ...rest } = said;
+    const state = this.store.known(link.read(this.store.table, text, parametersIn(pageData.losses)));
+    const { sides = [], ...rest } = state;
     const usual = /** @type {Side[]} */ (this.store.table.get("sides")?.default);
     this.store.reset({ ...rest, sides: usual.map((one, place) => sides[place] ?? one) });
     this.publish("state");

@@ -55,13 +55,13 @@ export function factsOf(shown, cell) {
   const { single } = shown;
   if (isEmpty(shown, cell)) return [say(single ? "ui.takes_no_part" : "large.all_masked")];
   const i = placeIn(shown, cell);
-  const told = [
+  const lines = [
     say(single ? "large.term_is" : "large.total_is", { value: show(shown.total[i]) }),
     say("large.share_is", { share: percent(shown.share[i]) }),
   ];
-  if (single) return told;
+  if (single) return lines;
   return [
-    ...told,
+    ...lines,
     say(shown.bounded ? "large.none_above" : "large.largest_is", { value: show(shown.largest[i]) }),
     shown.masked[i] > 0 ? say("large.masked_is", { share: percent(shown.masked[i]) }) : say("large.none_masked"),
   ];

@@ -71,9 +71,9 @@ function LossSection({ channel }) {
  * @param {typeof pageData.large.losses[string]} spec
  */
 function limitsOf({ family, most, wanted, most_drawn: drawn }) {
-  const said = [say(`large.family.${family}`, { most: grouped(most) })];
-  if (wanted === "angles") said.push(say("large.angle_note", { drawn: grouped(drawn) }));
-  return said.join(" ");
+  const sentences = [say(`large.family.${family}`, { most: grouped(most) })];
+  if (wanted === "angles") sentences.push(say("large.angle_note", { drawn: grouped(drawn) }));
+  return sentences.join(" ");
 }
 
 /** @param {{ channel: LargePage }} properties */

@@ -32,8 +32,8 @@ export default function terms(root, channel) {
         { key: "ui.share", cell: (t) => percent(t.share), by: (t) => t.share },
       ],
     },
-    (...told) => {
-      if (told[0] === "pick") reveal(told[1]);
+    (...event) => {
+      if (event[0] === "pick") reveal(event[1]);
     },
   );
   const note = h("p.lp-note");

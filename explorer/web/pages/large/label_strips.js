@@ -34,10 +34,10 @@ export function labelMarks(side, { edges, labels, levels }, length) {
   /** @param {number} position */
   const place = (position) => ((position - from) / (to - from)) * length;
   const marks = levels.length
-    ? levels.map(({ label, start, stop }) => ({ said: [show(label)], at: (place(start) + place(stop)) / 2 }))
+    ? levels.map(({ label, start, stop }) => ({ content: [show(label)], at: (place(start) + place(stop)) / 2 }))
     : Array.from({ length: 6 }, (_, i) => {
         const band = Math.min(count - 1, Math.round(((i + 0.5) * count) / 6));
-        return { said: [show(labels[0][band], 2)], at: ((band + 0.5) / count) * length };
+        return { content: [show(labels[0][band], 2)], at: ((band + 0.5) / count) * length };
       });
   const room = side === "row" ? 14 : 30;
   let last = -Infinity;

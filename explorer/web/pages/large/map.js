@@ -121,10 +121,10 @@ class BlockMap {
         ],
         picks: true,
       },
-      (...told) => {
+      (...event) => {
         /** @type {Cell | null} */
-        const cell = told[0] === "leave" ? null : [told[1].row, told[1].column];
-        if (told[0] !== "pick") this.point(cell);
+        const cell = event[0] === "leave" ? null : [event[1].row, event[1].column];
+        if (event[0] !== "pick") this.point(cell);
         else if (cell) this.open(cell);
       },
     );

@@ -1,4 +1,4 @@
-// What is said around the map: which part of the matrix it is, what its sides are, what its colours say.
+// Sentences around the map: which part of the matrix it is, what its sides are, what its colours say.
 import { grouped, percent } from "../../kit/number_format.js";
 import { say } from "../../kit/words.js";
 
@@ -78,7 +78,7 @@ export function explanation({ single, exact, rows, columns, of_weights: ofWeight
   const [tall, wide] = [rows, columns].map(({ edges }) => edges[1] - edges[0]);
   const each = { rows: grouped(tall), columns: grouped(wide), cells: grouped(tall * wide) };
   const isTerm = single && facet !== "share" && facet !== "masked";
-  const told = [
+  const sentences = [
     single ? say("large.cells_note") : say(exact ? "large.blocks_note" : "large.blocks_note_near", each),
     single ? "" : say("large.enter"),
     say(isTerm ? "large.colour.term" : `large.colour.${facet}`),
@@ -86,5 +86,5 @@ export function explanation({ single, exact, rows, columns, of_weights: ofWeight
     both ? say("large.both_directions") : "",
     say("large.places_note"),
   ];
-  return told.filter(Boolean).join(" ");
+  return sentences.filter(Boolean).join(" ");
 }

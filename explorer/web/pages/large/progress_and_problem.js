@@ -79,12 +79,12 @@ function Underway({ channel }) {
     remaining(working, begun.current),
     what === "encoding" ? say("large.kept") : "",
   ];
-  const said = words.filter(Boolean).join(" ");
+  const label = words.filter(Boolean).join(" ");
   return h(
     "div.lp-underway",
     null,
-    h("span", { "aria-live": "polite" }, said),
-    h("progress", { "aria-label": said, ...(total ? { max: total, value: done } : {}) }),
+    h("span", { "aria-live": "polite" }, label),
+    h("progress", { "aria-label": label, ...(total ? { max: total, value: done } : {}) }),
     h("button.lp-button", { type: "button", id: "lp-stop", onClick: () => channel.stop() }, say("ui.stop")),
   );
 }

@@ -30,7 +30,7 @@ import { Taking } from "./takeaway_requests.js";
  *   rules: Rules, twins: string }} Asked
  */
 /** @typedef {Omit<Source, "kind" | "random"> & { kind?: string, random?: object }} SourceChange */
-/** @typedef {{ asked: Asked, window: Part | null, answer: Answer<"blocks"> }} Told */
+/** @typedef {{ asked: Asked, window: Part | null, answer: Answer<"blocks"> }} Reply */
 
 const POLL_MS = 200;
 const SLOW_MS = 300;
@@ -59,7 +59,7 @@ export class LargePage extends Bus {
     /** @type {{ asked: Asked, what: string } | null} */
     this.under = null; // what it was last heard to be at work on
     /** @type {import("../../wire").Judgement | null} */
-    this.judged = null; // what is said of all pairs together, after everything else
+    this.judged = null; // the judgement of all pairs together, after everything else
     this.isStale = false; // whether details are of what was asked before
     this.isLearning = false; // whether it takes a while to get others
     this.isJudging = false;
@@ -69,11 +69,11 @@ export class LargePage extends Bus {
     this.late = undefined;
     /** @type {History | null} */
     this.history = null;
-    /** @type {Requests<Told>} */
+    /** @type {Requests<Reply>} */
     this.requests = new Requests({
       most: 2,
       ask: () => this.question(),
-      take: (told) => this.receive(told),
+      take: (reply) => this.receive(reply),
       again: ({ answer }) => (answer.working ? POLL_MS : answer.error?.about === CANCELLED.about ? 0 : null),
       progress: ({ asked, answer }) => this.hear(asked, answer),
     });
@@ -191,7 +191,7 @@ export class LargePage extends Bus {
     this.change({ source: { corrections: label === null ? others : [...others, [first, second, label]] } });
   }
 
-  // What was wrong is not said of what is under way.
+  // An earlier problem is no problem of what is under way.
   forgive() {
     this.warn(null);
     if (this.problem) this.fail(null);
@@ -268,13 +268,13 @@ export class LargePage extends Bus {
     this.requests.ask();
   }
 
-  /** @returns {Promise<Told>} */
+  /** @returns {Promise<Reply>} */
   async question() {
     const { asked, window } = this;
     const turn = this.requests.newest;
     this.dropOther(asked);
     const late = setTimeout(() => {
-      if (turn === this.requests.newest && !this.working) this.show({ what: "start", done: 0, total: 0 });
+      if (turn === this.requests.newest && !this.working) this.show({ what: "start", done: 0, total: 0, values: {} });
     }, SLOW_MS);
     /** @type {Answer<"blocks">} */
     const answer = (await this.server?.blocks({ ...asked, window })) ?? { error: GONE };
@@ -320,7 +320,7 @@ export class LargePage extends Bus {
     this.fail(CANCELLED);
   }
 
-  /** @param {Told} told */
+  /** @param {Reply} reply */
   receive({ asked, window, answer }) {
     this.under = null;
     if (answer.error) this.fail(answer.error);
@@ -356,7 +356,7 @@ export class LargePage extends Bus {
   }
 
   // Figures and tables come after the map. Where that takes a while, those still there are another
-  // loss's, and it is said that theirs are being computed.
+  // loss's, and a line says that theirs are being computed.
   askDetails() {
     clearTimeout(this.late);
     this.late = setTimeout(() => {

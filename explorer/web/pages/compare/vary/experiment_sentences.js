@@ -9,19 +9,19 @@ import { say } from "../../../kit/words.js";
  * @param {(import("../../../wire").Collapsing | null)[]} ways
  */
 export function fallingWords(ways) {
-  const told = ways.flatMap((way, place) => {
+  const sentences = ways.flatMap((way, place) => {
     if (!way || !(way.falls || way.lowest > 0)) return [];
-    const said = {
+    const values = {
       letter: letterOf(place),
       start: show(way.start),
       end: show(way.reached),
       least: show(way.least),
       at: percent(way.lowest),
     };
-    return [{ falls: way.falls, text: say(`compare.vary.${way.falls ? "falls" : "dips"}`, said) }];
+    return [{ falls: way.falls, text: say(`compare.vary.${way.falls ? "falls" : "dips"}`, values) }];
   });
-  if (!told.length && ways.some(Boolean)) return [{ falls: false, text: say("compare.vary.none_falls") }];
-  return told.sort((one, other) => Number(other.falls) - Number(one.falls));
+  if (!sentences.length && ways.some(Boolean)) return [{ falls: false, text: say("compare.vary.none_falls") }];
+  return sentences.sort((one, other) => Number(other.falls) - Number(one.falls));
 }
 
 /**
@@ -32,9 +32,9 @@ export function noticedWords(notices) {
   /** @param {boolean} yes */
   const letters = (yes) => notices.flatMap((one, place) => (one === yes ? [letterOf(place)] : [])).join(", ");
   const [noticing, not] = [letters(true), letters(false)];
-  const told = [
+  const sentences = [
     noticing ? say("compare.vary.noticing", { letters: noticing }) : "",
     not ? say("compare.vary.not_noticing", { letters: not }) : "",
   ];
-  return told.filter(Boolean).join(" ");
+  return sentences.filter(Boolean).join(" ");
 }

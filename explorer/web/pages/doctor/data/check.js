@@ -14,7 +14,7 @@ import { language } from "../../../kit/words.js";
  * @typedef {import("../../../kit/types").Answer<DoctorServer, Name>} Answer
  */
 /** @typedef {Record<string, any>} Source a set to begin with, or a file by its content */
-/** @typedef {{ source: Source | null, answer: Answer<"examine"> }} Told */
+/** @typedef {{ source: Source | null, answer: Answer<"examine"> }} Reply */
 /** @typedef {import("../../../wire").ExaminedData} Examined */
 /** @typedef {{ error?: import("../../../wire").Problem | null, working?: import("../../../wire").Progress,
  *   file?: string, name?: string }} Held a file that the server has, or how far it is on the way there */
@@ -44,11 +44,11 @@ export class DataCheck {
     this.classes = null; // what was found in a table of classes
     /** @type {import("../../../wire").DoctoredSimilarities | null} */
     this.similarities = null; // what was found in similarities without texts
-    /** @type {Requests<Told>} */
+    /** @type {Requests<Reply>} */
     this.requests = new Requests({
       most: 1,
       ask: () => this.question(),
-      take: (told) => this.take(told),
+      take: (reply) => this.take(reply),
       again: ({ answer }) => (answer.working ? POLL_MS : null),
       progress: ({ answer }) => this.show(answer.working),
       changed: () => channel.setBusy(this.requests.flying > 0),
@@ -62,7 +62,7 @@ export class DataCheck {
       progress: (answer) => this.show(answer.working),
     });
     /** @type {import("../../../wire").EncodedData | null} */
-    this.seen = null; // what the encoder told
+    this.seen = null; // the encoder's findings
     /** @type {Requests<Answer<"encode">>} */
     this.encoding = new Requests({
       most: 1,
@@ -137,7 +137,7 @@ export class DataCheck {
 
   // ---- Questions -----------------------------------------------------------------------------
 
-  /** @returns {Promise<Told>} */
+  /** @returns {Promise<Reply>} */
   async question() {
     const { kind, example, columns, header, encoding, loss, batch, tokens, margin } = this.state;
     /** @type {Source} */
@@ -199,7 +199,7 @@ export class DataCheck {
     this.channel.tell(working ? { ...working, values: {} } : null);
   }
 
-  /** @param {Told} told */
+  /** @param {Reply} reply */
   take({ source, answer }) {
     this.show(undefined);
     if (answer.error) {

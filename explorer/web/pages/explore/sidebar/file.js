@@ -125,14 +125,14 @@ function noteOf(channel, { isUndecided, offered, file }) {
   const { total, whole, encoding, draw, limited, drawn } = reading;
   const counts = { name, total, encoding, used: draw.size ? whole : rows.length };
   const partly = limited ? (draw.size ? "ui.file_cut" : "ui.file_limited") : "ui.file_read";
-  const said = [total ? say(drawn && !draw.size ? "ui.file_drawn" : partly, counts) : name];
+  const sentences = [total ? say(drawn && !draw.size ? "ui.file_drawn" : partly, counts) : name];
   if (draw.size && rows.length < whole) {
     const batch = { number: draw.number + 1, count: rows.length, rows: reading.batch_rows };
-    said.push(say(batch.rows ? "ui.batch_of_rows" : "ui.batch_is", batch));
-    said.push(say(`sampler.${draw.sampler}.how`, { seed: draw.seed }));
+    sentences.push(say(batch.rows ? "ui.batch_of_rows" : "ui.batch_is", batch));
+    sentences.push(say(`sampler.${draw.sampler}.how`, { seed: draw.seed }));
   }
-  if (channel.heldFile()) said.push(...readingNotes(offered?.answer.notes));
-  return [...said, channel.madeOf()].filter(Boolean).join(" ");
+  if (channel.heldFile()) sentences.push(...readingNotes(offered?.answer.notes));
+  return [...sentences, channel.madeOf()].filter(Boolean).join(" ");
 }
 
 /** @param {{ reading: FileReading, offered: { answer: Offered, options: Options } }} properties */

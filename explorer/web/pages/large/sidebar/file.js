@@ -50,7 +50,7 @@ export class FileDescription {
 
   /** @param {{ name: string, answer: Answer }} found */
   #take({ name, answer }) {
-    if (answer.error) this.key = ""; // the problem is told with the blocks
+    if (answer.error) this.key = ""; // the blocks show the problem
     if (answer.columns) this.found = { name, file: answer };
     this.channel.publish("file");
   }
