@@ -30,7 +30,7 @@ export function ColumnFields({ columns, roles, none, change }) {
  * @param {{ role: string, title: string, value: string, options: string[][], change: (value: string) => void }}
  *   properties
  */
-const NamedSelect = ({ role, title, value, options, change }) =>
+export const NamedSelect = ({ role, title, value, options, change }) =>
   h(
     Field,
     { name: title },

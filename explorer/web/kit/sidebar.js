@@ -1,5 +1,5 @@
 // What the sidebars of the pages are made of: tabs, a file and its columns, a random batch, a loss with
-// its convention and parameters. Each part shows what it is told and says what was chosen.
+// its convention and parameters. Each part shows what it is given and emits what was chosen.
 
 import { parameterValue } from "./convention_formula.js";
 import { h, reword, worded } from "./dom.js";
@@ -9,7 +9,6 @@ import { labelled, numberField, parameterField } from "./sidebar_fields.js";
 import { language, say, titleOf } from "./words.js";
 
 const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet,.pq,.arrow,.feather,.ipc";
-const MOST_ROWS = 20;
 
 /** @typedef {import("../wire").StateEntry} Entry */
 /** @typedef {{ label: string, losses: string[][] }} Group losses by name and title */
@@ -69,75 +68,6 @@ export function filePicker({ id, title = "ui.drop_file", kinds = "ui.file_kinds"
   return [chooser, drop];
 }
 
-const NO_SCORE = "none"; // in place of a column: for the score, all pairs are positives
-const WITHOUT = ["score", "teacher", "guide"]; // what a file may do without; a guide has a role for each text
-
-/**
- * Which column of a file plays which role: a select for each, where "" is none of them.
- * @param {{ columns: string[], chosen: Record<string, string>, roles?: string[], none?: string | null }} file
- * @param {(role: string, column: string) => void} change
- */
-export function columnFields({ columns, chosen, roles = Object.keys(chosen), none = null }, change) {
-  return roles.map((role) => {
-    const now = chosen[role] ?? "";
-    const [kind] = role.split("_");
-    const empty = none ? [worded("option", none, { value: "" })] : now ? [] : [h("option", { value: "" })];
-    const select = h(
-      "select",
-      { name: role, onchange: () => change(role, select.value) },
-      ...empty,
-      columns.map((column) => h("option", { value: column }, column)),
-      WITHOUT.includes(kind) ? [worded("option", `column.no_${kind}`, { value: NO_SCORE })] : [],
-    );
-    select.value = now;
-    return labelled(`column.${role}`, select);
-  });
-}
-
-/**
- * In which encoding a text is, each with how its first words would read; nothing where that is plain.
- * @param {{ encoding: string, encodings: [string, string][] }} file
- * @param {(encoding: string) => void} change
- * @returns {HTMLElement[]}
- */
-export function encodingField({ encoding, encodings }, change) {
-  if (!encodings.length) return [];
-  const open = encoding ? [] : [worded("option", "ui.encoding_open", { value: "" })];
-  const select = h(
-    "select",
-    { name: "encoding", onchange: () => change(select.value) },
-    ...open,
-    encodings.map(([name, words]) => h("option", { value: name }, `${name} · ${words}`)),
-  );
-  select.value = encoding;
-  return [labelled("ui.encoding", select)];
-}
-
-/**
- * @param {string} key
- * @param {boolean} checked
- * @param {(checked: boolean) => void} change
- */
-export function check(key, checked, change) {
-  const box = h("input", { type: "checkbox", checked, onchange: () => change(box.checked) });
-  return h("label.lp-check", {}, box, worded("span", key));
-}
-
-/**
- * The rows that were left out: so many, and of the first ones why.
- * @param {HTMLElement} list
- * @param {number} count
- * @param {Pick<import("../wire").SkippedRow, "row" | "key" | "values">[]} reasons
- */
-export function tellSkipped(list, count, reasons) {
-  const told = reasons
-    .slice(0, MOST_ROWS)
-    .map(({ row, key, values }) => h("li", {}, say("ui.row_skipped", { row, reason: say(key, values) })));
-  if (count > told.length) told.push(h("li", {}, say("ui.more_skipped", { count: count - told.length })));
-  list.hidden = count === 0;
-  list.replaceChildren(h("li", {}, h("b", {}, say("ui.skipped", { count }))), ...told);
-}
-
 /**
  * The settings of a random batch, by the entries of a page's state below `prefix`; `looks` says what
  * more there is to know of a slider. change(name, value).
@@ -193,7 +123,7 @@ export function groupsOf(losses, titled = titleOf) {
 }
 
 /**
- * A loss to choose, in groups, told anew where they changed.
+ * A loss to choose, in groups, filled again where they changed.
  * @param {string} id
  * @param {(loss: string) => void} change
  */

@@ -1,8 +1,7 @@
 // How the rows of a table are read: encoding, pairs or texts with their classes, columns, the first row.
-import { h as element } from "../../../kit/dom.js";
-import { group, hosted } from "../../../kit/preact_view.js";
-import { check, columnFields, encodingField, tellSkipped } from "../../../kit/sidebar.js";
-import { labelled } from "../../../kit/sidebar_fields.js";
+import { ColumnFields, EncodingField, HeaderField, NamedSelect } from "../../../kit/column_fields.js";
+import { SkippedRows, useDraft } from "../../../kit/components.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../../../wire").LargeFile | import("../../../wire").UndecidedData} File */
@@ -28,54 +27,48 @@ function guessed(ofClasses, chosen, names) {
 }
 
 /** @param {{ file: File, check: import("./check.js").DataCheck }} properties */
-export const Columns = ({ file, check: data }) =>
-  group(
-    hosted({
-      kind: "div.lp-columns",
-      make: (root) => root,
-      update: (root) => root.replaceChildren(...fieldsOf(file, (change) => data.set(change))),
-    }),
-    hosted({
-      kind: "ul.lp-skipped",
-      make: (list) => list,
-      update: (list) => tellSkipped(list, file.skipped, file.told),
-    }),
-  );
-
-/**
- * @param {File} file
- * @param {(change: Record<string, any>) => void} set
- */
-function fieldsOf(file, set) {
-  const chosen = { ...file.chosen };
-  /** @type {(role: string, column: string) => void} */
-  const take = (role, column) => {
-    chosen[role] = column;
-    if ("anchor" in chosen || (chosen.first && chosen.second) || (chosen.text && chosen.class))
-      set({ columns: Object.fromEntries(Object.entries(chosen).filter(([, one]) => one)) });
+export function Columns({ file, check }) {
+  const { columns, header, encoding, encodings } = file;
+  const draft = useDraft(file.chosen);
+  /** @param {string} role @param {string} column */
+  const choose = (role, column) => {
+    draft.now = { ...draft.now, [role]: column };
+    const chosen = Object.fromEntries(Object.entries(draft.now).filter(([, one]) => one));
+    if ("anchor" in draft.now || (chosen.first && chosen.second) || (chosen.text && chosen.class))
+      check.set({ columns: chosen });
   };
-  const { columns, header } = file;
-  return [
-    ...encodingField(file, (encoding) => set({ encoding, header: null, columns: {} })),
-    ...(columns.length > 1 ? [kindField(file, set)] : []),
-    ...(columns.length ? columnFields({ ...file, chosen }, take) : []),
-    ...(columns.length ? [check("ui.has_header", header, (now) => set({ header: now, columns: {} }))] : []),
-  ];
+  return group(
+    h(
+      "div.lp-columns",
+      null,
+      h(EncodingField, {
+        encoding,
+        encodings,
+        change: (now) => check.set({ encoding: now, header: null, columns: {} }),
+      }),
+      columns.length > 1 ? h(KindField, { file, check }) : null,
+      columns.length
+        ? group(
+            h(ColumnFields, { columns, roles: draft.now, change: choose }),
+            h(HeaderField, { header, change: (now) => check.set({ header: now, columns: {} }) }),
+          )
+        : null,
+    ),
+    h(SkippedRows, { count: file.skipped, reasons: file.told }),
+  );
 }
 
 /**
  * Whether the rows are pairs, or texts with their classes: of a table that can be either.
- * @param {File} file
- * @param {(change: Record<string, any>) => void} set
+ * @param {{ file: File, check: import("./check.js").DataCheck }} properties
  */
-function kindField({ chosen, columns: names, header }, set) {
-  // Read otherwise, the first row might no longer be taken for the names that were chosen from.
-  const turn = () => set({ columns: guessed(select.value === "classes", chosen, names), header });
-  const select = element(
-    "select",
-    { name: "kind", onchange: turn },
-    ["pairs", "classes"].map((kind) => element("option", { value: kind }, say(`doctor.rows_are.${kind}`))),
-  );
-  select.value = "class" in chosen ? "classes" : "pairs";
-  return labelled("doctor.rows_are", select);
+function KindField({ file: { chosen, columns, header }, check }) {
+  return h(NamedSelect, {
+    role: "kind",
+    title: say("doctor.rows_are"),
+    value: "class" in chosen ? "classes" : "pairs",
+    options: ["pairs", "classes"].map((kind) => [kind, say(`doctor.rows_are.${kind}`)]),
+    // Read otherwise, the first row might no longer be taken for the names that were chosen from.
+    change: (kind) => check.set({ columns: guessed(kind === "classes", chosen, columns), header }),
+  });
 }
