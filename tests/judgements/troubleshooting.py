@@ -121,9 +121,9 @@ project's database:
 
 A number without a log is explained by `python app.py explain 5.545`, or at `/doctor#value=5.545` of
 the page; a table of pairs is examined by `python app.py doctor pairs.tsv --loss cosent --batch 64`.
-`PrismCallback` of `losses.sentence_transformers` logs both ends of the loss while it trains, and
-keeps batches that `python app.py --open FOLDER` shows. How each finding is tested, and how often it
-is right, is in [judgements.md](judgements.md).
+`PrismCallback` of `lossprism.losses.sentence_transformers` logs both ends of the loss while it
+trains, and keeps batches that `python app.py --open FOLDER` shows. How each finding is tested, and
+how often it is right, is in [judgements.md](judgements.md).
 
 `python -m tests.judgements.troubleshooting` writes this file.
 """
