@@ -9,7 +9,7 @@ import sys
 from lossprism.explorer import cli
 from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.web.gradio_private import IDLE_S
+from lossprism.explorer.web.api.gradio_private import IDLE_S
 from tests import container
 from tests.container import ROOT, instructions, only
 

@@ -97,7 +97,7 @@ def test_one_module_depends_on_gradios_internals():
     """Another Gradio may have others: what is named here is what `import gradio` does not offer."""
     internal = re.compile(r"^\s*(?:from|import) gradio\.|\b_queue\b|_deferred_apis", re.MULTILINE)
     found = {name for name, path in FILES.items() if internal.search(path.read_text("utf-8"))}
-    assert found == {"lossprism.explorer.web.gradio_private"}
+    assert found == {"lossprism.explorer.web.api.gradio_private"}
 
 
 # Words at the start of a docstring that put a question, or a part of a thing, in place of it.

@@ -22,16 +22,16 @@ from lossprism.explorer import web
 from lossprism.explorer.core.scenario import SentScenario
 from lossprism.explorer.lab.compare import parity
 from lossprism.explorer.lab.training import run_records
-from lossprism.explorer.runtime import jobs, number_format, problem
+from lossprism.explorer.runtime import number_format, problem
 from lossprism.explorer.runtime import response_types as runtime_wire
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Packed, Sparse
-from lossprism.explorer.web import page_facts, site, state_table
-from lossprism.explorer.web.server_functions import Refused
+from lossprism.explorer.web import page_data, site
+from lossprism.explorer.web.page_requests import Refused
 
 DECLARED = Path(inspect.getfile(web)).parent / "wire.d.ts"
-MODULES = (number_format, problem, runtime_wire, run_records, page_facts, parity)
+MODULES = (number_format, problem, runtime_wire, run_records, page_data, parity)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",
@@ -168,9 +168,8 @@ def _without_none(kind: object) -> object:
 
 # What TypeScript calls a type whose name another answer has.
 CALLED = {
-    jobs.Progress: "Underway",
     SentScenario: "Scenario",
-    state_table.Entry: "StateEntry",
+    page_data.Entry: "StateEntry",
 }
 
 HEAD = """\

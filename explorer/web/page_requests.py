@@ -1,28 +1,56 @@
-"""The requests of the pages: POST /requests/<page>/<name>, with JSON in and out."""
+"""The functions that pages call: POST /requests/<page>/<name>, with JSON in and out.
+
+A page's `requests.py` makes each of its functions with `served`; `routes` serves them.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
-from collections.abc import Callable, Iterable, Mapping
+import typing
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
 
+import brotli
 from anyio import CapacityLimiter
 from fastapi.exceptions import RequestValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.downloads import Parcel, address_of
+from lossprism.explorer.runtime.jobs import Job, Jobs, Report
+from lossprism.explorer.runtime.json_encoding import encoded
+from lossprism.explorer.runtime.limits import ANSWER_S
+from lossprism.explorer.runtime.owner_permissions import read_leave, with_leave
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.response_memory import UNSENT, check_answer
 from lossprism.explorer.runtime.response_types import Json
-from lossprism.explorer.web.hosting import with_headers
+from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.runtime.visitors import has_key
+from lossprism.explorer.web.hosting import forget_mine
 from lossprism.explorer.web.middleware.asgi import arrived, body_of
+from lossprism.explorer.web.middleware.exception_handler import problem_of
 from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
 from lossprism.explorer.web.middleware.request_threads import Pool
-from lossprism.explorer.web.server_functions import sent
+from lossprism.explorer.web.middleware.response_streaming import is_compressed
+from lossprism.explorer.web.middleware.visitor_key import (
+    as_current_visitor,
+    current_headers,
+    with_headers,
+)
 
 # What a hand on the page waits for has threads of its own, and so many; all else has these.
 AT_HAND = ("explore", "compare", "look", "cancel")
 PLACES_AT_HAND, PLACES = 40, 8
+WORTH_COMPRESSING = 1024  # bytes
 
 ServedFunction = Callable[[object], Json]
+Made = TypeVar("Made")
 
 
 def routes(pages: Mapping[str, Iterable[ServedFunction]]) -> list[Route]:
@@ -47,3 +75,188 @@ def _route(folder: str, function: ServedFunction, pool: Pool) -> Route:
             return await pool.run(ready, data)
 
     return Route(f"{PAGE_REQUESTS}{folder}/{function.__name__}", answer, methods=["POST"])
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The answer to a refused request."""
+
+    error: Problem
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Done, without a result."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The requested job, null if none runs."""
+
+    job: jobs.Progress | None
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """Result of a cancellation: was there a job?"""
+
+    cancelled: bool
+
+
+def served(
+    name: str,
+    function: Callable[[Any], object],
+    answers: object = None,
+    takes: type = dict,
+    keeps: bool = False,
+) -> Callable[[object], object]:
+    """Return a server function that turns a `Problem` into an answer the page can show.
+
+    Its annotated return type is the type of its answers; `Refused` is one everywhere. A request of
+    another type than it `takes` is refused. If it `keeps` data of a visitor, a hosted page requires
+    their key: a browser that takes no cookies would find nothing of it again. The owner's consent
+    is in "leave" (`explorer.runtime.owner_permissions`). A request may name itself in "job"; it can
+    then be followed and cancelled (`JOBS`). Any other error is a defect of ours: it is written to
+    the terminal, and the page says so instead of falling silent.
+    """
+
+    def answer(request: object) -> object:
+        try:
+            if not isinstance(request, takes):
+                raise misfit("request", request)
+            with as_current_visitor(), _leave_in(request), _job_of(request):
+                jobs.check()  # who has left while they waited for a thread is answered nothing
+                if keeps and not has_key():
+                    raise Problem("no_cookie")
+                return function(_without_leave(request))
+        except Problem as problem:
+            return Refused(problem)
+        except jobs.Cancelled:
+            return Refused(Problem("cancelled", about="cancelled"))
+        except Exception as error:
+            return Refused(problem_of(error))
+
+    answer.__name__ = name  # what the page calls it by
+    if answers is None:
+        answers = typing.get_type_hints(function, include_extras=True).get("return", object)
+    answer.__annotations__ = {"request": object, "return": answers}
+    return answer
+
+
+def sent(function: Callable[[object], object]) -> Callable[[object], Response]:
+    """Return the server function with its answer serialised: in a fifth of FastAPI's time, and
+    compressed on a hosted page. Its bytes are counted until they are sent (`UNSENT`)."""
+
+    @functools.wraps(function)
+    def answer(request: object) -> Response:
+        found = function(request)
+        try:
+            UNSENT.take(size := check_answer(found))
+            return _counted(found, size)
+        except Problem as problem:
+            return Response(encoded(Refused(problem)), media_type="application/json")
+
+    return answer
+
+
+def _counted(found: object, estimated: int) -> Response:
+    """Return the answer as a response, whose bytes replace the estimate in the count."""
+    try:
+        body, headers = _written(found)
+    except BaseException:
+        UNSENT.let_go(estimated)
+        raise
+    UNSENT.take(len(body), in_place_of=estimated)
+    response = Response(body, media_type="application/json", headers=headers)
+    UNSENT.let_go_with(response, len(body))
+    return response
+
+
+def _written(found: object) -> tuple[bytes, dict[str, str]]:
+    body = encoded(found)
+    if len(body) > WORTH_COMPRESSING and is_compressed(current_headers()):
+        return brotli.compress(body, quality=1), {"content-encoding": "br"}
+    return body, {}
+
+
+def _leave_in(request: object) -> contextlib.AbstractContextManager:
+    """Read the owner's consent given on the page; its scenario may be somebody else's."""
+    consent = request.get("leave", {}) if isinstance(request, dict) else {}
+    return with_leave(read_leave(consent))
+
+
+def _without_leave(request: object) -> Any:
+    """Return the request without the consent, which a scenario must not have."""
+    if not isinstance(request, dict):
+        return request
+    return {name: value for name, value in request.items() if name != "leave"}
+
+
+def _job_of(request: object) -> contextlib.AbstractContextManager:
+    name = request.get("job") if isinstance(request, dict) else None
+    return jobs.job(name if isinstance(name, str) else None)
+
+
+@dataclass(frozen=True)
+class Working:
+    """No answer yet: ask again."""
+
+    working: jobs.Progress
+
+
+def answer_when_done(job: Job, make: Callable[[Any], Made]) -> Made | Working:
+    """Return `make` of a job's result, or the job's progress."""
+    if not job.wait(ANSWER_S):
+        return Working(job.progress)
+    try:
+        return make(job.result())
+    except jobs.Cancelled:
+        raise Problem("large_cancelled", about="cancelled") from None
+
+
+def download_when_written(
+    packed: Jobs, key: Hashable, work: Callable[[Report], Path]
+) -> Parcel | Working:
+    """Return the file that `work` writes, as a download: written once, and again if deleted
+    meanwhile; or the progress."""
+    job = started_for_good(packed, key, work, lambda path: path.exists())
+    return answer_when_done(job, lambda path: Parcel(path.name, address_of(path)))
+
+
+def started_for_good(
+    started: Jobs, key: Hashable, work: Callable[[Report], Any], is_there: Callable[[Any], bool]
+) -> Job:
+    """Return the job of this key: run once, and again if its file was deleted meanwhile."""
+    job = started.start(key, work)
+    if job.wait(0) and not job.is_over and not _still(job, is_there):
+        job.cancel()
+        job = started.start(key, work)
+    return job
+
+
+def _still(job: Job, is_there: Callable[[Any], bool]) -> bool:
+    try:
+        return is_there(job.result())
+    except Exception:  # `answer_when_done` reports it
+        return True
+
+
+def _look(name: object) -> Look:
+    """Return the progress of the job of this name."""
+    return Look(jobs.look(str(name)))
+
+
+def _cancel(name: object) -> Cancelled:
+    return Cancelled(jobs.cancel(str(name)))
+
+
+def _forget(_request: object) -> Nothing:
+    """Delete all data that a hosted page keeps of this visitor."""
+    forget_mine()
+    return Nothing()
+
+
+# For every page.
+FORGET = served("forget", _forget)
+# For every page that asks for long work (`Bus.work` of kit/bus.js).
+JOBS = [served("look", _look, takes=object), served("cancel", _cancel, takes=object)]

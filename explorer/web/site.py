@@ -27,24 +27,19 @@ from lossprism.explorer.core.scenario_models import vectors_of
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.lab.doctor.number_explanation import prepare_explanations
 from lossprism.explorer.lab.training.run_folder import default_root
-from lossprism.explorer.runtime import device, downloads, worker_process
-from lossprism.explorer.runtime.budgets import BUDGETS, budget
+from lossprism.explorer.runtime import device, downloads
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.jobs import Job
-from lossprism.explorer.runtime.limits import FILE_BYTES, MIB
+from lossprism.explorer.runtime.limits import FILE_BYTES
 from lossprism.explorer.runtime.owner_permissions import allow_folder
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.runtime.processes import allow_connections
-from lossprism.explorer.runtime.redaction import log_without_words
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
-from lossprism.explorer.sources.encoders.row_cache import limit_cache
-from lossprism.explorer.web import assets, page_html, page_requests, previews
+from lossprism.explorer.web import page_html, page_requests
 from lossprism.explorer.web.api.descriptions import INTRODUCTION, guide_for_agents, tool_description
 from lossprism.explorer.web.api.endpoints import CHANGING, ENDPOINTS
-from lossprism.explorer.web.api.openapi import openapi
-from lossprism.explorer.web.gradio_endpoints import endpoint
-from lossprism.explorer.web.gradio_private import (
+from lossprism.explorer.web.api.gradio_endpoints import endpoint
+from lossprism.explorer.web.api.gradio_private import (
     FnIndexInferError,
     ORJSONResponse,
     introduce_tools,
@@ -52,13 +47,8 @@ from lossprism.explorer.web.gradio_private import (
     limit_queue,
     prepare,
 )
-from lossprism.explorer.web.hosting import (
-    KnowsVisitor,
-    answer_soon,
-    facts,
-    keep_tidy,
-    watched,
-)
+from lossprism.explorer.web.api.openapi import openapi
+from lossprism.explorer.web.hosting import prepare_for_strangers, watched
 from lossprism.explorer.web.middleware.exception_handler import DefectHandler
 from lossprism.explorer.web.middleware.guard import Guard, known_names
 from lossprism.explorer.web.middleware.host_and_origin import KnowsHost
@@ -66,7 +56,10 @@ from lossprism.explorer.web.middleware.public_address import KnowsAddress, read_
 from lossprism.explorer.web.middleware.request_limits import Bounded
 from lossprism.explorer.web.middleware.request_threads import EndsWork
 from lossprism.explorer.web.middleware.response_streaming import SendsInPieces
-from lossprism.explorer.web.page_facts import Facts, Hosted, PageLink
+from lossprism.explorer.web.middleware.visitor_key import KnowsVisitor
+from lossprism.explorer.web.page_data import Facts, Hosted, PageLink
+from lossprism.explorer.web.page_requests import FORGET
+from lossprism.explorer.web.pages import link_previews
 from lossprism.explorer.web.pages.claims import page as claims_page
 from lossprism.explorer.web.pages.compare import page as compare_page
 from lossprism.explorer.web.pages.doctor import page as doctor_page
@@ -78,7 +71,6 @@ from lossprism.explorer.web.pages.learn import page as learn_page
 from lossprism.explorer.web.pages.map import page as map_page
 from lossprism.explorer.web.pages.missing import page as missing
 from lossprism.explorer.web.pages.sphere import page as sphere_page
-from lossprism.explorer.web.server_functions import FORGET
 from lossprism.version import VERSION
 
 HEALTH = APIRoute("/healthz", watched, include_in_schema=False)
@@ -185,7 +177,9 @@ def build(first: Scenario) -> gr.Server:
     pages = [
         route
         for folder, paths in paths_of_pages().items()
-        for route in page_html.routes(paths, folder, [one.__name__ for one in functions[folder]])
+        for route in page_html.page_routes(
+            paths, folder, [one.__name__ for one in functions[folder]]
+        )
     ]
     app = gr.Server(
         title="LossPrism",
@@ -195,12 +189,12 @@ def build(first: Scenario) -> gr.Server:
         routes=[
             *pages,
             *page_requests.routes(functions),
-            *assets.routes(page_data(first)),
+            *page_html.file_routes(page_data(first)),
             HEALTH,
             AGENTS,
             OPENAPI,
             DOWNLOAD,
-            previews.ROUTE,
+            link_previews.ROUTE,
         ],
         middleware=[
             Middleware(SendsInPieces),
@@ -225,11 +219,10 @@ def build(first: Scenario) -> gr.Server:
 
 def page_data(first: Scenario) -> dict[str, Facts]:
     """Return each page's initial data, by its folder."""
-    hosted = facts()
     shared = {
         "version": VERSION,
         "pages": [PageLink(path, key) for path, key in LINKS],
-        "hosted": None if hosted is None else Hosted(**hosted),
+        "hosted": Hosted.read(),
         **explore_page.shared_data(first),
     }
     return {
@@ -252,23 +245,8 @@ def open_page(
     serve_on(host)
     allow_folder(default_root())  # also to links: the models in it were trained here
     if deployment_policy().keeps_apart:
-        _prepare_for_strangers()
+        prepare_for_strangers()
     return _launched(first, host, port, address)
-
-
-def _prepare_for_strangers() -> None:
-    """Prepare a process for strangers. Raises ValueError if a budget in the environment is no
-    number."""
-    for known in BUDGETS:
-        known.read()
-    allow_connections()
-    answer_soon()
-    log_without_words()
-    keep_tidy()
-    limit_cache(int(budget("vectors_mib") * MIB))
-    if device.device().type == "cpu":  # a GPU computes in few processes, and beside Python
-        for worker in worker_process.WORKERS:
-            worker.is_allowed = True
 
 
 def _launched(first: Scenario, host: str, port: int | None, address: str) -> tuple[Site, str]:
@@ -308,7 +286,7 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
             enable_monitoring=False,
             state_session_capacity=SESSIONS,
             max_file_size=FILE_BYTES,
-            favicon_path=assets.ICON,
+            favicon_path=page_html.ICON,
             share=False,
             mcp_server=True,
             app_kwargs={"lifespan": prepared},

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from playwright.sync_api import Page
 
-from lossprism.explorer.web.assets import BASE, DRAWN, HERE, ICON
+from lossprism.explorer.web.page_html import BASE, DRAWN, HERE, ICON
 from tests.browser.reading import sound
 from tests.browser.serving import Server
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.web.assets import PALETTE
+from lossprism.explorer.web.page_html import PALETTE
 from lossprism.version import VERSION
 from tests.browser.serving import STOP_S
 from tests.unit.export.test_interactive import data_in

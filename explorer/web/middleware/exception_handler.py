@@ -6,16 +6,19 @@ the client would get "Internal Server Error", or a broken stream.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import sys
 import traceback
 from collections.abc import Callable
 from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.web.hosting import problem_of
 from lossprism.explorer.web.middleware.asgi import Message, Receive, Send
 from lossprism.explorer.web.middleware.request_limits import refusal
 
@@ -23,6 +26,8 @@ from lossprism.explorer.web.middleware.request_limits import refusal
 ARGUMENTS = "construct_args"
 # Its sentence before the name of an argument takes 40; no name of ours has more than 20.
 REASON_LETTERS = 120
+# Of a disk that is full, of somebody's share of it, and of one that may only be read.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 STREAM = b"text/event-stream"
 
 
@@ -78,3 +83,23 @@ async def _answer(send: Send, status: int, content: dict) -> None:
     headers = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": json.dumps(content).encode()})
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return the problem to report for an error: no disk space, or a defect of ours, which is
+    written to the terminal."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        print(f"refused no_room {os.strerror(error.errno)}", file=sys.stderr, flush=True)
+        return Problem("no_room", about="again")
+    report_defect(error)
+    return Problem("internal", about="again")
+
+
+def report_defect(error: Exception) -> None:
+    """Write a defect of ours to the terminal; on a hosted page its place and kind, without its
+    message, which may quote a visitor's input."""
+    if not deployment_policy().tells_words:
+        print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr, end="")
+        print(type(error).__name__, file=sys.stderr, flush=True)
+    else:
+        traceback.print_exception(error)

@@ -1,7 +1,10 @@
-"""Sending of answers: piece by piece, and counted until they are sent."""
+"""Sending of answers: compressed or not, piece by piece, and counted until they are sent."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.response_memory import UNSENT
 from lossprism.explorer.web.middleware.asgi import Application, Message, Receive, Send
 from lossprism.explorer.web.middleware.request_limits import PAGE_REQUESTS
@@ -36,3 +39,12 @@ class SendsInPieces:
                 UNSENT.let_go(counted)
 
         await self.app(scope, receive, in_pieces)
+
+
+def is_compressed(headers: Mapping[str, str]) -> bool:
+    """Return whether the answer to a request with these headers is compressed: on a hosted page,
+    for a client that accepts brotli."""
+    listed = (entry.split(";") for entry in headers.get("accept-encoding", "").split(","))
+    parts = [[part.strip() for part in entry] for entry in listed]
+    accepts = any(name == "br" and "q=0" not in more for name, *more in parts)
+    return deployment_policy().packs_answers and accepts

@@ -1,16 +1,35 @@
-"""The visitor's key in a request's header or cookie, which is never revealed here."""
+"""The visitor of a request on a hosted page, known by a key that the server made.
+
+The browser keeps the key as a cookie that no script can read. A program, which keeps no cookies,
+sends it as the header of the same name, and gets its key with its first call. Nothing else that a
+client says of itself, such as an address, counts; neither does the cookie if another site's page
+makes the browser send it.
+"""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import Any
+
 from starlette.requests import cookie_parser
 
-from lossprism.explorer.runtime.visitors import is_key
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
+from lossprism.explorer.runtime.visitors import as_visitor, is_key, new_key
+from lossprism.explorer.web.middleware.asgi import Message, Receive, Send
 from lossprism.explorer.web.middleware.host_and_origin import of_another_page
 
 HEADER = "x-lossprism-key"
 COOKIE = "lossprism_key"
 # Browsers let no other site or path set a cookie of this name; it needs an encrypted root.
 HOST_COOKIE = f"__Host-{COOKIE}"
+NEW = "x-lossprism-new"  # of a request that came without a key
+KEY_KEPT_S = 30 * 24 * 3600  # since the last page that was opened
+
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+_headers: ContextVar[Mapping[str, str]] = ContextVar("headers", default=NO_HEADERS)
 
 
 def is_encrypted(scope: dict) -> bool:
@@ -51,3 +70,70 @@ def _in_cookie(scope: dict) -> str:
     # Who came before this name, or by another way, has the key under the plain one.
     kept = cookies.get(cookie_name(scope)) or cookies.get(COOKIE, "")
     return kept if is_key(kept) else ""
+
+
+class KnowsVisitor:
+    """Middleware that gives every request on a hosted page a visitor's key: its own, or a new one,
+    which a browser gets as a cookie."""
+
+    def __init__(self, app: Callable[..., Any]) -> None:
+        self.app = app
+
+    async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not deployment_policy().knows_visitors:
+            await self.app(scope, receive, send)
+            return
+        sent, foreign = sent_key(scope), of_another_page(scope)
+        key = sent or new_key()
+        own = (HEADER.encode(), NEW.encode())
+        others = [(name, value) for name, value in scope["headers"] if name not in own]
+        ours = [(own[0], key.encode()), *([] if kept_key(scope) else [(own[1], b"1")])]
+        scope_with_key = {**scope, "headers": [*others, *ours]}
+
+        async def with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", ()))
+                page = any(n == b"content-type" and v.startswith(b"text/html") for n, v in headers)
+                # A page that is opened again keeps the key for longer; another's takes none away.
+                if not foreign and (page or not sent):
+                    headers.append((b"set-cookie", _cookie(key, scope).encode()))
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await self.app(scope_with_key, receive, with_cookie)
+
+
+def _cookie(key: str, scope: dict) -> str:
+    """Return the cookie. On the hub a Space is in a frame of another site: there it must be
+    restricted to that place (Partitioned), which requires encryption."""
+    where = "SameSite=Lax"
+    if is_encrypted(scope):
+        framed = deployment_policy().space
+        where = "SameSite=None; Secure; Partitioned" if framed else "SameSite=Lax; Secure"
+    path = scope.get("root_path") or "/"
+    return f"{cookie_name(scope)}={key}; Max-Age={KEY_KEPT_S}; Path={path}; HttpOnly; {where}"
+
+
+@contextlib.contextmanager
+def with_headers(headers: Mapping[str, str]) -> Iterator[None]:
+    """Run the body for a request with these headers."""
+    token = _headers.set(headers)
+    try:
+        yield
+    finally:
+        _headers.reset(token)
+
+
+def current_headers() -> Mapping[str, str]:
+    """Return the headers of the request that is being answered; none outside `with_headers`."""
+    return _headers.get()
+
+
+def as_current_visitor() -> contextlib.AbstractContextManager[None]:
+    """Run the body for the visitor of the current request."""
+    if not deployment_policy().knows_visitors:
+        return contextlib.nullcontext()
+    headers = current_headers()
+    if not is_key(key := headers.get(HEADER, "")):
+        raise RuntimeError("a request without a visitor's key")
+    return as_visitor(key, is_new=NEW in headers)

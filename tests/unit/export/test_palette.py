@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lossprism.explorer.export.palette import DARK, LIGHT, PRINT, SHADES, channels
-from lossprism.explorer.web import assets
+from lossprism.explorer.web import page_html
 
 ROOT = Path(__file__).resolve().parents[3]
 READ = (".py", ".js", ".css", ".html", ".tmpl")
@@ -63,14 +63,14 @@ def test_what_is_no_colour_is_not(line):
 
 @pytest.mark.parametrize(("at", "palette"), [(":root", LIGHT), ("body.dark", DARK)])
 def test_the_page_has_the_colours_of_the_figures(at, palette):
-    styles = assets.FILES[assets.PALETTE].decode()
+    styles = page_html.FILES[page_html.PALETTE].decode()
     block = re.search(rf"{re.escape(at)} \{{(.*?)\}}", styles)[1]
     said = dict(re.findall(r"--lp-([\w-]+): ([^;}]+?) ?(?:;|$)", block))
     for name in SHADES["dark"]:
         value = getattr(palette, name)
         stops = [value] if isinstance(value, str) else value
         assert said[name.replace("_", "-")] == " ".join(stops)
-    assert assets.SHARED_STYLES.index(assets.PALETTE) < assets.SHARED_STYLES.index(
+    assert page_html.SHARED_STYLES.index(page_html.PALETTE) < page_html.SHARED_STYLES.index(
         "kit/styles/theme.css"
     )
 

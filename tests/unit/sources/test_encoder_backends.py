@@ -20,8 +20,8 @@ from lossprism.explorer.sources import encoders
 from lossprism.explorer.sources.encoders import check_leave, encode, is_here, is_trainable, locate
 from lossprism.explorer.sources.encoders.model_folder import ModelFolder
 from lossprism.explorer.sources.pairs import Pairs
-from lossprism.explorer.web import large_files
 from lossprism.explorer.web.pages.large import requests as large
+from lossprism.explorer.web.pages.large import uploaded_file
 from tests.sentences import raises_problem
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
@@ -96,7 +96,7 @@ def test_large_knows_it(letters):
         f"{a},{b},{label}\n" for a, b, label in (("sentence1", "sentence2", "score"), *ROWS)
     )
     content = base64.b64encode(text.encode()).decode()
-    file = large_files.hand_in({"name": "rows.csv", "content": content}).file
+    file = uploaded_file.hand_in({"name": "rows.csv", "content": content}).file
     source = {"kind": "file", "file": file, "name": "rows.csv", "encoder": NAME}
     asked = large.read_asked({"source": source})
     job = large.start_opening(asked)

@@ -12,51 +12,51 @@ from PIL import Image
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.locale import LANGUAGES, catalogue
 from lossprism.explorer.runtime.json_encoding import plain
-from lossprism.explorer.web import assets, site
+from lossprism.explorer.web import page_html, site
 
 FACTS = {"explore": {"losses": {"∞": "<b>"}}}
 
 
 @pytest.fixture(scope="module")
 def client():
-    return TestClient(FastAPI(routes=assets.routes(FACTS)))
+    return TestClient(FastAPI(routes=page_html.file_routes(FACTS)))
 
 
 def test_a_file_may_be_kept_for_good_as_its_path_names_its_version(client):
-    found = client.get(f"/{assets.BASE}/kit/mount.js")
-    assert found.content == (assets.HERE / "kit" / "mount.js").read_bytes()
+    found = client.get(f"/{page_html.BASE}/kit/mount.js")
+    assert found.content == (page_html.HERE / "kit" / "mount.js").read_bytes()
     assert found.headers["content-type"].startswith("text/javascript")
     assert "immutable" in found.headers["cache-control"]
 
 
 def test_another_content_has_another_version(monkeypatch):
-    changed = {**assets.FILES, "kit/dom.js": assets.FILES["kit/dom.js"] + b"\n"}
-    renamed = {name.replace("dom.js", "domo.js"): one for name, one in assets.FILES.items()}
-    versions = {assets.version(files) for files in (assets.FILES, changed, renamed)}
+    changed = {**page_html.FILES, "kit/dom.js": page_html.FILES["kit/dom.js"] + b"\n"}
+    renamed = {name.replace("dom.js", "domo.js"): one for name, one in page_html.FILES.items()}
+    versions = {page_html.version(files) for files in (page_html.FILES, changed, renamed)}
     assert len(versions) == 3
-    assert assets.version(dict(assets.FILES)) == assets.VERSION
+    assert page_html.version(dict(page_html.FILES)) == page_html.VERSION
 
 
 def test_another_version_is_never_served(client):
     assert client.get("/served/000000000000/kit/mount.js").status_code == 404
 
 
-@pytest.mark.parametrize("name", ["mount.py", "page.py", "../assets.py", "nothing.js"])
+@pytest.mark.parametrize("name", ["mount.py", "page.py", "../site.py", "nothing.js"])
 def test_what_is_no_file_of_the_browser_is_not_served(client, name):
-    answer = client.get(f"/{assets.BASE}/{name}")
+    answer = client.get(f"/{page_html.BASE}/{name}")
     assert answer.status_code == 404
-    assert answer.headers.get("cache-control") != assets.FOREVER
+    assert answer.headers.get("cache-control") != page_html.FOREVER
 
 
 def test_facts_are_asked_for_anew(client):
-    found = client.get(f"/{assets.BASE}/data/explore.json")
+    found = client.get(f"/{page_html.BASE}/data/explore.json")
     assert found.json() == FACTS["explore"]
     assert found.headers["cache-control"] == "no-cache"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_language_is_a_file_of_its_own(client, language):
-    assert client.get(f"/{assets.BASE}/words/{language}.json").json() == catalogue(language)
+    assert client.get(f"/{page_html.BASE}/words/{language}.json").json() == catalogue(language)
 
 
 def test_the_facts_of_a_page_are_its_own_and_what_all_share():
@@ -82,7 +82,7 @@ def test_a_system_is_told_how_to_install_the_page(client):
         drawn = client.get(f"/{icon['src']}")
         assert drawn.headers["content-type"] == icon["type"]
         if said == "any":
-            assert drawn.content == assets.ICON.read_bytes()
+            assert drawn.content == page_html.ICON.read_bytes()
         else:
             with Image.open(io.BytesIO(drawn.content)) as image:
                 assert f"{image.width}x{image.height}" == said

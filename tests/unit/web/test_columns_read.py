@@ -20,13 +20,14 @@ from lossprism.explorer.locale import say
 from lossprism.explorer.runtime import downloads
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web import large_files
+from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.api import dataset_check, endpoints, pasted_input_check
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_page
 from lossprism.explorer.web.pages.explore import file_reading as explore_page
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
 from lossprism.explorer.web.pages.finetune import plans
 from lossprism.explorer.web.pages.large import requests as large_page
+from lossprism.explorer.web.pages.large import uploaded_file
 from tests.unit.web.test_api_rules import AT_ONCE
 
 ROWS = [
@@ -67,7 +68,7 @@ def here(tmp_path, monkeypatch):
 
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
-    monkeypatch.setattr(large_files, "ANSWER_S", 600)
+    monkeypatch.setattr(page_requests, "ANSWER_S", 600)
     monkeypatch.setattr(dataset_reader, "first_rows", lambda *_: LINES.encode())
     monkeypatch.setattr(pair_sources.hub_datasets, "about", lambda hub: None)
     monkeypatch.setattr(pair_sources.hub_datasets, "fits_here", lambda *_: 0)
@@ -150,7 +151,7 @@ DOORS = {
             doctor_page._examine(
                 {
                     "source": {"kind": "file", "name": "rows.jsonl"}
-                    | handed_in(large_files.hand_in),
+                    | handed_in(uploaded_file.hand_in),
                     "batch": 4,
                 }
             )
@@ -158,7 +159,7 @@ DOORS = {
     ),
     "Large batch": lambda t, c, m: notes(
         large_page._describe_file(
-            {"source": {"kind": "file", "name": "rows.jsonl"} | handed_in(large_files.hand_in)}
+            {"source": {"kind": "file", "name": "rows.jsonl"} | handed_in(uploaded_file.hand_in)}
         )
     ),
     "Fine-tune": lambda t, c, m: notes(handed_in(plans.hand_in)),

@@ -12,7 +12,7 @@ from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.web import assets, page_html, site
+from lossprism.explorer.web import page_html, site
 from lossprism.explorer.web.middleware.public_address import KnowsAddress
 
 NAMES = ("a", "b")
@@ -21,7 +21,8 @@ FOLDERS = [folder for _, folder, _ in site.PAGES]
 
 def client(root: str = "") -> TestClient:
     listed = (
-        page_html.routes(paths, folder, NAMES) for folder, paths in site.paths_of_pages().items()
+        page_html.page_routes(paths, folder, NAMES)
+        for folder, paths in site.paths_of_pages().items()
     )
     routes = [*itertools.chain.from_iterable(listed)]
     return TestClient(FastAPI(routes=routes, middleware=[Middleware(KnowsAddress, root)]))
@@ -32,18 +33,18 @@ def page(folder: str) -> str:
 
 
 def loaded(html: str, kind: str) -> list[str]:
-    return re.findall(rf'<link rel="{kind}" href="{assets.BASE}/([^"]+)"', html)
+    return re.findall(rf'<link rel="{kind}" href="{page_html.BASE}/([^"]+)"', html)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_page_asks_for_all_that_it_needs_at_once(folder):
     html = page(folder)
     parts = re.findall(r'data-part="([^"]+)"', html)
-    assert loaded(html, "stylesheet") == assets.styles(folder)
+    assert loaded(html, "stylesheet") == page_html.styles(folder)
     assert set(loaded(html, "modulepreload")) == set(
-        assets.imported(["kit/mount.js", f"pages/{folder}/state.js", *parts])
+        page_html.imported(["kit/mount.js", f"pages/{folder}/state.js", *parts])
     )
-    assert {*loaded(html, "stylesheet"), *loaded(html, "modulepreload")} <= set(assets.FILES)
+    assert {*loaded(html, "stylesheet"), *loaded(html, "modulepreload")} <= set(page_html.FILES)
     assert 'data-functions="a b"' in html
 
 
@@ -56,7 +57,7 @@ def test_a_page_loads_its_own_modules_and_no_other_pages(folder):
 
 def test_every_module_belongs_to_a_page():
     modules = {name for folder in FOLDERS for name in loaded(page(folder), "modulepreload")}
-    written = {name for name in assets.FILES if name.endswith(".js")}
+    written = {name for name in page_html.FILES if name.endswith(".js")}
     # The first stands in the page itself, the second is fetched with the first chart.
     assert written - modules == {"kit/first_theme.js", "kit/vendor/plotly.min.js"}
 

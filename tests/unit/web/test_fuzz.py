@@ -24,7 +24,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.practice import practice_pairs
 from lossprism.explorer.web import hosting, site
 from lossprism.explorer.web.api import endpoints
-from lossprism.explorer.web.gradio_endpoints import Refusal, endpoint
+from lossprism.explorer.web.api.gradio_endpoints import Refusal, endpoint
 from lossprism.explorer.web.pages.claims import requests as claims_requests
 from lossprism.explorer.web.pages.explore import file_reading as explore_files
 from lossprism.explorer.web.pages.explore import requests as explore_requests

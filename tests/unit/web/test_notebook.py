@@ -10,7 +10,7 @@ import lossprism
 from lossprism.explorer import notebook
 from lossprism.explorer.core.scenario import Rules, Scenario
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.web import assets
+from lossprism.explorer.web import page_html
 from tests.sentences import raises_problem
 
 FIRST = ["A man eats pasta.", "A girl plays the violin.", "Two dogs run.", "It rains in Rome."]
@@ -35,7 +35,7 @@ def test_show_opens_the_page_on_the_pairs(notebook_server):
     shown = lossprism.show(tuple(FIRST), SECOND, scores, loss="circle", scale=32)
     place, link = shown.address.split("/#")
     assert place == notebook_server
-    assert assets.BASE in httpx.get(place).text
+    assert page_html.BASE in httpx.get(place).text
     assert f'<iframe src="{shown.address}"' in shown._repr_html_()
     restored = Scenario.from_link(link)
     assert restored.loss == "circle"

@@ -14,7 +14,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.fair_queue import is_light
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web.api import endpoints as api
-from lossprism.explorer.web.server_functions import served
+from lossprism.explorer.web.page_requests import served
 from tests.sentences import raises_problem
 
 

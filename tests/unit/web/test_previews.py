@@ -15,7 +15,8 @@ from lossprism.explorer.core.scenario import OPENING, Data, Scenario
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.web import page_html, previews, site
+from lossprism.explorer.web import page_html, site
+from lossprism.explorer.web.pages import link_previews
 
 OTHER = Scenario(
     data=Data(source="random", random=RandomBatch(pairs=8)),
@@ -35,8 +36,8 @@ NOT_SHARED = [
 @pytest.fixture(scope="module")
 def client():
     listed = [([""], "explore"), (["compare"], "compare"), (["doctor"], "doctor")]
-    routes = [one for paths, page in listed for one in page_html.routes(paths, page, ())]
-    return TestClient(FastAPI(routes=[*routes, previews.ROUTE]))
+    routes = [one for paths, page in listed for one in page_html.page_routes(paths, page, ())]
+    return TestClient(FastAPI(routes=[*routes, link_previews.ROUTE]))
 
 
 def said(html):
@@ -50,7 +51,7 @@ def picture(client, address):
 
 
 def test_each_page_has_a_title_and_a_sentence_of_its_own():
-    found = [previews.tags(folder, "", "") for _, folder, _ in site.PAGES]
+    found = [link_previews.tags(folder, "", "") for _, folder, _ in site.PAGES]
     assert (
         len({one["title"] for one in found}) == len({one["about"] for one in found}) == len(found)
     )
@@ -96,7 +97,7 @@ def test_a_comparison_is_titled_by_its_losses_and_pictured_by_the_first_two(clie
 def test_a_loss_that_a_link_names_by_its_class_is_read_as_the_page_reads_it():
     named = Side("CoSENTLoss")
     assert named.convention
-    (scene, _) = previews.shared_scenarios("compare", "1=CoSENTLoss&2=siglip")
+    (scene, _) = link_previews.shared_scenarios("compare", "1=CoSENTLoss&2=siglip")
     assert (scene.loss, scene.convention) == (named.loss, named.convention)
 
 
@@ -128,9 +129,9 @@ def test_doctor_is_titled_by_its_number_and_by_nothing_else(client):
 
 def test_a_picture_is_made_once(client, monkeypatch):
     first = client.get("/preview.png").content
-    monkeypatch.setattr(previews, "explore", None)
+    monkeypatch.setattr(link_previews, "explore", None)
     assert client.get("/preview.png").content == first
-    assert previews._pictures.size <= previews._pictures.max_size == 8 * 2**20
+    assert link_previews._pictures.size <= link_previews._pictures.max_size == 8 * 2**20
 
 
 @pytest.mark.parametrize("scene", NOT_SHARED)

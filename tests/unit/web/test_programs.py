@@ -26,8 +26,8 @@ from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_memory import UNSENT
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
-from lossprism.explorer.web import gradio_private, site
-from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web import site
+from lossprism.explorer.web.api import endpoints, gradio_private
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 from tests.hostile import HALF
 from tests.loops import in_loop

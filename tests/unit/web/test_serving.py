@@ -14,9 +14,8 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import new_key
-from lossprism.explorer.web.hosting import with_headers
-from lossprism.explorer.web.middleware.visitor_key import HEADER
-from lossprism.explorer.web.server_functions import JOBS, sent, served
+from lossprism.explorer.web.middleware.visitor_key import HEADER, with_headers
+from lossprism.explorer.web.page_requests import JOBS, sent, served
 
 look, cancel = JOBS
 

@@ -31,13 +31,21 @@ from lossprism.explorer.runtime.visitors import as_visitor, new_key, own_key, vi
 from lossprism.explorer.sources import table_parser
 from lossprism.explorer.sources.drawn_batches import Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web import hosting, large_files
+from lossprism.explorer.web import hosting, page_requests
 from lossprism.explorer.web.api import endpoints
+from lossprism.explorer.web.api.gradio_endpoints import Refusal, endpoint
 from lossprism.explorer.web.api.request_parsing import for_visitor
-from lossprism.explorer.web.gradio_endpoints import Refusal, endpoint
-from lossprism.explorer.web.hosting import NEW, KnowsVisitor, with_headers
 from lossprism.explorer.web.middleware.public_address import KnowsAddress
-from lossprism.explorer.web.middleware.visitor_key import COOKIE, HEADER, HOST_COOKIE
+from lossprism.explorer.web.middleware.visitor_key import (
+    COOKIE,
+    HEADER,
+    HOST_COOKIE,
+    NEW,
+    KnowsVisitor,
+    with_headers,
+)
+from lossprism.explorer.web.page_data import Hosted
+from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.claims import requests as claims_requests
 from lossprism.explorer.web.pages.explore import file_reading as explore_files
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
@@ -45,7 +53,6 @@ from lossprism.explorer.web.pages.finetune import plans
 from lossprism.explorer.web.pages.finetune import requests as finetune_requests
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
 from lossprism.explorer.web.pages.map import requests as map_requests
-from lossprism.explorer.web.server_functions import served
 from tests import wire
 from tests.downloads import file_of
 from tests.sentences import raises_problem
@@ -97,7 +104,7 @@ def runs(tmp_path, monkeypatch):
     monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
     monkeypatch.setattr(downloads, "FOLDER", tmp_path / "parcels")
     monkeypatch.setattr(downloads, "TAKEN", tmp_path / "parcels" / "taken")
-    monkeypatch.setattr(large_files, "ANSWER_S", 600)
+    monkeypatch.setattr(page_requests, "ANSWER_S", 600)
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
     return made
 
@@ -539,7 +546,7 @@ def test_what_a_clock_set_back_has_put_into_the_future_leaves_all_the_same(
 def test_at_home_nothing_is_anybodys(pages, runs, monkeypatch):
     monkeypatch.delenv(HOSTED)
     monkeypatch.delenv("SPACE_ID", raising=False)
-    assert (own_key(), visitor(), hosting.facts()) == ("", "", None)
+    assert (own_key(), visitor(), Hosted.read()) == ("", "", None)
     with as_visitor(MINE):
         assert visitor() == ""
     digest, _ = uploads.hand_in({"name": "a.csv", "content": base64.b64encode(FILE).decode()})

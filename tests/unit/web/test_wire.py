@@ -40,10 +40,10 @@ from lossprism.explorer.runtime.limits import PACES
 from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.response_types import Floats
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web import large_files, request_scenario, server_functions
+from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.api import endpoints, listed_losses, response_schemas
 from lossprism.explorer.web.api.pasted_input_check import DoctoredPaste
-from lossprism.explorer.web.large_files import HandedIn, LargeFile, LargeFileUndecided, Working
+from lossprism.explorer.web.page_requests import Nothing, Refused, Working
 from lossprism.explorer.web.pages.compare import requests as comparing
 from lossprism.explorer.web.pages.compare.experiment_responses import (
     CollapsingSides,
@@ -54,7 +54,7 @@ from lossprism.explorer.web.pages.doctor import data_source, dataset_responses
 from lossprism.explorer.web.pages.doctor import dataset_requests as doctor_data
 from lossprism.explorer.web.pages.doctor import requests as doctor_requests
 from lossprism.explorer.web.pages.doctor import run_requests as doctor_run
-from lossprism.explorer.web.pages.explore import file_reading
+from lossprism.explorer.web.pages.explore import file_reading, request_scenario
 from lossprism.explorer.web.pages.explore import requests as exploring
 from lossprism.explorer.web.pages.explore.loss_facts import NamedLoss
 from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
@@ -64,7 +64,7 @@ from lossprism.explorer.web.pages.finetune import requests as training
 from lossprism.explorer.web.pages.finetune import state_entries as finetune_state
 from lossprism.explorer.web.pages.large import requests as large_requests
 from lossprism.explorer.web.pages.large import takeaway_and_remarks as large_taking
-from lossprism.explorer.web.server_functions import Nothing, Refused
+from lossprism.explorer.web.pages.large.uploaded_file import HandedIn, LargeFile, LargeFileUndecided
 from lossprism.explorer.web.site import FACTS, page_data
 from lossprism.losses import LOSSES
 from lossprism.losses.sentence_transformers.saved_batch import SavedBatch
@@ -250,11 +250,11 @@ def test_what_a_page_is_told_when_it_opens():
 
 
 def follow_jobs(server: Server) -> None:
-    assert server.ask("look", "mine", server_functions.Look)["job"] is None
+    assert server.ask("look", "mine", page_requests.Look)["job"] is None
     with jobs.job("mine"):
         jobs.step("reading", 1, 2, name="a.csv")
-        assert server.ask("look", "mine", server_functions.Look)["job"]["done"] == 1
-        assert server.ask("cancel", "mine", server_functions.Cancelled)["cancelled"]
+        assert server.ask("look", "mine", page_requests.Look)["job"]["done"] == 1
+        assert server.ask("cancel", "mine", page_requests.Cancelled)["cancelled"]
 
 
 def test_compare(pages):
@@ -325,7 +325,7 @@ def opened_batch() -> SavedBatchScenario:
 
 def test_doctor(pages, tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
-    monkeypatch.setattr(large_files, "ANSWER_S", 600)
+    monkeypatch.setattr(page_requests, "ANSWER_S", 600)
     monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
     server = Server(pages["doctor"])
     known = {"loss": "cosent", "batch": 8, "tokens": 0, "language": "zh"}
@@ -354,7 +354,7 @@ def test_doctor(pages, tmp_path, monkeypatch):
     server.ask("mine", {**of_example, "encoder": EMBEDDED, "most": 24}, Parcel)
     for what in doctor_data.FILES:
         server.ask("take", {**of_example, "what": what}, Parcel)
-    monkeypatch.setattr(large_files, "ANSWER_S", 0.0)
+    monkeypatch.setattr(page_requests, "ANSWER_S", 0.0)
     over = threading.Event()
     monkeypatch.setitem(doctor_data.FILES, "kept", ("", lambda *_: over.wait(60)))
     practice = {"source": {"example": "practice_english"}, "what": "kept"}
@@ -390,7 +390,7 @@ def test_doctor(pages, tmp_path, monkeypatch):
     server.ask(
         "kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, doctor_run.KeptBatches
     )
-    how_far = Working(large_files.Progress("opening", 1, 2))
+    how_far = Working(jobs.Progress("opening", 1, 2))
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: how_far)
     server.ask("kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, Working)
     server.answered("explain", "examine", "encode", "mine", "fetch", "hand_in", "take", "stop")
@@ -403,7 +403,7 @@ def test_doctor(pages, tmp_path, monkeypatch):
 
 def test_large(pages, tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
-    monkeypatch.setattr(large_files, "ANSWER_S", 600)  # on a busy machine, too
+    monkeypatch.setattr(page_requests, "ANSWER_S", 600)  # on a busy machine, too
     server = Server(pages["large"])
     drawn = {"source": {"random": {"pairs": 40}}}
     for loss in offered():
@@ -432,7 +432,7 @@ def test_large(pages, tmp_path, monkeypatch):
     job = Job.in_background(lambda report: over.wait(600))
     for begin in ("start_opening", "_reading"):
         monkeypatch.setattr(large_requests, begin, lambda asked: job)
-    monkeypatch.setattr(large_files, "ANSWER_S", 0.0)
+    monkeypatch.setattr(page_requests, "ANSWER_S", 0.0)
     for name in ("blocks", "details", "pairs", "describe_file"):
         server.ask(name, drawn, Working)
     monkeypatch.setattr(large_taking, "start_opening", lambda asked: job)

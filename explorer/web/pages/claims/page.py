@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from lossprism.explorer.lab.claims.registry import claims
 from lossprism.explorer.lab.claims.trainings import TRAININGS
 from lossprism.explorer.runtime.response_types import as_answer
-from lossprism.explorer.web.page_facts import Facts
+from lossprism.explorer.web.page_data import Entry, Facts
 from lossprism.explorer.web.pages.claims import requests
 from lossprism.explorer.web.pages.claims.state_entries import claims_table
-from lossprism.explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
 

@@ -22,8 +22,8 @@ from lossprism.explorer.runtime.number_format import Real, json_numbers
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, as_answer
 from lossprism.explorer.runtime.validation import finite, misfit, of_type, one_of, texts
+from lossprism.explorer.web.page_requests import JOBS, Nothing, served
 from lossprism.explorer.web.pages.claims.state_entries import SCALES
-from lossprism.explorer.web.server_functions import JOBS, Nothing, served
 
 
 @dataclass(frozen=True)

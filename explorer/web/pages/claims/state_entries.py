@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lossprism.explorer.lab.claims.registry import claims
-from lossprism.explorer.web.state_table import Entry, table
+from lossprism.explorer.web.page_data import Entry, table
 
 OPENING = "S1-39"
 # λ, as far as CoSENT takes it.

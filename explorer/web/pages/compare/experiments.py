@@ -25,6 +25,7 @@ from lossprism.explorer.runtime.number_format import json_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.resource_checks import check_cells, check_matrices
 from lossprism.explorer.runtime.response_types import Json, as_answer
+from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.experiment_responses import (
     Averaged,
     ChangedLoss,
@@ -39,8 +40,7 @@ from lossprism.explorer.web.pages.compare.experiment_responses import (
     PreciseRows,
 )
 from lossprism.explorer.web.pages.compare.requests import scenes_in
-from lossprism.explorer.web.request_scenario import SendRows
-from lossprism.explorer.web.server_functions import served
+from lossprism.explorer.web.pages.explore.request_scenario import SendRows
 
 # Bytes that an experiment takes at most for each cell of the N×N matrix of the batch's pairs;
 # measured at the most pairs.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES, USUAL
 from lossprism.explorer.sources import textbook
-from lossprism.explorer.web.page_facts import Example, Facts
+from lossprism.explorer.web.page_data import Entry, Example, Facts
 from lossprism.explorer.web.pages.compare import requests
 from lossprism.explorer.web.pages.compare.experiments import EXPERIMENTS
 from lossprism.explorer.web.pages.compare.parity_request import PARITY
@@ -14,7 +14,6 @@ from lossprism.explorer.web.pages.compare.questions import OPENING, QUESTIONS, Q
 from lossprism.explorer.web.pages.compare.state_entries import BARS, SECTIONS, compare_table
 from lossprism.explorer.web.pages.compare.sweep import SWEEP
 from lossprism.explorer.web.pages.explore.requests import TAKE
-from lossprism.explorer.web.state_table import Entry
 
 SERVED = [*requests.SERVED, PARITY, SWEEP, *EXPERIMENTS, TAKE]
 

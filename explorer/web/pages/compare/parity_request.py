@@ -14,9 +14,9 @@ from lossprism.explorer.runtime import jobs, resource_checks
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.response_types import Json, as_answer
+from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.requests import scenes_in
-from lossprism.explorer.web.request_scenario import SendRows
-from lossprism.explorer.web.server_functions import served
+from lossprism.explorer.web.pages.explore.request_scenario import SendRows
 from lossprism.losses import LOSSES
 
 

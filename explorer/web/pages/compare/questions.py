@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lossprism.explorer.runtime.response_types import Setting
-from lossprism.explorer.web.page_facts import ChosenLoss
+from lossprism.explorer.web.page_data import ChosenLoss
 
 
 @dataclass(frozen=True)

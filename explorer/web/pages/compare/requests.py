@@ -44,8 +44,9 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Floats, Json, Setting, Sparse, as_answer
 from lossprism.explorer.runtime.validation import misfit
 from lossprism.explorer.sources.tables import SkippedRow
+from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
-from lossprism.explorer.web.request_scenario import (
+from lossprism.explorer.web.pages.explore.request_scenario import (
     Link,
     OpenedScene,
     SendRows,
@@ -56,7 +57,6 @@ from lossprism.explorer.web.request_scenario import (
     scene_link,
     skipped_rows,
 )
-from lossprism.explorer.web.server_functions import JOBS, served
 from lossprism.losses import Symbol
 
 

@@ -10,8 +10,8 @@ from lossprism.explorer.core.scenario import FACETS, ORDERS
 from lossprism.explorer.lab.compare.batch_parts import WAYS
 from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES
 from lossprism.explorer.lab.compare.what_if import KINDS
+from lossprism.explorer.web.page_data import Entry, table
 from lossprism.explorer.web.pages.explore.state_entries import scenario_table
-from lossprism.explorer.web.state_table import Entry, table
 
 # What fills up an address that names fewer losses than the page needs.
 FIRST = [

@@ -30,13 +30,13 @@ from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import finite, integer, misfit, of_type, one_of, optional
 from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
-from lossprism.explorer.web.large_files import (
+from lossprism.explorer.web.page_requests import (
+    Nothing,
     Working,
     answer_when_done,
     download_when_written,
-    hand_in,
+    served,
     started_for_good,
-    undecided,
 )
 from lossprism.explorer.web.pages.doctor.data_source import (
     Source,
@@ -54,7 +54,7 @@ from lossprism.explorer.web.pages.doctor.dataset_responses import (
     examined,
     examined_classes,
 )
-from lossprism.explorer.web.server_functions import Nothing, served
+from lossprism.explorer.web.pages.large.uploaded_file import hand_in, undecided
 from lossprism.losses import LOSSES
 
 FIRST_LOSS, FIRST_BATCH = "info_nce", 16

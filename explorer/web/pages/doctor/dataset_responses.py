@@ -44,13 +44,13 @@ from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.encodings import offered
 from lossprism.explorer.sources.reading_notes import reading_notes
-from lossprism.explorer.web.large_files import (
+from lossprism.explorer.web.page_requests import started_for_good
+from lossprism.explorer.web.pages.doctor.data_source import Source
+from lossprism.explorer.web.pages.large.uploaded_file import (
     LargeFile,
     LargeFileUndecided,
     described,
-    started_for_good,
 )
-from lossprism.explorer.web.pages.doctor.data_source import Source
 
 PAIR_SECONDS = 1e-4  # of a processor, to examine a pair
 ON_CLASSES = "supcon"  # under which a finding about classes is shown

@@ -8,7 +8,7 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
 from lossprism.explorer.lab.doctor.mining import EACH, MARGIN, USUAL_EACH, USUAL_MARGIN
 from lossprism.explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web.page_facts import Facts
+from lossprism.explorer.web.page_data import Entry, Facts
 from lossprism.explorer.web.pages.doctor import (
     data_source,
     dataset_requests,
@@ -16,7 +16,6 @@ from lossprism.explorer.web.pages.doctor import (
     run_requests,
 )
 from lossprism.explorer.web.pages.doctor.state_entries import CHECKS, EXAMPLES, doctor_table
-from lossprism.explorer.web.state_table import Entry
 from lossprism.losses import LOSSES
 
 SERVED = [*requests.SERVED, *dataset_requests.SERVED, *run_requests.SERVED]

@@ -21,7 +21,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import misfit, quoted
-from lossprism.explorer.web.server_functions import JOBS, served
+from lossprism.explorer.web.page_requests import JOBS, served
 
 SECONDS = 1.0  # of a processor, to explain a number nobody has asked about
 

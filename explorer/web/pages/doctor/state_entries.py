@@ -9,8 +9,8 @@ from lossprism.explorer.lab.doctor import USUAL_HUB_ROWS
 from lossprism.explorer.lab.doctor.dataset_reader import HUB_ROWS
 from lossprism.explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
+from lossprism.explorer.web.page_data import Entry, table
 from lossprism.explorer.web.pages.doctor import data_source, dataset_requests, run_requests
-from lossprism.explorer.web.state_table import Entry, table
 
 # What a visitor can have checked; each has a sidebar and a report of its own.
 CHECKS = ("number", "data", "run")

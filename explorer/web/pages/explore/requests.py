@@ -46,9 +46,10 @@ from lossprism.explorer.runtime.response_types import Json, as_answer
 from lossprism.explorer.runtime.validation import misfit, one_of
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.web.middleware.host_and_origin import names_this_computer
+from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.file_reading import read_file, spread, whole_file
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
-from lossprism.explorer.web.request_scenario import (
+from lossprism.explorer.web.pages.explore.request_scenario import (
     OpenedScene,
     SendRows,
     Unexplored,
@@ -58,7 +59,6 @@ from lossprism.explorer.web.request_scenario import (
     scene_link,
     skipped_rows,
 )
-from lossprism.explorer.web.server_functions import JOBS, served
 from lossprism.losses import LOSSES
 
 

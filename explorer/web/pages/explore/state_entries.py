@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lossprism.explorer.core.scenario import FACETS, ORDERS, SOURCES, TWINS, Scenario
 from lossprism.explorer.sources import random_batch, textbook
-from lossprism.explorer.web.state_table import Entry, Kind, entries, table
+from lossprism.explorer.web.page_data import Entry, Kind, entries, table
 from lossprism.losses import LOSSES
 
 _KINDS: dict[str, Kind] = {

@@ -15,10 +15,9 @@ from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.practice import PRACTICE
-from lossprism.explorer.web.page_facts import Facts
+from lossprism.explorer.web.page_data import Entry, Facts
 from lossprism.explorer.web.pages.finetune import requests
 from lossprism.explorer.web.pages.finetune.state_entries import finetune_table
-from lossprism.explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
 

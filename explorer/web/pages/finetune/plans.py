@@ -28,7 +28,7 @@ from lossprism.explorer.sources.encodings import offered, previews
 from lossprism.explorer.sources.practice import PRACTICE, practice_pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 from lossprism.explorer.sources.table_parser import read_grid
-from lossprism.explorer.web.server_functions import Nothing
+from lossprism.explorer.web.page_requests import Nothing
 from lossprism.losses import LOSSES
 
 # What a plan of the page says of its data, by source; the rest stays with the page. Files are

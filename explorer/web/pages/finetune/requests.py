@@ -33,6 +33,7 @@ from lossprism.explorer.runtime.number_format import whole_percent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Sparse
 from lossprism.explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
+from lossprism.explorer.web.page_requests import JOBS, Nothing, served
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
 from lossprism.explorer.web.pages.finetune.plan_check import check, estimate_pace
 from lossprism.explorer.web.pages.finetune.plans import (
@@ -41,7 +42,6 @@ from lossprism.explorer.web.pages.finetune.plans import (
     read_plan,
     uploaded_pairs,
 )
-from lossprism.explorer.web.server_functions import JOBS, Nothing, served
 
 Named = TypeVar("Named", dict[Any, Any], tuple[str, ...])
 

@@ -9,8 +9,8 @@ from lossprism.explorer.lab.training.plan import DUPLICATE_RULES, RANGES, SCHEDU
 from lossprism.explorer.runtime.limits import SEEDS
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.practice import PRACTICE
+from lossprism.explorer.web.page_data import Entry, Kind, kind_of, table
 from lossprism.explorer.web.pages.finetune.plans import ENTRIES, SHARED
-from lossprism.explorer.web.state_table import Entry, Kind, kind_of, table
 
 # Enough to see something on few pairs, and soon over on many.
 FIRST_STEPS = 60

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.landscape.surface import levers, offered
 from lossprism.explorer.sources.textbook import EXAMPLES
-from lossprism.explorer.web.page_facts import Facts
+from lossprism.explorer.web.page_data import Entry, Facts
 from lossprism.explorer.web.pages.landscape import requests
 from lossprism.explorer.web.pages.landscape.state_entries import landscape_table
-from lossprism.explorer.web.state_table import Entry
 from lossprism.losses import LOSSES
 
 SERVED = requests.SERVED

@@ -9,9 +9,9 @@ from lossprism.explorer.lab.landscape.landscape import ENDS, Cuts, Landscapes, c
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import of_type, within
+from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.requests import sides_in
-from lossprism.explorer.web.request_scenario import scenario_of_link
-from lossprism.explorer.web.server_functions import served
+from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link
 
 
 def _landscapes(request: Json) -> Landscapes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossprism.explorer.web.state_table import Entry, table
+from lossprism.explorer.web.page_data import Entry, table
 
 VIEWS = ("levels", "surface")
 # The losses of an address that names none.

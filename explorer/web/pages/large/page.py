@@ -15,11 +15,10 @@ from lossprism.explorer.lab.large.session import pair_limit
 from lossprism.explorer.locale import LANGUAGES, Word, catalogue, title_word
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web.page_facts import Facts
+from lossprism.explorer.web.page_data import Entry, Facts
 from lossprism.explorer.web.pages.explore.loss_facts import Parameter, described_parameters
 from lossprism.explorer.web.pages.large import requests, takeaway_and_remarks
 from lossprism.explorer.web.pages.large.state_entries import large_table
-from lossprism.explorer.web.state_table import Entry
 from lossprism.losses import LOSSES
 
 SERVED = [*requests.SERVED, *takeaway_and_remarks.SERVED]

@@ -63,17 +63,14 @@ from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.sources.pairs import Correction
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.web.large_files import (
+from lossprism.explorer.web.page_requests import Made, Nothing, Working, answer_when_done, served
+from lossprism.explorer.web.pages.large.uploaded_file import (
     LargeFile,
     LargeFileUndecided,
-    Made,
-    Working,
-    answer_when_done,
     described,
     hand_in,
     undecided,
 )
-from lossprism.explorer.web.server_functions import Nothing, served
 from lossprism.losses import LOSSES
 from lossprism.losses.labels import Ends
 

@@ -21,7 +21,12 @@ from lossprism.explorer.runtime.jobs import Job, Jobs, Report, within
 from lossprism.explorer.runtime.number_format import json_number
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import one_of
-from lossprism.explorer.web.large_files import Working, answer_when_done, download_when_written
+from lossprism.explorer.web.page_requests import (
+    Working,
+    answer_when_done,
+    download_when_written,
+    served,
+)
 from lossprism.explorer.web.pages.large.requests import (
     Asked,
     answer_of,
@@ -30,7 +35,6 @@ from lossprism.explorer.web.pages.large.requests import (
     start_batch,
     start_opening,
 )
-from lossprism.explorer.web.server_functions import served
 
 _judged = Jobs(most=2)
 _remarked = Jobs(most=2)

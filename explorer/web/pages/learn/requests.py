@@ -17,7 +17,7 @@ from lossprism.explorer.runtime.downloads import Text
 from lossprism.explorer.runtime.number_format import json_number
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import integer, misfit
-from lossprism.explorer.web.server_functions import served
+from lossprism.explorer.web.page_requests import served
 
 
 @dataclass(frozen=True)

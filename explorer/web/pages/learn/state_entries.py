@@ -3,7 +3,7 @@ list of lessons. Which lesson it is, its address says."""
 
 from __future__ import annotations
 
-from lossprism.explorer.web.state_table import Entry, table
+from lossprism.explorer.web.page_data import Entry, table
 
 
 def learn_table() -> list[Entry]:

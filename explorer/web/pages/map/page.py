@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.page_facts import Facts
+from lossprism.explorer.web.page_data import Entry, Facts
 from lossprism.explorer.web.pages.map import requests
 from lossprism.explorer.web.pages.map.state_entries import map_table
-from lossprism.explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
 

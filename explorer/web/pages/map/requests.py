@@ -21,9 +21,9 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.arrays import packed
 from lossprism.explorer.runtime.response_types import Floats, Json
 from lossprism.explorer.runtime.validation import integer, misfit, of_type, one_of, within
+from lossprism.explorer.web.page_requests import JOBS, served
+from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link
 from lossprism.explorer.web.pages.map.state_entries import SEEDS
-from lossprism.explorer.web.request_scenario import scenario_of_link
-from lossprism.explorer.web.server_functions import JOBS, served
 
 MAX_LISTED_RUNS = 50
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lossprism.explorer.lab.map.projections import METHODS
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.state_table import Entry, table
+from lossprism.explorer.web.page_data import Entry, table
 
 SEEDS = (0, 999)
 

@@ -10,10 +10,9 @@ from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.sphere.film import MAX_MOVES
 from lossprism.explorer.lab.sphere.presets import PRESETS, Preset
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.page_facts import ChosenLoss, Facts
+from lossprism.explorer.web.page_data import ChosenLoss, Entry, Facts
 from lossprism.explorer.web.pages.sphere import requests
 from lossprism.explorer.web.pages.sphere.state_entries import sphere_table
-from lossprism.explorer.web.state_table import Entry
 
 SERVED = requests.SERVED
 

@@ -28,9 +28,9 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Floats, Json
 from lossprism.explorer.runtime.validation import misfit, within
 from lossprism.explorer.sources.random_batch import LABELS
+from lossprism.explorer.web.page_requests import served
 from lossprism.explorer.web.pages.compare.requests import side_in
 from lossprism.explorer.web.pages.sphere.state_entries import MOST_SIDES, RATE, STEPS
-from lossprism.explorer.web.server_functions import served
 
 
 @dataclass(frozen=True)

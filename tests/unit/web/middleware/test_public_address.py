@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 from gradio.route_utils import get_root_url
 
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.web.hosting import KnowsVisitor
 from lossprism.explorer.web.middleware.public_address import KnowsAddress, read_address
+from lossprism.explorer.web.middleware.visitor_key import KnowsVisitor
 
 PUBLIC = "https://example.org/losses"
 CLAIMS = {

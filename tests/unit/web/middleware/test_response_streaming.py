@@ -60,7 +60,7 @@ def test_it_arrives_whole_in_pieces_of_which_the_last_one_ends_it(app, path, who
     assert b"".join(one["body"] for one in bodies) == whole
     assert max(len(one["body"]) for one in bodies) <= PIECE_BYTES
     assert [one.get("more_body", False) for one in bodies] == [True] * (len(bodies) - 1) + [False]
-    # A page's is counted where it is made (`explorer.web.server_functions.sent`).
+    # A page's is counted where it is made (`explorer.web.page_requests.sent`).
     assert max(held) == (len(BODY) if app is of_gradio else 0)
     assert UNSENT.held == 0
 

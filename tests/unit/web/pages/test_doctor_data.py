@@ -14,7 +14,7 @@ from lossprism.explorer.lab.doctor import dataset_reader
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime import downloads, uploads
 from lossprism.explorer.runtime.jobs import Jobs
-from lossprism.explorer.web import large_files
+from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.pages.doctor import data_source, dataset_requests
 from lossprism.explorer.web.pages.doctor.data_source import SETS
 from lossprism.explorer.web.pages.doctor.dataset_requests import SERVED
@@ -31,7 +31,7 @@ ROWS = "how tall,8848 m,5\nhow tall,8848 m,0\nhow old,ten,4\nHOW old,ten,4\nwhy,
 def here(tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
-    monkeypatch.setattr(large_files, "ANSWER_S", 600)
+    monkeypatch.setattr(page_requests, "ANSWER_S", 600)
 
 
 def handed_in(text=f"a,b,label\n{ROWS}", name="t.csv"):
@@ -189,7 +189,7 @@ def test_rows_are_taken_away():
 
 
 def test_a_long_reading_tells_how_far_it_is_and_can_be_stopped(monkeypatch):
-    monkeypatch.setattr(large_files, "ANSWER_S", 0.0)
+    monkeypatch.setattr(page_requests, "ANSWER_S", 0.0)
     rows = "".join(f"first text {place},second text {place}\n" for place in range(60_000))
     source = handed_in(f"a,b\n{rows}")
     assert examined(source)["working"]["what"] in ("start", "parsing", "reading", "numbering")

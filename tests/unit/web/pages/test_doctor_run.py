@@ -14,7 +14,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.doctor.logs.log_link import LINK_BYTES
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.deployment_policy import DeploymentPolicy
-from lossprism.explorer.web import large_files
+from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.pages.doctor import requests, run_requests
 from lossprism.explorer.web.pages.doctor.run_requests import SERVED
 from lossprism.losses.sentence_transformers.saved_batch import SavedBatch, write
@@ -26,7 +26,7 @@ COLLAPSED = {"source": {"kind": "example", "example": "collapsed"}}
 
 @pytest.fixture(autouse=True)
 def to_the_end(monkeypatch):
-    monkeypatch.setattr(large_files, "ANSWER_S", 600)
+    monkeypatch.setattr(page_requests, "ANSWER_S", 600)
 
 
 @pytest.mark.parametrize(

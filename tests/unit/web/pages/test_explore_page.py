@@ -12,8 +12,7 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.variation_over_batches import COUNT
 from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
-from lossprism.explorer.web import request_scenario
-from lossprism.explorer.web.pages.explore import requests
+from lossprism.explorer.web.pages.explore import request_scenario, requests
 from lossprism.explorer.web.pages.explore.requests import SERVED
 from tests.wire import by_name
 

@@ -11,8 +11,9 @@ from lossprism.explorer.core.loss_lookup import as_registered, other_names
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.large.form_methods import offered
 from lossprism.explorer.runtime.jobs import Jobs
-from lossprism.explorer.web import large_files
+from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.pages.large import requests as large
+from lossprism.explorer.web.pages.large import uploaded_file
 from tests.sentences import raises_problem
 from tests.unit.lab.large.made import batch_of
 from tests.wire import by_name
@@ -29,7 +30,7 @@ def test_the_encoding_of_a_file_is_said_and_can_be_chosen(tmp_path, monkeypatch)
 
     def describe(content, **how):
         sent = base64.b64encode(content).decode()
-        file = large_files.hand_in({"name": "tea.csv", "content": sent}).file
+        file = uploaded_file.hand_in({"name": "tea.csv", "content": sent}).file
         source = {"kind": "file", "file": file, "name": "tea.csv", **how}
         large._reading(large._source(source)).wait(PATIENCE)
         return by_name(large.SERVED)["describe_file"]({"source": source})
@@ -53,14 +54,14 @@ def test_a_question_under_way_does_not_begin_stopped_work_again(monkeypatch):
 
     monkeypatch.setattr(large, "_opened", Jobs())
     monkeypatch.setattr(large, "open_batch", long_work)
-    monkeypatch.setattr(large_files, "ANSWER_S", 0.5)
+    monkeypatch.setattr(page_requests, "ANSWER_S", 0.5)
     asking = threading.Thread(target=lambda: answers.append(large.answer_of(REQUEST, dict)))
     asking.start()
     assert begun.wait(PATIENCE)
     large._cancel(REQUEST)
     asking.join(PATIENCE)
     over.set()
-    assert isinstance(answers[0], large_files.Working)
+    assert isinstance(answers[0], page_requests.Working)
     assert runs == ["cosent"]
 
 

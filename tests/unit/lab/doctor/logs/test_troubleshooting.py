@@ -10,7 +10,7 @@ import pytest
 
 from lossprism.explorer.locale import LANGUAGES, catalogue
 from lossprism.explorer.runtime import uploads
-from lossprism.explorer.web import large_files
+from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.pages.doctor import dataset_requests, run_requests
 from lossprism.explorer.web.pages.doctor.state_entries import doctor_table
 from tests.judgements.troubleshooting import DOCUMENT, RATES, ROOMS, document, findings, link
@@ -79,7 +79,7 @@ def test_a_link_opens_a_run_of_which_it_is_said(name):
 
 
 def said_of_data(address, monkeypatch):
-    monkeypatch.setattr(large_files, "ANSWER_S", 600)
+    monkeypatch.setattr(page_requests, "ANSWER_S", 600)
     said = asked(address)
     source = {"kind": "example", "example": said.get("set")}
     if "t" in said:

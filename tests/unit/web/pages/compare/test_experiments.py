@@ -16,8 +16,7 @@ from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.visitors import new_key
 from lossprism.explorer.sources.random_batch import RandomBatch
-from lossprism.explorer.web.hosting import with_headers
-from lossprism.explorer.web.middleware.visitor_key import HEADER
+from lossprism.explorer.web.middleware.visitor_key import HEADER, with_headers
 from lossprism.explorer.web.pages.compare import experiments, sweep
 from lossprism.explorer.web.pages.compare.experiments import EXPERIMENTS, MAX_CELLS
 from lossprism.explorer.web.pages.compare.sweep import SWEEP

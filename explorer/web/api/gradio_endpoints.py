@@ -14,8 +14,9 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_memory import check_answer
 from lossprism.explorer.web.api.descriptions import argument_lines
-from lossprism.explorer.web.gradio_private import Refusal
-from lossprism.explorer.web.hosting import as_current_visitor, problem_of, with_headers
+from lossprism.explorer.web.api.gradio_private import Refusal
+from lossprism.explorer.web.middleware.exception_handler import problem_of
+from lossprism.explorer.web.middleware.visitor_key import as_current_visitor, with_headers
 
 
 def endpoint(

@@ -1,19 +1,15 @@
-"""Large files on a page: uploaded piece by piece, read in the background, described, and polled
-until the work has ended."""
+"""A file that is uploaded piece by piece and read in the background: its columns, encoding and
+skipped rows."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 from lossprism.explorer.lab.large.files import FilePairs
 from lossprism.explorer.runtime import uploads
-from lossprism.explorer.runtime.downloads import Parcel, address_of
-from lossprism.explorer.runtime.jobs import Cancelled, Job, Jobs, Report
-from lossprism.explorer.runtime.limits import ANSWER_S
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, Sparse
 from lossprism.explorer.sources.column_roles import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
@@ -24,23 +20,6 @@ from lossprism.explorer.sources.tables import SkippedRow
 
 # What reads the bytes of a file.
 Content = Callable[[], bytes]
-Made = TypeVar("Made")
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Progress of the work."""
-
-    what: str
-    done: int
-    total: int
-
-
-@dataclass(frozen=True)
-class Working:
-    """No answer yet: ask again."""
-
-    working: Progress
 
 
 @dataclass(frozen=True)
@@ -82,44 +61,6 @@ class LargeFileUndecided:
     columns: tuple[str, ...]
     chosen: dict[str, str]
     header: bool
-
-
-def answer_when_done(job: Job, make: Callable[[Any], Made]) -> Made | Working:
-    """Return `make` of a job's result, or the job's progress."""
-    if not job.wait(ANSWER_S):
-        at = job.progress
-        return Working(Progress(at.what, at.done, at.total))
-    try:
-        return make(job.result())
-    except Cancelled:
-        raise Problem("large_cancelled", about="cancelled") from None
-
-
-def download_when_written(
-    packed: Jobs, key: Hashable, work: Callable[[Report], Path]
-) -> Parcel | Working:
-    """Return the file that `work` writes, as a download: written once, and again if deleted
-    meanwhile; or the progress."""
-    job = started_for_good(packed, key, work, lambda path: path.exists())
-    return answer_when_done(job, lambda path: Parcel(path.name, address_of(path)))
-
-
-def started_for_good(
-    jobs: Jobs, key: Hashable, work: Callable[[Report], Any], is_there: Callable[[Any], bool]
-) -> Job:
-    """Return the job of this key: run once, and again if its file was deleted meanwhile."""
-    job = jobs.start(key, work)
-    if job.wait(0) and not job.is_over and not _still(job, is_there):
-        job.cancel()
-        job = jobs.start(key, work)
-    return job
-
-
-def _still(job: Job, is_there: Callable[[Any], bool]) -> bool:
-    try:
-        return is_there(job.result())
-    except Exception:  # it is told where it is answered
-        return True
 
 
 def hand_in(request: Json) -> HandedIn:
