@@ -100,11 +100,12 @@ def compute_loss(
     """Encode up to 512 sentence pairs, compute a loss on them, and say what drives it.
 
     Args:
-        loss: name of the loss, such as "cosent"; list_losses names them all
+        loss: any name of a loss, such as "cosent", "MultipleNegativesRankingLoss",
+            "info_nce+angle" or "matryoshka(info_nce)"; list_losses names them all
         sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
         scores: the label of each pair, any finite number, on the scale label_range; null for none:
-            all pairs are then positives, for a loss such as "info_nce"
+            all pairs are then positives
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         convention: another library's definition that list_losses names, "" for our own
@@ -192,7 +193,8 @@ def loss_from_scores(
     its own.
 
     Args:
-        loss: name of the loss, such as "cosent"; list_losses names them all
+        loss: any name of a loss, such as "cosent", "MultipleNegativesRankingLoss",
+            "info_nce+angle" or "matryoshka(info_nce)"; list_losses names them all
         scores: the similarity of each pair, such as its cosine
         labels: the label of each pair, on the scale label_range
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
@@ -254,11 +256,12 @@ def trace_loss(
     """Like compute_loss, for up to 64 pairs, with every step of the computation written out.
 
     Args:
-        loss: name of the loss, such as "cosent"; list_losses names them all
+        loss: any name of a loss, such as "cosent", "MultipleNegativesRankingLoss",
+            "info_nce+angle" or "matryoshka(info_nce)"; list_losses names them all
         sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
         scores: the label of each pair, any finite number, on the scale label_range; null for none:
-            all pairs are then positives, for a loss such as "info_nce"
+            all pairs are then positives
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         similarities: given for each pair, they take the place of the encoder's cosines
@@ -340,7 +343,7 @@ def compare_losses(
         sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
         scores: the label of each pair, any finite number, on the scale label_range; null for none:
-            all pairs are then positives, for a loss such as "info_nce"
+            all pairs are then positives
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         similarities: given for each pair, they take the place of the encoder's cosines
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
@@ -432,7 +435,8 @@ def explain_loss_value(
 
     Args:
         value: the number, rounded as it was seen, such as 5.545
-        loss: name of the loss, an alias or a library's class; "" for any
+        loss: any name of a single loss, such as "cosent" or "MultipleNegativesRankingLoss"; "" for
+            any
         batch: pairs of a batch (of a loss on classes, sentences); null if not known
         negatives: hard negatives of each query; null if not known
         classes: classes of a batch; null if not known
@@ -524,7 +528,8 @@ def figure(
         scene: a link of the page (the whole address, or what stands after its #), as
             explain_loss_value and this function answer it; all arguments on pairs are then those of
             the link. "" for the pairs that follow
-        loss: name of the loss, such as "cosent"; list_losses names them all
+        loss: any name of a loss, such as "cosent", "MultipleNegativesRankingLoss",
+            "info_nce+angle" or "matryoshka(info_nce)"; list_losses names them all
         sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
         scores: see compute_loss
@@ -608,9 +613,9 @@ def list_losses(
 ) -> dict[str, dict[str, str]] | CalledLoss | list[ListedLoss]:
     """List the losses by kind and name with a line on each, or all facts about one or all of them.
 
-    A sum is named info_nce+angle, a loss on prefixes of the vectors matryoshka(info_nce) or
-    matryoshka(info_nce,256,64); parameters then name their losses, temperature_of_info_nce, as do
-    the weights, weight_of_angle.
+    A sum is named info_nce+angle, a loss on prefixes of the vectors matryoshka(info_nce,256,64);
+    parameters then name their losses, temperature_of_info_nce, as do the weights,
+    weight_of_angle.
 
     Args:
         name: of one loss, as the field calls it, such as "MultipleNegativesRankingLoss", of which
@@ -672,7 +677,8 @@ def start_training(
     stays on the computer that trains it.
 
     Args:
-        loss: name of the loss, such as "cosent"; list_losses names them all
+        loss: any name of a loss, such as "cosent", "MultipleNegativesRankingLoss",
+            "info_nce+angle" or "matryoshka(info_nce)"; list_losses names them all
         sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
         scores: the label of each pair, as compute_loss has them, on the scale options.label_range

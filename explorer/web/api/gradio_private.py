@@ -135,7 +135,8 @@ def _answer_tools_in_json(mcp_server: Any) -> None:
 
 def introduce_tools(blocks: gr.Blocks, instructions: str, changing: Collection[str]) -> None:
     """Say to MCP clients whose server it is and which tools only read, all but those in
-    `changing`: Gradio names itself, and marks no tool."""
+    `changing`, and let tools answer with structured content, too: Gradio names itself, marks no
+    tool, and answers with text alone."""
     if blocks.mcp_server_obj is None:
         return
     types, server = blocks.mcp_server_obj.types, blocks.mcp_server_obj.mcp_server
@@ -152,7 +153,19 @@ def introduce_tools(blocks: gr.Blocks, instructions: str, changing: Collection[s
             tool.inputSchema["properties"] = {name: _short(one) for name, one in fields.items()}
         return answer
 
+    call_tool = server.request_handlers[types.CallToolRequest]
+
+    async def structured(request: Any) -> Any:
+        answer = await call_tool(request)
+        result: Any = answer.root
+        if not result.isError:
+            found = json.loads(result.content[0].text)
+            # An object is asked for; a list stands in one, as the protocol's own library does it.
+            result.structuredContent = found if isinstance(found, dict) else {"result": found}
+        return answer
+
     server.request_handlers[types.ListToolsRequest] = marked
+    server.request_handlers[types.CallToolRequest] = structured
 
 
 def _short(schema: dict[str, Any]) -> dict[str, Any]:

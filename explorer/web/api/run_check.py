@@ -65,7 +65,8 @@ def doctor_run(
         steps: the step of each value; left out, 1, 2, 3 …
         held_out: the held-out loss, beside values
         held_out_steps: the step of each of these; left out, spread over those of the values
-        loss: name of the loss, an alias or a library's class; "" for any
+        loss: any name of a single loss, such as "cosent" or "MultipleNegativesRankingLoss"; "" for
+            any
         batch: pairs of a batch (of a loss on classes, sentences); null if not known
         negatives: hard negatives of each query; null if not known
         classes: classes of a batch; null if not known

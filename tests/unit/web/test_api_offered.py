@@ -240,6 +240,9 @@ def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
     )
     assert not answered.isError
     answer = json.loads(answered.content[0].text)
+    assert answered.structuredContent == answer
+    assert listed.structuredContent == {"result": json.loads(listed.content[0].text)}
+    assert refused.structuredContent is None
     same_as_explored(answer, explore(Scenario(data=Data(example="cosent_batch"))))
     assert answer["loss"] == pytest.approx(S0_LOSS, rel=1e-6)
     assert [loss["name"] for loss in json.loads(listed.content[0].text)] == [*LOSSES, *RECIPES]
@@ -250,6 +253,20 @@ def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
     assert (image.type, image.mimeType) == ("image", "image/png")
     assert base64.b64decode(image.data)[:8] == b"\x89PNG\r\n\x1a\n"
     assert json.loads(told.text)["png"] is None
+    assert drawn.structuredContent == json.loads(told.text)
+
+
+@pytest.mark.parametrize("name", ["compute_loss", "explain_loss_value"])
+def test_the_names_that_the_argument_loss_is_described_with_work(name):
+    """Others refer to the first, or say the same as the second."""
+    examples = re.findall(r'"(\w[^"]*)"', descriptions.arguments(getattr(api, name))["loss"])
+    assert len(examples) > 1
+    cats = ["A cat sleeps.", "A dog runs."], ["A cat is asleep.", "The sun is hot."]
+    for example in examples:
+        if name == "compute_loss":
+            assert api.compute_loss(example, *cats, [1, 0])["loss"] >= 0, example
+        else:
+            assert api.explain_loss_value(0.7, loss=example)["known"]["loss"], example
 
 
 TABLE = "query\tanswer\n" + "".join(
