@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.combined.vector_queue import KEPT
+from lossprism.losses.generated_classes import made_class
 from lossprism.losses.library_peers import SENTENCE_TRANSFORMERS as LIBRARY
 from lossprism.losses.modules import module_name
+from lossprism.losses.papers import citation
 from lossprism.losses.sentence_transformers.losses_with_weights import (
     ClassifierTrainingLoss,
     PrototypeTrainingLoss,
@@ -45,13 +47,15 @@ def library_convention(spec: LossSpec) -> str:
 
 
 def _made(spec: LossSpec, convention: str) -> type[TrainingLoss]:
-    held = {
+    attributes = {
         "name": spec.name,
         "library_convention": convention,
         "__module__": __package__,
-        "__doc__": f"{spec.title} for a trainer{convention and ', as in '}{convention}.",
     }
-    return type(module_name(spec.name), (_base_for(spec),), held)
+    if cited := citation(spec.references):  # the card of a trained model asks for it
+        attributes["citation"] = cited
+    base, called = _base_for(spec), spec.under(convention)
+    return made_class(module_name(spec.name), base, called, "for a trainer", attributes)
 
 
 def trains_as_one(spec: LossSpec) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, cast
@@ -15,7 +14,7 @@ from torch.nn import functional
 from lossprism.losses import LOSSES, LossSpec, inputs
 from lossprism.losses.gather import for_mean, gather_rows, processes
 from lossprism.losses.labels import UNIT, LabelRules
-from lossprism.losses.modules import Settled
+from lossprism.losses.module_bases import Settled, default_settings
 from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.sentence_transformers.batch_label_rules import BatchRules
 from lossprism.losses.sentence_transformers.candidate_lists import (
@@ -127,11 +126,7 @@ class TrainingLoss(Settled):
         return Guide(encoder, self.model)
 
     def _settings(self, chosen: Mapping[str, object]) -> dict[str, object]:
-        named = inspect.signature(self.function).parameters
-        defaults = {
-            p.name: p.default if self.convention else named[p.name].default
-            for p in self.spec.parameters
-        }
+        defaults = default_settings(self.spec)
         for name in chosen:
             if name not in defaults:
                 known = ", ".join(defaults) or "none"

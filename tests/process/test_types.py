@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import ast
-import json
-import os
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
+from scripts.class_stubs import stubs
+from tests.type_checks import check_users_files, pyright
+
 ROOT = Path(__file__).resolve().parents[2]
-# Node gathers garbage less often where there is more room for what is new: 40 s of a processor in
-# place of 43.
-ROOMY = {"NODE_OPTIONS": "--max-semi-space-size=128"}
 
 
 def test_pyright_finds_nothing():
     """With the settings of pyproject.toml, under this Python's packages."""
-    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson"]
-    roomy = {**os.environ, **ROOMY}
-    done = subprocess.run(command, cwd=ROOT, env=roomy, capture_output=True, text=True, check=False)
-    assert done.stdout.startswith("{"), done.stdout + done.stderr
-    found = json.loads(done.stdout)
+    found = pyright(sys.executable, ROOT)
     assert found["summary"]["filesAnalyzed"] > 100
     said = [
         f"{entry['file']}:{entry['range']['start']['line'] + 1}: {entry['message']}"
@@ -30,6 +23,18 @@ def test_pyright_finds_nothing():
         if entry["severity"] == "error"
     ]
     assert not said, "\n".join(said)
+
+
+def test_a_misspelt_parameter_of_a_generated_class_is_found(tmp_path):
+    check_users_files(sys.executable, ROOT, tmp_path)
+
+
+def test_the_stubs_are_those_of_the_losses():
+    """After a change of a loss: ``python -m scripts.class_stubs``."""
+    made = stubs()
+    assert [path.name for path in made] == ["modules.pyi", "__init__.pyi"]
+    for path, text in made.items():
+        assert path.read_text(encoding="utf-8") == text, path
 
 
 def test_a_name_of_a_stub_is_the_name_of_the_library():

@@ -18,6 +18,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.web.page_html import PALETTE
 from lossprism.version import VERSION
 from tests.browser.serving import STOP_S
+from tests.type_checks import check_users_files
 from tests.unit.export.test_interactive import data_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,7 +80,7 @@ def test_it_holds_every_file_of_both_packages(wheel):
         for path in (ROOT / package).rglob("*")
         if path.is_file()
         and "__pycache__" not in path.parts
-        and path.suffix not in (".pyc", ".pyi")
+        and path.suffix != ".pyc"
         and path.name != "wire.d.ts"  # is made to check types, and belongs to no checkout
     }
     with zipfile.ZipFile(wheel) as packed:
@@ -118,6 +119,10 @@ def test_its_packages_are_found_outside_the_repository_and_its_command_writes_a_
     drawn = (tmp_path / "f.html").read_text(encoding="utf-8")
     assert drawn.startswith("<!doctype html>")
     assert data_in(drawn)["figure"]["layout"]["xaxis"]["tickvals"]
+
+
+def test_type_checkers_know_the_parameters_of_its_classes(installed, tmp_path):
+    check_users_files(str(installed / "python"), tmp_path, tmp_path)
 
 
 @pytest.fixture
