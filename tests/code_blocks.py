@@ -1,7 +1,8 @@
 """The code of the documents: blocks between ``` lines, each with its language.
 
 Blocks of `python` and `console` run in the tests; a block of `text` after one is its output, in
-which "..." stands for anything. Blocks of `py` and `sh` need what a test has not, as a network.
+which "..." stands for anything. Blocks of `py` and `sh` need what a test has not, as a network or a
+reader's own files: of these the imports run, and the commands are parsed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,12 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+# What a reader is shown of the repository.
+DOCUMENTS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
+]
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
