@@ -1,6 +1,8 @@
 // The address follows the state once it has been still for a moment, and the browser's Back and
 // Forward lead through what the state was.
 
+import { written } from "./state_link.js";
+
 const PREVIEWED = 2000; // letters of a scene that the server draws a picture of
 
 /**
@@ -44,13 +46,14 @@ export const isEmbedded = () => new URLSearchParams(location.search).has("embed"
  */
 export class History {
   /**
-   * `write()` is the text of the address for the state as it is, with what is kept beside it.
+   * `write()` is the text of the address for the state as it is, with what is kept beside it: by default the
+   * entries of the table that an address has.
    * `open(text, kept, isCurrent)` takes both up again; it may answer false where it did not. `debounce`:
    * the address is written once the state has rested for so many milliseconds.
-   * @param {{ store: import("./state_store.js").Store, write: () => Entry | Promise<Entry>, debounce?: number,
+   * @param {{ store: import("./state_store.js").Store, write?: () => Entry | Promise<Entry>, debounce?: number,
    *   open: (text: string, kept: any, isCurrent: () => boolean) => unknown }} options
    */
-  constructor({ store, write, open, debounce = 300 }) {
+  constructor({ store, write = () => ({ text: written(store) }), open, debounce = 300 }) {
     this.store = store;
     this.write = write;
     this.open = open;

@@ -53,11 +53,7 @@ export class ClaimsPage extends Bus {
   /** @param {import("../../kit/types").Asking<ClaimsServer>} server */
   async connect(server) {
     this.server = server;
-    this.history = new History({
-      store: this.store,
-      write: () => ({ text: link.written(this.store) }),
-      open: (text) => this.open(text),
-    });
+    this.history = new History({ store: this.store, open: (text) => this.open(text) });
     await this.history.revisit();
     await this.ask();
     const answer = await server.verdicts({});

@@ -126,11 +126,7 @@ export class FinetunePage extends Bus {
     }
     const { before, after } = this.beside;
     await this.learn([this.plan, ...before, ...after]);
-    this.history = new History({
-      store: this.store,
-      write: () => ({ text: link.written(this.store) }),
-      open: (text) => this.open(text),
-    });
+    this.history = new History({ store: this.store, open: (text) => this.open(text) });
     this.publish("plan");
     this.check();
     this.publish("shown");

@@ -81,11 +81,7 @@ export class LandscapePage extends Bus {
   /** @param {import("../../kit/types").Asking<import("../../wire").LandscapeServer>} server */
   async connect(server) {
     this.server = server;
-    this.history = new History({
-      store: this.store,
-      write: () => ({ text: link.written(this.store) }),
-      open: (text) => this.open(text),
-    });
+    this.history = new History({ store: this.store, open: (text) => this.open(text) });
     await this.history.revisit();
   }
 

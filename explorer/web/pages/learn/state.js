@@ -80,11 +80,7 @@ export class LearnPage extends Bus {
   /** @param {import("../../kit/types").Asking<LearnServer>} server */
   async connect(server) {
     this.server = server;
-    this.history = new History({
-      store: this.store,
-      write: () => ({ text: link.written(this.store) }),
-      open: (text) => this.open(text),
-    });
+    this.history = new History({ store: this.store, open: (text) => this.open(text) });
     await this.history.revisit();
   }
 

@@ -89,11 +89,7 @@ export class MapPage extends Bus {
   async connect(server) {
     this.server = server;
     this.remedies.push({ fits: ({ about }) => about === "cancelled", key: "ui.go_on", act: () => this.ask() });
-    this.history = new History({
-      store: this.store,
-      write: () => ({ text: link.written(this.store) }),
-      open: (text) => this.open(text),
-    });
+    this.history = new History({ store: this.store, open: (text) => this.open(text) });
     await this.history.revisit();
     const answer = await server.runs({});
     if (!answer || answer.error) return;
