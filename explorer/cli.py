@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
 STOP_S = 5.0  # for work under way to end
-# What a shell is told of a tool that Ctrl-C ended, and a closed pipe.
+# Exit statuses of a tool that Ctrl-C ended, and of a closed pipe.
 INTERRUPTED, READER_GONE = 128 + 2, 128 + 13
 DESCRIPTION = "LossPrism: what does this loss do to my batch?"
 INCOMPLETE = """\
@@ -185,7 +185,7 @@ def main() -> int:
 def output_is_closed() -> bool:
     """Return whether the broken pipe is standard output, and silence it."""
     watched = select.poll()
-    watched.register(sys.stdout.fileno(), 0)  # told of what is broken alone
+    watched.register(sys.stdout.fileno(), 0)  # reports a broken pipe alone
     gone = bool(watched.poll(0))
     if gone:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -280,7 +280,7 @@ def run(chosen: argparse.Namespace) -> int:
     if opened:
         print(say("en", "kept.opened"))
         for one in opened:
-            print(f"{one.said()}\n   {address}/#{one.scenario.to_link()}", flush=True)
+            print(f"{one.written()}\n   {address}/#{one.scenario.to_link()}", flush=True)
         address = f"{address}/#{opened[-1].scenario.to_link()}"
     if deployment_policy().opens_browser and not chosen.no_browser:
         import webbrowser

@@ -26,9 +26,10 @@ class EmbeddedPage:
     reading: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.reading)
+        notes = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.reading)
         source = html.escape(self.address, quote=True)
-        return f'{said}<iframe src="{source}" width="100%" height="900" style="border:0"></iframe>'
+        frame = f'<iframe src="{source}" width="100%" height="900" style="border:0"></iframe>'
+        return notes + frame
 
 
 def show(

@@ -5,13 +5,13 @@ public name to its `LossSpec`: definition, formula, symbols, parameters, landmar
 
 Notation, the same in every file:
 
-    s_i        score of pair i, a cosine where nothing else is said; λ s_i scaled      [N]
+    s_i        score of pair i, a cosine unless stated otherwise; λ s_i scaled      [N]
     y_i        label of pair i; "ordered" are the pairs of pairs with y_i > y_j, |P| many  [N]
     (j, i)     row and column of a matrix over ordered pairs: j should score lower, i higher  [N, N]
     q_i, k_j   queries and keys, key i is the query's own; z_i sentences, w_c prototypes   [·, D]
     c_i        class of sentence i                                                      [S]
     λ, γ       scale, the inverse of a temperature;  τ  temperature;  m  margin
-    d(u, v)    a distance of two vectors, Euclidean where nothing else is said
+    d(u, v)    a distance of two vectors, Euclidean unless stated otherwise
     s_lj, y_lj score and label of candidate j of list l; m_lj whether there is one       [L, K]
     N pairs of a batch, S sentences, M positive pairs, K keys of a query or candidates of a list,
     C classes, D dimensions, L levels or lists

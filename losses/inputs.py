@@ -183,8 +183,8 @@ def must_be_rows(**tensors: Tensor | None) -> None:
 def must_be_paired(**tensors: Tensor) -> None:
     """Raise for matrices of different shapes."""
     if len({tensor.shape for tensor in tensors.values()}) > 1:
-        said = ", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in tensors.items())
-        raise ValueError(f"row i of each must belong together, but the shapes differ: {said}")
+        shapes = ", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in tensors.items())
+        raise ValueError(f"row i of each must belong together, but the shapes differ: {shapes}")
 
 
 def of_lists(name: str, given: Tensor, like: Tensor | None = None) -> Tensor:

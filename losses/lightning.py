@@ -47,8 +47,8 @@ class PrismCallback(Callback):
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         if not [*losses_in(pl_module)]:
-            said = "the module has no module of lossprism.losses.modules; nothing is logged"
-            self.steps.say("begin", said)
+            reason = "the module has no module of lossprism.losses.modules; nothing is logged"
+            self.steps.say("begin", reason)
 
     def on_train_batch_start(
         self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int

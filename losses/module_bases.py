@@ -51,8 +51,8 @@ class LossModule(Settled):
         extra = [name for name in EXTRA if name in inspect.signature(self.function).parameters]
         for name in settings:
             if name not in accepted and name not in extra:
-                said = ", ".join(accepted) or "none"
-                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {said}")
+                names = ", ".join(accepted) or "none"
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {names}")
         self.settings = {**accepted, **settings}
 
     @property

@@ -15,7 +15,7 @@ class Readable:
 
     `axes` says what its dimensions count, in the names of `Symbol.axes`. `made_of` is its source in
     the batch: "scores" and "labels" exist for any scored pairs, "vectors" need embeddings,
-    "classes" need sentences that can be told apart, "texts" are numbers of the sentences, equal for
+    "classes" need distinct sentences, "texts" are numbers of the sentences, equal for
     equal texts, "groups" say which pairs share their first sentence, "teacher" is a teacher's
     scores of the pairs, or its vectors. `by_threshold` is whether it depends on which pairs count
     as positive, `by_range` whether on the ends of the labels' scale (`losses.labels`). A loss

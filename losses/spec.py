@@ -317,9 +317,9 @@ class LossSpec:
     def formula_at(self, **parameters: object) -> str:
         """Return the formula at these parameters: that of the first variant that applies."""
         for name, value in {**self.defaults, **parameters}.items():
-            said = str(value).lower() if isinstance(value, bool) else str(value)
-            if f"{name}={said}" in self.variants:
-                return self.variants[f"{name}={said}"]
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            if f"{name}={text}" in self.variants:
+                return self.variants[f"{name}={text}"]
         return self.formula
 
     @property

@@ -160,8 +160,8 @@ def _read(own: OwnLoss) -> LossSpec:
     found = getattr(module, own.function, None)
     if not callable(found) and not isinstance(found, LossSpec):
         functions = [key for key, value in vars(module).items() if callable(value)]
-        said = {"path": own.path, "name": own.function, "known": ", ".join(functions)}
-        raise Problem("own_loss_no_function", about="loss", **said)
+        values = {"path": own.path, "name": own.function, "known": ", ".join(functions)}
+        raise Problem("own_loss_no_function", about="loss", **values)
     return found if isinstance(found, LossSpec) else _spec_in(module, found)
 
 
@@ -247,10 +247,16 @@ def _raised(name: str, place: Path, error: BaseException) -> Problem:
     for frame, number in traceback.walk_tb(error.__traceback__):
         if Path(frame.f_code.co_filename) == place:
             line = number
-    said = " ".join(str(error).split())
-    kind = type(error).__name__
-    about = {"name": name, "kind": kind, "reason": said[:LETTERS], "file": place, "line": line or 0}
-    return Problem("own_loss_raised", about="loss", **about)
+    message = " ".join(str(error).split())
+    return Problem(
+        "own_loss_raised",
+        about="loss",
+        name=name,
+        kind=type(error).__name__,
+        reason=message[:LETTERS],
+        file=place,
+        line=line or 0,
+    )
 
 
 def _spec_in(module: ModuleType, function: Callable) -> LossSpec:

@@ -12,7 +12,7 @@ from lossprism.losses.aliases import LIBRARY, SHARED_CLASSES, last_part, library
 
 @dataclass(frozen=True)
 class RelatedClass:
-    """A class, the loss of the registry to use in its place, and the reason, ``akin_`` + `why`
+    """A class, the loss of the registry to use in its place, and the reason, ``related_`` + `why`
     among the problems. `others` are further names, compared as by `plain`."""
 
     name: str
@@ -29,7 +29,7 @@ class RelatedClass:
         """Return the problem that this name is no loss here, with its replacement."""
         instead = title_word(LOSSES[self.loss])
         return Problem(
-            f"akin_{self.why}", about="loss", name=name.strip() or self.name, instead=instead
+            f"related_{self.why}", about="loss", name=name.strip() or self.name, instead=instead
         )
 
 

@@ -292,7 +292,7 @@ def _above_collapse(seen: Seen, level: float) -> Remark:
     if edge.value is None:
         ends = {"low": short(one.minimum), "high": short(one.maximum)}
         return Remark("above_collapse_all_over", {**values, **ends})
-    # Rounded to where it has ceased: what is said must hold at the very number that is said.
+    # Rounded to where it has ceased: the sentence must hold at the very number that it states.
     step = 10 ** (math.floor(math.log10(edge.value)) - 2)
     away = math.floor if edge.side == "below" else math.ceil
     ceased = short(away(edge.value / step) * step)

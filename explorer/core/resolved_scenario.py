@@ -122,8 +122,8 @@ def check_names(spec: LossSpec, names: Iterable[str]) -> None:
     known = [parameter.name for parameter in spec.parameters]
     for name in names:
         if name not in known:
-            said = {"loss": title_word(spec), "known": ", ".join(known) or "—"}
-            raise Problem("unknown_parameter", about="loss", name=name[:60], **said)
+            values = {"loss": title_word(spec), "known": ", ".join(known) or "—"}
+            raise Problem("unknown_parameter", about="loss", name=name[:60], **values)
 
 
 def _is_of(loss: str, name: str) -> bool:

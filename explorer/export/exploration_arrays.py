@@ -193,15 +193,15 @@ def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
 
 def _steps(e: Exploration, layout: Layout, steps: list[Step]) -> list[data.Step]:
     """Describe each step, with a thumbnail unless it is a number."""
-    said = [_described(e, step) for step in steps]
+    described = [_described(e, step) for step in steps]
     sheets = {}
     for place, step in enumerate(steps):
         if step.value.ndim and step.value.numel():
             grid = layout.grid(step)
             sheets[place] = layout.arranged(grid, grid.value), is_signed(e, step)
     for place, drawn in zip(sheets, thumbnails(list(sheets.values())), strict=True):
-        said[place] = replace(said[place], thumbnail=drawn)
-    return said
+        described[place] = replace(described[place], thumbnail=drawn)
+    return described
 
 
 def _described(e: Exploration, step: Step) -> data.Step:
@@ -316,12 +316,12 @@ def _places(layout: Layout, step: Step) -> dict[str, Tensor]:
 
 def _packed_numbers(e: Exploration, layout: Layout, found: Numbers) -> data.Numbers:
     rows, columns, parts = found.values.shape
-    said = data.Numbers(found.of, found.at, rows, columns, parts, packed(found.values))
+    numbers = data.Numbers(found.of, found.at, rows, columns, parts, packed(found.values))
     over = found.over
     if over is None:
-        return said
+        return numbers
     return replace(
-        said,
+        numbers,
         kind=over.kind,
         pairs=packed(_pairs_behind(e, layout, found.of, over.places), torch.int32),
         present=packed(over.places >= 0, torch.uint8),

@@ -28,7 +28,7 @@
       },
     ],
   }) {
-    card.replaceChildren(side(given.rows[row]), side(given.columns[column]), side([given.said[row][column]]));
+    card.replaceChildren(side(given.rows[row]), side(given.columns[column]), side([given.values[row][column]]));
   }
 
   const hand = matchMedia("(hover: hover) and (pointer: fine)").matches ? "point" : "touch";

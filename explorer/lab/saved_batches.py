@@ -45,7 +45,7 @@ class SavedBatchScenario:
             self.here, self.batch.value, rel_tol=SAME, abs_tol=SAME**2
         )
 
-    def said(self, language: str = "en") -> str:
+    def written(self, language: str = "en") -> str:
         value = display_number(self.batch.value, 5)
         values = {"step": self.batch.step, "loss": self.batch.called, "value": value}
         if self.same:

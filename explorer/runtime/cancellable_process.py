@@ -45,7 +45,7 @@ def call_in_process(what: str, function: Callable[..., Any], *arguments: object)
 
 
 def _serve(line: Connection, function: Callable[..., Any], arguments: tuple[object, ...]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks is told, and ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and ends this
     try:
         answer = True, function(*arguments)
     except Exception as error:

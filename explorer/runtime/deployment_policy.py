@@ -24,7 +24,7 @@ class DeploymentPolicy:
     """The rules of a deployment; `about` of a field explains its effect."""
 
     reads_places: bool = _part(
-        "files and folders of the machine may be named, and are told", default=True
+        "files and folders of the machine may be named, and are shown", default=True
     )
     edits_losses: bool = _part("the file of one's own loss may be changed", default=True)
     uses_token: bool = _part(

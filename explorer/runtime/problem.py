@@ -81,11 +81,11 @@ class Problem(ValueError):
         return Problem(self.key.removeprefix("problem."), about=about, **self.values)
 
     @classmethod
-    def from_json(cls, said: dict[str, Any]) -> Problem:
+    def from_json(cls, answer: dict[str, Any]) -> Problem:
         """Read the output of `to_json`, of this or another process."""
-        key = said["key"].removeprefix("problem.")
-        about = said.get("about", "")
-        return cls(key, about=about if about in ABOUT else "", **said["values"])
+        key = answer["key"].removeprefix("problem.")
+        about = answer.get("about", "")
+        return cls(key, about=about if about in ABOUT else "", **answer["values"])
 
 
 def logged(problem: Problem) -> Problem:

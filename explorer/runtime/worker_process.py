@@ -118,7 +118,7 @@ def _serve(line: Connection, modules: Sequence[str], niceness: int) -> None:
     """Answer calls until the other end closes."""
     if hasattr(os, "nice"):
         os.nice(niceness)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks is told, and ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and ends this
     torch.set_num_threads(1)  # as `device.all_cores` says of the page
     for name in modules:
         importlib.import_module(name)

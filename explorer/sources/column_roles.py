@@ -75,11 +75,11 @@ def name_classes(names: Sequence[str]) -> bool:
     >>> name_classes(("id", "text", "label", "label_text"))
     True
     """
-    said = [name for name in names if not _is_beside(name)]
-    texts = [name for name in said if not may_name_class(name)]
-    if len(texts) != 1 or len(said) < 2:
+    main = [name for name in names if not _is_beside(name)]
+    texts = [name for name in main if not may_name_class(name)]
+    if len(texts) != 1 or len(main) < 2:
         return False
-    plain = {plain_name(name) for name in said}
+    plain = {plain_name(name) for name in main}
     return not any(plain.issuperset(pair) for pair in PAIR_NAMES + POSITIVE_NAMES)
 
 

@@ -1,4 +1,4 @@
-"""The bytes of a text file as text: in the encoding that was said, or in the one they look like.
+"""The bytes of a text file as text: in the encoding that was chosen, or in the one they look like.
 
 UTF-8 is tried first; what it is not, chardet tells by how often letters follow each other in each
 language. A text of a few letters may look like several encodings: then it is not guessed.
@@ -76,7 +76,7 @@ _WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _ESCAPED = ("UTF-7", "HZ", "ISO-2022-JP", "ISO-2022-KR")
 _UNICODE = ("UTF-8", "UTF-16", "UTF-32")
 _CODE_PAGES = tuple(
-    codec for said, codec in ENCODINGS.items() if said not in (*_UNICODE, *_ESCAPED)
+    codec for name, codec in ENCODINGS.items() if name not in (*_UNICODE, *_ESCAPED)
 )
 WESTERN = "Windows-1252"
 
@@ -121,10 +121,10 @@ def named(encoding: str) -> str:
     )
 
 
-def offered(content: Callable[[], bytes], found: str, said: str = "") -> list[tuple[str, str]]:
+def offered(content: Callable[[], bytes], found: str, chosen: str = "") -> list[tuple[str, str]]:
     """Return `previews` of a file that was read as `found`, where only its letters or the user
-    (`said`) determined that; nothing where the bytes themselves do."""
-    return previews(content()) if said or (found in ENCODINGS and found not in _UNICODE) else []
+    (`chosen`) determined that; nothing where the bytes themselves do."""
+    return previews(content()) if chosen or (found in ENCODINGS and found not in _UNICODE) else []
 
 
 def previews(data: bytes) -> list[tuple[str, str]]:

@@ -36,7 +36,7 @@ _QUERIES, _CORPUS, _RELEVANT = "queries", "corpus", ("relevant_docs", "qrels")
 
 def flattened(row: Row) -> Row:
     """The row with a text, or a list of texts, in place of each chat and each passage; what else
-    is said of a passage is a column of its own: "positive_passages.score"."""
+    is known of a passage is a column of its own: "positive_passages.score"."""
     if _are_texts(texts := row.get(_EXAMPLE)):
         return {**_of_example(texts), **{name: row[name] for name in row if name != _EXAMPLE}}
     if len(row) == 1:
@@ -157,7 +157,7 @@ def _of_chat(name: str, chat: list[Row]) -> Row:
 
 
 def _of_passages(name: str, value: object) -> Row:
-    """The text of a passage or of each of a list, and what else is said of it, each by its name;
+    """The text of a passage or of each of a list, and what else is known of it, each by its name;
     anything else as it is."""
     if isinstance(value, dict):
         value = _transposed(value)

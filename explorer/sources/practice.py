@@ -1,6 +1,6 @@
 """Practice sentences: scenes put together from parts, so that their likeness is known exactly.
 
-A scene has five parts (who, how they look, what they do, where, when), and each part can be said
+A scene has five parts (who, how they look, what they do, where, when), and each part can be written
 in several ways. Two scenes are as alike as the number of parts that mean the same, from 0 to 5,
 however differently they are worded: an encoder that only counts common words does poorly, and
 one that has learnt which words mean the same does well.

@@ -106,7 +106,7 @@ PAGES = (
     ("learn/map", "map", map_page),
     ("learn/claims", "claims", claims_page),
 )
-# What each page is told when it opens.
+# Data of each page when it opens.
 FACTS: dict[str, type[Facts]] = {folder: page.FACTS for _, folder, page in PAGES}
 # Names that a page also has addresses for, below its own.
 BELOW = {"learn": learn_page.BELOW}

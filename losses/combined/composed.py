@@ -330,10 +330,10 @@ def _symbols(parts: Sequence[Part], reads: Iterable[str]) -> dict[str, Symbol]:
             if name in part.given and part.given[name] in reads:  # handed on as it is
                 found.setdefault(part.given[name], symbol)
                 continue
-            said = replace(symbol, live=_live(symbol.live, known))
+            written = replace(symbol, live=_live(symbol.live, known))
             if name == "loss" and part.weight:
-                said = replace(said, latex=rf"\mathcal L_{{{k}}}")
-            found[f"{part.label}_{name}"] = said
+                written = replace(written, latex=rf"\mathcal L_{{{k}}}")
+            found[f"{part.label}_{name}"] = written
         found.setdefault(_value(part), Symbol(rf"\mathcal L_{{{k}}}"))
     if not parts[0].weight:
         return {**found, "loss": Symbol(r"\mathcal L", live=f"«{_value(parts[0])}»")}
@@ -352,7 +352,9 @@ def _renamed(part: Part) -> dict[str, str]:
 
 def _live(live: str | Mapping[str, str], known: Mapping[str, str]) -> str | Mapping[str, str]:
     if not isinstance(live, str):
-        return {_names(when, known): _live_formula(said, known) for when, said in live.items()}
+        return {
+            _names(when, known): _live_formula(formula, known) for when, formula in live.items()
+        }
     return _live_formula(live, known)
 
 
@@ -417,11 +419,11 @@ def _reference_value(
 
 
 def _formula(parts: Sequence[Part], of: Callable[[LossSpec], str]) -> str:
-    said = [of(part.spec) for part in parts]
-    if not all(said):
+    formulas = [of(part.spec) for part in parts]
+    if not all(formulas):
         return ""
     if not parts[0].weight:
-        return said[0]
+        return formulas[0]
     return " + ".join(
-        rf"w_{{{k}}}\,\bigl({one}\bigr)" for k, one in zip(_numbers(parts), said, strict=True)
+        rf"w_{{{k}}}\,\bigl({one}\bigr)" for k, one in zip(_numbers(parts), formulas, strict=True)
     )

@@ -58,7 +58,7 @@ def matryoshka(
         weights: c_m, one for each of `dims`; all 1, if left out.
         reduce: "sum" as sentence-transformers 6.2 has it, "mean" (over `dims`) as FlagEmbedding.
         vectors: the names of the arguments that are cut; of the losses of this package they are
-            known, and of another function they must be said.
+            known, and those of another function must be named.
 
     Raises:
         ValueError: dims that are no lengths, or two of a kind; weights that do not fit them; a

@@ -112,10 +112,10 @@ def summands_of(name: str, losses: Mapping[str, LossSpec]) -> tuple[Summand, ...
         return ()
     found = []
     for text in without_blanks(name).split("+"):
-        said = _SUMMAND.fullmatch(text)
-        if said is None:
+        match = _SUMMAND.fullmatch(text)
+        if match is None:
             return ()
-        alone, nested, lengths, queued = said.groups()
+        alone, nested, lengths, queued = match.groups()
         prefixes = tuple(map(int, lengths.split(",")[1:])) if lengths else ()
         prefixes = prefixes or (tuple(SHARES) if nested else ())
         found.append(Summand(alone or nested or queued, prefixes, bool(queued)))

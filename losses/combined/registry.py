@@ -148,8 +148,8 @@ class Registry(dict[str, LossSpec]):
         parts, made = name.split("+"), ""
         if len(parts) > 1 and all(part.strip() for part in parts):
             made = "+".join(map(self._only, parts))
-        elif said := WRAPPED.fullmatch(without_blanks(name)):
-            wrapper, inner, lengths = said.groups()
+        elif match := WRAPPED.fullmatch(without_blanks(name)):
+            wrapper, inner, lengths = match.groups()
             made = f"{wrapper.lower()}({self._only(inner)}{lengths})"
         found = self.exact(made)
         return [] if found is None else [found]

@@ -21,7 +21,7 @@ REFERENCES = (
     "Wang et al. 2020 (XBM)",
 )
 # By the losses that take a queue: what each of their arguments becomes, the number of queued rows
-# being `length`. What stands in the queue has no owner, and its text is told apart as the others'.
+# being `length`. What stands in the queue has no owner, and its text is compared like the others'.
 QUEUED: Mapping[str, Mapping[str, str]] = {
     "info_nce": {
         "queries": "current(queries, keys, length)",

@@ -42,8 +42,8 @@ class WeightedSum:
         """
         known = {name for takes in self._takes for name in takes}
         if strange := sorted(set(inputs) - known):
-            said = ", ".join(sorted(known))
-            raise TypeError(f"no part takes {', '.join(strange)}; together they take: {said}")
+            accepted = ", ".join(sorted(known))
+            raise TypeError(f"no part takes {', '.join(strange)}; together they take: {accepted}")
         return [
             loss(**{name: value for name, value in inputs.items() if name in takes})
             for loss, takes in zip(self.losses, self._takes, strict=True)

@@ -43,8 +43,8 @@ def ways_of(directions: Ways) -> tuple[str, ...]:
     named = [str(name).strip() for name in given]
     unknown = [name for name in named if name not in DIRECTIONS]
     if unknown or not named:
-        said = ", ".join(repr(name) for name in unknown) or "none"
-        raise ValueError(f"directions has {said}; it takes some of {', '.join(DIRECTIONS)}")
+        refused = ", ".join(repr(name) for name in unknown) or "none"
+        raise ValueError(f"directions has {refused}; it takes some of {', '.join(DIRECTIONS)}")
     return tuple(way for way in DIRECTIONS if way in named)
 
 

@@ -102,9 +102,9 @@ def _candidates(loss: nn.Module, model: nn.Module) -> list[TrainingLoss]:
     if (inner := inner_of(loss)) is not None:
         found = (_nested(loss, one, model) for one in _candidates(inner, model))
         return [one for one in found if one is not None]
-    told = getattr(loss, "get_config_dict", dict)()
+    config = getattr(loss, "get_config_dict", dict)()
     made = []
-    for one in recognised(type(loss).__name__, told):
+    for one in recognised(type(loss).__name__, config):
         options: dict[str, Any] = {"similarity": one.similarity} if one.spec.reads_scores else {}
         # What the loss learns itself is no setting that is known here.
         if set(one.spec.reads.values()) & {"prototypes", "pair_logits", "level_scores"}:
@@ -162,7 +162,7 @@ def _replayed(loss: TrainingLoss, call: TrainerCall, outputs: Sequence[Tensor]) 
 
 def _read(replica: TrainingLoss, call: TrainerCall) -> Examples:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is made of the labels was said by the loss itself
+        warnings.simplefilter("ignore")  # the loss itself has warned of how it reads the labels
         return replica.examples(list(call.columns), call.labels, None, None)
 
 

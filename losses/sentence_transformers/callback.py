@@ -112,8 +112,8 @@ class PrismCallback(TrainerCallback):
             why = "is none that is known here with its value"
             if found.called in ON_LAYERS:
                 why = "learns on layers of the model, whose vectors no batch shows"
-            said = f"{found.called} {why}: of its batches only similarities are logged"
-            self.steps.say(found.called, said)
+            warned = f"{found.called} {why}: of its batches only similarities are logged"
+            self.steps.say(found.called, warned)
         self.steps.save(found, state.global_step, _texts(call) if self.texts else None)
 
     def _log(self, figures: dict[str, float], control: Any) -> None:

@@ -19,8 +19,8 @@ const TITLES = [
 ];
 /** @type {Parameters<typeof called>[3]} */
 const RELATED = [
-  { names: ["DenoisingAutoEncoderLoss", "TSDAE"], loss: "info_nce", key: "problem.akin_decoder", shared: false },
-  { names: ["RankNet"], loss: "triplet", key: "problem.akin_classifier", shared: true },
+  { names: ["DenoisingAutoEncoderLoss", "TSDAE"], loss: "info_nce", key: "problem.related_decoder", shared: false },
+  { names: ["RankNet"], loss: "triplet", key: "problem.related_classifier", shared: true },
 ];
 /** @param {string} name */
 const found = (name) => called(name, NAMES, TITLES, RELATED).meant;

@@ -26,14 +26,14 @@ TEXT_OF_CELL = 0.62  # the size of a name beside a cell, as a part of the cell
 
 
 class Axis:
-    """Labels of the rows or columns: `said` is the picture's."""
+    """Labels of the rows or columns: `axis` is the picture's."""
 
     def __init__(
-        self, exploration: Exploration, said: data.Axis, count: int, language: str
+        self, exploration: Exploration, axis: data.Axis, count: int, language: str
     ) -> None:
-        self.exploration, self.said, self.count, self.language = exploration, said, count, language
-        self.name, self.items = said.name, said.items
-        self.pairs, self.sentences = said.pairs, said.sentences
+        self.exploration, self.axis, self.count, self.language = exploration, axis, count, language
+        self.name, self.items = axis.name, axis.items
+        self.pairs, self.sentences = axis.pairs, axis.sentences
         self.numbers = pair_numbers(exploration)
         self.labels = exploration.batch.labels.tolist()
         self.scores = exploration.batch.scores.detach().tolist()
@@ -93,11 +93,11 @@ class Axis:
     def title(self) -> str:
         if not self.name:
             return ""
-        said = {"what": say(self.language, f"axis.{self.name}"), "count": self.count}
+        values = {"what": say(self.language, f"axis.{self.name}"), "count": self.count}
         if self.sorted_by == "entry":
-            return say(self.language, "ui.axis", **said)
+            return say(self.language, "ui.axis", **values)
         order = say(self.language, f"order.{self.sorted_by}")
-        return say(self.language, "figure_text.axis_sorted", order=order, **said)
+        return say(self.language, "figure_text.axis_sorted", order=order, **values)
 
     def ticks(self) -> list[tuple[float, float, str]]:
         """Return the marks along the axis (0 to its length), and the texts with their places."""
@@ -140,8 +140,8 @@ def row_names(
     if gutter <= TICKS_ROOM:
         for mark, at, key in _apart(axis.ticks(), cell, lambda _: pen.fit(11.5)):
             out.append(line(x - 4, y + mark * cell, x, y + mark * cell, faint))
-            said = {"size": 11.5, "fill": faint, "anchor": "end"}
-            out.append(pen.text(x - 7, y + at * cell + 4, key, **said))
+            style = {"size": 11.5, "fill": faint, "anchor": "end"}
+            out.append(pen.text(x - 7, y + at * cell + 4, key, **style))
         return out
     size = min(12.0, cell * TEXT_OF_CELL)
     small = {"size": size, "fill": faint, "anchor": "end"}
@@ -163,23 +163,23 @@ def column_names(
     if not axis.name:
         return [], y + 8
     cell = wide / len(axis)
-    said: Style = {"fill": pen.palette.faint, "anchor": "middle"}
+    style: Style = {"fill": pen.palette.faint, "anchor": "middle"}
     out, bottom = [], y + 20
     size = min(12.0, cell * TEXT_OF_CELL)
     if len(axis) > MAX_NAMED or size < pen.size.smallest:
         for mark, at, key in _apart(axis.ticks(), cell, lambda k: width_of(k, pen.fit(11.5)) + 4):
             out.append(line(x + mark * cell, y, x + mark * cell, y + 4, pen.palette.faint))
-            out.append(pen.text(x + at * cell, y + 17, key, size=11.5, **said))
+            out.append(pen.text(x + at * cell, y + 17, key, size=11.5, **style))
     else:
         turned: Style = {"anchor": "end", "turn": -90.0, "kind": "column-name"}
         for place in range(len(axis)):
             middle = x + (place + 0.5) * cell
-            out.append(pen.text(middle, y + 16, axis.number(place), size=size, **said))
+            out.append(pen.text(middle, y + 16, axis.number(place), size=size, **style))
             if words and axis.is_named(pen, cell):
                 fragment = axis.fragment(place, 168, size)
                 out.append(pen.text(middle + size * 0.35, y + 24, fragment, size=size, **turned))
                 bottom = max(bottom, y + 28 + 1.08 * width_of(fragment, size))
-    out.append(pen.text(x + wide / 2, bottom + 16, axis.title(), size=12.5, **said))
+    out.append(pen.text(x + wide / 2, bottom + 16, axis.title(), size=12.5, **style))
     return out, bottom + 22
 
 

@@ -37,13 +37,13 @@ def bars_figure(exploration: Exploration, **look: Unpack[Look]) -> str:
         return document(legend, pen, width, drawn, bottom)
     top += 8
     kind = "projected" if exploration.is_projected else "score"
-    said = f"{pen.say(f'ui.gradient_note.{kind}')} {pen.say('ui.gradient_sign')}"
-    notes = wrapped(said, width - 2 * pen.margin, pen.fit(12))
+    note = f"{pen.say(f'ui.gradient_note.{kind}')} {pen.say('ui.gradient_sign')}"
+    notes = wrapped(note, width - 2 * pen.margin, pen.fit(12))
     parts += [
         pen.text(pen.margin, top, pen.say(f"ui.gradient_per_pair.{kind}"), size=15, weight=600),
         *(
-            pen.text(pen.margin, top + 19 + 16 * place, said, size=12, fill=pen.palette.faint)
-            for place, said in enumerate(notes)
+            pen.text(pen.margin, top + 19 + 16 * place, line, size=12, fill=pen.palette.faint)
+            for place, line in enumerate(notes)
         ),
     ]
     drawn, bottom = _bars(exploration, pen, left, top + 22 + 16 * len(notes), wide, tall)
@@ -63,9 +63,9 @@ def _bars(
     for part in (1, 0, -1) if most else (0,):
         at = zero - part * reach
         out.append(line(x, at, x + wide, at, palette.line))
-        said = display_number(part * most, 3)
+        label = display_number(part * most, 3)
         style = {"size": 11.5, "fill": palette.faint, "anchor": "end"}
-        out.append(pen.text(x - 8, at + 4, said, **style))
+        out.append(pen.text(x - 8, at + 4, label, **style))
     width = wide / len(order)
     for place, pair in enumerate(order):
         g, left = gradient[pair], x + place * width + width * 0.12
@@ -76,8 +76,8 @@ def _bars(
         top = zero - size if g > 0 else zero
         fill = palette.up if g > 0 else palette.down
         out.append(rectangle(left, top, width * 0.76, size, class_="bar", fill=fill))
-    said = data.Axis("pair", order, order, sentences=[])
-    axis = Axis(e, said, len(order), pen.language)
+    pairs = data.Axis("pair", order, order, sentences=[])
+    axis = Axis(e, pairs, len(order), pen.language)
     below, bottom = column_names(pen, axis, x, y + tall, wide, words=False)
     if pen.picture_only:
         return out + below, bottom
@@ -108,10 +108,10 @@ def _largest_gradients(
     out: list[str] = []
     for pair in ranked[:MAX_BARS_NAMED]:
         fill = palette.up if gradient[pair] > 0 else palette.down
-        said = {"size": 12.5, "anchor": "end", "weight": 600, "fill": fill}
-        out.append(pen.text(pen.margin + 58, y, display_number(gradient[pair], 3), **said))
-        said = {"size": 12.5, "anchor": "end", "fill": palette.faint}
-        out.append(pen.text(pen.margin + 90, y, str(numbers[pair]), **said))
+        look = {"size": 12.5, "anchor": "end", "weight": 600, "fill": fill}
+        out.append(pen.text(pen.margin + 58, y, display_number(gradient[pair], 3), **look))
+        look = {"size": 12.5, "anchor": "end", "fill": palette.faint}
+        out.append(pen.text(pen.margin + 90, y, str(numbers[pair]), **look))
         room = (right - pen.margin - 124) / 2
         first = clipped(pairs.first[pair], room, 12.5)
         second = clipped(pairs.second[pair], room, 12.5)

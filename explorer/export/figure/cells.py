@@ -141,13 +141,13 @@ def drawn_cells(pen: Pen, cells: Cells, x: float, y: float, w: float, h: float) 
         broken = cells.broken[row, column]
         roomy = wide >= ROOM_FOR_A_NUMBER and tall >= 20
         if roomy and not masked and not cells.two_tone:
-            said, size = cells.number(row, column), min(14.0, wide / 4)
-            size *= min(1.0, (wide - 4) / width_of(said, size))
+            number, size = cells.number(row, column), min(14.0, wide / 4)
+            size *= min(1.0, (wide - 4) / width_of(number, size))
             kind = "broken" if broken else "cell-number"
             middle = left + wide / 2, top + tall / 2 + size * 0.35
             if broken or size >= pen.size.smallest:
                 style = {"size": size, "fill": ink, "anchor": "middle", "kind": kind}
-                numbers.append(pen.text(*middle, said, **style))
+                numbers.append(pen.text(*middle, number, **style))
         elif broken:
             marks.append(cross(left, top, wide, tall, ink))
     crisp = '<g shape-rendering="crispEdges">'
@@ -158,7 +158,7 @@ def _cells_as_image(cells: Cells, x: float, y: float, w: float, h: float) -> lis
     """Draw colours as one image; the hatch shows through a second one, so that it stays fine."""
 
     def image(pixels: np.ndarray, kind: str) -> str:
-        said = {
+        image = {
             "class": kind,
             "x": px(x),
             "y": px(y),
@@ -169,7 +169,7 @@ def _cells_as_image(cells: Cells, x: float, y: float, w: float, h: float) -> lis
             "image-rendering": "optimizeSpeed",
             "href": "data:image/png;base64," + base64.b64encode(png(pixels)).decode(),
         }
-        return f"<image{attributes(said)}/>"
+        return f"<image{attributes(image)}/>"
 
     out = [image(cells.colours(), "cells")]
     if cells.masked.any():

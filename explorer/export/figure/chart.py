@@ -138,18 +138,18 @@ def _axes(
     faint = pen.palette.faint
     style = {"size": 11.5, "fill": faint, "anchor": "middle"}
     out = []
-    for value, said in _ticks(up, max(2, int(tall / 26))):
+    for value, label in _ticks(up, max(2, int(tall / 26))):
         at = y + tall * (1 - _part(up, value))
         out.append(line(x, at, x + wide, at, pen.palette.line))
-        out.append(pen.text(x - 6, at + 4, clean(said), size=11, fill=faint, anchor="end"))
+        out.append(pen.text(x - 6, at + 4, clean(label), size=11, fill=faint, anchor="end"))
     free = -math.inf
-    for value, said in _ticks(across, max(2, int(wide / TICK_ROOM))):
+    for value, label in _ticks(across, max(2, int(wide / TICK_ROOM))):
         at = x + wide * _part(across, value)
-        half = width_of(said, pen.fit(11)) / 2
+        half = width_of(label, pen.fit(11)) / 2
         if at - half >= free:
             free = at + half + 4
             out.append(
-                pen.text(at, y + tall + 16, clean(said), size=11, fill=faint, anchor="middle")
+                pen.text(at, y + tall + 16, clean(label), size=11, fill=faint, anchor="middle")
             )
     out.append(line(x, y + tall, x + wide, y + tall, faint))
     style = {"size": 11.5, "fill": faint, "anchor": "middle"}
@@ -230,8 +230,8 @@ def _path(points: list[tuple[float, float]], look: Mapping[str, str], *, closed=
 
 
 def _dot(x: float, y: float, radius: float, ink: str, faded: str) -> str:
-    said = {"cx": px(x), "cy": px(y), "r": px(radius), "fill": ink, "opacity": faded}
-    return f"<circle{attributes(said)}/>"
+    circle = {"cx": px(x), "cy": px(y), "r": px(radius), "fill": ink, "opacity": faded}
+    return f"<circle{attributes(circle)}/>"
 
 
 # ---- Shapes and legend ---------------------------------------------------------------------------
@@ -254,18 +254,18 @@ def _shape(pen: Pen, shape: dict[str, str | float], x: float, y: float, factor: 
         size, weight = float(shape.get("font-size", 11)), int(shape.get("font-weight", 0))
         style = {"anchor": str(shape["text-anchor"]), "weight": weight, "fill": fill, "size": size}
         return pen.text(moved("x"), moved("y"), clean(str(shape["text"])), **style)
-    said = {name: px(moved(name)) for name in (*ACROSS, *DOWN) if name in shape}
+    values = {name: px(moved(name)) for name in (*ACROSS, *DOWN) if name in shape}
     for name in ("fill", "stroke"):
-        said[name] = _ink(pen, Colour(str(shape[name]))) if name in shape else "none"
+        values[name] = _ink(pen, Colour(str(shape[name]))) if name in shape else "none"
     opacities = [float(shape.get(name, 1)) for name in ("opacity", "fill-opacity", "fill-of")]
-    said["opacity"] = _faded(Colour("", math.prod(opacities)))
-    said["stroke-dasharray"] = str(shape["stroke-dasharray"])
+    values["opacity"] = _faded(Colour("", math.prod(opacities)))
+    values["stroke-dasharray"] = str(shape["stroke-dasharray"])
     if "stroke-width" in shape:
-        said["stroke-width"] = px(float(shape["stroke-width"]))
+        values["stroke-width"] = px(float(shape["stroke-width"]))
     if "r" in shape:
-        said["r"] = px(float(shape["r"]) * min(factor, 1.0))
-    said["href"] = str(shape.get("href", ""))
-    return f"<{tag}{attributes(said)}/>"
+        values["r"] = px(float(shape["r"]) * min(factor, 1.0))
+    values["href"] = str(shape.get("href", ""))
+    return f"<{tag}{attributes(values)}/>"
 
 
 def _legend(

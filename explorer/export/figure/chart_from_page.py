@@ -168,8 +168,8 @@ def _trace(value: object, where: str) -> Trace:
     line = of_type(dict)(given.get("line") or {}, f"{where}.line")
     filled, mode = given.get("fill") == "tonexty", str(given.get("mode") or "lines")
     look = of_type(dict)(given.get("marker"), f"{where}.marker") if mode == "markers" else line
-    said = given.get("fillcolor") if filled else look.get("color") or LIGHT.ink
-    colour = colour_of(said, f"{where}.color")
+    written = given.get("fillcolor") if filled else look.get("color") or LIGHT.ink
+    colour = colour_of(written, f"{where}.color")
     opacity = colour.opacity * finite(given.get("opacity", 1), f"{where}.opacity")
     width = look.get("size", 6) if mode == "markers" else look.get("width", 2)
     words = texts(given["text"], f"{where}.text") if "text" in given else ()

@@ -28,9 +28,9 @@ def legend(pen: Pen, cells: Cells, x: float, y: float) -> tuple[list[str], float
     out.append(_ramp(cells.stops))
     for part in (0.0, 0.5, 1.0):
         value = cells.value_at(1 - part)
-        said = percent(value) if cells.of_shares else display_number(value, 3)
+        label = percent(value) if cells.of_shares else display_number(value, 3)
         at = y + 5 + part * (LEGEND_HEIGHT - 6) + 3
-        out.append(pen.text(x + 20, at, said, size=12, kind="legend"))
+        out.append(pen.text(x + 20, at, label, size=12, kind="legend"))
     y += LEGEND_HEIGHT + 14
     if cells.masked.any():
         out += _swatch(pen, x, y, "url(#lp-hatch)", pen.say("figure_text.masked"))

@@ -83,7 +83,7 @@ def matrix_figure(
     if cells.rows > 1:
         parts += row_names(pen, rows, x, y, tall, gutter, words)
     # Where both axes count the same, the words beside the rows serve the columns too.
-    own_words = cells.rows == 1 or rows.said != columns.said
+    own_words = cells.rows == 1 or rows.axis != columns.axis
     below, bottom = column_names(pen, columns, x, y + tall, wide, words=own_words)
     beside, legend_bottom = legend(pen, cells, x + wide + LEGEND_GAP, y)
     parts += [*below, *beside]
@@ -96,19 +96,19 @@ def matrix_figure(
     return document(legend_text, pen, width, parts, bottom + 12)
 
 
-def _number_figure(e: Exploration, told: Legend, pen: Pen, step: Step, is_loss: bool) -> str:
+def _number_figure(e: Exploration, legend: Legend, pen: Pen, step: Step, is_loss: bool) -> str:
     """Draw a step that is one number: large, and the loss with its reference values."""
     width = pen.width(720.0)
-    parts, y = head(told, pen, width, step.latex, step.name)
+    parts, y = head(legend, pen, width, step.latex, step.name)
     y += 66
-    said = {"size": 64, "weight": 650, "anchor": "middle", "kind": "number"}
-    parts.append(pen.text(width / 2, y, display_number(float(step.value or 0), 6), **said))
+    style = {"size": 64, "weight": 650, "anchor": "middle", "kind": "number"}
+    parts.append(pen.text(width / 2, y, display_number(float(step.value or 0), 6), **style))
     y += 20
     across = min(420.0, width - 2 * pen.margin - 20)
     if is_loss and (drawn := _reference_values(e, pen, (width - across) / 2, y + 26, across)):
         parts += drawn
         y += 62
-    return document(told, pen, width, parts, y + 14)
+    return document(legend, pen, width, parts, y + 14)
 
 
 def _reference_values(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> list[str]:
@@ -131,15 +131,15 @@ def _reference_values(e: Exploration, pen: Pen, x: float, y: float, wide: float)
             continue
         key = "collapse" if name == "collapse" else "floor"
         colour = getattr(palette, key)
-        said = f"{pen.say(f'figure.{name}')} {display_number(value, 4)}"
-        room = width_of(said, 13) + 12
+        label = f"{pen.say(f'figure.{name}')} {display_number(value, 4)}"
+        room = width_of(label, 13) + 12
         left = min(max(taken, place(value) - room / 2), x + wide - room + 12)
         out.append(rectangle(place(value) - 1.5, y - 8, 3, 16, class_=key, fill=colour))
-        out.append(pen.text(left, y + 24, said, size=13, fill=colour, kind=key))
+        out.append(pen.text(left, y + 24, label, size=13, fill=colour, kind=key))
         taken = left + room
     if math.isfinite(e.loss):
-        said = {"class": "now", "cx": px(place(e.loss)), "cy": px(y), "r": "6"}
-        out.append(f"<circle{attributes({**said, 'fill': palette.accent})}/>")
+        mark = {"class": "now", "cx": px(place(e.loss)), "cy": px(y), "r": "6"}
+        out.append(f"<circle{attributes({**mark, 'fill': palette.accent})}/>")
     return out
 
 

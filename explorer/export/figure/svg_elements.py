@@ -154,7 +154,7 @@ class Pen:
     ) -> str:
         formula = not isinstance(content, str)
         size = self.fit(size)
-        said = {
+        properties = {
             "class": kind,
             "x": px(x),
             "y": px(y),
@@ -166,7 +166,7 @@ class Pen:
             "transform": f"rotate({turn:g} {px(x)} {px(y)})" if turn else "",
         }
         inner = _tspans(content, size) if formula else escape(printable(content))
-        return f"<text{attributes(said)}>{inner}</text>"
+        return f"<text{attributes(properties)}>{inner}</text>"
 
     def formula(self, latex: str) -> list[Run]:
         return runs(latex, self.word)
@@ -176,14 +176,14 @@ def _tspans(content: Sequence[Run], size: float) -> str:
     """Return runs as tspans; each moves up or down relative to the last one."""
     out, at = [], 0.0
     for run in content:
-        said = {
+        properties = {
             "dy": px((at - run.rise) * size) if run.rise != at else "",
             "font-size": px(run.size * size) if run.size != 1 else "",
             "font-style": "italic" if run.italic else "",
         }
         at = run.rise
         kept = escape(printable(run.text).replace(" ", "\u00a0"))  # blanks at its ends stay
-        out.append(f"<tspan{attributes(said)}>{kept}</tspan>")
+        out.append(f"<tspan{attributes(properties)}>{kept}</tspan>")
     return "".join(out)
 
 
@@ -204,9 +204,9 @@ def formula_lines(content: Sequence[Run], room: float, size: float) -> list[list
     return lines
 
 
-def attributes(said: dict[str, str]) -> str:
+def attributes(values: dict[str, str]) -> str:
     return "".join(
-        f' {name}="{escape(value, {chr(34): "&quot;"})}"' for name, value in said.items() if value
+        f' {name}="{escape(value, {chr(34): "&quot;"})}"' for name, value in values.items() if value
     )
 
 
@@ -214,9 +214,9 @@ def px(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
 
 
-def rectangle(x: float, y: float, width: float, height: float, **said: str) -> str:
+def rectangle(x: float, y: float, width: float, height: float, **properties: str) -> str:
     place = {"x": px(x), "y": px(y), "width": px(width), "height": px(height)}
-    named = {name.rstrip("_").replace("_", "-"): value for name, value in said.items()}
+    named = {name.rstrip("_").replace("_", "-"): value for name, value in properties.items()}
     return f"<rect{attributes({**place, **named})}/>"
 
 

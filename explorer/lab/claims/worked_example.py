@@ -50,11 +50,11 @@ def final_loss(batch: ClaimBatch) -> Check:
             Comparison(
                 Side(rf"\langle u_{name[0]}, u_{name[1]}\rangle", float(dot)),
                 "=",
-                Side(rf"s_{{{name}}}\ (47)", said),
+                Side(rf"s_{{{name}}}\ (47)", in_print),
                 part="cosines",
                 tolerance=THREE_DIGITS,
             )
-            for name, dot, said in zip(names, dots, printed, strict=True)
+            for name, dot, in_print in zip(names, dots, printed, strict=True)
         ),
         Comparison(
             Side(
@@ -87,10 +87,10 @@ def gradient_of_pair(batch: ClaimBatch) -> Check:
         Comparison(
             Side(rf"(\partial\cos/\partial u_1)_{place + 1}", float(value)),
             "=",
-            Side(r"(49)", said),
+            Side(r"(49)", in_print),
             tolerance=THREE_DIGITS,
         )
-        for place, (value, said) in enumerate(zip(real, PRINTED_VECTOR, strict=True))
+        for place, (value, in_print) in enumerate(zip(real, PRINTED_VECTOR, strict=True))
     ]
     close = Tolerance(0.0, 0.01)
     target = Side(r"(49)", PRINTED_WEIGHT)

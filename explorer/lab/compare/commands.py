@@ -174,14 +174,14 @@ def _two(between: Between, sides: tuple[Outcome, ...], language: str) -> Iterato
     numbers = {"first": between.first + 1, "second": between.second + 1}
     agreed = {"tau": display_number(between.tau), "cosine": display_number(between.cosine)}
     yield say(language, "compare.two", **numbers, **agreed)
-    lines = [one.said(language) for one in between.reasons]
+    lines = [one.written(language) for one in between.reasons]
     if lines:
         lines.insert(0, say(language, "compare.not_comparable"))
     if between.factor is not None:
         value = display_number(between.factor)
         lines.append(say(language, "compare.factor", **numbers, factor=value))
     if between.apart is not None:
-        lines += [one.said(language) for one in between.apart.told]
+        lines += [one.written(language) for one in between.apart.sentences]
     yield from (f"   {one}" for one in lines)
 
 

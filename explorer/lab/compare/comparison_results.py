@@ -37,7 +37,7 @@ class Sentence:
     key: str
     values: Values = field(default_factory=dict)
 
-    def said(self, language: str = "en") -> str:
+    def written(self, language: str = "en") -> str:
         """Return the sentence in a language."""
         return say(language, self.key, **self.values)
 
@@ -145,14 +145,14 @@ class Apart:
     """The pair on which two sides disagree most.
 
     `shares`: the part of its own whole gradient that each gives the pair, below 0 where it draws
-    the two sentences together; `ranks`: the rank of its size, from 1. `told` are sentences with
-    these numbers, followed by the reason where a count is one.
+    the two sentences together; `ranks`: the rank of its size, from 1. `sentences` have these
+    numbers, followed by the reason where a count is one.
     """
 
     pair: int
     shares: tuple[float, float]
     ranks: tuple[int, int]
-    told: tuple[Sentence, ...]
+    sentences: tuple[Sentence, ...]
 
 
 @dataclass(frozen=True)

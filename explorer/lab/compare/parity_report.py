@@ -79,14 +79,14 @@ def _cells(row: Row, language: str) -> dict[str, object]:
             _cell(one[precision]) for one in (row.kernel, row.peer) for precision in PRECISIONS
         ],
         "because": [
-            clean(one.said(language)) for one in (*row.because, row.left_out) if one is not None
+            clean(one.written(language)) for one in (*row.because, row.left_out) if one is not None
         ],
         "odd": [_odd(one, language) for one in row.odd],
     }
 
 
 def _odd(odd: Odd, language: str) -> dict[str, str]:
-    why = " ".join(clean(one.said(language)) for one in odd.because)
+    why = " ".join(clean(one.written(language)) for one in odd.because)
     name = say(language, f"parity.odd.{odd.name}")
     return {"name": name, "mark": MARKS[odd.status], "fed": clean(odd.fed), "why": why}
 

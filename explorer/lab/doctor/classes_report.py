@@ -46,7 +46,7 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
     if not found.faults:
         yield say(language, "doctor.none_found")
     yield f"\n{say(language, 'doctor.looked_for')}"
-    yield from (f"   {check.said(language)}" for check in found.checks)
+    yield from (f"   {check.written(language)}" for check in found.checks)
     kept = len(table.cleaned.kept)
     if kept < len(table) or len(table.respelled):
         yield f"\n{say(language, 'doctor.class.cleaned', kept=kept, total=len(table))}"

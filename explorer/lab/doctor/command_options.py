@@ -15,7 +15,7 @@ for example:
   python app.py explain 3.17 --loss MultipleNegativesRankingLoss --scale 1 --batch 64
   python app.py explain 1.3863 --loss FlagEmbedding --negatives 3
 
-It ends with the status 2 where the number, or what is told beside it, cannot be.
+It ends with the status 2 where the number, or what stands beside it, cannot be.
 """
 OF_DOCTOR = """\
 for example:
@@ -97,7 +97,7 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--held-out", default="", metavar="NAME", help="its held-out loss")
     about = "of a run's table: the column of its steps; # counts the rows"
     parser.add_argument("--step", default="", metavar="NAME", help=about)
-    about = "another run, to be told what the values of both can say about each other"
+    about = "another run, for what the values of both can say about each other"
     parser.add_argument("--beside", metavar="RUN", help=about)
     about = "loss of the other run, where it is not what its log says"
     parser.add_argument("--beside-loss", metavar="LOSS", help=about)

@@ -21,6 +21,6 @@ def refused(
     language = chosen.language
     of_ours = isinstance(problem, Problem)
     message = say(language, problem.key, **problem.values) if of_ours else str(problem)
-    said = f"{message} {say(language, hint)}" if hint else message
-    print(say(language, key, problem=said), file=sys.stderr)
+    sentence = f"{message} {say(language, hint)}" if hint else message
+    print(say(language, key, problem=sentence), file=sys.stderr)
     return UNUSABLE

@@ -155,13 +155,13 @@ def _saved_batches(chosen: argparse.Namespace) -> int | None:
         return None
     language, found = chosen.language, open_saved_batches(chosen.file)
     batches = [
-        {"step": one.batch.step, "said": one.said(language), "scene": one.scenario.to_link()}
+        {"step": one.batch.step, "said": one.written(language), "scene": one.scenario.to_link()}
         for one in found
     ]
     command = f"python app.py --open {chosen.file}"
     printed = [
         say(language, "doctor.kept_count", count=len(found), name=chosen.file),
-        *(one.said(language) for one in found),
+        *(one.written(language) for one in found),
         say(language, "doctor.open_batches", command=command),
     ]
     _print(chosen, {"batches": batches}, printed)
@@ -273,7 +273,7 @@ def _mine(read: Read, chosen: argparse.Namespace) -> list[str]:
     write_mined(found, Path(chosen.mine))
     counts = {"count": len(found.triplets), "pairs": found.pairs, "without": found.without}
     counted = say(chosen.language, "doctor.mined", **counts)
-    return [say(chosen.language, "doctor.wrote_mined", name=chosen.mine, told=counted)]
+    return [say(chosen.language, "doctor.wrote_mined", name=chosen.mine, counted=counted)]
 
 
 def _write_clean(

@@ -48,7 +48,7 @@ def data_lines(read: Read, found: Examined, called: str, language: str) -> Itera
         yield say(language, "doctor.none_found")
     for key, made in (("doctor.looked_for", True), ("doctor.not_looked_for", False)):
         yield f"\n{say(language, key)}"
-        yield from (f"   {one.said(language)}" for one in found.checks if one.made is made)
+        yield from (f"   {one.written(language)}" for one in found.checks if one.made is made)
     if cleaned := cleaned_line(found, language):
         yield f"\n{cleaned}"
 
@@ -62,12 +62,12 @@ def _skipped(read: Read, language: str) -> Iterator[str]:
 
 def suited_lines(found: tuple[Suited, ...], none: str, language: str) -> Iterator[str]:
     """The losses that can learn from the data, the first ones with their reasons; `none` ends the
-    key of what is said without any."""
+    key of the sentence without any."""
     title = say(language, f"doctor.suited.{'title' if found else none}")
     yield f"\n{title}"
     for one in found[:NAMED_LOSSES]:
         yield f"{spelled(language, 'loss', title_word(LOSSES[one.loss]))} ({one.loss})"
-        yield from (f"   {reason}" for reason in one.said(language))
+        yield from (f"   {reason}" for reason in one.written(language))
     if len(found) > NAMED_LOSSES:
         yield say(language, "doctor.suited_more", count=len(found) - NAMED_LOSSES)
 
@@ -293,8 +293,8 @@ def encoded_answer(
             )
             for fault in faults
         ],
-        looked=[check.said(language) for check in checks if check.made],
-        not_looked=[check.said(language) for check in checks if not check.made],
+        looked=[check.written(language) for check in checks if check.made],
+        not_looked=[check.written(language) for check in checks if not check.made],
         ranked=[RankedRow(read.row(one.pair), one.rate, one.fitting) for one in ranked(seen)],
         bands=bands_of(seen, language),
         sharpness=sharpness_answer(seen, spec, batch, language),

@@ -59,16 +59,16 @@ class Fault:
         """The first of its rows, for display."""
         return self.rows[:EVIDENCE]
 
-    def said(self, language: str = "en") -> str:
+    def written(self, language: str = "en") -> str:
         """Return the sentence of the finding."""
         sentence = say(language, f"doctor.{self.room}.{self.name}", **self.values)
         if self.more:
             sentence = say(
-                language, f"doctor.{self.room}.{self.more}", said=sentence, **self.values
+                language, f"doctor.{self.room}.{self.more}", sentence=sentence, **self.values
             )
         if not self.assumed:
             return sentence
-        return say(language, f"doctor.{self.room}.if.{self.assumed}", said=sentence)
+        return say(language, f"doctor.{self.room}.if.{self.assumed}", sentence=sentence)
 
     def advised(self, language: str = "en") -> list[str]:
         """Return the advice, and the code to paste."""
@@ -86,12 +86,12 @@ class Fault:
     def lines(self, language: str = "en", rows: Iterable[str] = ()) -> Iterator[str]:
         """Yield the finding for the terminal, with the rows that show it."""
         yield f"{say(language, f'doctor.severity.{self.severity}')} · {self.name}"
-        for one in (self.said(language), *rows, *self.advised(language)):
+        for one in (self.written(language), *rows, *self.advised(language)):
             yield textwrap.indent(one, "   ")
 
     def answered(self, kind: type[Answer], language: str, **others: object) -> Answer:
         """Return the answer of this kind about the finding, with its other fields."""
-        sentences = {"said": self.said(language), "advice": self.advised(language)}
+        sentences = {"said": self.written(language), "advice": self.advised(language)}
         return as_answer(kind, self, **sentences, **others)
 
 

@@ -48,7 +48,7 @@ class Known:
     convention: str = ""
 
     @property
-    def said(self) -> dict[str, Any]:
+    def provided(self) -> dict[str, Any]:
         """The known values by name."""
         return {name: value for name, value in vars(self).items() if value not in (None, "")}
 

@@ -98,7 +98,7 @@ def on_lists(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
 
 def on_groups(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     """Queries that have a positive and no negative of their own, for a loss that takes none of the
-    batch; those of one candidate are said of a loss on lists already."""
+    batch; those of one candidate are reported for a loss on lists already."""
     sizes, there = _sizes(profile)
     positives = np.bincount(profile.first, weights=profile.positive)
     alone = there & (positives == sizes)

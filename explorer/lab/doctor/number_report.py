@@ -384,7 +384,8 @@ class ExplainedValue(Whole):
     value: float
     count: int
     fits: bool
-    told: list[str]
+    sentences: list[str]
+    told: list[str]  # the former name of `sentences`
     findings: list[ExplainedFinding]
     standing: ExplainedStanding | None
     none: str
@@ -395,7 +396,7 @@ class ExplainedValue(Whole):
 
 def number_answer(found: Explained, language: str = "en") -> ExplainedValue:
     """Return what the number may be, as `explain_loss_value` answers it."""
-    standing = found.standing
+    standing, sentences = found.standing, [*lines(found, language)]
     sentence = standing and position_sentence(standing, found.value, language)
     is_explained = found.findings or relative_called(found.known.loss)
     signs = (*_signs(found, language), *_relatives(found, language), *_chances(found, language))
@@ -403,13 +404,14 @@ def number_answer(found: Explained, language: str = "en") -> ExplainedValue:
         ExplainedValue,
         found,
         fits=bool(found.findings),
-        told=[*lines(found, language)],
+        sentences=sentences,
+        told=sentences,
         findings=[finding_answer(one, language) for one in listed(found)],
         standing=standing
         and as_answer(ExplainedStanding, standing, counts=dict(standing.counts), said=sentence),
         none="" if is_explained else no_finding_sentence(found, language),
         signs=[*signs],
-        known=found.known.said,
+        known=found.known.provided,
     )
 
 

@@ -58,7 +58,7 @@ def folded(text):
     return " ".join(unicodedata.normalize("NFKC", text).split())
 dataset = dataset.map(lambda row: {{name: folded(row[name]) for name in {names}}})"""
 POSITIVES_ALONE = "loss = losses.MultipleNegativesRankingLoss(model)"
-# From this share of a batch's rows on, copies are the first thing to put right; from that on, said.
+# Shares of a batch's rows from which duplicates are the first thing to put right, and are reported.
 MANY_MET, SOME_MET = 0.1, 0.001
 MANY_FOREIGN = 0.5
 NONE_MEET = Meetings(0.0, 0.0, 0.0, 0.0)  # of a loss that takes no other row for a negative
@@ -71,7 +71,7 @@ class Check:
     name: str
     made: bool
 
-    def said(self, language: str = "en") -> str:
+    def written(self, language: str = "en") -> str:
         """Describe the check, or the reason why it was not made."""
         return say(language, f"doctor.{'checked' if self.made else 'unchecked'}.{self.name}")
 

@@ -43,7 +43,7 @@ class Suited:
     reasons: tuple[str, ...]
     against: tuple[str, ...]
 
-    def said(self, language: str = "en") -> tuple[str, ...]:
+    def written(self, language: str = "en") -> tuple[str, ...]:
         names = (*self.reasons, *self.against)
         return tuple(say(language, f"doctor.suited.{name}") for name in names)
 
@@ -61,7 +61,7 @@ class WeighedLoss(Whole):
     def of(cls, found: Iterable[Suited], language: str) -> list[WeighedLoss]:
         """Return these losses with their sentences."""
         return [
-            cls(one.loss, [*one.reasons], [*one.against], [*one.said(language)]) for one in found
+            cls(one.loss, [*one.reasons], [*one.against], [*one.written(language)]) for one in found
         ]
 
 

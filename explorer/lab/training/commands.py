@@ -135,7 +135,7 @@ def _add_plan(parser: argparse.ArgumentParser, required: bool = True) -> None:
 
 
 def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, str]]) -> None:
-    """An argument for each; what is not given is not said, so that the plan keeps its default."""
+    """Add an option for each; one that is left out keeps the default of the plan."""
     for name, (default, about) in knobs.items():
         flag = f"--{name.removesuffix('_file').removesuffix('_model').replace('_', '-')}"
         if isinstance(default, bool):

@@ -83,8 +83,8 @@ def doctor_data(
         "warning" or "note"), said (a sentence), values (the numbers in it), rows (of the table,
         all that show it) and advice (what to do, and what to paste); severe, whether any is;
         reading, sentences that say which columns of a table were taken as what;
-        labels_unread, said where the class of a library that was named reads none of the labels, so
-        that every row is a positive pair to it, else "";
+        labels_unread, a sentence where the class of a library that was named reads none of the
+        labels, so that every row is a positive pair to it, else "";
         looked_for, the names of what these columns and this loss allow to be looked for;
         met, what a batch has on average: pairs of rows that share a text and meet as negatives,
         rows that have such a partner, floor, below which no softmax over the batch can then fall,
@@ -92,7 +92,7 @@ def doctor_data(
         suited, all losses that can learn from the data: those made for such columns, then the best
         reasons first, each with the names of reasons for it and against it, and said, the same in
         sentences;
-        encoded, null without an encoder, else what it told: its findings, each with cells too,
+        encoded, null without an encoder, else what it found: its findings, each with cells too,
         texts of two pairs with their cosine; ranked, the pairs on which it and the labels disagree,
         the worst first, each with row, rate, the share of its comparisons that it contradicts, and
         fitting, the label that would fit; bands, the cosines of the pairs by label; sharpness,

@@ -378,7 +378,7 @@ def compare_losses(
         vectors, each null where it does not exist; factor, by which the first gradient is to be
         multiplied to be the second, null unless one number does it; disagreement, the pair whose
         share of the gradient differs most, both shares (below 0: drawn together), their ranks, and
-        told, the same in sentences, with the reason where a count says so;
+        sentences, the same in words, with the reason where a count says so (formerly told);
         scores, labels, label_range, threshold, positive_pairs, ordered_pairs, violated_pairs and
         reading, as compute_loss has them.
 
@@ -449,8 +449,8 @@ def explain_loss_value(
 
     Returns:
         An object with
-        value; count, of how many numbers it is the mean; fits, whether anything does; told, the
-        answer in sentences; known, what was given;
+        value; count, of how many numbers it is the mean; fits, whether anything does; sentences,
+        the answer in words (formerly told); known, what was given;
         findings, the likeliest first, or, where nothing fits, the nearest: each with kinds
         ("collapse", "start", "floor", "nothing" to compare), value, gap (less the number), exact
         (to the digits given), said (a sentence), copies (how often a positive stands among its
@@ -465,7 +465,7 @@ def explain_loss_value(
         standing, where one loss and its counts are given: floor, collapse, start, place
         ("negative" where the loss cannot be, "below" the floor, "floor", "between", "collapse",
         "starting" between collapse and start, or "above"), share of the way down, and said;
-        none, what is said where nothing fits; signs, what is said of a value below 0;
+        none, the sentence where nothing fits; signs, the sentences about a value below 0;
         below_zero, the losses that can be below 0, for a value that is.
 
     Raises:
@@ -631,9 +631,9 @@ def list_losses(
         minimum, maximum and choices; reads, which input of a batch each argument takes;
         conventions, the same loss as other libraries define it, each with its formula and
         parameters; references; aliases, other names it goes by, those of libraries' classes among
-        them; akin, the classes of sentence-transformers that have no loss here, such as
-        AdaptiveLayerLoss, at the one to look at in their place, each with name and about, which
-        says why; collapse_formula, the loss if all embeddings were equal, and
+        them; related_classes (formerly akin), the classes of sentence-transformers that have no
+        loss here, such as AdaptiveLayerLoss, at the one to look at in their place, each with name
+        and about, which says why; collapse_formula, the loss if all embeddings were equal, and
         floor_formula, the least value it can reach, each null where it has none; and, of one loss,
         convention, the one that the name selects, "" for our own definition.
 
@@ -801,7 +801,7 @@ def stop_training(id: str, key: str = "") -> StoppedTraining:
 
 @in_json
 def unshare_training(id: str, key: str = "") -> UnsharedTraining:
-    """Take back the link of a training: whoever was told it cannot read the training any more.
+    """Take back the link of a training: whoever has it cannot read the training any more.
 
     "Copy link" on a page that strangers share gives it; copied again, it is another one.
 

@@ -58,7 +58,8 @@ class ListedLoss(Whole):
     conventions: list[ListedConvention]
     references: list[str]
     aliases: list[str]
-    akin: list[ListedRelatedClass]
+    related_classes: list[ListedRelatedClass]
+    akin: list[ListedRelatedClass]  # the former name of `related_classes`
     collapse_formula: str | None
     floor_formula: str | None
 
@@ -87,7 +88,9 @@ def called(name: str) -> CalledLoss:
 
 
 def described(spec: LossSpec) -> ListedLoss:
-    related = classes_related_to(spec.name)
+    related = [
+        ListedRelatedClass(one.name, str(one.problem())) for one in classes_related_to(spec.name)
+    ]
     return as_answer(
         ListedLoss,
         spec,
@@ -97,7 +100,8 @@ def described(spec: LossSpec) -> ListedLoss:
         conventions=[_convention(spec.under(c.name), c.name) for c in spec.conventions],
         references=list(spec.references),
         aliases=list(spec.aliases),
-        akin=[ListedRelatedClass(one.name, str(one.problem())) for one in related],
+        related_classes=related,
+        akin=related,
         collapse_formula=spec.collapse_formula or None,
         floor_formula=spec.floor_formula or None,
     )

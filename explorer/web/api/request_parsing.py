@@ -179,8 +179,8 @@ def rules_of(
     Raises Problem, naming the first invalid entry.
     """
     if not isinstance(extra_negatives, bool):
-        said = shortened(extra_negatives, write=repr)
-        raise Problem("parameter_switch", name="extra_negatives", value=said)
+        shown = shortened(extra_negatives, write=repr)
+        raise Problem("parameter_switch", name="extra_negatives", value=shown)
     given = () if prototypes is None else _listed("prototypes", prototypes)
     rows = (read_numbers(f"prototypes[{place}]", row) for place, row in enumerate(given))
     return Rules(

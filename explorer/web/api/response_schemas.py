@@ -156,7 +156,8 @@ class PairOfDisagreement(Whole):
     pair: int
     shares: list[float]
     ranks: list[int]
-    told: list[KeyedSentence]
+    sentences: list[KeyedSentence]
+    told: list[KeyedSentence]  # the former name of `sentences`
 
 
 @dataclass(frozen=True)
@@ -341,12 +342,14 @@ def _two(one: Between) -> ComparedTwo:
 
 
 def _disagreement(apart: Apart) -> PairOfDisagreement:
-    sentences = [_sentence_of(sentence) for sentence in apart.told]
-    return PairOfDisagreement(apart.pair, list(apart.shares), list(apart.ranks), sentences)
+    sentences = [_sentence_of(sentence) for sentence in apart.sentences]
+    return PairOfDisagreement(
+        apart.pair, list(apart.shares), list(apart.ranks), sentences, told=sentences
+    )
 
 
 def _sentence_of(sentence: Sentence) -> KeyedSentence:
-    return KeyedSentence(sentence.key, sentence.said())
+    return KeyedSentence(sentence.key, sentence.written())
 
 
 def _plain(tensor: Tensor) -> Any:

@@ -88,7 +88,7 @@ def doctor_run(
         values each has; points, how many the training loss has; steps, the columns that the steps
         of a table may stand in, and step, the one that was read; known, what is known of the loss
         and its counts; precision, as the log says; collapse and floor, the ends of the loss, as the
-        run logged them (logged) or by its counts, null where neither can be told; level, the mean
+        run logged them (logged) or by its counts, null where neither is known; level, the mean
         of the last tenth of the curve; severe, whether any finding is; about, what was read and is
         known, in sentences; findings, the worst first, each with name, severity ("severe",
         "warning" or "note"), said, advice, values and the steps that show it; link, the end of an

@@ -26,10 +26,10 @@ def read_address(text: str) -> str:
     """
     address = text.strip().rstrip("/")
     try:
-        said = urlsplit(address)
-        whole = said.scheme in ("http", "https") and bool(said.hostname) and said.port != 0
+        parts = urlsplit(address)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # such as a port that is no number
-        said, whole = urlsplit(""), False
+        parts, whole = urlsplit(""), False
     path = address.startswith("/") and not address.startswith("//")
     plain = not set(address) & set("?#@\\") and address.isascii() and address.isprintable()
     if address and not (plain and " " not in address and (whole or path)):
@@ -44,9 +44,9 @@ class KnowsAddress:
     """Middleware that gives every request this address, whatever it says of proxies."""
 
     def __init__(self, app: Application, address: str = "") -> None:
-        said = urlsplit(address)
-        self.app, self.scheme, self.root = app, said.scheme, said.path
-        self.host, self.port = said.hostname, said.port
+        parts = urlsplit(address)
+        self.app, self.scheme, self.root = app, parts.scheme, parts.path
+        self.host, self.port = parts.hostname, parts.port
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -37,7 +37,7 @@ PAGE_REQUESTS = "/requests/"  # what the pages ask for stands below
 OF_SERVER = ("/gradio_api/", PAGE_REQUESTS, f"/{ADDRESS}/")
 # A value of a list or an object in JSON comes after one of these, which also stand in texts.
 BEFORE_VALUES = (b",", b"[", b"{")
-VISITORS = 10_000  # that are told from others by how often they ask
+VISITORS = 10_000  # that are distinguished by how often they ask
 # Whoever asks too often hears of it after so long: who asks again at each answer asks less often.
 HELD_S = 0.02
 # Who is refused while they still send is listened to for so long: a connection that is closed
@@ -249,8 +249,8 @@ def _is_made_anew(scope: dict) -> bool:
 
 
 def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
-    said = dict(headers).get(b"content-length", b"0")
-    return int(said) if said.isdigit() else 0
+    length = dict(headers).get(b"content-length", b"0")
+    return int(length) if length.isdigit() else 0
 
 
 def refusal(problem: Problem, language: str = "en") -> Json:

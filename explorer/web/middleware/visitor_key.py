@@ -59,8 +59,8 @@ def kept_key(scope: dict) -> str:
 
 
 def _in_header(scope: dict) -> str:
-    said = dict(scope["headers"]).get(HEADER.encode(), b"").decode("latin-1")
-    return said if is_key(said) else ""
+    sent = dict(scope["headers"]).get(HEADER.encode(), b"").decode("latin-1")
+    return sent if is_key(sent) else ""
 
 
 def _in_cookie(scope: dict) -> str:

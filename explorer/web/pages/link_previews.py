@@ -95,10 +95,10 @@ def tags(folder: str, link: str, base: str) -> dict[str, str]:
     except Problem:  # a parameter that the loss has not
         scenes, named = [], []
     if len(named) == 1:
-        [(title, said)] = named
-        about = " · ".join([*said, about])
+        [(title, words)] = named
+        about = " · ".join([*words, about])
     elif named:
-        title = say("en", "ui.versus").join(" · ".join([name, *said]) for name, said in named)
+        title = say("en", "ui.versus").join(" · ".join([name, *words]) for name, words in named)
     elif folder == "doctor" and (value := _doctors_number(link)):
         title = say("en", "doctor.document", what=value)
     query = f"?{urlencode({'page': folder, 'scene': link})}" if scenes else ""
@@ -112,13 +112,13 @@ def _named(scene: Scenario) -> tuple[str, list[str]]:
     Raises Problem for a parameter that the loss has not.
     """
     resolved, chosen = resolve(scene), dict(scene.parameters)
-    said = [
+    words = [
         parameter_words("en", one, value)
         for one in resolved.spec.parameters
         if one.name in chosen and (value := resolved.parameters[one.name]) is not None
     ]
     title = spelled("en", "loss", title_word(resolved.spec))
-    return title, [scene.convention, *said] if scene.convention else said
+    return title, [scene.convention, *words] if scene.convention else words
 
 
 def _doctors_number(link: str) -> str:

@@ -49,7 +49,7 @@ def test_the_page_shows_what_is_computed(compare: Page) -> None:
     expect(row).to_contain_text(say("en", "compare.not_beside_short", letter="A"))
     said = compare.locator(".lp-judged").inner_text()
     assert len(between.reasons) == 3
-    assert all(one.said() in said for one in between.reasons)
+    assert all(one.written() in said for one in between.reasons)
     cells = compare.locator(f"{AGREEMENT} .lp-agrees")
     assert number(cells.nth(0).inner_text()) == pytest.approx(between.cosine, abs=0.01)
     assert number(cells.nth(1).inner_text()) == pytest.approx(between.tau, abs=0.01)

@@ -88,8 +88,8 @@ def test_a_class_without_a_loss_is_told_why_and_what_is_nearest(name, instead, s
         assert name in told
         assert say(language, word["key"], **word.get("values", {})) in told
     wanted = plain(name) if plain(name) != "tsdae" else "denoisingautoencoder"
-    akin = {one["name"]: one["akin"] for one in list_losses(detail="full")}[instead]
-    assert any(plain(one["name"]) == wanted and said in one["about"] for one in akin)
+    related = {one["name"]: one["related_classes"] for one in list_losses(detail="full")}[instead]
+    assert any(plain(one["name"]) == wanted and said in one["about"] for one in related)
 
 
 def compute(name):
@@ -104,9 +104,11 @@ def test_a_class_whose_name_another_library_has_asks_which_is_meant():
         assert [one.name for one in losses_called(name)] == losses
         with pytest.raises(AmbiguousLoss, match=", ".join([*losses, nearest])):
             loss_called(name)
-        akin = {one["name"]: one["akin"] for one in list_losses(detail="full")}[nearest]
+        related = {one["name"]: one["related_classes"] for one in list_losses(detail="full")}[
+            nearest
+        ]
         assert any(one["name"] == name and "is another loss" in one["about"]
-                   for one in akin)  # fmt: skip
+                   for one in related)  # fmt: skip
 
 
 def test_what_is_looked_at_instead_is_listed():

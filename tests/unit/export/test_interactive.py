@@ -30,7 +30,7 @@ def test_its_cells_are_those_of_the_step_and_masked_ones_are_empty():
     present = np.isfinite(terms)
     np.testing.assert_allclose(cells[present], terms[present], rtol=1e-6)
     assert np.isnan(cells[~present]).all()
-    said = np.array(data["said"])
+    said = np.array(data["values"])
     assert set(said[~present]) == {"masked: takes no part"}
     assert said[present].tolist() == [display_number(value) for value in cells[present].tolist()]
     assert [side[0] for side in data["rows"]] == ["pair 1", "pair 2", "pair 3", "pair 4"]

@@ -67,11 +67,11 @@ def test_the_scene_has_the_loss_of_the_training(name, tmp_path):
         assert again.loss == opened.batch.loss
         if "no teacher" in name:
             assert opened.here is None
-            assert "teacher" in opened.said()
+            assert "teacher" in opened.written()
             continue
-        assert opened.same, opened.said()
+        assert opened.same, opened.written()
         for language in LANGUAGES:
-            assert pattern_of("kept.same", language, step=1).fullmatch(opened.said(language))
+            assert pattern_of("kept.same", language, step=1).fullmatch(opened.written(language))
 
 
 @pytest.mark.trains
@@ -92,7 +92,7 @@ def test_so_has_that_of_a_cross_encoder(bert, make, kind, tmp_path):
     trained(loss, data, tmp_path, callback, steps=1)
     (opened,) = open_saved_batches(str(tmp_path / "kept"))
     assert opened.scenario.data.cross_encoder.endswith("step-00000001.safetensors")
-    assert opened.same, opened.said()
+    assert opened.same, opened.written()
 
 
 @pytest.mark.trains
@@ -102,7 +102,7 @@ def test_a_loss_unknown_is_shown_under_another(tmp_path):
     trained(loss, rows("positives"), tmp_path, PrismCallback(folder=tmp_path / "kept"), steps=1)
     (opened,) = open_saved_batches(str(tmp_path / "kept"))
     assert opened.scenario.loss == "info_nce"
-    assert pattern_of("kept.unknown", step=1).fullmatch(opened.said())
+    assert pattern_of("kept.unknown", step=1).fullmatch(opened.written())
 
 
 def made(rows=4, **changed):
@@ -123,7 +123,7 @@ def test_texts_that_stand_twice_keep_their_vectors(tmp_path):
 def test_of_a_larger_batch_the_first_rows_are_told(tmp_path):
     write(tmp_path, replace(made(4), rows=900))
     (opened,) = open_saved_batches(str(tmp_path))
-    assert pattern_of("kept.part", rows=900, count=4).fullmatch(opened.said())
+    assert pattern_of("kept.part", rows=900, count=4).fullmatch(opened.written())
 
 
 def test_what_is_not_there_gets_a_sentence(tmp_path, monkeypatch):

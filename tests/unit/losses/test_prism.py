@@ -193,7 +193,7 @@ def test_a_loss_on_prefixes_has_every_figure(tmp_path):
     assert 1 <= figures["prism_effective_terms"] <= BATCH**2  # each cell once, not on each prefix
     (opened,) = open_saved_batches(str(tmp_path / "kept"))
     assert opened.scenario.loss == "matryoshka(info_nce,6,4)"
-    assert opened.same, opened.said()
+    assert opened.same, opened.written()
 
 
 @pytest.mark.trains

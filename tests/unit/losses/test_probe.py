@@ -117,7 +117,7 @@ def test_a_saved_batch_opens_with_the_value_of_the_loop(kind, tmp_path):
     found.save(tmp_path, 7)
     (opened,) = open_saved_batches(str(tmp_path))
     assert opened.batch.step == 7
-    assert opened.same, opened.said()
+    assert opened.same, opened.written()
 
 
 def test_inputs_beside_those_of_the_definition_have_no_reference_values():

@@ -263,8 +263,12 @@ def test_compared_losses_are_those_of_explore(client):
     between = expected.between[0]
     assert (two["first"], two["second"], two["comparable"]) == (0, 1, False)
     assert (two["tau"], two["cosine"], two["factor"]) == (between.tau, between.cosine, None)
-    assert two["disagreement"]["pair"] == between.apart.pair
-    assert [one["said"] for one in two["reasons"]] == [one.said() for one in between.reasons]
+    disagreement = two["disagreement"]
+    assert disagreement["pair"] == between.apart.pair
+    written = [one.written() for one in between.apart.sentences]
+    assert [one["said"] for one in disagreement["sentences"]] == written
+    assert disagreement["told"] == disagreement["sentences"]  # the former name
+    assert [one["said"] for one in two["reasons"]] == [one.written() for one in between.reasons]
 
 
 def test_many_comparisons_wait_their_turn_on_a_hosted_page(monkeypatch):

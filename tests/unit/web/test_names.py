@@ -167,7 +167,7 @@ def test_a_name_of_several_asks_which_is_meant(door):
 
 OF_CROSS_ENCODERS = "sentence_transformers.cross_encoder.losses.CrossEntropyLoss"
 OF_BI_ENCODERS = "sentence_transformers.losses.SoftmaxLoss"
-CLASSIFIERS = ("problem.akin_classifier", "problem.akin_classifier_of_pairs")
+CLASSIFIERS = ("problem.related_classifier", "problem.related_classifier_of_pairs")
 
 
 @pytest.mark.parametrize("name", [OF_CROSS_ENCODERS, OF_BI_ENCODERS])

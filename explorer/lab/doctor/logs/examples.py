@@ -78,7 +78,7 @@ def turned_round() -> Log:
 
 
 def too_low() -> Log:
-    """A run said to have scale 1, with which its loss cannot be as small as it is."""
+    """A run with a stated scale of 1, with which its loss cannot be as small as it is."""
     return _of(_log(_falls(0.4, 25, seed=10)), replace(MNRL, scale=1.0, score="cosine"))
 
 

@@ -59,7 +59,7 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
         ends = (display_number(one, 4) for one in (marks.collapse, marks.floor))
         sentence = say(language, key, **dict(zip(("collapse", "floor"), ends, strict=True)))
         wrapped = f"doctor.run.if.{marks.assumed}"
-        yield say(language, wrapped, said=sentence) if marks.assumed else sentence
+        yield say(language, wrapped, sentence=sentence) if marks.assumed else sentence
     else:
         yield _without_marks(found, language)
     short = too_short_for(found)
@@ -99,7 +99,7 @@ def _ended(found: ExaminedRun, language: str) -> str:
     zero = any(fault.name == "zero" for fault in found.faults)
     if zero or collapse is None or floor is None or floor >= collapse:
         return sentence
-    return say(language, "doctor.run.vague", said=sentence)
+    return say(language, "doctor.run.vague", sentence=sentence)
 
 
 def _known(found: ExaminedRun, language: str) -> Iterator[str]:
@@ -200,7 +200,7 @@ def run_answer(
         logged=marks.logged,
         curves={name: len(one) for name, one in log.curves.items()},
         points=len(log.curve(found.curve)),
-        known=found.known.said,
+        known=found.known.provided,
         about=[*about(found, language)],
         findings=run_findings(found.faults, language),
         link=link_of(found),
@@ -260,5 +260,5 @@ def link_of(found: ExaminedRun) -> str | None:
     if found.level is None or side_of(found.known) is None:
         return None
     fields = ("loss", *COUNTS, *SETTINGS)
-    known = {name: str(value) for name, value in found.known.said.items() if name in fields}
+    known = {name: str(value) for name, value in found.known.provided.items() if name in fields}
     return f"{DOOR}#{urlencode({'value': display_number(found.level, 4), **known})}"

@@ -178,7 +178,7 @@ const showSteps = (channel, part) => channel.lookAt(WHOSE.map((whose, i) => [cha
 function partWords({ differing, between }, part) {
   if (!differing) return "";
   const [first, second] = between.map(letterOf);
-  const kind = say(`compare.ink.said.${part.dataset.ink}`, { first, second });
+  const kind = say(`compare.ink.meaning.${part.dataset.ink}`, { first, second });
   const numbers = WHOSE.flatMap((whose, i) => {
     const step = stepOf(part, whose);
     return step === null ? [] : [`${letterOf(between[i])} ${inNumbers(differing[whose][step])}`];

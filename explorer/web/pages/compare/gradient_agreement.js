@@ -117,9 +117,9 @@ function Disagreement({ channel }) {
 
 /**
  * @param {{ channel: ComparePage, batch: import("../../wire").ComparedBatch,
- *   apart: import("../../wire").ApartSaid }} properties
+ *   apart: import("../../wire").DisagreedPair }} properties
  */
-const DisagreedPair = ({ channel, batch, apart: { pair, told: sentences } }) =>
+const DisagreedPair = ({ channel, batch, apart: { pair, sentences } }) =>
   h(
     "li.lp-apart-pair",
     {

@@ -96,11 +96,11 @@ class ComparedSide:
 
 
 @dataclass(frozen=True)
-class ApartSaid:
+class DisagreedPair:
     """The pair on which two sides disagree most, in words."""
 
     pair: int
-    told: tuple[Sentence, ...]
+    sentences: tuple[Sentence, ...]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Two:
     tau: Real | None
     cosine: Real | None
     factor: Real | None
-    apart: ApartSaid | None
+    apart: DisagreedPair | None
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ def _side(one: Outcome, gradient: Tensor | None, name: str, looked: Looked | Non
 
 
 def _two(one: Between) -> Two:
-    apart = one.apart and as_answer(ApartSaid, one.apart)
+    apart = one.apart and as_answer(DisagreedPair, one.apart)
     return as_answer(Two, one, apart=apart)
 
 

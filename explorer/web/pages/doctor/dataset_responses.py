@@ -233,7 +233,8 @@ def encoded(read: Read, seen: Seen, side: Side, batch: int, language: str) -> En
 def _checks(checks: Iterable[Check], language: str) -> tuple[list[str], list[str]]:
     """Describe the checks that were made, and those that were not, with the reasons."""
     made, others = (
-        [check.said(language) for check in checks if check.made is made] for made in (True, False)
+        [check.written(language) for check in checks if check.made is made]
+        for made in (True, False)
     )
     return made, others
 
@@ -314,7 +315,7 @@ def _class_file(table: ClassTable, source: Source) -> LargeFile:
         inference=False,
         notes=reading_notes(table.used),
         skipped=0,
-        told=[],
+        reasons=[],
     )
 
 
@@ -381,7 +382,7 @@ def _on_scenes(
     """The losses, each with the place of its link among those that differ; and these."""
     scenes = [*dict.fromkeys(filter(None, links))]
     losses = [
-        FittingLoss(one.loss, [*one.said(language)], scenes.index(link) if link else None)
+        FittingLoss(one.loss, [*one.written(language)], scenes.index(link) if link else None)
         for one, link in zip(fitting, links, strict=True)
     ]
     return losses, scenes

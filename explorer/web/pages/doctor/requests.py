@@ -28,7 +28,7 @@ SECONDS = 1.0  # of a processor, to explain a number nobody has asked about
 
 @dataclass(frozen=True)
 class NumberFinding(ExplainedFinding):
-    """The same, with what else is to be said of it, sentence by sentence."""
+    """The same, with further sentences about it."""
 
     beside: list[str]
 

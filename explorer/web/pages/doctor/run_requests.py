@@ -196,7 +196,7 @@ def _batch(one: SavedBatchScenario, language: str) -> ListedBatch:
         called=one.batch.called,
         value=json_number(one.batch.value),
         here=json_number(one.here),
-        said=one.said(language),
+        said=one.written(language),
         scene=one.scenario.to_link(),
     )
 

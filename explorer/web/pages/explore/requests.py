@@ -126,7 +126,7 @@ def _explore(request: Json) -> Explored | Unexplored | SendRows:
     if scenario is None:
         return SendRows()
     rows, key = held_rows(request, scenario), batch_key(scenario.data, scenario.rules)
-    # What does not change while a slider moves is told once for each batch.
+    # What does not change while a slider moves is sent once for each batch.
     is_new = request.get("known") != key
     try:
         found = _explored(scenario, key, is_new)
@@ -140,7 +140,7 @@ def _explore(request: Json) -> Explored | Unexplored | SendRows:
 
 
 def _explored(scenario: Scenario, name: str, is_new: bool) -> Explored:
-    """The picture of a scene, and what is told of its batch if that `is_new`; made by a worker
+    """The picture of a scene, and the facts of its batch if that `is_new`; made by a worker
     where there are any."""
     resolved, key = resolve(scenario), name if is_new else ""
     data = scenario.data
@@ -160,7 +160,7 @@ def _own(name: str) -> Own:
     found = own_loss.own_loss(name)
     if found is None:
         raise misfit("name", name)
-    with contextlib.suppress(Problem):  # it is told below
+    with contextlib.suppress(Problem):  # reported below
         own_loss.renew(name)
     file = OwnFile(found.path.name, found.digest, found.read_at, describe_loss(LOSSES[name]))
     return Own(file, found.problem)

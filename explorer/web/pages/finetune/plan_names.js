@@ -86,15 +86,15 @@ const SAID = {
   batch_size: (plan) => say("finetune.batch_of", { count: plan.batch_size }),
   steps: ({ steps }) => (steps ? say("finetune.steps_count", { steps }) : ""),
   schedule: ({ schedule }) => say(`finetune.schedule.${schedule}`),
-  layers: ({ layers }) => (layers < 0 ? "" : say("finetune.layers_told", { count: layers })),
-  lora: ({ lora }) => (lora ? say("finetune.lora_told", { rank: lora }) : ""),
+  layers: ({ layers }) => (layers < 0 ? "" : say("finetune.layers_in_words", { count: layers })),
+  lora: ({ lora }) => (lora ? say("finetune.lora_in_words", { rank: lora }) : ""),
   bf16: ({ bf16 }) => (bf16 ? "bfloat16" : ""),
   extra_negatives: (plan) => `${say("ui.extra_negatives")}: ${settingOf(plan.extra_negatives)}`,
   twins: ({ twins }) => `${say("ui.twins")}: ${say(`ui.twins.${twins}`)}`,
   sampler: ({ sampler }) => (sampler ? say(`sampler.${sampler}`) : ""),
   threshold: ({ threshold }) => (threshold === null ? "" : `${say("ui.threshold")} = ${show(threshold)}`),
   label_range: ({ label_range: ends }) =>
-    ends ? say("finetune.labels_told", { low: show(ends[0]), high: show(ends[1]) }) : "",
+    ends ? say("finetune.labels_in_words", { low: show(ends[0]), high: show(ends[1]) }) : "",
   learning_rate: ({ learning_rate: rate }) => (rate ? `${say("finetune.learning_rate")} = ${show(rate)}` : ""),
 };
 /** @type {(plan: Plan, key: keyof Plan) => string} */

@@ -108,7 +108,7 @@ def scene_of(sent: dict) -> Scenario:
 
 @dataclass(frozen=True)
 class Encoded:
-    """In which encoding a file was read ("" where that cannot be told), and those it could be read
+    """In which encoding a file was read ("" where that is unclear), and those it could be read
     in, the likeliest first, each with how its first words would read."""
 
     encoding: str
@@ -178,9 +178,9 @@ def describe_file(request: dict) -> Upload | UploadUndecided:
     path = _uploaded(token, "file")
     chosen = of_type(dict)(request.get("columns") or {}, "columns")
     columns = {str(role): str(column) for role, column in chosen.items()}
-    said, content = str(request.get("encoding") or ""), uploads.read(token, name)
+    encoding, content = str(request.get("encoding") or ""), uploads.read(token, name)
     most = int(RANGES["most"][1])
-    how = {"columns": tuple(columns.items()), "encoding": said, "most": most}
+    how = {"columns": tuple(columns.items()), "encoding": encoding, "most": most}
     try:
         if request.get("held_out"):
             table = held_out_of(TrainingData(held_out_file=path, held_out_name=name, **how))
@@ -191,10 +191,10 @@ def describe_file(request: dict) -> Upload | UploadUndecided:
             return UploadUndecided("", previews(content), token, name, problem, [], {})
         if problem.about not in CHOOSE_COLUMNS:
             raise
-        grid = read_grid(content, name, None, encoding=said, chosen=columns.values())
+        grid = read_grid(content, name, None, encoding=encoding, chosen=columns.values())
         return UploadUndecided(
             encoding=grid.encoding,
-            encodings=offered(lambda: content, grid.encoding, said),
+            encodings=offered(lambda: content, grid.encoding, encoding),
             file=token,
             name=name,
             problem=problem,
@@ -203,7 +203,7 @@ def describe_file(request: dict) -> Upload | UploadUndecided:
         )
     return Upload(
         encoding=table.encoding,
-        encodings=offered(lambda: content, table.encoding, said),
+        encodings=offered(lambda: content, table.encoding, encoding),
         file=token,
         name=name,
         columns=list(table.columns),

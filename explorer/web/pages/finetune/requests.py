@@ -226,7 +226,7 @@ def _take(request: dict) -> Text | Parcel:
 
 
 def _share(request: dict) -> Shared:
-    """{runs} → the same by the names under which whoever is told them may read them.
+    """{runs} → the same by the names under which anyone who has them may read them.
 
     A run of somebody else, which was shared with the visitor, keeps the name that it came by.
     """

@@ -132,7 +132,7 @@ function gaps(comparison) {
         by: ({ between: { low } }) => low,
       },
       {
-        key: "finetune.column.told",
+        key: "finetune.column.beyond_chance",
         cell: (gap) => say(isSure(gap) ? "ui.yes" : "ui.no"),
         by: (gap) => Number(isSure(gap)),
       },

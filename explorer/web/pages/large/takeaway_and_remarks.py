@@ -41,7 +41,7 @@ _remarked = Jobs(most=2)
 _packed = Jobs(most=4)
 
 
-# ---- What is said of all pairs -------------------------------------------------------------------
+# ---- Remarks on all pairs ------------------------------------------------------------------------
 
 
 def _start_judging(asked: Asked) -> Job:

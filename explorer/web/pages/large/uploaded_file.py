@@ -46,7 +46,7 @@ class LargeFile:
     inference: bool
     notes: tuple[ReadingNote, ...]
     skipped: int
-    told: list[SkippedRow]
+    reasons: list[SkippedRow]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class LargeFileUndecided:
 
     undecided: Literal[True]
     skipped: int
-    told: list[SkippedRow]
+    reasons: list[SkippedRow]
     encoding: str
     encodings: list[tuple[str, str]]
     columns: tuple[str, ...]
@@ -87,7 +87,7 @@ def described(read: FilePairs, content: Content, encoding: str) -> LargeFile:
         inference=read.inference,
         notes=reading_notes(read),
         skipped=count,
-        told=[SkippedRow.of(row, problem) for row, problem in skipped],
+        reasons=[SkippedRow.of(row, problem) for row, problem in skipped],
     )
 
 

@@ -113,8 +113,8 @@ def test_what_is_explained_says_by_what(rows):
     assert row.status == "explained"
     assert row.ours == of(rows, "info_nce").value != row.value
     ours = {"loss": say("en", "loss.info_nce.title"), "ours": "2.557", "convention": both}
-    assert pattern_of(row.because[0].key, **ours).match(row.because[0].said())
-    note = of(rows, "triplet", "sentence-transformers 6.2 TripletLoss").because[-1].said("zh")
+    assert pattern_of(row.because[0].key, **ours).match(row.because[0].written())
+    note = of(rows, "triplet", "sentence-transformers 6.2 TripletLoss").because[-1].written("zh")
     assert note == say("zh", "loss.triplet.note.sentence-transformers 6.2 TripletLoss")
     as_they_are = of(rows, "cosine_mse", "sentence-transformers 6.2 CosineSimilarityLoss")
     assert as_they_are.because[-1].key == "parity.because.note"
@@ -257,7 +257,7 @@ def test_what_is_not_there_and_what_nobody_can_call_is_not_left_out(monkeypatch)
         ("not_installed", True),
         ("not_called", False),
     ]
-    said = [one.said() for one in found[0].because]
+    said = [one.written() for one in found[0].because]
     assert said == [say("en", "parity.because.not_installed", library="no-such-library")]
     assert found[1].because == ()
 

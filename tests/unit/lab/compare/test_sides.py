@@ -104,7 +104,9 @@ def test_the_order_of_the_sides_permutes_the_result():
         assert other.cosine == pytest.approx(one.cosine)
         assert (other.apart.pair, other.apart.shares) == (one.apart.pair, one.apart.shares[::-1])
         assert other.apart.ranks == one.apart.ranks[::-1]
-        assert [said.key for said in other.apart.told] == [said.key for said in one.apart.told]
+        assert [said.key for said in other.apart.sentences] == [
+            said.key for said in one.apart.sentences
+        ]
         assert [said.key for said in other.reasons] == [said.key for said in one.reasons]
 
 
@@ -220,15 +222,15 @@ def test_what_must_not_be_compared_says_why(first, second, expected):
     assert [one.key.rpartition(".")[2] for one in between.reasons] == expected
     for reason in between.reasons:
         for language in LANGUAGES:
-            assert "{" not in reason.said(language)
+            assert "{" not in reason.written(language)
 
 
 def test_a_temperature_is_told_as_the_factor_that_it_is():
     sides = [Side("cosent", "", (("scale", 50.0),)), Side("info_nce")]
     (between,) = compare(RANDOM, sides).between
-    assert re.findall(r"\d+", between.reasons[-1].said())[-2:] == ["50", "20"]
+    assert re.findall(r"\d+", between.reasons[-1].written())[-2:] == ["50", "20"]
     sides[0] = Side("cosent", "", (("scale", 20.0),))
-    assert "20" not in " ".join(one.said() for one in compare(RANDOM, sides).between[0].reasons)
+    assert "20" not in " ".join(one.written() for one in compare(RANDOM, sides).between[0].reasons)
 
 
 # ---- Where two disagree most
@@ -248,10 +250,10 @@ def given(labels, scores):
 def told(labels, scores, *sides):
     """The pair, the keys of what is said, and its lines in English."""
     (between,) = compare(RANDOM, [Side(one) for one in sides], given(labels, scores)).between
-    keys = [one.key.partition(".")[2] for one in between.apart.told]
-    for language, one in itertools.product(LANGUAGES, between.apart.told):
-        assert "{" not in one.said(language)
-    return between.apart, keys, "\n".join(one.said() for one in between.apart.told)
+    keys = [one.key.partition(".")[2] for one in between.apart.sentences]
+    for language, one in itertools.product(LANGUAGES, between.apart.sentences):
+        assert "{" not in one.written(language)
+    return between.apart, keys, "\n".join(one.written() for one in between.apart.sentences)
 
 
 def test_the_pair_is_the_one_whose_shares_differ_most():
@@ -263,8 +265,8 @@ def test_the_pair_is_the_one_whose_shares_differ_most():
     assert apart.shares == tuple(float(one[expected]) for one in shares)
     sizes = [one.abs().sort(descending=True).values.tolist() for one in shares]
     assert [sizes[i].index(abs(apart.shares[i])) + 1 for i in (0, 1)] == list(apart.ranks)
-    key = apart.told[0].key
-    assert int(pattern_of(key).fullmatch(apart.told[0].said())["pair"]) == expected + 1
+    key = apart.sentences[0].key
+    assert int(pattern_of(key).fullmatch(apart.sentences[0].written())["pair"]) == expected + 1
 
 
 def test_what_the_lowest_label_cannot_do_is_told():

@@ -72,7 +72,7 @@ def test_what_was_planted_is_found_and_nothing_else(planted, name, rows):
     assert set(faults) - {"rows_alone", "class_spellings"} == {name} - {"class_spellings"}
     assert faults[name].rows == rows
     for language in ("en", "zh"):
-        assert "{" not in faults[name].said(language)
+        assert "{" not in faults[name].written(language)
 
 
 def test_rows_without_another_of_their_class_are_what_batches_have():
@@ -168,7 +168,7 @@ def test_every_loss_on_classes_that_is_named_opens_a_scene():
             by_prototype = "prototypes" in LOSSES[one.loss].reads.values()
             assert ("alone" in one.against) == (not is_met and not by_prototype)
             assert ("prototypes_of_these" in one.against) == by_prototype
-            assert all("doctor.suited" not in said for said in one.said("zh"))
+            assert all("doctor.suited" not in said for said in one.written("zh"))
     assert suited_to_classes(table(*clean(classes=1)), 16) == ()
     assert suited_to_classes(table(*clean(each=1)), 16) == ()
 

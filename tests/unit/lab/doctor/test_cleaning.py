@@ -51,7 +51,7 @@ def test_a_negative_that_is_its_own_positive_is_named_by_its_row():
     own = faults["negative_is_own"]
     assert (own.severity, own.values) == (SEVERE, {"count": 2, "anchors": 1})
     assert rows(found, own) == [5, 6]
-    assert "2 rows a negative" in own.said()
+    assert "2 rows a negative" in own.written()
     assert faults["copies"].values == {"count": 1}
     assert rows(found, faults["copies"]) == [1, 4]
     # One text is the query's positive in one row, its negative in another.

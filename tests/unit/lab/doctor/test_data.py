@@ -221,7 +221,7 @@ def test_twins_that_are_written_otherwise_are_kept_apart_by_the_advice_as_pasted
     twins = found(positives(first, second), "info_nce", 300)["twins"]
     assert (twins.values["count"], twins.values["folded"]) == (6, 4)
     assert twins.rows == (4, COUNT + 1, 8, 10, COUNT + 2, COUNT + 3)
-    assert "Written differently: 4." in twins.said()
+    assert "Written differently: 4." in twins.written()
     folding, sampler, _ = twins.advice
     assert sampler == NO_DUPLICATES
 
@@ -324,7 +324,7 @@ def test_every_fault_is_said_in_both_languages():
     faults = found(with_rows(clean_pairs(), *(PLANTED[name][0] for name in PLANTED)), most_tokens=9)
     for fault in faults.values():
         for language in ("en", "zh"):
-            assert "{" not in fault.said(language)
+            assert "{" not in fault.written(language)
             assert say(language, f"doctor.severity.{fault.severity}")
         json.dumps(fault.values)
 
@@ -382,7 +382,7 @@ def test_what_was_looked_for_is_said():
             assert {check.name for check in told.checks if check.made} >= {"copies", "scripts"}
             for check in told.checks:
                 for language in ("en", "zh"):
-                    assert not check.said(language).startswith("doctor.")
+                    assert not check.written(language).startswith("doctor.")
 
 
 def test_twins_are_shown_beside_each_other():

@@ -90,7 +90,7 @@ def test_groups_without_a_negative_are_severe_without_negatives_of_the_batch(los
     if taken:
         assert found["groups_without_negative"].severity == SEVERE
         assert found["groups_without_negative"].values["count"] == 2
-        assert "stays 0" in found["groups_without_negative"].said()
+        assert "stays 0" in found["groups_without_negative"].written()
         has = lists((1.0, 0.0), (1.0, 0.0), (1.0,))
         assert findings(has, loss)["groups_without_negative"].values["count"] == 1
 

@@ -65,7 +65,7 @@ CROSS_ENCODERS = (
 @pytest.mark.parametrize(("loss", "start", "end", "counts"), CROSS_ENCODERS)
 def test_a_healthy_cross_encoder_is_not_severe(loss, start, end, counts, score):
     found = run(start, end, loss=loss, score=score, **counts)
-    assert not found.severe, [fault.said() for fault in found.faults]
+    assert not found.severe, [fault.written() for fault in found.faults]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_healthy_cross_encoder_is_not_severe(loss, start, end, counts, score):
 def test_dot_products_long_vectors_and_learned_scales_reach_0(loss, counts):
     """None of it is known of a log, so that 0.001 is no severe finding."""
     found = run(1.0, 0.001, loss=loss, **counts)
-    assert not found.severe, [fault.said() for fault in found.faults]
+    assert not found.severe, [fault.written() for fault in found.faults]
 
 
 def test_of_cosines_that_are_known_it_is_severe():
@@ -99,7 +99,7 @@ def test_of_labels_that_are_no_probabilities_a_loss_below_0_tells():
         (fault,) = [one for one in found.faults if one.severity == "severe"]
         assert fault.name == "labels_outside"
         ends = {"low": "0", "high": "1", "floor": "0"}
-        assert pattern_of("doctor.run.labels_outside", **ends).match(fault.said())
+        assert pattern_of("doctor.run.labels_outside", **ends).match(fault.written())
     assert "below_floor" in names(run(0.7, -0.5, loss="RankNet"))
 
 

@@ -197,7 +197,8 @@ def test_sums_over_the_batch_are_named_everywhere(piped, capsys):  # noqa: F811
 def test_chance_levels_are_named_everywhere(piped, capsys):  # noqa: F811
     for text in ("0.875", "acc 87.5%"):
         for answer in answers(text, {"negatives": 7}, piped, capsys):
-            assert any("0.875 is the accuracy" in one for one in answer["told"])
+            assert any("0.875 is the accuracy" in one for one in answer["sentences"])
+            assert answer["told"] == answer["sentences"]  # the former name
 
 
 VALUES = [2.09, 2.05, 1.9, 1.7]

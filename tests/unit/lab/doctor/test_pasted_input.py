@@ -187,7 +187,7 @@ def test_a_loss_and_gradient_of_zero_beside_wrong_answers_are_filtered(accuracy,
     assert found.severe == filtered
     key = "zero" if not filtered else "zero_always_no" if accuracy == 0.75 else "zero_filtered"
     values = {"wrong": 3, "candidates": 4} if key == "zero_always_no" else {}
-    assert pattern_of(f"doctor.run.{key}", **values).fullmatch(zero[0].said())
+    assert pattern_of(f"doctor.run.{key}", **values).fullmatch(zero[0].written())
 
 
 def test_a_long_text_without_a_loss_is_looked_at_in_no_time():

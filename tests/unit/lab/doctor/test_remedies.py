@@ -56,7 +56,7 @@ def test_the_first_advice_for_questions_on_few_answers_trains(batch):
     assert found.advice[0].endswith('twins="leave_out")')
     assert NO_DUPLICATES not in found.advice
     fills = {"batches": found.values["batches"], "expected": QUESTIONS // batch}
-    assert pattern_of("doctor.data.epoch_short", **fills).fullmatch(found.said())
+    assert pattern_of("doctor.data.epoch_short", **fills).fullmatch(found.written())
     whole = finding(questions(1200), "info_nce", batch)
     assert (whole.more, whole.advice[0]) == ("", NO_DUPLICATES)
     tried = whole.advised()[1].splitlines()[0].removeprefix("# ")
@@ -205,7 +205,7 @@ def test_bringing_classes_together_has_been_tried(sizes, batch):
 def test_one_class_that_has_nearly_all_rows_is_no_case_for_the_sampler_by_label():
     (fault,) = examine_classes(classes_table((900, *(2,) * 20)), 8).faults
     assert not fault.advice
-    short = pattern_of("doctor.data.epoch_short").fullmatch(fault.said())
+    short = pattern_of("doctor.data.epoch_short").fullmatch(fault.written())
     assert short["sampler"].endswith("GROUP_BY_LABEL")
 
 

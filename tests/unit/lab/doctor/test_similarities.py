@@ -118,7 +118,7 @@ def test_the_change_is_what_the_numbers_say(seed):
     assert rows == ([tuple(reversed_queries)] if reversed_queries else [])
     for one in found.faults:
         for language in ("en", "zh"):
-            assert "{" not in " ".join([one.said(language), *one.advised(language)])
+            assert "{" not in " ".join([one.written(language), *one.advised(language)])
 
 
 def test_the_same_answer_in_a_terminal_and_for_programs(tmp_path, capsys):

@@ -68,7 +68,7 @@ def test_lists_and_both_languages():
     assert "few_in_order" in of_one_label["list_net"].against
     assert "hard_negatives" not in of_one_label["info_nce"].reasons
     for language in ("en", "zh"):
-        assert all(reason for one in found.values() for reason in one.said(language))
+        assert all(reason for one in found.values() for reason in one.written(language))
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ export function Columns({ file, check }) {
           )
         : null,
     ),
-    h(SkippedRows, { count: file.skipped, reasons: file.told }),
+    h(SkippedRows, { count: file.skipped, reasons: file.reasons }),
   );
 }
 

@@ -132,6 +132,6 @@ function Columns({ channel, file }) {
           h(HeaderField, { header: file.header, change: (header) => set({ header, columns: {} }) }),
         )
       : null,
-    h(SkippedRows, { count: file.skipped, reasons: file.told }),
+    h(SkippedRows, { count: file.skipped, reasons: file.reasons }),
   );
 }

@@ -165,7 +165,7 @@ def test_values_that_are_none():
     assert by_name["not_finite"].rows == (3, 4)
     assert by_name["zero"].values == {"count": 6, "step": 5}
     told = say("en", "doctor.run.not_finite", **by_name["not_finite"].values)
-    assert by_name["not_finite"].said() == told
+    assert by_name["not_finite"].written() == told
     assert "zero" not in names(examine_run(log([1.0, 0.0, 0.0, 1.0] * 5)))
 
 
@@ -175,7 +175,7 @@ def test_a_jump_and_its_step():
     (jump,) = [one for one in examine_run(log(values.tolist())).faults if one.name == "jump"]
     assert jump.values["step"] == 101
     assert jump.values["count"] == 1
-    assert pattern_of("doctor.run.jump", count=1, step=101).fullmatch(jump.said())
+    assert pattern_of("doctor.run.jump", count=1, step=101).fullmatch(jump.written())
 
 
 def test_the_step_of_a_plateau():
@@ -198,7 +198,7 @@ def test_what_two_runs_can_say():
     scaled = said(run(), run(scale=50.0))
     assert scaled.name == "other_scale"
     assert scaled.values["names"] == "temperature"
-    assert pattern_of("doctor.run.other_scale", names="temperature").match(scaled.said())
+    assert pattern_of("doctor.run.other_scale", names="temperature").match(scaled.written())
     assert said(run(), run(batch=64)).name == "other_batch"
     # At scale 1 the loss cannot be as small as it was: it went to no end of its own.
     for pair in ((run(), run(scale=1.0)), (run(scale=1.0), run())):
@@ -277,7 +277,7 @@ def test_one_loss_goes_by_many_names_and_two_libraries_define_one_in_two_ways():
     scaled = said({"loss": "CoSENTLoss"}, {"loss": "CoSENTLoss", "scale": 10.0})
     assert scaled.name == "other_scale"
     for one in (batches, scaled):  # and so does how far each went
-        assert not {"–", "%"} & {*one.said()}
+        assert not {"–", "%"} & {*one.written()}
 
 
 def test_ends_that_batches_scatter_are_no_other_ends():
@@ -292,7 +292,7 @@ def test_ends_that_batches_scatter_are_no_other_ends():
     assert same.name == "comparable"
     (other,) = compare_runs(run(6.93), run(6.0))
     assert other.name == "other_batch"
-    assert pattern_of("doctor.run.ways", one_share="92%").fullmatch(other.said())
+    assert pattern_of("doctor.run.ways", one_share="92%").fullmatch(other.written())
 
 
 def test_curves_are_chosen():

@@ -185,7 +185,7 @@ def test_a_collapse_that_the_run_logged_is_told_as_one():
     alike = log(stuck, known=MNRL, prism_negative_cosine=[0.999] * 40)
     (fault,) = [one for one in examine_run(alike).faults if one.name == "at_collapse"]
     assert (fault.more, fault.values["negative"]) == ("alike", "1")
-    assert pattern_of("doctor.run.alike", negative="1").fullmatch(fault.said())
+    assert pattern_of("doctor.run.alike", negative="1").fullmatch(fault.written())
 
 
 @pytest.mark.parametrize("name", ["MatryoshkaLoss", "SoftmaxLoss", "cosent + info_nce"])
