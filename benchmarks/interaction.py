@@ -82,7 +82,7 @@ def first_picture(browser: Browser, port: int) -> list[Row]:
             page = opened(browser, address)
             seconds.append(time.perf_counter() - started)
             page.context.close()
-    return [("start to first picture", f"{statistics.median(seconds):.2f} s", "≤ 6 s")]
+    return [("start to first picture", f"{statistics.median(seconds):.2f} s", "≤ 3 s")]
 
 
 def slider(page: Page, pairs: int, most: int, least: int) -> list[Row]:

@@ -73,6 +73,7 @@ def classes_of(spec: LossSpec) -> set[str]:
     return {plain(word) for word in imported}
 
 
+@functools.cache
 def names_of(convention: Convention) -> frozenset[str]:
     """Return the names of a convention: its aliases, the functions that compute it by default, and
     the words of its name that are a library's (before a version) or a class's (BatchAll).
@@ -83,6 +84,7 @@ def names_of(convention: Convention) -> frozenset[str]:
     return _names_in(convention.name) | classes_named(convention)
 
 
+@functools.cache
 def classes_named(convention: Convention) -> frozenset[str]:
     """Return the names of a convention without those of libraries.
 

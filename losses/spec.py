@@ -42,7 +42,7 @@ GROUPS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # each is itself alone, which a cache can know it by
 class Convention:
     """The same loss as another library computes it: other parameters, or another definition.
 

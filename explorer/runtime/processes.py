@@ -6,6 +6,7 @@ import ctypes
 import multiprocessing
 import signal
 import sys
+import time
 from collections.abc import Callable
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
@@ -13,6 +14,7 @@ from multiprocessing.process import BaseProcess
 
 import psutil
 
+IDLE_S, BUSY_SHARE = 2.0, 0.1  # so long, at less than this share of a core
 CONNECTIONS = 16_384  # also the most that docs/nginx.conf passes on
 
 
@@ -71,3 +73,14 @@ def allow_connections(most: int = CONNECTIONS) -> None:
     limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
     if soft != resource.RLIM_INFINITY and soft < limit:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+
+
+def wait_until_idle(most: float, idle: float = IDLE_S) -> None:
+    """Wait until this process has computed next to nothing for `idle` seconds; at most `most`
+    seconds, as one with many visitors never does."""
+    ends = time.monotonic() + most
+    while time.monotonic() < ends:
+        before = time.process_time()
+        time.sleep(idle)
+        if time.process_time() - before < BUSY_SHARE * idle:
+            return

@@ -22,6 +22,7 @@ from string import Template
 import brotli
 from fastapi import Response
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
@@ -59,6 +60,7 @@ FOREVER = "public, max-age=31536000, immutable"
 ANEW = "no-cache"
 
 TEMPLATE = Template((HERE / "kit" / "document.html").read_text(encoding="utf-8"))
+COMPRESSIBLE = (".js", ".css", ".json", ".svg")  # the other kinds are compressed as they are
 PACKED = 32  # pages that are kept compressed
 QUALITY = 5  # of the compression, done once
 _PART = re.compile(r'data-part="([^"]+)"')
@@ -68,6 +70,15 @@ _KINDS = {
     **{".svg": "image/svg+xml", ".png": "image/png"},
 }
 _IMPORT = re.compile(r"""^import\s(?:[^"';]*\sfrom\s)?"(\.[^"]+)";$""", re.MULTILINE)
+
+
+# Pages with a topic of sentences that others seldom say: a page fetches its own before it is drawn,
+# and another's with the first sentence of it.
+WORDS_OF_PAGES = sorted(
+    topic
+    for topic in {key.partition(".")[0] for key in catalogue(LANGUAGES[0])}
+    if (HERE / "pages" / topic).is_dir()
+)
 
 
 def _files() -> dict[str, bytes]:
@@ -81,7 +92,21 @@ def _files() -> dict[str, bytes]:
     files[PALETTE] = "\n".join(
         f"{at} {{ {properties(name)} }}" for at, name in ((":root", "light"), ("body.dark", "dark"))
     ).encode()
-    return files | {f"words/{name}.json": encoded(catalogue(name)) for name in LANGUAGES}
+    return files | {
+        f"words/{language}/{part}.json": encoded(sentences)
+        for language in LANGUAGES
+        for part, sentences in words_by_part(catalogue(language)).items()
+    }
+
+
+def words_by_part(sentences: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return sentences by who needs them: "shared" by every page, else the page that their topic is
+    named after."""
+    parts: dict[str, dict[str, str]] = {part: {} for part in ("shared", *WORDS_OF_PAGES)}
+    for key, sentence in sentences.items():
+        topic = key.partition(".")[0]
+        parts[topic if topic in parts else "shared"][key] = sentence
+    return parts
 
 
 def _plotly() -> bytes:
@@ -195,18 +220,27 @@ def _document(folder: str, functions: tuple[str, ...], up: str) -> str:
     modules = [MOUNT, f"pages/{folder}/state.js", *_PART.findall(body)]
     sheets = [f'<link rel="stylesheet" href="{BASE}/{n}">' for n in styles(folder)]
     ahead = [f'<link rel="modulepreload" href="{BASE}/{name}">' for name in imported(modules)]
+    # Requested by a script, which runs when all modules are there.
+    facts = f'<link rel="preload" as="fetch" crossorigin href="{BASE}/data/{folder}.json">'
     languages = {name: say(name, "ui.language") for name in LANGUAGES}
     return TEMPLATE.substitute(
         base=escape(up),
         served=BASE,
         styles="\n".join(sheets),
-        modules="\n".join(ahead),
+        modules="\n".join([facts, *ahead]),
         folder=folder,
         functions=" ".join(functions),
         languages=escape(json.dumps(languages, ensure_ascii=False)),
+        words=" ".join(WORDS_OF_PAGES),
         theme=FILES["kit/first_theme.js"].decode(),
+        language=FILES["kit/first_language.js"].decode(),
         body=body,
     )
+
+
+@functools.cache
+def _packed_file(content: bytes) -> bytes:
+    return brotli.compress(content, quality=QUALITY)
 
 
 def file_routes(facts: Mapping[str, object]) -> list[APIRoute]:
@@ -214,22 +248,26 @@ def file_routes(facts: Mapping[str, object]) -> list[APIRoute]:
     known = {name: (content, FOREVER) for name, content in FILES.items()}
     known |= {f"data/{page}.json": (encoded(one), ANEW) for page, one in facts.items()}
 
-    async def answer(name: str) -> Response:
+    async def answer(name: str, request: Request) -> Response:
         content, keep = known.get(name, (None, ANEW))
         if content is None:
             return Response(status_code=404, headers={"Cache-Control": ANEW})
         ending = Path(name).suffix
         kind = _KINDS.get(ending) or mimetypes.types_map[ending]
-        return Response(content, media_type=kind, headers={"Cache-Control": keep})
+        headers = {"Cache-Control": keep, "Vary": "Accept-Encoding"}
+        if ending in COMPRESSIBLE and is_compressed(request.headers):
+            headers["Content-Encoding"] = "br"
+            content = await run_in_threadpool(_packed_file, content)
+        return Response(content, media_type=kind, headers=headers)
 
     def described() -> Response:
         return Response(encoded(manifest()), media_type="application/manifest+json")
 
-    async def icon(size: str) -> Response:
+    async def icon(size: str, request: Request) -> Response:
         """Serve our icons in place of Gradio's route, which would draw any size, and cannot from an
         SVG."""
         name = {str(known): name for known, name in DRAWN.items()}.get(size)
-        return Response(status_code=404) if name is None else await answer(name)
+        return Response(status_code=404) if name is None else await answer(name, request)
 
     return [
         APIRoute("/pwa_icon/{size}", icon, include_in_schema=False),

@@ -33,6 +33,7 @@ from lossprism.explorer.runtime.jobs import Job
 from lossprism.explorer.runtime.limits import FILE_BYTES
 from lossprism.explorer.runtime.owner_permissions import allow_folder
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.processes import wait_until_idle
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.web import page_html, page_requests
@@ -90,6 +91,7 @@ OPENAPI = APIRoute("/gradio_api/openapi.json", openapi_document, include_in_sche
 AGENTS = APIRoute("/agents.md", agents_guide, include_in_schema=False)
 # Of two lengths: what pads the shorter one is loaded, too.
 FIRST_SENTENCES = ("A cat.", "A cat sleeps in the sun.")
+WARMED_AFTER_S = 10.0  # at most, on a page with visitors from its first second
 # Sessions that Gradio knows of; none of ours keeps anything.
 SESSIONS = 32
 # Where each page is served, its folder, and the module of it. The navigation shows those whose path
@@ -297,12 +299,14 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
 
 
 def _warm(first: Scenario) -> Job:
-    """Compute the first picture while the browser loads the page; then load the encoder, which the
-    first sentences would wait for; then, in the background job returned, compute the tables of
-    Doctor."""
+    """Compute the first picture while the browser loads the page. Once it has done so, or nobody
+    has come, load the encoder, which the first sentences would wait for; then, in the background
+    job returned, compute the tables of Doctor."""
     # The page asks for the same, and says what is wrong.
     with as_visitor(new_key()), contextlib.suppress(Problem):
         picture(explore(first))
+    wait_until_idle(most=WARMED_AFTER_S)
+    with as_visitor(new_key()), contextlib.suppress(Problem):
         vectors_of(FIRST_SENTENCES, locate(EMBEDDED))
     # A job ends at its next step when the process does: torn down while torch computes, it aborts.
     return Job.in_background(lambda _: prepare_explanations())

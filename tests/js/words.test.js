@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { beforeEach, test } from "node:test";
 import { pageData } from "../../explorer/web/kit/page_data.js";
-import { has, language, preferred, say, speak, titleOf, use } from "../../explorer/web/kit/words.js";
+import { begin, has, language, onLanguage, say, speak, titleOf, use } from "../../explorer/web/kit/words.js";
 
 beforeEach(() => {
   Object.assign(pageData, { counts: ["count"], losses: { mine: { title: "My own" } } });
@@ -70,21 +70,6 @@ test("what a loss is called: by the catalogue, by its own title, by the name it 
   assert.deepEqual(["cosent", "mine", "gone"].map(titleOf), ["CoSENT", "My own", "gone"]);
 });
 
-for (const [search, stored, browser, expected] of [
-  ["?lang=zh", "en", "en-US", "zh"],
-  ["", "zh", "en-US", "zh"],
-  ["", null, "zh-CN", "zh"],
-  ["", null, "fr", "en"],
-]) {
-  test(`the language of ${search || "no address"}, ${stored} stored, in a browser of ${browser}`, () => {
-    Object.defineProperty(globalThis, "navigator", { value: { language: browser }, configurable: true });
-    globalThis.location = { search };
-    globalThis.localStorage = { getItem: () => stored };
-    globalThis.document = { body: { dataset: { languages: '{"en": "English", "zh": "中文"}' } } };
-    assert.equal(preferred(), expected);
-  });
-}
-
 test("a language is remembered from its choice on, before its catalogue has come", async () => {
   const kept = /** @type {Record<string, string>} */ ({});
   globalThis.localStorage = /** @type {any} */ ({
@@ -110,4 +95,44 @@ test("an English sentence with a plural says so for both", () => {
   const folder = new URL("../../explorer/locale/en/", import.meta.url);
   use("en", JSON.parse(readFileSync(new URL("ui.json", folder), "utf8")));
   assert.notEqual(say("ui.all_rows", { count: 1 }), say("ui.all_rows", { count: 2 }));
+});
+
+test("words of another page come with the first of them that is said, in each language once", async () => {
+  const files = /** @type {Record<string, object>} */ ({
+    "en/shared": { "ui.a": "A" },
+    "en/explore": {},
+    "en/doctor": { "doctor.b": "B" },
+    "zh/shared": { "ui.a": "甲" },
+    "zh/explore": {},
+    "zh/doctor": { "doctor.b": "乙" },
+  });
+  const asked = /** @type {string[]} */ ([]);
+  globalThis.fetch = /** @type {any} */ (
+    async (/** @type {URL} */ url) => {
+      const name = url.pathname.split("/words/")[1].replace(".json", "");
+      asked.push(name);
+      return { ok: true, json: async () => files[name] };
+    }
+  );
+  globalThis.document = /** @type {any} */ ({
+    body: { dataset: { words: "doctor explore" } },
+    documentElement: { lang: "en" },
+  });
+  await begin("explore");
+  assert.deepEqual(asked.splice(0), ["en/shared", "en/explore"]);
+  let redrawn = 0;
+  onLanguage(() => (redrawn += 1));
+  assert.deepEqual(
+    [say("ui.a"), say("doctor.b"), say("doctor.b"), say("other.c")],
+    ["A", "doctor.b", "doctor.b", "other.c"],
+  );
+  await new Promise((done) => setTimeout(done));
+  assert.deepEqual([asked.splice(0), redrawn, say("doctor.b")], [["en/doctor"], 1, "B"]);
+  await speak("zh");
+  assert.deepEqual(
+    [asked.splice(0), say("doctor.b"), say("ui.a")],
+    [["zh/shared", "zh/explore", "zh/doctor"], "乙", "甲"],
+  );
+  await speak("en");
+  assert.deepEqual([asked, say("doctor.b")], [[], "B"]);
 });

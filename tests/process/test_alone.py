@@ -56,3 +56,35 @@ def test_loading_an_example_imports_no_model_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+# The app up to its first picture, without the server's port and the threads that warm it.
+FIRST_PICTURE = """
+import json, sys
+from lossprism.explorer import cli
+from lossprism.explorer.web import site
+from lossprism.explorer.core.explore import explore
+from lossprism.explorer.export.exploration_arrays import picture
+first = site.first_scenario("cpu", None)
+site.build(first)
+picture(explore(first))
+import gradio.component_meta
+writer = gradio.component_meta.create_or_modify_pyi.__module__
+print(json.dumps([writer, sorted({name.partition(".")[0] for name in sys.modules})]))
+"""
+# What encoders, readers of files, trainings, charts and figures need.
+LATER = """
+    accelerate datasets fontTools kaleido matplotlib networkx onnxruntime openvino peft plotly scipy
+    pytorch_metric_learning pytest sentence_transformers sklearn sympy tokenizers transformers
+"""
+
+
+def test_the_first_picture_loads_nothing_that_it_does_not_need():
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_PICTURE], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    writer, loaded = json.loads(done.stdout)
+    assert {"torch", "gradio"} <= set(loaded)
+    assert not {*LATER.split()} & set(loaded)
+    # Gradio parses no source of its components (explorer/web/gradio_interface_files.py).
+    assert writer == "lossprism.explorer.web.gradio_interface_files"

@@ -14,7 +14,7 @@ import { pageData } from "./page_data.js";
 import { page } from "./page_states.js";
 import { calm, functionsOf } from "./server.js";
 import { begin } from "./theme.js";
-import { language, preferred, use } from "./words.js";
+import { begin as speakFirst } from "./words.js";
 
 /** @param {string} name */
 async function json(name) {
@@ -31,11 +31,8 @@ const kit = (name) => import(`./${name}.js`);
  * @param {string} folder
  */
 async function start(folder) {
-  const chosen = preferred();
-  const [facts, sentences] = await Promise.all([json(`data/${folder}`), json(`words/${chosen}`)]);
+  const [facts] = await Promise.all([json(`data/${folder}`), speakFirst(folder)]);
   Object.assign(pageData, facts);
-  use(chosen, sentences);
-  document.documentElement.lang = language();
   begin();
   document.addEventListener("keydown", walkTabs);
 }

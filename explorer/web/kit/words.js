@@ -1,19 +1,22 @@
 // Every word on the page: one catalogue, that of the language in use. Another is fetched when it is
-// first switched to, and kept from then on.
+// first switched to, and kept from then on. Words of other pages come with the first of them that is said.
 
 import { grouped } from "./number_format.js";
 import { pageData } from "./page_data.js";
 import { onRelease } from "./release.js";
-import { store, stored } from "./storage.js";
+import { store } from "./storage.js";
 import { signal } from "./vendor/preact/signals-core.js";
 
 /** @type {Record<string, string>} */
 const NO_WORDS = {};
 // A signal, so that a component that says something is drawn again in another language.
 const spoken = signal({ language: "en", catalogue: NO_WORDS });
-/** @type {Map<string, Record<string, string>>} */
+/** @type {Map<string, { sentences: Record<string, string>, parts: number }>} */
 const known = new Map();
 let switches = 0;
+/** @type {Set<string>} */
+const others = new Set(); // parts of the catalogue that are not here: each is the topic of another page
+const parts = ["shared"];
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
@@ -25,7 +28,51 @@ export function onLanguage(listener) {
 }
 
 /** @param {string} key */
-export const has = (key) => Object.hasOwn(spoken.value.catalogue, key);
+export function has(key) {
+  const [topic] = String(key).split(".", 1);
+  if (others.has(topic)) complete(topic);
+  return Object.hasOwn(spoken.value.catalogue, key);
+}
+
+/**
+ * Sentences of some parts of a catalogue; undefined where the server has other files than this page by now.
+ * @param {string} code of the language
+ * @param {string[]} names
+ * @returns {Promise<Record<string, string> | undefined>}
+ */
+async function fetched(code, names) {
+  const answers = await Promise.all(
+    names.map((name) => fetch(new URL(`../words/${code}/${name}.json`, import.meta.url))),
+  );
+  if (answers.some((answer) => !answer.ok)) return undefined;
+  return Object.assign({}, ...(await Promise.all(answers.map((answer) => answer.json()))));
+}
+
+/**
+ * Speak the language that first_language.js has chosen, with the words that the page in this folder needs.
+ * @param {string} folder
+ */
+export async function begin(folder) {
+  for (const name of document.body.dataset.words?.split(" ") ?? []) others.add(name);
+  if (others.delete(folder)) parts.push(folder);
+  const code = document.documentElement.lang;
+  const sentences = await fetched(code, parts);
+  if (!sentences) throw new Error(`404: words/${code}`);
+  use(code, sentences);
+}
+
+/**
+ * Fetch the words of another page, then say all anew.
+ * @param {string} topic
+ */
+async function complete(topic) {
+  others.delete(topic);
+  parts.push(topic);
+  const [before, sentences] = [switches, await fetched(language(), [topic])];
+  if (!sentences || before !== switches) return; // a switch meanwhile has fetched them, too
+  use(language(), { ...spoken.value.catalogue, ...sentences });
+  for (const listener of listeners) listener();
+}
 
 const POINTS = "(hover: hover) and (pointer: fine)";
 /**
@@ -107,21 +154,13 @@ export function parameterName(name) {
 /** @returns {Record<string, string>} the languages' own names by code, English first */
 export const languages = () => JSON.parse(document.body.dataset.languages ?? "{}");
 
-// The language that was chosen, or that the browser prefers.
-export function preferred() {
-  const asked = new URLSearchParams(location.search).get("lang");
-  const wanted = asked || stored("language") || navigator.language || "en";
-  const code = wanted.toLowerCase().slice(0, 2);
-  return Object.hasOwn(languages(), code) ? code : "en";
-}
-
 /**
  * Speak with this catalogue from now on.
  * @param {string} next
  * @param {Record<string, string>} sentences
  */
 export function use(next, sentences) {
-  known.set(next, sentences);
+  known.set(next, { sentences, parts: parts.length });
   spoken.value = { language: next, catalogue: sentences };
 }
 
@@ -133,23 +172,22 @@ export function use(next, sentences) {
 export async function speak(next) {
   const turn = ++switches;
   store("language", next); // kept also where the page is left before the catalogue has come
-  let sentences = known.get(next);
+  const before = known.get(next);
+  let sentences = before?.parts === parts.length ? before.sentences : undefined;
   if (!sentences) {
-    let answer;
     try {
-      answer = await fetch(new URL(`../words/${next}.json`, import.meta.url));
+      sentences = await fetched(next, parts);
     } catch {
       return false;
     }
     // The server was started anew, with other files than this page: it has to begin anew as well.
-    if (!answer.ok) {
+    if (!sentences) {
       location.reload();
       return true;
     }
-    sentences = await answer.json();
     if (turn !== switches) return true;
   }
-  use(next, /** @type {Record<string, string>} */ (sentences));
+  use(next, sentences);
   document.documentElement.lang = next;
   for (const listener of listeners) listener();
   return true;

@@ -11,6 +11,7 @@ from PIL import Image
 
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.web import page_html, site
 
@@ -55,8 +56,38 @@ def test_facts_are_asked_for_anew(client):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_each_language_is_a_file_of_its_own(client, language):
-    assert client.get(f"/{page_html.BASE}/words/{language}.json").json() == catalogue(language)
+def test_each_language_comes_in_what_all_pages_need_and_what_one_does(client, language):
+    assert (
+        {"doctor", "compare"}
+        < set(page_html.WORDS_OF_PAGES)
+        < {folder for _, folder, _ in site.PAGES} | {"missing"}
+    )
+    parts = [
+        client.get(f"/{page_html.BASE}/words/{language}/{part}.json").json()
+        for part in ("shared", *page_html.WORDS_OF_PAGES)
+    ]
+    assert sum(map(len, parts)) == len(catalogue(language))
+    assert {key: one for part in parts for key, one in part.items()} == catalogue(language)
+
+
+def test_a_hosted_page_sends_its_files_compressed(client, monkeypatch):
+    takes = {"accept-encoding": "gzip, br"}
+    names = ["kit/mount.js", "kit/icon.svg", "words/zh/shared.json", "data/explore.json"]
+    plainly = [client.get(f"/{page_html.BASE}/{name}", headers=takes) for name in names]
+    monkeypatch.setenv(HOSTED, "1")
+    packed = [client.get(f"/{page_html.BASE}/{name}", headers=takes) for name in names]
+    assert [one.content for one in packed] == [one.content for one in plainly]
+    encodings = [
+        [one.headers.get("content-encoding") for one in some] for some in (plainly, packed)
+    ]
+    assert encodings == [[None] * 4, ["br"] * 4]
+    assert {one.headers["vary"] for one in packed} == {"Accept-Encoding"}
+    for name, headers in (
+        ("kit/mount.js", {"accept-encoding": "gzip"}),
+        ("kit/icon-192.png", takes),
+    ):
+        found = client.get(f"/{page_html.BASE}/{name}", headers=headers)
+        assert "content-encoding" not in found.headers
 
 
 def test_the_facts_of_a_page_are_its_own_and_what_all_share():

@@ -41,12 +41,13 @@ def test_the_page_opens_on_the_weights_and_links_keep_what_they_showed(loss):
 def test_the_first_sentences_find_the_encoder_loaded(monkeypatch):
     model_folder.forget()
     order = []
+    monkeypatch.setattr(site, "wait_until_idle", lambda most: order.append("idle"))
     monkeypatch.setattr(site, "prepare_explanations", lambda: order.append("explanations"))
     opened = model_folder.open_model
     monkeypatch.setattr(
         model_folder, "open_model", lambda *of, **how: order.append("encoder") or opened(*of, **how)
     )
     site._warm(OPENING).result()
-    assert order == ["encoder", "explanations"]
+    assert order == ["idle", "encoder", "explanations"]
     assert compute_loss("info_nce", ["a cat", "a dog"], ["one cat", "a hound"])["loss"] > 0
-    assert order == ["encoder", "explanations"]
+    assert order == ["idle", "encoder", "explanations"]
