@@ -42,9 +42,10 @@ def principal_components(vectors: np.ndarray, dimension: int = 2) -> Projection:
     Each axis has the sign under which its largest entry is positive.
     """
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
-    left, values, _ = np.linalg.svd(centred, full_matrices=False)
+    # The triangular factor has the same axes in D rows, however many vectors there are.
+    _, values, axes = np.linalg.svd(np.linalg.qr(centred, mode="r"), full_matrices=False)
     points = np.zeros((len(vectors), dimension))
-    points[:, : len(values)] = (left * values)[:, :dimension]
+    points[:, : len(values)] = centred @ axes[:dimension].T
     largest = np.abs(points).argmax(axis=0)
     points *= np.where(points[largest, np.arange(dimension)] < 0, -1.0, 1.0)
     variances = np.zeros(dimension)

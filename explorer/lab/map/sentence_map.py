@@ -1,8 +1,9 @@
-"""The map of a batch or of a run: sentences as points, pairs as lines with their gradient."""
+"""The map of a batch, a file or a run: sentences as points, pairs as lines with their gradient."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.lab.large.session import LargeSession
 from lossprism.explorer.lab.map.neighbours import neighbours_changed
 from lossprism.explorer.lab.map.projections import (
     NEIGHBOURS,
@@ -25,10 +27,14 @@ from lossprism.explorer.lab.training.runs import Runs
 from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.runtime import resource_checks
 from lossprism.explorer.runtime.cancellable_process import call_in_process
+from lossprism.explorer.runtime.device import all_cores
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.encoders import locate
 
-MIN_SENTENCES = 4
+MIN_SENTENCES, MAX_SENTENCES = 4, 50_000
+# Principal components need the vectors and their centred copy, and what the factorisation takes.
+BYTES_PER_COMPONENT = 32
 # An embedding computes the distances of all points, a few times over, beside its libraries.
 MAX_EMBEDDED = 5000
 BYTES_PER_PAIR_OF_POINTS, PROCESS_MIB = 40, 400
@@ -46,11 +52,14 @@ class Frame:
 class SentenceMap:
     """The map of a batch, with one frame, or of a run, before and after.
 
-    `projection` is that of all frames together, one below the other. `changed` [S] counts for each
-    sentence which of its `neighbours` nearest ones a run replaced; None for a batch.
+    A pair n joins the `sentences` [S] of the places `first[n]` and `second[n]`. `projection` is
+    that of all frames together, one below the other. `changed` [S] counts for each sentence which
+    of its `neighbours` nearest ones a run replaced; None for a batch.
     """
 
-    batch: Batch
+    sentences: Sequence[str]
+    first: np.ndarray
+    second: np.ndarray
     frames: list[Frame]
     projection: Projection
     steps: tuple[int, ...] = ()
@@ -70,6 +79,33 @@ def map_of_scenario(scenario: Scenario, method: str, seed: int = 0) -> SentenceM
     _check_vectors(batch)
     found = explore(resolved, batch)
     return _mapped([found], [_units(batch)], method, seed)
+
+
+def map_of_large_batch(session: LargeSession, method: str, seed: int = 0) -> SentenceMap:
+    """Map the sentences of a large batch, each distinct text once, with the gradients of its loss.
+
+    A pair that has no gradient of its own has 0.
+
+    Raises:
+        Problem: as `map_of_scenario`.
+    """
+    batch = session.batch
+    if not batch.encoder:
+        raise Problem("map_without_encoder")
+    firsts, seconds = (
+        [side[place] for place in batch.entry] for side in (batch.first, batch.second)
+    )
+    places = {text: at for at, text in enumerate(dict.fromkeys([*firsts, *seconds]))}
+    if len(places) > MAX_SENTENCES:
+        raise Problem("map_large", about="size", count=len(places), most=MAX_SENTENCES)
+    if len(places) < MIN_SENTENCES:
+        raise Problem("map_few", least=MIN_SENTENCES)
+    sentences = list(places)
+    with all_cores():
+        projection = project(directions(locate(batch.encoder).encode(sentences)), method, seed)
+    frame = Frame(projection.points, np.nan_to_num(session.gradient))
+    first, second = (np.array([places[text] for text in side]) for side in (firsts, seconds))
+    return SentenceMap(sentences, first, second, [frame], projection)
 
 
 def map_of_run(runs: Runs, name: str, method: str, seed: int = 0) -> SentenceMap:
@@ -131,7 +167,9 @@ def _mapped(
         Frame(points, e.pair_gradient.detach().cpu().numpy())
         for e, points in zip(found, np.split(projection.points, len(units)), strict=True)
     ]
-    return SentenceMap(found[0].batch, frames, projection)
+    batch = found[0].batch
+    sides = batch.first.cpu().numpy(), batch.second.cpu().numpy()
+    return SentenceMap(batch.pairs.sentences, *sides, frames, projection)
 
 
 def project(units: np.ndarray, method: str, seed: int) -> Projection:
@@ -140,6 +178,7 @@ def project(units: np.ndarray, method: str, seed: int) -> Projection:
     Raises Problem for too many points, and without the library.
     """
     if method == "pca":
+        resource_checks.check_memory(beside_mib=BYTES_PER_COMPONENT * units.size // MIB)
         return principal_components(units)
     if not is_installed(method):
         raise Problem(f"map_without_{method}")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from lossprism.explorer.sources.textbook import load_example
 from lossprism.explorer.web.pages.large.requests import FIRST
 from tests.browser.large.steering import CHANNEL, PROBLEM, UNDERWAY, figure, open_folds, redrawn
 from tests.browser.reading import number, still, visit
@@ -141,3 +142,25 @@ def test_the_batch_of_the_explore_page(new_page, server: Server) -> None:
     page.get_by_role("button", name="Open this batch").click()
     page.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 24")
     assert number(figure(page, "loss")) == pytest.approx(loss, rel=1e-4)
+
+
+MAP = "window.lossprism?.page('map')"
+
+
+def test_the_sentences_of_a_file_are_shown_on_a_map(large: Page) -> None:
+    example = load_example("graded_english")
+    rows = zip(example.first, example.second, example.labels, strict=True)
+    text = "\n".join(["sentence1\tsentence2\tscore", *("\t".join(map(str, row)) for row in rows)])
+    upload(large, "graded.tsv", text)
+    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === {len(example.first)}")
+    gradient = large.evaluate(f"{CHANNEL}.asked.loss")
+    large.click("#lp-large-on-map")
+    large.wait_for_function(f"{MAP}?.drawn && document.querySelector('.lp-plot .main-svg')")
+    assert gradient in large.url
+    shown = large.evaluate(f"{MAP}.found.sentences")
+    assert set(shown) == {*example.first, *example.second}
+    expect(large.locator("#lp-batch option:checked")).to_have_text("The pairs of the large batch")
+    large.select_option("#lp-batch", "graded_english")  # and back to an example
+    large.wait_for_function(f"{MAP}.drawn && !location.hash.includes('large')")
+    large.go_back()
+    large.wait_for_function(f"{MAP}.batch === 'large' && {MAP}.drawn")

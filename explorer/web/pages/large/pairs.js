@@ -85,10 +85,16 @@ class PairSearch {
 
 /** @param {Properties} properties */
 function Pairs({ channel, pairs }) {
-  channel.observe("pairs");
+  channel.observe("pairs", "answer");
   return group(
     h("h2", null, say("large.gradient_table")),
-    h("p.lp-note", null, say("large.search_note")),
+    h(
+      "p.lp-note",
+      null,
+      say("large.search_note"),
+      " ",
+      channel.answer && !isDrawn(channel) ? h(OnTheMap, { channel }) : null,
+    ),
     h(
       "div.lp-search",
       null,
@@ -108,6 +114,20 @@ function Pairs({ channel, pairs }) {
   );
 }
 
+/** @param {LargePage} channel */
+const isDrawn = ({ of }) => of?.source.kind === "random";
+
+/** The sentences of these pairs as points of a map. @param {{ channel: LargePage }} properties */
+const OnTheMap = ({ channel }) =>
+  h(
+    "a.lp-link",
+    {
+      id: "lp-large-on-map",
+      href: `learn/map${location.search}#large=${encodeURIComponent(JSON.stringify(channel.asked))}`,
+    },
+    say("large.on_map"),
+  );
+
 /** @param {PairSearch} pairs */
 function foundWords({ unread, isComputing, found }) {
   if (isComputing) return say("large.doing.gradient");
@@ -117,7 +137,7 @@ function foundWords({ unread, isComputing, found }) {
 
 /** @param {Properties} properties */
 function PairTable({ channel, pairs }) {
-  const isNamed = channel.of?.source.kind !== "random"; // pairs that were drawn have only their number
+  const isNamed = !isDrawn(channel); // pairs that were drawn have only their number
   const columns = isNamed ? COLUMNS : COLUMNS.filter((column) => column !== "sentences");
   return h(
     "table.lp-sortable",

@@ -10,7 +10,7 @@ import { entitle } from "../../kit/title.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { colourOf, MapPicture } from "./picture.js";
-import { MINE, ofRun } from "./state.js";
+import { LARGE, MINE, ofRun } from "./state.js";
 
 /** @typedef {import("./state.js").MapPage} MapPage */
 /** @typedef {{ channel: MapPage }} Page */
@@ -93,6 +93,7 @@ function Choices({ channel }) {
   const { method, search } = channel.store.state;
   const batches = pageData.map.examples.map((name) => [name, say(`example.${name}.title`)]);
   if (stored("scene") || channel.batch === MINE) batches.push([MINE, say("map.mine")]);
+  if (channel.batch === LARGE) batches.push([LARGE, say("map.large")]);
   for (const { id, loss } of channel.runs) {
     batches.push([ofRun(id), say("map.run", { loss: nameOf({ loss, convention: "", parameters: {} }), id })]);
   }
@@ -188,7 +189,7 @@ function Marked({ channel }) {
     { "aria-live": "polite" },
     h("p", { "data-batch-text": "" }, texts.join(" | ")),
     h("span", null, say("map.gradient", { value: number(channel.gradient[pair], 3) })),
-    channel.store.state.run
+    channel.store.state.run || channel.batch === LARGE
       ? null
       : h(
           "button.lp-button",

@@ -144,7 +144,9 @@ function lineTraces(found, gradient, at) {
     const share = largest ? Math.abs(one) / largest : 0;
     const width = Math.min(WIDTHS.length - 1, Math.floor(share * WIDTHS.length));
     const key = `${Math.sign(one) || 0} ${width}`;
-    groups.set(key, [...(groups.get(key) ?? []), pair]);
+    const group = groups.get(key);
+    if (group) group.push(pair);
+    else groups.set(key, [pair]);
   });
   return [...groups].map(([key, pairs]) => {
     const [sign, width] = key.split(" ").map(Number);

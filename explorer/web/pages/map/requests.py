@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from dataclasses import dataclass
 
 from lossprism.explorer.core.explore import explore
@@ -12,6 +13,7 @@ from lossprism.explorer.lab.map.projections import METHODS
 from lossprism.explorer.lab.map.sentence_map import (
     SentenceMap,
     cell_of_pair,
+    map_of_large_batch,
     map_of_run,
     map_of_scenario,
 )
@@ -19,13 +21,16 @@ from lossprism.explorer.lab.training.run_file_reader import ENDED
 from lossprism.explorer.lab.training.runs import default_runs
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.arrays import packed
+from lossprism.explorer.runtime.jobs import within as within_job
 from lossprism.explorer.runtime.response_types import Floats, Json
 from lossprism.explorer.runtime.validation import integer, misfit, of_type, one_of, within
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link
+from lossprism.explorer.web.pages.large.requests import read_asked, start_opening
 from lossprism.explorer.web.pages.map.state_entries import SEEDS
 
 MAX_LISTED_RUNS = 50
+SHOWN_LETTERS = 60  # of a request that cannot be read
 
 
 @dataclass(frozen=True)
@@ -77,10 +82,15 @@ class PairOnExplore:
 
 
 def _map(request: Json) -> MapAnswer:
-    """{example, scene: a link of Explore or "", run: a name or "", method, seed} → the map."""
+    """{example, scene: a link of Explore or "", run: a name or "", large: what the Large page asks
+    for, as JSON, or "", method, seed} → the map."""
     method = one_of(METHODS)(request.get("method"), "method")
     seed = within(*SEEDS)(request.get("seed", 0), "seed")
     run = of_type(str)(request.get("run", ""), "run")
+    if large := of_type(str)(request.get("large", ""), "large"):
+        session = within_job(lambda: start_opening(read_asked(_parsed(large))), jobs.step)
+        with jobs.in_turn():
+            return _answer(map_of_large_batch(session, method, seed))
     scenario = None if run else scenario_of_link(request)
     with jobs.in_turn():
         if scenario is None:
@@ -88,12 +98,19 @@ def _map(request: Json) -> MapAnswer:
         return _answer(map_of_scenario(scenario, method, seed))
 
 
+def _parsed(large: str) -> Json:
+    try:
+        return of_type(dict)(json.loads(large), "large")
+    except (ValueError, RecursionError):
+        raise misfit("large", large[:SHOWN_LETTERS]) from None
+
+
 def _answer(found: SentenceMap) -> MapAnswer:
-    batch, projection = found.batch, found.projection
+    projection = found.projection
     return MapAnswer(
-        sentences=list(batch.pairs.sentences),
-        first=batch.first.tolist(),
-        second=batch.second.tolist(),
+        sentences=list(found.sentences),
+        first=found.first.tolist(),
+        second=found.second.tolist(),
         frames=[MapFrame(packed(one.points), packed(one.gradient)) for one in found.frames],
         steps=list(found.steps),
         shares=list(projection.shares or ()),

@@ -15,6 +15,7 @@ import { stored } from "../../kit/storage.js";
 /** @typedef {import("../../wire").MapAnswer & { moments: Frame[], uid: number }} FoundMap */
 
 export const MINE = "mine"; // in place of an example: the batch that was left on Explore
+export const LARGE = "large"; // in place of an example: the pairs that are open on Large
 const RUN = "run:"; // before the name of a run, in place of an example
 
 export class MapPage extends Bus {
@@ -36,10 +37,11 @@ export class MapPage extends Bus {
     this.answered = 0; // maps, so far
   }
 
-  /** Where the sentences come from: an example, Explore, or a run. @returns {string} */
+  /** Where the sentences come from: an example, Explore, Large, or a run. @returns {string} */
   get batch() {
-    const { run, scene, example } = this.store.state;
+    const { run, large, scene, example } = this.store.state;
     if (run) return RUN + run;
+    if (large) return LARGE;
     return scene ? MINE : example;
   }
   /** What is known of a pair that the map has; null for none. */
@@ -106,8 +108,8 @@ export class MapPage extends Bus {
   }
 
   request() {
-    const { example, scene, run, method, seed } = this.store.state;
-    return { example, scene: wholeLink(scene), run, method, seed };
+    const { example, scene, run, large, method, seed } = this.store.state;
+    return { example, scene: wholeLink(scene), run, large, method, seed };
   }
 
   requestKey() {
@@ -152,7 +154,7 @@ export class MapPage extends Bus {
 
   /** Show the sentences of an example, of a run, or of the batch that was left on Explore. @param {string} batch */
   async show(batch) {
-    const none = { scene: "", run: "", pair: -1, search: "", moment: 0 };
+    const none = { scene: "", run: "", large: "", pair: -1, search: "", moment: 0 };
     if (batch === MINE) this.set({ ...none, scene: await shareableLink(wholeLink(stored("scene") ?? "")) });
     else if (batch.startsWith(RUN)) this.set({ ...none, run: batch.slice(RUN.length) });
     else this.set({ ...none, example: batch });

@@ -11,7 +11,8 @@ SEEDS = (0, 999)
 
 def map_table() -> list[Entry]:
     """Another batch or method begins a step of the browser's history. `scene` is the link of a
-    scene of Explore, `run` a run of Fine-tune, in place of the example; `moment` goes from 0,
+    scene of Explore, `run` a run of Fine-tune, `large` what the Large page asks for, as JSON, in
+    place of the example; `moment` goes from 0,
     before the run, to 1, after it; `pair` is the marked one, −1 for none."""
     return table(
         [
@@ -25,6 +26,7 @@ def map_table() -> list[Entry]:
             ),
             Entry("scene", "", "text", link="scene", history=True),
             Entry("run", "", "text", link="run", history=True),
+            Entry("large", "", "text", link="large", history=True),
             Entry("method", "pca", "choice", choices=METHODS, link="method", history=True),
             Entry("seed", 0, "whole", *SEEDS, link="seed", history=True),
             Entry("moment", 0.0, "number", 0.0, 1.0, link="moment", affects="redraw"),

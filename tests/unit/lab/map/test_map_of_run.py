@@ -26,7 +26,7 @@ def test_before_and_after_stand_in_one_projection(trained: tuple[Runs, str]) -> 
     runs, name = trained
     found = map_of_run(runs, name, "pca")
     assert found.steps == (0, SMALL["steps"])
-    count = len(found.batch.pairs.sentences)
+    count = len(found.sentences)
     units = [directions(runs.probe_vectors(name, step)[:count]) for step in found.steps]
     joint = principal_components(np.concatenate(units))
     before, after = found.frames
