@@ -31,8 +31,8 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import quoted
 from lossprism.explorer.sources import random_batch, tables, textbook
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.guide_vectors import guide_of
 from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
+from lossprism.explorer.sources.sentence_vectors import guide_of
 from lossprism.losses.geometry import cosine
 from lossprism.losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from lossprism.losses.query_groups import at, lists_of, margins_of, triplets_of

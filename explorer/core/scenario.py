@@ -25,9 +25,9 @@ from lossprism.explorer.runtime.problem import Problem, Value, logged
 from lossprism.explorer.runtime.response_types import Setting, as_answer
 from lossprism.explorer.sources.drawn_batches import RANGES, SAMPLERS, Draw
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.sources.guide_vectors import Guided, unpacked
 from lossprism.explorer.sources.pairs import Correction
 from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.sources.sentence_vectors import Guided, unpacked
 
 # That a row takes beside its letters.
 ROW_BYTES = 64

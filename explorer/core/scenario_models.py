@@ -15,7 +15,8 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.encoders.backend import Encoder
-from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.explorer.sources.encoders.embedded import EMBEDDED, is_embedded
+from lossprism.explorer.sources.encoders.own_vectors import is_own
 from lossprism.explorer.sources.pairs import Pairs
 
 
@@ -37,7 +38,7 @@ def find_models(data: Data, with_scores: bool = False) -> Models:
     """
     words, crosses = has_words(data), data.cross_encoder and data.source != "random"
     is_encoded = with_scores or not words or _brings_vectors(data)
-    encoder = None if is_encoded else locate(data.encoder)
+    encoder = None if is_encoded else locate(encoder_of(data))
     cross_encoder = locate(data.cross_encoder) if crosses and not with_scores else None
     with about_model("teacher"):
         teacher = locate(data.teacher_model) if words and data.teacher_model else None
@@ -58,12 +59,17 @@ def encoder_of(data: Data) -> str:
     """Return the name of the encoder of these data's vectors; for an example under the default
     encoder the one that made its stored vectors."""
     brought = textbook.example_called(data.example).encoder if _brings_vectors(data) else ""
-    return brought or data.encoder
+    return brought or _chosen_encoder(data)
+
+
+def _chosen_encoder(data: Data) -> str:
+    """Return the chosen encoder; for texts that are of no table, never a table's own vectors."""
+    return EMBEDDED if data.source != "table" and is_own(data.encoder) else data.encoder
 
 
 def _brings_vectors(data: Data) -> bool:
     """Return whether the vectors come with the textbook's example."""
-    return data.source == "example" and is_embedded(data.encoder)
+    return data.source == "example" and is_embedded(_chosen_encoder(data))
 
 
 def _brings_guide(data: Data) -> bool:

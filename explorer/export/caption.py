@@ -11,6 +11,7 @@ from lossprism.explorer.core.scenario_models import encoder_of, has_words
 from lossprism.explorer.export.figure.svg_elements import clipped
 from lossprism.explorer.locale import catalogue, parameter_word, say, spelled, title_word
 from lossprism.explorer.runtime.number_format import display_number, percent
+from lossprism.explorer.sources.encoders.own_vectors import file_of
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.sources.textbook import EXAMPLES
 from lossprism.losses import Parameter
@@ -144,7 +145,7 @@ def _similarities(e: Exploration, language: str) -> str:
         return say(language, "figure_text.scores_given")
     if data.source == "example" and not EXAMPLES[data.example].encodable:
         return say(language, "figure_text.vectors_given")
-    return say(language, "ui.encoder_now", name=clipped(encoder_of(data), 300, 12.5))
+    return say(language, "ui.encoder_now", name=clipped(file_of(encoder_of(data)), 300, 12.5))
 
 
 def _second_models(e: Exploration, language: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import os
@@ -14,13 +15,23 @@ from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.jobs import Report
+from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.number_format import display_number, typed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.encoders.saved_batch import cells_of_pairs, find_saved_batch, named
+from lossprism.explorer.sources.encoders.saved_batch import (
+    SavedBatchEncoder,
+    cells_of_pairs,
+    find_saved_batch,
+    named,
+)
 from lossprism.losses import LOSSES, Parameter
-from lossprism.losses.sentence_transformers.saved_batch import SavedBatch, saved_batch_paths
+from lossprism.losses.sentence_transformers.saved_batch import (
+    SavedBatch,
+    is_complete,
+    saved_batch_paths,
+)
 
 # As far apart as rounding a batch to float32 brings a loss.
 SAME = 1e-3
@@ -65,33 +76,51 @@ class SavedBatchScenario:
 def open_saved_batches(folder: str, report: Report = jobs.step) -> list[SavedBatchScenario]:
     """Every batch of a folder, by its step; `report` hears how many are read and may raise to stop.
 
+    A file that is still being written is left for the next time.
+
     Raises Problem where the folder has none, or one that cannot be read.
     """
-    return [*_opened(files_in(folder), report)]
+    return [*_opened(files_in(folder).complete, report)]
 
 
-def files_in(folder: str) -> list[Path]:
-    """The files of the batches in a folder, by step. Raises Problem where there are none."""
+@dataclass(frozen=True)
+class BatchFiles:
+    """The files of the batches in a folder, by step, and the number of those that are still being
+    written, as in a folder that is synced from another machine."""
+
+    complete: list[Path]
+    unfinished: int
+
+
+def files_in(folder: str) -> BatchFiles:
+    """The files of the batches in a folder. Raises Problem where there are none."""
     place = local_path(folder)
     try:
-        paths = saved_batch_paths(place)
+        # A training deletes every second one of too many.
+        paths = [path for path in saved_batch_paths(place) if path.exists()]
+        complete = [path for path in paths if is_complete(path)]
     except (OSError, ValueError):  # no name of a folder, or of nobody's
-        paths = []
+        paths = complete = []
     if not paths:
         raise Problem("kept_none", about="log", folder=shortened(folder))
-    return paths
+    return BatchFiles(complete, len(paths) - len(complete))
 
 
 def _opened(paths: list[Path], report: Report) -> Iterator[SavedBatchScenario]:
     for place, path in enumerate(paths):
         report("opening", place, len(paths))
         name = os.path.abspath(path)
-        batch = find_saved_batch(name).batch
-        scenario = scene_of(batch, name)
-        try:
-            yield SavedBatchScenario(path, batch, scenario, explore(scenario).loss)
-        except Problem as problem:
-            yield SavedBatchScenario(path, batch, scenario, None, problem)
+        yield _explored(path, find_saved_batch(name))
+
+
+@functools.lru_cache(maxsize=KEPT_BATCHES)
+def _explored(path: Path, encoder: SavedBatchEncoder) -> SavedBatchScenario:
+    """The scenario of a batch: explored once, though a growing folder is listed again and again."""
+    scenario = scene_of(encoder.batch, encoder.name)
+    try:
+        return SavedBatchScenario(path, encoder.batch, scenario, explore(scenario).loss)
+    except Problem as problem:
+        return SavedBatchScenario(path, encoder.batch, scenario, None, problem)
 
 
 def scene_of(batch: SavedBatch, name: str) -> Scenario:

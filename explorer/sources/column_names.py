@@ -194,6 +194,8 @@ OF_NEGATIVES = re.compile(
 )
 # "guide_1", "guide_vector_a", "引导向量2", "guide_question", "question_guide_embedding".
 GUIDE = r"(?:guide|引导)(?:vec(?:tor)?s?|emb(?:edding)?s?|向量)?"
+# "embedding1", "vec_a", "image_embeds", "句子向量".
+VECTORS = r"(?:vec(?:tor)?s?|emb(?:ed(?:ding)?)?s?|features?|向量)"
 NAMES_GUIDE = re.compile(rf"{GUIDE}.*|.+{GUIDE}")
 # A column of texts beside one of these holds what they are, and no second text of a pair.
 CLASS_NAMES = (

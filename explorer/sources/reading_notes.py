@@ -20,6 +20,7 @@ from lossprism.explorer.sources.column_roles import (
     names_class,
     names_instruction,
 )
+from lossprism.explorer.sources.vector_columns import OWN
 
 if TYPE_CHECKING:  # which loads torch
     from lossprism.explorer.runtime.response_types import Json
@@ -29,6 +30,7 @@ LIBRARY_LABELS = ("label", "labels", "score", "scores")
 # Gains of 2^label are infinite in float32 from here on.
 STEEPEST_LABEL = 128
 SHOWN_LINES = 10  # of those that are left out
+VECTORS = tuple(OWN.roles.values())
 _SHOWN = (*POSITIVE_ROLES, "score", *TRIPLET_ROLES, TEACHER, *CLASS_ROLES)
 
 
@@ -91,10 +93,13 @@ def reading_notes(table: ColumnsRead) -> tuple[ReadingNote, ...]:
     """Return notes on the roles of the columns, on the unread ones, on sentence-transformers'
     different reading by position, and on missing values."""
     instructions = tuple(filter(names_instruction, table.unread))
+    of_texts = (name for role, name in table.chosen.items() if role in VECTORS)
+    vectors = [*of_texts] if OWN.serves(table.chosen) else []
     known = (*instructions, *table.without_texts)
     unread = tuple(name for name in table.unread if name not in known)
     named = {
         **{f"reading.{role}": table.serving(role) for role in _SHOWN},
+        "reading.vectors": tuple(vectors),
         "reading.instruction": instructions,
         "reading.without_texts": table.without_texts,
         "reading.unread": unread,
@@ -103,7 +108,8 @@ def reading_notes(table: ColumnsRead) -> tuple[ReadingNote, ...]:
         "reading.unordered_positives": table.positives if table.several_positives else (),
     }
     notes = [ReadingNote(key, {"columns": listed(names)}) for key, names in named.items() if names]
-    ours, theirs = _texts(table), _by_position(table.columns)
+    columns = [name for name in table.columns if name not in vectors]
+    ours, theirs = _texts(table), _by_position(columns)
     if len(theirs) > 1 and theirs[: len(ours)] != ours:
         values = {"first": theirs[0], "second": theirs[1], "columns": listed(ours)}
         notes.append(ReadingNote("reading.by_position", values))

@@ -26,12 +26,12 @@ from lossprism.explorer.sources.column_roles import (
     plain_name,
     teacher_columns,
 )
-from lossprism.explorer.sources.guide_columns import guides_of
-from lossprism.explorer.sources.guide_vectors import Guide
 from lossprism.explorer.sources.label_kinds import Kind, LabelKind, label_kind, numbered_inference
 from lossprism.explorer.sources.pairs import NEGATIVE, POSITIVE
 from lossprism.explorer.sources.reading_notes import ColumnsRead
+from lossprism.explorer.sources.sentence_vectors import SentenceVectors
 from lossprism.explorer.sources.table_parser import Grid, step
+from lossprism.explorer.sources.vector_columns import GUIDES, OWN
 
 # Two sentences, their label, and the teacher's score, NaN for none.
 Pair = tuple[str, str, float, float]
@@ -44,8 +44,8 @@ class RowReader:
     `labelled`: there are scores; `chosen` are the columns that are read, `label_kind` is the
     notation of the scores; `inference`: they are kinds of natural language inference. Of the rows
     so far, `listed` are the roles for which some cell has a list; `several_positives`: some row has
-    more than one; `margins`: a teacher's were those of negatives alone. `guide` has the vectors of
-    a guide, of the rows that were kept.
+    more than one; `margins`: a teacher's were those of negatives alone. `guide` and
+    `vectors` have a guide's vectors and the batch's own, of the rows that were kept.
     """
 
     def __init__(self, grid: Grid, chosen: Mapping[str, int]) -> None:
@@ -71,7 +71,9 @@ class RowReader:
         self.negatives = self._serving("negative")
         taught = self.is_triplet and TEACHER in chosen
         self.taught = teacher_columns(grid.columns, chosen[TEACHER]) if taught else ()
-        self.guide = Guide(grid.columns, guides_of(grid.columns, chosen))
+        self.guide = SentenceVectors(grid.columns, GUIDES.by_text(grid.columns, chosen))
+        own = OWN.by_text(grid.columns, chosen)
+        self.vectors = SentenceVectors(grid.columns, own, needed=True)
         named = {role: grid.columns[position] for role, position in chosen.items()}
         self.chosen = named if self.is_triplet else {**named, "score": named.get("score", NO_SCORE)}
 
@@ -85,7 +87,8 @@ class RowReader:
     def used(self) -> ColumnsRead:
         """Roles of the columns."""
         candidates = (*self.positives, *self.negatives)
-        read = {*self.positions.values(), *candidates, *self.taught, *self.guide.places}
+        read = {*self.positions.values(), *candidates, *self.taught}
+        read |= self.guide.places | self.vectors.places
         texts = {self.positions.get(role) for role in (*POSITIVE_ROLES, *TRIPLET_ROLES)}
         positives, negatives, taught, unread, references = (
             tuple(name for place, name in enumerate(self.names) if place in places)
@@ -116,7 +119,13 @@ class RowReader:
             raise cells
         pairs = self._pairs_in(cells)
         self.guide.read(cells, self._is_list)
+        self.vectors.read(cells, self._is_list)
         return pairs
+
+    def keep(self) -> None:
+        """Keep the vectors of the row that was read last."""
+        self.guide.keep()
+        self.vectors.keep()
 
     def _pairs_in(self, cells: Cells) -> tuple[Pair, ...]:
         if not self.is_triplet:

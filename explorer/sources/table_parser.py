@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,16 +13,17 @@ from functools import cached_property
 from numbers import Real
 from pathlib import PurePath
 
+import numpy as np
+
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources import arrow, parquet
+from lossprism.explorer.sources import array_files, arrow, parquet
 from lossprism.explorer.sources.cells import ID, Cells, is_blank, is_reference, is_score
 from lossprism.explorer.sources.column_roles import (
     is_name,
     listed,
     names_degree,
-    names_guide,
     names_ids,
     names_text,
 )
@@ -46,6 +48,7 @@ from lossprism.explorer.sources.list_and_object_cells import is_written, read_wr
 from lossprism.explorer.sources.nested_rows import flattened
 from lossprism.explorer.sources.record_batches import batch_records
 from lossprism.explorer.sources.table_in_pasted_text import PastedTable, table_in
+from lossprism.explorer.sources.vector_columns import names_own_vectors, names_vectors, text_names
 
 KINDS = {
     ".csv": "CSV",
@@ -60,6 +63,9 @@ KINDS = {
     ".arrows": "Arrow",
     ".feather": "Arrow",
     ".ipc": "Arrow",
+    ".npy": array_files.NUMPY,
+    ".npz": array_files.NUMPY,
+    ".safetensors": array_files.SAFETENSORS,
     ".txt": "text",
     "": "text",
 }
@@ -80,6 +86,7 @@ _SIGNATURES = {
     arrow.FILE: "Arrow",
     arrow.STREAM: "Arrow",
     b"FEA1": "Feather 1",
+    b"\x93NUMPY": array_files.NUMPY,
     b"PK\x03\x04": "zip",
     b"\xd0\xcf\x11\xe0": "Excel",
     b"\x1f\x8b": "gzip",
@@ -90,6 +97,7 @@ _SIGNATURES = {
 
 # The modules of kinds that are no text.
 PACKED = {"Parquet": parquet, "Arrow": arrow}
+ARRAYS = (array_files.NUMPY, array_files.SAFETENSORS)
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,8 @@ class Grid:
     `records(tell)` yields (row, cells or the Problem that made the row unreadable). Rows are
     counted as the user sees them: 1 is the first row below the header. Empty rows are left out but
     counted, so that the numbers agree with an editor's. `tell` hears the progress, and may raise to
-    stop. `left_lines` are the numbers of the lines of pasted text around the table.
+    stop. `left_lines` are the numbers of the lines of pasted text around the table;
+    `has_made_texts`: some texts are only names of vectors, made for these.
     """
 
     columns: tuple[str, ...]
@@ -107,6 +116,7 @@ class Grid:
     header: bool
     encoding: str
     left_lines: tuple[int, ...] = ()
+    has_made_texts: bool = False
 
     @cached_property
     def _sample(self) -> dict[int, list[object]]:
@@ -151,8 +161,8 @@ class Grid:
 
     def may_be_score(self, position: int) -> bool:
         """True if the column may hold scores: anything but text, or a few words that come again and
-        again; not a guide's vectors."""
-        if names_guide(self.columns[position]) and self.is_vectors(position):
+        again; not vectors."""
+        if names_vectors(self.columns[position]) and self.is_vectors(position):
             return False
         if self._mostly(_lists_words, position):
             return False
@@ -229,6 +239,8 @@ def _entries(cell: object) -> Sequence[object]:
 def _begins_vector(cell: object) -> bool:
     if isinstance(cell, str):
         return _VECTOR.match(cell[:80]) is not None
+    if isinstance(cell, np.ndarray):
+        return True
     while isinstance(cell, list) and cell and isinstance(cell[0], list):
         cell = cell[0]
     return isinstance(cell, list) and bool(cell) and isinstance(cell[0], Real | Decimal)
@@ -247,9 +259,11 @@ def step(done: int, total: int) -> None:
 
 def in_turn_to_read(data: bytes) -> AbstractContextManager[None]:
     """Reading what unpacks to much is heavy work; anything else is read after what others ask."""
-    size = len(data)
-    if size <= HEAVY_FILE_BYTES and (kind := _signed(data)) in PACKED:
+    size, kind = len(data), _signed(data)
+    if size <= HEAVY_FILE_BYTES and kind in PACKED:
         size = PACKED[kind].unpacked_bytes(data)
+    elif kind == "zip":
+        size = array_files.unpacked_bytes(data)
     return jobs.in_turn() if size > HEAVY_FILE_BYTES else jobs.in_order(BYTE_SECONDS * size)
 
 
@@ -274,6 +288,7 @@ def read_grid(
     with in_turn_to_read(data):
         known = frozenset(filter(is_name, chosen))
         grid = _unfolded(_grid_of(data, name, header, tell, encoding, known), name, tell)
+        grid = _with_texts(grid)
         if rows and next(grid.records(to_nobody), None) is None:
             raise Problem("file_only_header", columns=listed(grid.columns))
         return grid
@@ -286,6 +301,9 @@ def _grid_of(
     if kind in PACKED:
         columns, records = batch_records(PACKED[kind].batches(data, name), name, kind, tell)
         return Grid(columns, records, header=True, encoding=kind)
+    if kind in ARRAYS:
+        columns, records, is_made = array_files.array_records(data, name, kind)
+        return Grid(columns, records, header=True, encoding=kind, has_made_texts=is_made)
     text, encoding = decode(data, name, encoding)
     if not text.strip():
         raise Problem("file_empty", name=name)
@@ -332,6 +350,24 @@ def _unfolded(grid: Grid, name: str, tell: Tell) -> Grid:
     return Grid(*object_records(entries, name, tell), grid.header, grid.encoding, grid.left_lines)
 
 
+def _with_texts(grid: Grid) -> Grid:
+    """The grid with a column of made texts for each column of vectors, where it has those of pairs
+    and no texts: "image 1", "text 1"."""
+    names, places = grid.columns, range(len(grid.columns))
+    vectors = [at for at in places if names_own_vectors(names[at]) and grid.is_vectors(at)]
+    if len(vectors) < 2 or any(grid.is_text(at, or_reference=True) for at in places):
+        return grid
+    texts = text_names(names, vectors)
+
+    def records(tell: Tell) -> Iterator[Record]:
+        for row, cells in grid.records(tell):
+            made = tuple(f"{text} {row}" for text in texts)
+            yield row, cells if isinstance(cells, Problem) else (*made, *cells)
+
+    whole = (*texts, *names)
+    return dataclasses.replace(grid, columns=whole, records=records, has_made_texts=True)
+
+
 def _kind(data: bytes, name: str) -> str:
     extension = PurePath(name).suffix.lower()
     expected = KINDS.get(extension)
@@ -340,13 +376,17 @@ def _kind(data: bytes, name: str) -> str:
     found = _signed(data)
     if found == "zip" and extension in (".xlsx", ".xlsm", ".ods"):
         found = "Excel"
+    if found == "zip" and extension == ".npz":
+        found = array_files.NUMPY
+    if not found and expected == array_files.SAFETENSORS and data[8:9] == b"{":
+        found = array_files.SAFETENSORS
     if found == "Excel":
         raise Problem("file_is_spreadsheet", name=name)
-    if found in PACKED and expected in (found, "text", None):
+    if found in (*PACKED, *ARRAYS) and expected in (found, "text", None):
         return found
     if found:
         raise Problem("file_not_its_name", name=name, expected=expected or "text", found=found)
-    if expected in PACKED:
+    if expected in (*PACKED, *ARRAYS):
         raise Problem("file_not_packed", name=name, kind=expected)
     return expected or "text"
 

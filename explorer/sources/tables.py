@@ -27,12 +27,13 @@ from lossprism.explorer.runtime.problem import About, Problem, Value
 from lossprism.explorer.sources.cells import is_blank
 from lossprism.explorer.sources.column_roles import choose_columns
 from lossprism.explorer.sources.delimited import Record
-from lossprism.explorer.sources.guide_columns import GUIDE_ROLES, guide_columns, guides_chosen
+from lossprism.explorer.sources.encoders.own_vectors import store
 from lossprism.explorer.sources.local_files import content_of_table
 from lossprism.explorer.sources.pairs import Pairs, distinct, given_by
 from lossprism.explorer.sources.reading_notes import ColumnsRead
 from lossprism.explorer.sources.row_reader import Pair, RowReader
 from lossprism.explorer.sources.table_parser import Grid, in_turn_to_read, read_grid, step
+from lossprism.explorer.sources.vector_columns import GUIDES, KINDS, OWN, VECTOR_ROLES
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
 
@@ -63,9 +64,10 @@ class Table(ColumnsRead):
     none); or anchor, positive, negative, whose rows give a pair (anchor, positive, 1) and for each
     negative a pair (anchor, negative, 0). Both have teacher where there is one: for a triplet a
     number or a list of them, one for each candidate, the positive first, or, for one positive, the
-    teacher's margins over each negative. Where they are read, the roles of `guide_columns.GUIDES`
-    have a guide's vectors of the texts. `brings_guide`: there are columns of such, read or not;
-    `vectors` are those `unread` ones that may hold some. `total` counts the rows that are not
+    teacher's margins over each negative. Where they are read, the roles of `vector_columns.KINDS`
+    have the vectors of the texts, or a guide's. `brings_guide`: a guide's are there, read or not;
+    `vectors` are those `unread` ones that may hold some. `own_vectors` names the encoder of the
+    texts' own, once they are stored (`with_stored_vectors`). `total` counts the rows that are not
     empty; `limited`: there were more pairs than requested; `encoding` is that of the bytes (one of
     `encodings.ENCODINGS`, "Parquet", "Arrow", or "" for a typed table). `left_out` counts the
     unusable rows; the first of them, up to SKIPPED_ROWS, are in `skipped`. `inference`: the labels
@@ -81,6 +83,7 @@ class Table(ColumnsRead):
     inference: bool = False
     vectors: tuple[str, ...] = ()
     brings_guide: bool = False
+    own_vectors: str = ""
 
     @property
     def highest_label(self) -> float:
@@ -146,30 +149,47 @@ def read_table(
     most: int = EXPLORED_PAIRS,
     seed: int | None = None,
     encoding: str = "",
-    guided: bool = False,
+    with_vectors: bool = False,
 ) -> Table:
-    """Read the same from the bytes of a file. With `guided`, a guide's vectors of the first pairs,
-    and of no random sample, are read; `columns` may then name their columns too, by the roles of
-    `guide_columns.GUIDES`."""
+    """Read the same from the bytes of a file. `with_vectors`: of the first pairs, and of no random
+    sample, the vectors of their texts are read, and a guide's; `columns` may then name their
+    columns too, by the roles of `vector_columns.KINDS`."""
     name = whole_letters(name)
     if len(data) > FILE_BYTES:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
     with in_turn_to_read(data):
         grid = read_grid(data, name, header, encoding=encoding, chosen=(columns or {}).values())
         grid.check_texts()
-        guide_roles = columns if guided else None
-        taken = set(guides_chosen(grid.columns, guide_roles).values())
+        if grid.has_made_texts and not with_vectors:
+            raise Problem("vectors_no_texts", name=name)
+        vector_roles = columns if with_vectors else None
+        if with_vectors and columns is not None:
+            columns = {role: name for role, name in columns.items() if role not in VECTOR_ROLES}
+        taken = {at for kind in KINDS for at in kind.chosen(grid.columns, vector_roles).values()}
         tests = (
             lambda place, *how, test=test: place not in taken and test(place, *how)
             for test in (grid.is_score, grid.is_text, grid.may_be_score)
         )
-        if guided and columns is not None:
-            columns = {role: name for role, name in columns.items() if role not in GUIDE_ROLES}
         chosen = choose_columns(grid.columns, columns, *tests)
-        guides = guide_columns(grid.columns, chosen, guide_roles, grid.is_vectors)
-        found = _table(grid, {**chosen, **guides} if guided else chosen, most, seed)
+        guides, own = (
+            kind.columns(grid.columns, chosen, vector_roles, grid.is_vectors)
+            for kind in (GUIDES, OWN)
+        )
+        read = {**chosen, **guides, **own} if with_vectors else chosen
+        found = _table(grid, read, most, seed)
         vectors = (n for n in found.unread if grid.is_vectors(grid.columns.index(n)))
         return dataclasses.replace(found, vectors=tuple(vectors), brings_guide=bool(guides))
+
+
+def with_stored_vectors(table: Table, name: str) -> Table:
+    """Store the vectors that a table has of its texts, and name their encoder.
+
+    Raises Problem where they are more than may be uploaded.
+    """
+    pairs = table.pairs
+    if pairs.vectors is None or np.isnan(pairs.vectors).any():  # then an encoder reads all texts
+        return table
+    return dataclasses.replace(table, own_vectors=store(name, pairs.sentences, pairs.vectors))
 
 
 def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -> Table:
@@ -191,7 +211,7 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
         longest = max(longest, len(pairs))
         if len(kept) < most:
             kept.append(pairs)
-            read.guide.keep()
+            read.keep()
     rows = most // max(longest, 1)
     if usable > rows and seed is not None:
         kept = _sample(grid, read, usable, rows, seed)
@@ -238,6 +258,7 @@ def _pairs(rows: Sequence[Sequence[Pair]], read: RowReader) -> Pairs:
     several = len(pairs) > len(rows)
     return Pairs(
         guide=read.guide.of(distinct(first, second)),
+        vectors=read.vectors.of(distinct(first, second)),
         first=first,
         second=second,
         labels=labels,

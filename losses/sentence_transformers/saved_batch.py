@@ -21,6 +21,8 @@ from torch import Tensor
 VERSION = 1
 FILE_NAME = "step-{:08d}.safetensors"
 HEAD = "prism"
+LENGTH_BYTES = 8  # of the header's length, which a file begins with
+MAX_HEADER_BYTES = 100_000_000  # that safetensors reads
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,25 @@ def _without_tensors(batch: SavedBatch) -> SavedBatch:
 def saved_batch_paths(folder: Path) -> list[Path]:
     """Return the files of saved batches, in step order."""
     return sorted(folder.glob("step-*.safetensors"))
+
+
+def is_complete(path: Path) -> bool:
+    """Return whether a file is as long as its header says: a folder that is synced from another
+    machine has files that are still being written. Raises OSError if unreadable."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        header = int.from_bytes(file.read(LENGTH_BYTES), "little")
+        if header > MAX_HEADER_BYTES:
+            return True  # it is no file of tensors: reading says so
+        text = file.read(header)
+    if not header or len(text) < header:
+        return False
+    try:
+        tensors = json.loads(text)
+        ends = [one["data_offsets"][1] for name, one in tensors.items() if name != "__metadata__"]
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+        return True  # it is damaged: reading says how
+    return size >= LENGTH_BYTES + header + max(ends, default=0)
 
 
 def step_of(path: Path) -> int:

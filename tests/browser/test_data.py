@@ -443,7 +443,7 @@ def test_a_file_brings_a_guide(page: Page) -> None:
     choices.nth(1).select_option("answer")
     with redrawn(page):
         choices.nth(2).select_option("none")
-    expect(choices).to_have_count(6)
+    expect(choices).to_have_count(8)
     choices.nth(4).select_option("u")
     choices.nth(5).select_option("v")
     expect(page.locator(PROBLEM)).to_contain_text("1 of 4 pairs lacks its vectors")

@@ -193,7 +193,7 @@ def _doctor_pairs(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> int
     options = {"most_tokens": chosen.tokens, "margin": chosen.margin}
     found = examine(read.profile, spec, chosen.batch, **options)
     seen = encoded = None
-    if chosen.encoder:
+    if chosen.encoder or read.profile.own_vectors:
         seen = look(read.profile, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
         encoded = encoded_answer(read, seen, spec, chosen.batch, language)
     wrote = _write_clean(read, spec.by_threshold, chosen)

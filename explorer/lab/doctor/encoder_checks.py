@@ -43,6 +43,7 @@ from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.number_format import display_number, percent, whole_percent
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.encoders.embedded import EMBEDDED, is_embedded
+from lossprism.explorer.sources.encoders.own_vectors import file_of, in_place_of
 from lossprism.losses import LossSpec
 
 NEAR = 0.95  # cosine from which on two different texts are near-duplicates
@@ -144,7 +145,8 @@ def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen
 
     Raises Problem where there is no such encoder.
     """
-    name, places = called(encoder), picked(profile, max_pairs)
+    name = in_place_of(called(encoder), profile.own_vectors)
+    places = picked(profile, max_pairs)
     model = locate(name)
     first, second = (
         [side[int(place)] for place in places]
@@ -170,7 +172,7 @@ def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen
         correlation = spearman(labels, found.cosines)
         usual = disagreement(contradicted, correlation, lambda *far: report("judging", *far))
     return Seen(
-        encoder=name,
+        encoder=file_of(name),
         places=places,
         cosines=found.cosines,
         near=near.partners,

@@ -15,6 +15,8 @@ from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, TRAINED_PAIRS
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.sources.cells import INFERENCE_WORDS
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.encoders.own_vectors import is_own
 from lossprism.losses import LOSSES
 from lossprism.losses.labels import UNIT
 
@@ -53,6 +55,8 @@ def _begun(scenario: Scenario, letters: int | None) -> Scenario | None:
     if letters is None:
         return scenario
     data = scenario.data
+    if is_own(data.encoder):  # which knows whole texts only
+        return None
     texts = {text for row in data.rows for text in row[:2]}
     cut = {one: one if len(one) <= letters else f"{one[:letters].rstrip()} …" for one in texts}
     if len(set(cut.values())) < len(texts):
@@ -169,7 +173,7 @@ def _scenario(profile: Profile, places: list[int], loss: str) -> Scenario:
         (columns.first[at], columns.second[at], label)
         for at, label in zip(places, label_texts, strict=True)
     )
-    data = Data(source="table", rows=rows)
+    data = Data(source="table", rows=rows, encoder=profile.own_vectors or EMBEDDED)
     if columns.teacher is not None:
         scores = ((rows[i], columns.teacher[at]) for i, at in enumerate(places))
         teacher = tuple(

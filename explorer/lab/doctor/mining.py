@@ -26,6 +26,7 @@ from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Whole
 from lossprism.explorer.sources.encoders import locate
+from lossprism.explorer.sources.encoders.own_vectors import in_place_of
 
 EACH, USUAL_EACH = (1, 10), 1  # negatives of a query
 MARGIN, USUAL_MARGIN = (0.0, 0.9), 0.05  # of a positive's own cosine, by which one stays below it
@@ -92,7 +93,7 @@ def mine(
     found = encoded(
         first,
         second,
-        locate(called(encoder)),
+        locate(in_place_of(called(encoder), profile.own_vectors)),
         lambda *far: report("encoding", *far),
         with_vectors=True,
     )

@@ -117,6 +117,11 @@ class Profile:
         return self.columns.labelled
 
     @property
+    def own_vectors(self) -> str:
+        """The encoder of the vectors that came with the texts, "" for none."""
+        return getattr(self.columns, "own_vectors", "")
+
+    @property
     def label_column(self) -> str:
         """Name of the column of labels, "score" where it has none."""
         return self._named("score") or "score"

@@ -26,10 +26,12 @@ from lossprism.explorer.sources.column_roles import (
     listed,
     plain_name,
 )
+from lossprism.explorer.sources.encoders.own_vectors import store
 from lossprism.explorer.sources.reading_notes import ColumnsRead
 from lossprism.explorer.sources.row_reader import RowReader
 from lossprism.explorer.sources.table_parser import Grid, read_grid
 from lossprism.explorer.sources.tables import check_share
+from lossprism.explorer.sources.vector_columns import OWN, VECTOR_ROLES
 
 # A first and a second sentence, the label, the teacher's score, the similarity.
 Read = tuple[str, str, float, float, float]
@@ -61,7 +63,8 @@ class FilePairs(ColumnsRead):
     requested. `skipped` holds the number of unusable rows, and the first of them with their
     reasons. `inference`: the labels are kinds of natural language inference. `listed` are the roles
     for which some cell has a list. `margins`: a teacher's scores are those of the negatives alone:
-    `teacher` has 0 for the positive then, and less for them.
+    `teacher` has 0 for the positive then, and less for them. `own_vectors` names the encoder of the
+    vectors that the file has of its texts, "" for none.
     """
 
     first: Texts | Numbered
@@ -79,6 +82,7 @@ class FilePairs(ColumnsRead):
     inference: bool = False
     listed: frozenset[str] = frozenset()
     margins: bool = False
+    own_vectors: str = ""
 
     @property
     def highest_label(self) -> float:
@@ -118,9 +122,12 @@ def read_pairs(
     }
     if not requested.get("similarity"):
         grid.check_texts()
+    vector_roles = {role: requested.pop(role) for role in [*requested] if role in VECTOR_ROLES}
     chosen = {
         role: at for role, at in _choose(grid, requested).items() if taught or role != TEACHER
     }
+    if "similarity" not in chosen:
+        chosen |= OWN.columns(grid.columns, chosen, vector_roles, grid.is_vectors)
     read = RowReader(grid, chosen)
     first, second = Texts(), Texts()
     labels, scores, teacher, rows = array("d"), array("d"), array("d"), array("Q")
@@ -138,6 +145,7 @@ def read_pairs(
                 problems.append((row, problem.with_traceback(None)))
             check_share(count, total - count, problems[0][0])
             continue
+        read.keep()
         for one, other, label, taught_score, score in pairs:
             first.append(one)
             second.append(other)
@@ -164,6 +172,7 @@ def read_pairs(
         read.inference,
         frozenset(read.listed),
         read.margins,
+        store(name, *read.vectors.every()) if read.vectors.places else "",
         **vars(read.used),
     )
 

@@ -149,7 +149,7 @@ def doctor_data(
         seen = mined = None
         if negatives:
             mined = _mined(read, name, many, negatives, mine_margin)
-        if name:
+        if name or read.profile.own_vectors:
             looked = look(read.profile, name, many, jobs.step)
             seen = encoded_answer(read, looked, spec, size, language)
         return data_answer(read, found, suitable, language, seen, loss, mined)

@@ -22,9 +22,10 @@ from lossprism.explorer.runtime.validation import label_range as read_label_rang
 from lossprism.explorer.runtime.visitors import as_visitor, is_key
 from lossprism.explorer.sources.cells import read_score, read_sentence, shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.sources.guide_vectors import Guided, packed
+from lossprism.explorer.sources.encoders.own_vectors import in_place_of
 from lossprism.explorer.sources.reading_notes import reading_notes
-from lossprism.explorer.sources.tables import read_table
+from lossprism.explorer.sources.sentence_vectors import Guided, packed
+from lossprism.explorer.sources.tables import read_table, with_stored_vectors
 
 # (first sentence, second sentence, label or teacher's score as text), one for each pair.
 Rows = tuple[tuple[str, str, str], ...]
@@ -32,12 +33,13 @@ Rows = tuple[tuple[str, str, str], ...]
 
 class Sent(NamedTuple):
     """Pairs, the teacher's scores of some, whether they came as triplets, a guide's vectors of some
-    sentences, and the roles of a table's columns."""
+    sentences, the encoder of the table's own vectors, and the roles of a table's columns."""
 
     rows: Rows
     taught: Rows = ()
     triplets: bool = False
     guided: tuple[Guided, ...] = ()
+    own_vectors: str = ""
     reading: tuple[str, ...] = ()
 
 
@@ -93,7 +95,7 @@ def table_of(
         rows=rows,
         teacher=tuple((first, second, one) for (first, second, _), one in by_list) or sent.taught,
         guided=sent.guided,
-        encoder=read_text("encoder", encoder),
+        encoder=in_place_of(read_text("encoder", encoder), sent.own_vectors),
         guide=read_text("guide", guide).strip(),
         teacher_model=read_text("teacher", teacher).strip(),
     )
@@ -152,7 +154,9 @@ def _rows_of_table(name: str, limit: int, table: object, columns: object) -> Sen
             raise Problem("api_table", value=shortened(table, write=repr))
         table = json.dumps(table, ensure_ascii=False, allow_nan=True)
     content = table.encode("utf-8", "replace")
-    read = read_table(content, "table", columns=columns_of(columns), most=LARGE_PAIRS, guided=True)
+    read = read_table(
+        content, "table", columns=columns_of(columns), most=LARGE_PAIRS, with_vectors=True
+    )
     if read.skipped:
         row, problem = read.skipped[0].row, read.skipped[0].problem
         raise Problem("api_table_row", row=row, reason=str(problem))
@@ -164,7 +168,8 @@ def _rows_of_table(name: str, limit: int, table: object, columns: object) -> Sen
     pairs = read.pairs
     vectors = packed(pairs.sentences, pairs.guide)
     reading = tuple(note.written() for note in reading_notes(read))
-    return Sent(pairs.rows, pairs.taught_rows, "anchor" in read.chosen, vectors, reading)
+    own = with_stored_vectors(read, "table").own_vectors
+    return Sent(pairs.rows, pairs.taught_rows, "anchor" in read.chosen, vectors, own, reading)
 
 
 def rules_of(

@@ -4,7 +4,7 @@ import { group, h } from "./preact_view.js";
 import { say } from "./words.js";
 
 const NO_SCORE = "none"; // in place of a column: for the score, all pairs are positives
-const OPTIONAL = ["score", "teacher", "guide"]; // what a file may do without; a guide has a role for each text
+const OPTIONAL = ["score", "teacher", "guide", "vectors"]; // what a file may do without; the last two have a role for each text
 
 /**
  * `roles` are the columns in force by role, "" where one is yet to be chosen; with `none`, its title, where no column

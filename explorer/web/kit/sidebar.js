@@ -8,7 +8,7 @@ import { pageData } from "./page_data.js";
 import { labelled, numberField, parameterField } from "./sidebar_fields.js";
 import { language, say, titleOf } from "./words.js";
 
-const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet,.pq,.arrow,.feather,.ipc";
+const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet,.pq,.arrow,.feather,.ipc,.npz,.npy,.safetensors";
 
 /** @typedef {import("../wire").StateEntry} Entry */
 /** @typedef {{ label: string, losses: string[][] }} Group losses by name and title */

@@ -6,10 +6,13 @@ import json
 import math
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+import torch
 from playwright.sync_api import Page, expect
 
+from lossprism.losses.sentence_transformers.saved_batch import SavedBatch, write
 from tests.browser.doctor.test_number import opened
 from tests.browser.serving import Server
 
@@ -113,3 +116,35 @@ def test_what_is_pasted_finds_its_check_and_its_link_opens_it(
     expect(page.locator(f"{MAIN} .lp-problem")).to_contain_text("damaged")
     expect(about).not_to_contain_text("49 values")
     expect(page.locator(f"{MAIN} .lp-run-plot").first).to_be_hidden()
+
+
+def saved(step: int) -> SavedBatch:
+    drawn = torch.Generator().manual_seed(step)
+    columns = tuple(torch.randn(4, 3, generator=drawn) for _ in range(2))
+    about = {"texts": None, "called": "CoSENTLoss", "value": 1.0, "rows": 4}
+    return SavedBatch(step, columns, None, torch.ones(4), **about)
+
+
+def test_the_folder_of_a_running_training_is_followed(
+    new_page: Callable[..., Page], server: Server, tmp_path: Path
+) -> None:
+    """A batch that arrives in pieces, as through a synced folder, is listed once it is whole."""
+    folder, elsewhere = tmp_path / "prism", tmp_path / "elsewhere"
+    write(folder, saved(1))
+    content = write(elsewhere, saved(50)).read_bytes()
+    page = opened(new_page(), server.address)
+    page.get_by_role("tab", name="Check a run").click()
+    page.select_option("#lp-doctor-by", "kept")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.fill("#lp-doctor-folder", str(folder))
+    page.click("#lp-doctor-kept")
+    batches = page.locator(f"{MAIN} .lp-kept li")
+    expect(batches).to_have_count(1)
+    growing = folder / "step-00000050.safetensors"
+    growing.write_bytes(content[: len(content) // 2])
+    expect(page.locator(MAIN)).to_contain_text("1 further file is still being written")
+    expect(batches).to_have_count(1)
+    growing.write_bytes(content)
+    expect(batches).to_have_count(2)
+    expect(batches.last).to_have_attribute("data-step", "50")
+    expect(page.locator(MAIN)).not_to_contain_text("still being written")

@@ -12,7 +12,8 @@ from sentence_transformers.sentence_transformer import losses as bi
 
 import lossprism.losses.sentence_transformers as adapter
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.lab.saved_batches import open_saved_batches
+from lossprism.explorer.lab import saved_batches
+from lossprism.explorer.lab.saved_batches import files_in, open_saved_batches
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime.deployment_policy import HOSTED
 from lossprism.explorer.sources.encoders import encode, locate
@@ -124,6 +125,35 @@ def test_of_a_larger_batch_the_first_rows_are_told(tmp_path):
     write(tmp_path, replace(made(4), rows=900))
     (opened,) = open_saved_batches(str(tmp_path))
     assert pattern_of("kept.part", rows=900, count=4).fullmatch(opened.written())
+
+
+def test_a_file_that_is_still_being_written_is_waited_for(tmp_path):
+    """As in a folder that is synced from another machine, which may write in place."""
+    whole = write(tmp_path / "there", made(4, texts=(("a", "b", "c", "d"), ("e", "f", "g", "h"))))
+    here = tmp_path / "here"
+    here.mkdir()
+    write(here, replace(made(2), step=3))
+    content, growing = whole.read_bytes(), here / whole.name
+    for size in (0, 5, 40, len(content) // 2, len(content) - 1):
+        growing.write_bytes(content[:size])
+        files = files_in(str(here))
+        assert (len(files.complete), files.unfinished) == (1, 1)
+        assert [one.batch.step for one in open_saved_batches(str(here))] == [3]
+    growing.write_bytes(content)
+    assert files_in(str(here)).unfinished == 0
+    assert [one.batch.step for one in open_saved_batches(str(here))] == [3, 7]
+
+
+def test_a_growing_folder_explores_each_batch_once(tmp_path, monkeypatch):
+    explored = []
+    plain = saved_batches.explore
+    monkeypatch.setattr(
+        saved_batches, "explore", lambda scenario: explored.append(scenario) or plain(scenario)
+    )
+    for step in range(3):
+        write(tmp_path, replace(made(2), step=step))
+        assert len(open_saved_batches(str(tmp_path))) == step + 1
+        assert len(explored) == step + 1
 
 
 def test_what_is_not_there_gets_a_sentence(tmp_path, monkeypatch):

@@ -23,10 +23,10 @@ from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import encoders
-from lossprism.explorer.sources.guide_columns import GUIDE_ROLES
-from lossprism.explorer.sources.guide_vectors import guide_of, packed
+from lossprism.explorer.sources.sentence_vectors import guide_of, packed
 from lossprism.explorer.sources.tables import read_file, read_table
 from lossprism.explorer.sources.textbook import load_example
+from lossprism.explorer.sources.vector_columns import GUIDES
 from tests.sentences import pattern_of, raises_problem
 
 PAIR = {"sentence1": "a cat", "sentence2": "a kitten", "score": 1}
@@ -38,7 +38,7 @@ def written(*rows) -> bytes:
 
 
 def guided(*rows, columns=None):
-    return read_table(written(*rows), "x.jsonl", columns=columns, guided=True)
+    return read_table(written(*rows), "x.jsonl", columns=columns, with_vectors=True)
 
 
 def of_sentence(table, sentence):
@@ -74,7 +74,7 @@ def test_a_guides_columns_are_known_by_their_names(one, other):
 @pytest.mark.parametrize("name", ["guide1", "vector"])
 def test_one_column_guides_nobody_but_may_be_chosen(name):
     table = guided({**PAIR, name: [1, 2]})
-    assert not set(GUIDE_ROLES) & set(table.chosen)
+    assert not set(GUIDES.roles.values()) & set(table.chosen)
     assert (table.pairs.guide, table.vectors, table.brings_guide) == (None, (name,), False)
     chosen = guided({**PAIR, name: [1, 2]}, columns={"guide_first": name})
     assert of_sentence(chosen, "a cat") == [1, 2]
@@ -126,7 +126,7 @@ def test_vectors_are_written_as_text(end):
     rows = [["question", "answer", "question_guide", "answer_guide"]]
     rows += [[f"why {k}?", f"so, {k}", f"[0.5, {k}]", f"[{k}, -1e-3]"] for k in range(9)]
     text = "\n".join(mark.join(f'"{cell}"' for cell in row) for row in rows)
-    table = read_table(text.encode(), f"x.{end}", guided=True)
+    table = read_table(text.encode(), f"x.{end}", with_vectors=True)
     assert not table.pairs.labelled
     assert of_sentence(table, "why 3?") == [0.5, 3]
     np.testing.assert_allclose(of_sentence(table, "so, 3"), [3, -1e-3])
@@ -147,7 +147,7 @@ def test_vectors_of_parquet(kind):
     vectors = {name: pyarrow.array(rows, kind) for name, rows in given.items()}
     held = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table(columns | vectors), held)
-    table = read_table(held.getvalue(), "x.parquet", guided=True)
+    table = read_table(held.getvalue(), "x.parquet", with_vectors=True)
     assert [of_sentence(table, text) for text in "abc"] == [[1, 2], [3, 4], [5, 6]]
     assert np.isnan(of_sentence(table, "d")).all()
 
@@ -157,7 +157,7 @@ def test_lists_of_vectors_of_parquet():
     given = {"guide_query": [[1.0, 2.0]], "guide_docs": [[[3.0, 4.0], [5.0, 6.0]]]}
     held = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table(columns | given), held)
-    table = read_table(held.getvalue(), "x.parquet", guided=True)
+    table = read_table(held.getvalue(), "x.parquet", with_vectors=True)
     assert [of_sentence(table, text) for text in "qxy"] == [[1, 2], [3, 4], [5, 6]]
 
 
@@ -208,7 +208,7 @@ def test_what_is_no_vector_is_said_with_its_row_and_column():
         table = guided(fine, {**OTHER, "guide1": [5, 6], "guide2": cell}, {**fine, "score": 0.5})
         (skipped,) = table.skipped
         assert skipped.row == 2
-        said = pattern_of(f"problem.guide_{key}", column="guide2", **values)
+        said = pattern_of(f"problem.vector_{key}", column="guide2", **values)
         assert said.fullmatch(str(skipped.problem)), str(skipped.problem)
         assert len(table.pairs) == 2
         assert table.pairs.sentences == ("a cat", "a kitten")  # nothing is left of the row
@@ -220,11 +220,11 @@ def test_a_sentence_has_one_vector():
     far = {**near, "sentence2": "toast", "guide1": [2, 2]}
     table = guided({**PAIR, "guide1": [1, 2], "guide2": [3, 4]}, near, far)
     (skipped,) = table.skipped
-    assert (skipped.row, skipped.problem.key) == (3, "problem.guide_differs")
+    assert (skipped.row, skipped.problem.key) == (3, "problem.vector_differs")
     assert "“a cat”" in str(skipped.problem)
     assert of_sentence(table, "a cat") == [1, 2]
     twice = {**PAIR, "sentence2": "a cat", "guide1": [1, 2], "guide2": [3, 4]}
-    assert guided(twice, PAIR).skipped[0].problem.key == "problem.guide_differs"
+    assert guided(twice, PAIR).skipped[0].problem.key == "problem.vector_differs"
 
 
 def test_what_lies_in_rows_beyond_the_first_pairs_is_not_kept():
@@ -232,7 +232,7 @@ def test_what_lies_in_rows_beyond_the_first_pairs_is_not_kept():
         {"sentence1": f"a {k}", "sentence2": f"b {k}", "score": 0, "guide1": [k + 1], "guide2": [1]}
         for k in range(9)
     ]
-    table = read_table(written(*rows), "x.jsonl", most=2, guided=True)
+    table = read_table(written(*rows), "x.jsonl", most=2, with_vectors=True)
     assert table.limited
     assert table.pairs.guide.tolist() == [[1], [1], [2], [1]]
 

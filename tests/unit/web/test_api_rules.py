@@ -150,8 +150,8 @@ def test_a_table_brings_a_guide():
     known = [{{"u": "guide1", "v": "guide2"}.get(n, n): row[n] for n in row} for row in near]
     assert api.compute_loss("gist", table=known, encoder="all apart")["loss"] == kept
     for bad, key, values in (
-        ([1], "guide_width", {"column": "v", "width": 1}),
-        ("x", "guide_not_a_vector", {"column": "v", "value": "x"}),
+        ([1], "vector_width", {"column": "v", "width": 1}),
+        ("x", "vector_not_a_vector", {"column": "v", "value": "x"}),
     ):
         with raises_problem("api_table_row", row=2) as refused:
             api.compute_loss("gist", table=[near[0], {**near[1], "v": bad}], **asked)

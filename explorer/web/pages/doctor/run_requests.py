@@ -160,9 +160,11 @@ class ListedBatch:
 
 @dataclass(frozen=True)
 class KeptBatches:
-    """The batches that PrismCallback kept in a folder, by step."""
+    """The batches that PrismCallback kept in a folder, by step, and the number of files that are
+    still being written."""
 
     batches: list[ListedBatch]
+    unfinished: int
 
 
 def _saved_batches(request: Json) -> KeptBatches | Working:
@@ -171,10 +173,12 @@ def _saved_batches(request: Json) -> KeptBatches | Working:
     language = language_of(request.get("language"))
     folder = _folder_in(request)
 
-    def answer(opened: list[SavedBatchScenario]) -> KeptBatches:
-        return KeptBatches([_batch(one, language) for one in opened])
+    files = files_in(folder)
 
-    there = tuple(path.name for path in files_in(folder))  # a training adds more
+    def answer(opened: list[SavedBatchScenario]) -> KeptBatches:
+        return KeptBatches([_batch(one, language) for one in opened], files.unfinished)
+
+    there = tuple(path.name for path in files.complete)  # a training adds more
     job = _listed.start((folder, there), lambda report: open_saved_batches(folder, report))
     return answer_when_done(job, answer)
 

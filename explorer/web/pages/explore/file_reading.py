@@ -24,11 +24,11 @@ from lossprism.explorer.sources import tables
 from lossprism.explorer.sources.column_roles import NO_SCORE, TEACHER
 from lossprism.explorer.sources.drawn_batches import RANGES, Draw, batch_rows, drawn, epoch_of
 from lossprism.explorer.sources.encodings import offered, previews
-from lossprism.explorer.sources.guide_columns import GUIDES
-from lossprism.explorer.sources.guide_vectors import Guided, packed
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
+from lossprism.explorer.sources.sentence_vectors import Guided, packed
 from lossprism.explorer.sources.table_parser import read_grid
+from lossprism.explorer.sources.vector_columns import GUIDES, OWN
 from lossprism.losses.labels import label_range_of
 
 # What is drawn from a file that is too large to be shown whole, before anything is chosen.
@@ -39,7 +39,8 @@ HELD = 3
 
 @dataclass(frozen=True)
 class FileRead:
-    """The pairs that are used of a file, and how it was read; `file` is its digest, `encodings` as
+    """The pairs that are used of a file, and how it was read; `file` is its digest, `own_vectors`
+    names the encoder of the vectors that it has of its texts, "" for none; `encodings` as
     `LargeFile` has them."""
 
     name: str
@@ -47,6 +48,7 @@ class FileRead:
     rows: tuple[tuple[str, str, str], ...]
     teacher: tuple[tuple[str, str, str], ...]
     guided: tuple[Guided, ...]
+    own_vectors: str
     reading: Reading
     columns: tuple[str, ...]
     chosen: dict[str, str]
@@ -109,6 +111,7 @@ def read_file(request: Any) -> FileRead | FileUndecided | SendFile:
         rows=batch.rows,
         teacher=batch.taught_rows,
         guided=packed(batch.sentences, batch.guide),
+        own_vectors=table.own_vectors,
         reading=_reading(table, draw),
         columns=table.columns,
         chosen=_offered(table),
@@ -120,13 +123,17 @@ def read_file(request: Any) -> FileRead | FileUndecided | SendFile:
 
 
 def _offered(table: tables.Table) -> dict[str, str]:
-    """The columns that are read, and that a teacher's may be chosen, or those of a guide where
-    columns may hold its vectors."""
+    """The columns that are read, and that a teacher's may be chosen, or those of vectors and of a
+    guide's where columns may hold such."""
     chosen = table.chosen
-    guides = [guide for role, guide in GUIDES.items() if role in chosen]
+    guides, own = (
+        [mine for role, mine in kind.roles.items() if role in chosen] for kind in (GUIDES, OWN)
+    )
     if not table.vectors and not table.brings_guide:
         guides = []
-    further = {role: chosen.get(role, NO_SCORE) for role in (TEACHER, *guides)}
+    if not table.vectors and not table.own_vectors:
+        own = []
+    further = {role: chosen.get(role, NO_SCORE) for role in (TEACHER, *guides, *own)}
     return {role: name for role, name in chosen.items() if role not in further} | further
 
 
@@ -212,11 +219,11 @@ def _whole(
         header=header,
         most=TRAINED_PAIRS,
         encoding=encoding,
-        guided=True,
+        with_vectors=True,
     )
     ends = label_range_of(table.pairs.labels) if len(table.pairs) else None
     pairs = dataclasses.replace(table.pairs, label_range=ends)
-    return dataclasses.replace(table, pairs=pairs)
+    return tables.with_stored_vectors(dataclasses.replace(table, pairs=pairs), name)
 
 
 def _draw_in(request: Mapping[str, Any], pairs: Pairs) -> Draw:

@@ -61,6 +61,7 @@ from lossprism.explorer.runtime.validation import (
 from lossprism.explorer.runtime.visitors import visitor
 from lossprism.explorer.sources.column_roles import CHOOSE_COLUMNS
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
+from lossprism.explorer.sources.encoders.own_vectors import in_place_of
 from lossprism.explorer.sources.pairs import Correction
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web.page_requests import Made, Nothing, Working, answer_when_done, served
@@ -278,16 +279,17 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
         return dataclasses.replace(batch, rows=read.rows, threshold=read.threshold)
     if isinstance(read.first, Numbered):
         raise Problem("no_vectors")
+    encoder = in_place_of(source.encoder, read.own_vectors)
     found = encoded(
         read.first,
         read.second,
-        locate(source.encoder),
+        locate(encoder),
         lambda done, total: report("encoding", done, total),
         with_vectors=asked.wanted == "vectors",
     )
     scores = found.angles if asked.wanted == "angles" else found.cosines
     batch = in_order(read.labels, scores, read.first, read.second, found.vectors)
-    more = {"encoder": source.encoder, "rows": read.rows, "threshold": read.threshold}
+    more = {"encoder": encoder, "rows": read.rows, "threshold": read.threshold}
     return dataclasses.replace(batch, **more)
 
 

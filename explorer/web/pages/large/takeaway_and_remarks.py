@@ -21,6 +21,7 @@ from lossprism.explorer.runtime.jobs import Job, Jobs, Report, within
 from lossprism.explorer.runtime.number_format import json_number
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import one_of
+from lossprism.explorer.sources.encoders.own_vectors import file_of
 from lossprism.explorer.web.page_requests import (
     Working,
     answer_when_done,
@@ -154,7 +155,7 @@ def _origin(asked: Asked, opened: LargeSession, language: str) -> str:
         whence = say(language, "figure_text.data_file", count=count, name=name)
     else:
         whence = say(language, "figure_text.data_explore", count=count)
-    encoder = clipped(batch.encoder, 300, 12.5)
+    encoder = clipped(file_of(batch.encoder), 300, 12.5)
     by = say(language, "ui.encoder_now", name=encoder) if encoder else ""
     changed = len(source.corrections)
     more = say(language, "figure_text.corrected", count=changed) if changed else ""

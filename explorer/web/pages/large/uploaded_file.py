@@ -32,7 +32,8 @@ class HandedIn(Sparse):
 @dataclass(frozen=True)
 class LargeFile:
     """Interpretation of a file: its columns, those in use, and skipped rows; the encoding ("" if
-    unclear), and the possible ones, best first, each with its reading of the first words."""
+    unclear), and the possible ones, best first, each with its reading of the first words;
+    `own_vectors` names the encoder of the vectors that it has of its texts, "" for none."""
 
     encoding: str
     encodings: list[tuple[str, str]]
@@ -47,6 +48,7 @@ class LargeFile:
     notes: tuple[ReadingNote, ...]
     skipped: int
     reasons: list[SkippedRow]
+    own_vectors: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def described(read: FilePairs, content: Content, encoding: str) -> LargeFile:
         notes=reading_notes(read),
         skipped=count,
         reasons=[SkippedRow.of(row, problem) for row, problem in skipped],
+        own_vectors=read.own_vectors,
     )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 
-from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.variation_over_batches import COUNT
 from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
@@ -322,11 +325,13 @@ def test_columns_that_may_hold_a_guides_vectors_are_offered():
     content = guided(4, named=False)
     answer = read("vectors.jsonl", content)
     assert answer["guided"] == []
-    assert list(answer["chosen"])[3:] == ["teacher", "guide_first", "guide_second"]
+    guides, own = ([f"{kind}_first", f"{kind}_second"] for kind in ("guide", "vectors"))
+    assert list(answer["chosen"])[3:] == ["teacher", *guides, *own]
     assert set(list(answer["chosen"].values())[3:]) == {"none"}
     chosen = {**answer["chosen"], "guide_first": "u", "guide_second": "v"}
     other = read("vectors.jsonl", content, columns=chosen)
-    assert (len(other["guided"]), other["chosen"]) == (8, chosen)
+    taken = {role: name for role, name in chosen.items() if role not in own}  # none are left
+    assert (len(other["guided"]), other["chosen"]) == (8, taken)
     none = {**chosen, "guide_first": "none", "guide_second": "none"}
     left = read("vectors.jsonl", content, columns=none)
     assert (left["guided"], left["chosen"]) == ([], none)
@@ -389,3 +394,26 @@ def test_a_column_that_may_be_a_score_is_to_be_chosen_or_passed_over():
     assert [row[2] for row in read("faq.csv", content, columns=chosen)["rows"]] == ["", ""]
     scored = read("faq.csv", content, columns={**chosen, "score": "one"})
     assert [row[2] for row in scored["rows"]] == ["1", "2"]
+
+
+def test_a_file_with_vectors_brings_them_and_is_drawn_from():
+    """Every batch of it has the vectors of its texts, and so do many batches."""
+    vectors = np.random.RandomState(0).randn(2, 80, 4).astype(np.float32)
+    held = io.BytesIO()
+    np.savez(held, image=vectors[0], text=vectors[1])
+    answer = read("clip.npz", held.getvalue())
+    assert answer["own_vectors"].startswith("clip.npz#")
+    draw = {"sampler": "shuffled", "size": 8, "seed": 3, "number": 1}
+    asked_again = {"name": "clip.npz", "file": answer["file"], "draw": draw}
+    drawn = SERVER["read_file"](asked_again)
+    assert drawn["own_vectors"] == answer["own_vectors"]
+    data = {"source": "table", "rows": drawn["rows"], "encoder": drawn["own_vectors"]}
+    explored = SERVER["explore"]({"scenario": {"data": data, "loss": "info_nce"}})
+    assert "error" not in explored
+    rows = [int(first.removeprefix("image ")) - 1 for first, _, _ in drawn["rows"]]
+    unit = vectors / np.linalg.norm(vectors, axis=2, keepdims=True)
+    cosines = (unit[0, rows] * unit[1, rows]).sum(axis=1)
+    batch = make_batch(Scenario.from_json({"data": data}).data, Rules())
+    np.testing.assert_allclose(batch.plain_scores, cosines, atol=1e-6)
+    example = {"source": "example", "encoder": drawn["own_vectors"]}
+    assert "error" not in SERVER["explore"]({"scenario": {"data": example}})

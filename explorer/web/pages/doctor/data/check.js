@@ -217,7 +217,7 @@ export class DataCheck {
     } else if (answer.findings) {
       this.channel.fail(null);
       [this.found, this.of, this.read, this.classes, this.similarities] = [answer, source, answer, null, null];
-      if (this.state.encoder) this.encoding.ask();
+      if (this.state.encoder || answer.file?.own_vectors) this.encoding.ask();
       else this.seen = null;
     } else if (answer.undecided) {
       this.clear();

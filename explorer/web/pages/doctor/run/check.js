@@ -9,6 +9,7 @@ import { language } from "../../../kit/words.js";
 
 const TYPING_MS = 250;
 const POLL_MS = 200;
+const FOLLOW_MS = 3000; // a folder is looked into again: its training may be running
 const PASTED_KEPT = 2 ** 19; // letters of pasted lines that the browser's history keeps
 
 export class RunCheck {
@@ -27,6 +28,7 @@ export class RunCheck {
     });
     /** @type {import("../../../wire").ListedBatch[] | null} */
     this.batches = null; // those that a training kept
+    this.unfinished = 0; // files of further ones that are being written
     /** @type {Requests<import("../../../kit/types").Answer<DoctorServer, "kept">>} */
     this.listing = new Requests({
       most: 1,
@@ -37,8 +39,10 @@ export class RunCheck {
       take: (answer) => this.hear(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
       progress: (answer) => channel.tell(answer.working ? { ...answer.working, values: {} } : null),
-      changed: () => channel.setBusy(this.listing.flying > 0),
+      changed: () => channel.setBusy(this.listing.flying > 0 && this.batches === null),
     });
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.following = undefined; // until the folder is looked into again
   }
 
   get state() {
@@ -87,7 +91,8 @@ export class RunCheck {
       ["curve", "held_out", "step", "pasted", "loss", ...counts, ...settings].map((one) => [one, ""]),
     );
     this.requests.drop();
-    this.listing.drop();
+    this.stopFollowing();
+    this.batches = null;
     this.set({ ...unknown, ...source });
     this.channel.publish("state");
   }
@@ -99,15 +104,29 @@ export class RunCheck {
     else this.forget();
   }
 
-  cancel() {
+  stopFollowing() {
+    clearTimeout(this.following);
     this.listing.drop();
+  }
+
+  /** The folder of a training that is running gets more batches. */
+  follow() {
+    clearTimeout(this.following);
+    this.following = setTimeout(() => {
+      if (document.hidden) this.follow();
+      else if (this.state.kind === "kept" && this.batches) this.listing.ask();
+    }, FOLLOW_MS);
+  }
+
+  cancel() {
+    this.stopFollowing();
     this.channel.tell(null);
     this.channel.fail(problem("large_cancelled", {}, "cancelled"));
   }
 
   forget() {
     this.requests.drop();
-    this.listing.drop();
+    this.stopFollowing();
     this.found = this.batches = null;
     this.channel.tell(null);
     this.channel.fail(null);
@@ -140,7 +159,10 @@ export class RunCheck {
     this.channel.tell(null);
     if (answer.error?.about === "log") return this.requests.ask(); // then it may have a log
     this.channel.fail(answer.error ?? null);
-    [this.found, this.batches] = [null, answer.batches ?? null];
+    if (answer.batches) this.follow();
+    const isSame = JSON.stringify(this.batches) === JSON.stringify(answer.batches);
+    if (isSame && this.unfinished === answer.unfinished) return;
+    [this.found, this.batches, this.unfinished] = [null, answer.batches ?? null, answer.unfinished ?? 0];
     this.publish();
   }
 

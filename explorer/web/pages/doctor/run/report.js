@@ -15,7 +15,10 @@ const COLOURS = ["accent", "up"];
 
 /** @param {{ channel: import("../state.js").DoctorPage }} properties */
 export function RunReport({ channel: { run } }) {
-  if (run.batches) return h(SavedBatches, { batches: run.batches, folder: run.state.folder });
+  if (run.batches) {
+    const { batches, unfinished, state } = run;
+    return h(SavedBatches, { batches, unfinished, folder: state.folder });
+  }
   if (run.found) return h(Report, { found: run.found, run });
   const about = run.state.kind === "kept" ? "doctor.about_kept" : "doctor.about_run";
   return h("p.lp-about", { "aria-live": "polite" }, say(about));
@@ -56,12 +59,13 @@ function Comparison({ other, run: { state } }) {
 
 /**
  * The batches that a training saved, each with the scene that it opens in.
- * @param {{ batches: import("../../../wire").ListedBatch[], folder: string }} properties
+ * @param {{ batches: import("../../../wire").ListedBatch[], unfinished: number, folder: string }} properties
  */
-function SavedBatches({ batches, folder }) {
+function SavedBatches({ batches, unfinished, folder }) {
   const name = folder.split(/[\\/]/).at(-1) || folder;
   return group(
     h("p.lp-about", { "aria-live": "polite" }, say("doctor.kept_count", { count: batches.length, name })),
+    h("p.lp-note", null, say(unfinished ? "doctor.kept_unfinished" : "doctor.kept_followed", { count: unfinished })),
     h(
       "ol.lp-findings.lp-faults.lp-kept",
       null,

@@ -1,5 +1,6 @@
 // The encoder of the sentences, and the models that a loss may ask beside it.
 import { Fold, TextField, useDraft } from "../../../kit/components.js";
+import { encoderTitle, isOwnVectors } from "../../../kit/own_vectors.js";
 import { pageData } from "../../../kit/page_data.js";
 import { h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/server.js";
@@ -19,8 +20,11 @@ export const useEmbedded = (channel) => channel.set({ data: { encoder: pageData.
  */
 function encoderNow(channel) {
   const { source, example, encoder } = channel.scenario.data;
-  const brought = source === "example" && isEmbedded(channel) ? pageData.explore.examples[example].encoder : "";
-  return say("ui.encoder_now", { name: brought || encoder });
+  const isElsewhere = source !== "table" && isOwnVectors(encoder); // they are of a file's texts alone
+  const usual = isElsewhere ? pageData.limits.encoder : encoder;
+  const keeps = source === "example" && (isElsewhere || isEmbedded(channel));
+  const brought = keeps ? pageData.explore.examples[example].encoder : "";
+  return say("ui.encoder_now", { name: encoderTitle(brought || usual) });
 }
 
 /** @param {{ channel: Scene }} properties */

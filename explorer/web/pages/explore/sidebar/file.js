@@ -3,6 +3,7 @@ import { ColumnFields, EncodingField, HeaderField } from "../../../kit/column_fi
 import { FilePicker, Select, Slider, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { readingNotes, sent, tooLarge } from "../../../kit/files.js";
+import { isOwnVectors } from "../../../kit/own_vectors.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { newestOf } from "../../../kit/request.js";
@@ -92,9 +93,11 @@ export class FileReading {
    * @param {Extract<FileAnswer, { rows: unknown }>} answer
    * @param {Options} options
    */
-  #show({ name, rows, teacher, guided, reading, file }, options) {
+  #show({ name, rows, teacher, guided, own_vectors, reading, file }, options) {
+    const { encoder: chosen } = this.channel.scenario.data;
+    const encoder = own_vectors || (isOwnVectors(chosen) ? pageData.limits.encoder : chosen);
     this.channel.held = { name, file, reading, ...options };
-    this.channel.set({ data: { source: "table", rows, teacher, guided, file: name, reading } });
+    this.channel.set({ data: { source: "table", rows, teacher, guided, encoder, file: name, reading } });
   }
 }
 

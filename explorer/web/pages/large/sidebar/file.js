@@ -110,7 +110,8 @@ function noteOf({ name, file }) {
 
 /** @param {{ channel: LargePage, file: Described }} properties */
 function Columns({ channel, file }) {
-  const names = "anchor" in file.chosen ? Object.keys(file.chosen) : ROLES;
+  const vectors = Object.keys(file.chosen).filter((role) => role.startsWith("vectors_"));
+  const names = "anchor" in file.chosen ? Object.keys(file.chosen) : [...ROLES, ...vectors];
   const draft = useDraft(Object.fromEntries(names.map((role) => [role, file.chosen[role] ?? ""])));
   /** @param {import("../state.js").SourceChange} source */
   const set = (source) => channel.change({ source });

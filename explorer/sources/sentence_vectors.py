@@ -1,4 +1,5 @@
-"""A guide's vectors as a file brings them: one for each sentence, in columns beside the texts."""
+"""Vectors of sentences as a file brings them, in columns beside the texts; and as a scenario holds
+a guide's."""
 
 from __future__ import annotations
 
@@ -25,15 +26,17 @@ _NUMBERS = np.dtype("<f4")
 _KINDS = (float, int, Decimal)
 
 
-class Guide:
-    """A guide's vectors of the sentences of a table, all of one dimension: `columns` maps each
-    column of texts to that of its vectors, both by their place in `names`.
+class SentenceVectors:
+    """Vectors of the sentences of a table, all of one dimension: `columns` maps each column of
+    texts to that of its vectors, both by their place in `names`.
 
-    A row is read, and then kept or not.
+    A row is read, and then kept or not. With `needed`, a row without one of its vectors is refused.
     """
 
-    def __init__(self, names: Sequence[str], columns: Mapping[int, int]) -> None:
-        self._names, self._columns = names, columns
+    def __init__(
+        self, names: Sequence[str], columns: Mapping[int, int], *, needed: bool = False
+    ) -> None:
+        self._names, self._columns, self._needed = names, columns, needed
         self._read: dict[str, np.ndarray] = {}  # of the last row
         self._places: dict[str, int] = {}  # of the rows that were kept
         self._numbers = array("f")
@@ -65,6 +68,8 @@ class Guide:
                         values=len(vectors),
                     )
             for text, cell in zip(texts, vectors, strict=True):
+                if self._needed and is_blank(cell) and not is_blank(text):
+                    raise Problem("vector_missing", column=self._names[at])
                 if not is_blank(text) and not is_blank(cell):
                     self._take(read_sentence(text, self._names[place]), cell, self._names[at])
 
@@ -72,10 +77,10 @@ class Guide:
         vector = _vector(cell, column)
         self._width = self._width or len(vector)
         if len(vector) != self._width:
-            raise Problem("guide_width", column=column, width=len(vector), first=self._width)
+            raise Problem("vector_width", column=column, width=len(vector), first=self._width)
         before = self._read.get(sentence, self._known(sentence))
         if before is not None and not _same(before, vector):
-            raise Problem("guide_differs", column=column, sentence=shortened(sentence))
+            raise Problem("vector_differs", column=column, sentence=shortened(sentence))
         self._read[sentence] = vector
 
     def _known(self, sentence: str) -> np.ndarray | None:
@@ -91,6 +96,12 @@ class Guide:
                 self._places[sentence] = len(self._places)
                 self._numbers.frombytes(vector.tobytes())
 
+    def every(self) -> tuple[tuple[str, ...], np.ndarray]:
+        """All sentences of the rows that were kept, and their vectors, float32 [S, D]."""
+        width = self._width if self._places else 0
+        numbers = np.frombuffer(self._numbers, dtype=np.float32)
+        return tuple(self._places), numbers.reshape(len(self._places), width)
+
     def of(self, sentences: Sequence[str]) -> np.ndarray | None:
         """The vectors of these sentences, float32 [S, G], NaN for one that has none; None where
         none has any."""
@@ -104,24 +115,30 @@ class Guide:
 
 
 def _vector(cell: object, column: str) -> np.ndarray:
-    """The vector in a cell of `column`, float32 [G]."""
+    """The vector in a cell of `column`, float32 [D]: a row of a file of arrays, or a list."""
+    if isinstance(cell, np.ndarray):
+        return _checked(cell.astype(np.float32), cell, column)
     numbers = listed_in(cell)
     if len(numbers) == 1 and numbers[0] is cell:
-        raise Problem("guide_not_a_vector", column=column, value=shortened(cell))
+        raise Problem("vector_not_a_vector", column=column, value=shortened(cell))
     if not numbers:
-        raise Problem("guide_empty", column=column)
+        raise Problem("vector_empty", column=column)
     for number in numbers:
         if type(number) not in _KINDS:
-            raise Problem("guide_not_a_vector", column=column, value=shortened(number))
+            raise Problem("vector_not_a_vector", column=column, value=shortened(number))
     vector = np.array(list(map(_float, numbers)))
     with np.errstate(over="ignore"):
-        vector = vector.astype(np.float32)
+        return _checked(vector.astype(np.float32), numbers, column)
+
+
+def _checked(vector: np.ndarray, numbers: Sequence | np.ndarray, column: str) -> np.ndarray:
+    """The vector. Raises Problem unless it is finite and has a direction."""
     finite = np.isfinite(vector)
     if not finite.all():
         odd = numbers[int(finite.argmin())]
-        raise Problem("guide_not_finite", column=column, value=shortened(odd))
+        raise Problem("vector_not_finite", column=column, value=shortened(odd))
     if not _points(vector):
-        raise Problem("guide_zero", column=column)
+        raise Problem("vector_zero", column=column)
     return vector
 
 
