@@ -44,9 +44,9 @@ QUEUED: Mapping[str, Mapping[str, str]] = {
 NOTES: Mapping[str, str] = {
     "info_nce": (
         "The last pairs of the batch play the queue, as if earlier batches had left them there: "
-        "their second sentences are keys for every query and get no gradient. In training the "
-        "queue holds keys of earlier batches as they were then. Without the other keys of the "
-        "batch (in-batch off) this is MoCo's loss; with them, a cross-batch memory's."
+        "their second sentences are keys for every query and get no gradient. Without the "
+        "other keys of the batch (in-batch off) this is MoCo's loss; with them, a cross-batch "
+        "memory's."
     ),
     "supcon": (
         "The last sentences of the batch play the queue, as if earlier batches had left them "

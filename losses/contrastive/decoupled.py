@@ -246,7 +246,7 @@ OF_LIGHTLY = Convention(
     },
     reads={"first": "queries", "second": "keys"},
     note="As the paper has it: over both views of each pair, against those of both sides, "
-    "2N − 2 negatives each. The weights of DCLW are constants. Earlier versions "
+    "2N − 2 negatives each; the weights of DCLW are constants. Earlier versions "
     "added the logarithms of two sums, one for each side.",
     collapse=_of_lightly_collapse,
     collapse_formula=r"\ln(2N - 2)",

@@ -673,8 +673,8 @@ INFO_NCE = LossSpec(
             reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
             function=info_nce_of_swift,
             with_copies=mean_log1p,
-            note="With INFONCE_MASK_FAKE_NEGATIVE, INCLUDE_QQ and INCLUDE_DD. Keys among each "
-            "other are never masked; before pull request 6761 the default temperature was 0.01. "
+            note="With INFONCE_MASK_FAKE_NEGATIVE, INCLUDE_QQ and INCLUDE_DD; keys among each "
+            "other are never masked. Before pull request 6761 the default temperature was 0.01; "
             "4.6.0 has the same loss.",
             former=("ms-swift 3.x (Qwen3-Embedding)",),
             peers=(Peer("ms-swift", "InfonceLoss"),),

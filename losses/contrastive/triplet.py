@@ -307,7 +307,7 @@ TRIPLET = LossSpec(
             {"mining": "all", "margin": 5.0},
             aliases=("SparseTripletLoss",),
             given_triplets={"mining": "given"},
-            note="The library's loss takes triplets as they are given. A batch of pairs has none: "
+            note="The library's loss takes triplets as they are given; a batch of pairs has none: "
             "here all are mined from the classes. Where a first sentence has a positive and "
             "others, choose the convention of given triplets.",
             former=("sentence-transformers TripletLoss",),
@@ -479,8 +479,7 @@ TRIPLET = LossSpec(
                 "terms": OF_GIVEN_HARD,
             },
             reads=GIVEN,
-            note="The negative is held away from whichever is nearer to it, anchor or positive. "
-            + GIVEN_NOTE,
+            note="The negative is held away from the nearer of anchor and positive. " + GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
             reach=triplet_reach,

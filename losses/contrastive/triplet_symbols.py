@@ -6,8 +6,9 @@ from lossprism.losses.spec import Symbol
 
 MINED = {"anchors": "embeddings", "classes": "paired_classes"}
 GIVEN_NOTE = (
-    "Takes each positive pair with each other pair of the same first sentence. Of unit vectors the "
-    "minimum is the margin less the largest distance they can have; vectors of any length reach 0."
+    "Takes each positive pair with each other pair of the same first sentence; of unit vectors the "
+    "minimum is the margin less the largest distance they can have, vectors of any "
+    "length reach 0."
 )
 GIVEN = {
     "anchors": "triplet_anchors",

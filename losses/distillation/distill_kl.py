@@ -275,8 +275,8 @@ DISTILL_KL = LossSpec(
         "TCT-ColBERT",
     ),
     references=("Hinton et al. 2015", "Lin et al. 2020"),
-    note="A teacher's −inf that is given in code is a share of 0. Its +inf is refused, with its "
-    "row: nothing says what share the others of the list would have. In a file neither is a score.",
+    note="A teacher's −inf that is given in code is a share of 0; its +inf is refused, with its "
+    "row. In a file neither is a score.",
     conventions=(
         Convention(
             "sentence-transformers 6.2 DistillKLDivLoss (dot products)",

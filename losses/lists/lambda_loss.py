@@ -265,8 +265,8 @@ LAMBDA_LOSS = LossSpec(
     ),
     references=("Wang et al. 2018", "Burges 2010"),
     note='NDCG-Loss1 (scheme "ndcg1") goes over all i and j of a list, ties and a candidate with '
-    "itself too, as in its paper and in the code of sentence-transformers and allRank; over pairs "
-    "with y_i > y_j alone, as the other schemes, it would be another number.",
+    "itself too, as in its paper, sentence-transformers and allRank. Over pairs with y_i > y_j "
+    "alone, as the other schemes, it would be another number.",
     conventions=(
         Convention(
             "sentence-transformers 6.2 LambdaLoss",

@@ -74,7 +74,7 @@ class Fault:
         """Return the advice, and the code to paste."""
         kind = "none_helps" if self.tried == {} else f"{self.room}.do"
         return [
-            say(language, f"doctor.{kind}.{self.name}"),
+            say(language, f"doctor.{kind}.{self.name}", **self.values),
             *(self._paste(one, language) for one in self.advice),
         ]
 

@@ -38,7 +38,7 @@ def test_a_stranger_brings_data(
     # It opens on a set that is here, with something the matter with it.
     page.get_by_role("tab", name="Check a dataset").click()
     twins = finding(page, "twins")
-    expect(twins).to_contain_text("This loss cannot fall below")
+    expect(twins).to_contain_text("and a loss of at least")
     expect(twins.locator("tbody tr")).to_have_count(5)
     expect(page.locator("#doctor-number")).to_be_hidden()
     # An encoder tells which answers would do for another question, too.

@@ -52,9 +52,9 @@ def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(odd: Page
     assert 0 < done == kept
     told = odd.locator(".lp-finetune_run .lp-problem:visible")
     expect(told).to_contain_text(f"is not a number at step {done + 1}")
-    expect(told).to_contain_text("The batch held: “")
+    expect(told).to_contain_text(", on “")
     expect(told).to_contain_text("and 13 more")
-    expect(told).to_contain_text(f"The model kept is that of step {kept}")
+    expect(told).to_contain_text(f"the model kept is that of step {kept}")
 
 
 def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(odd: Page) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from lossprism.explorer.locale import LANGUAGES, catalogue, say
@@ -23,6 +25,42 @@ def test_each_sentence_is_its_own_pattern_with_its_values_and_without(language):
             if not is_own or (written and pattern_of(key, language, **others).fullmatch(said)):
                 wrong.append((key, value))
     assert wrong == []
+
+
+MOST_SENTENCES, MOST_WORDS = 2, 35
+_END = re.compile(r"[。！？]|[.!?](?=[”)]?\s)")
+
+
+def words_in_sentences(text: str) -> list[int]:
+    """Count the words of each sentence of a text of the catalogue; a placeholder is one."""
+    sentences = _END.split(PLACEHOLDER.sub("x", text))
+    return [len(one.split()) for one in sentences if one.strip(" .!?”)")]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("CoSENT 6.2 is 0.5: {why}.", 1),
+        ("One. {how}", 2),
+        ("“Is it?” (No.) {count:It is|They are}.", 3),
+        ("不是。{how}", 2),
+        ("是 0.5 吗？不是。随机的！", 3),
+    ],
+)
+def test_sentences_are_counted(text, count):
+    assert len(words_in_sentences(text)) == count
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_text_has_at_most_two_sentences(language):
+    texts = catalogue(language).items()
+    assert [key for key, text in texts if len(words_in_sentences(text)) > MOST_SENTENCES] == []
+
+
+def test_a_sentence_is_short():
+    texts = catalogue("en").items()
+    long = [key for key, text in texts if max(words_in_sentences(text), default=0) > MOST_WORDS]
+    assert long == []
 
 
 def test_a_longer_number_or_sentence_is_another():

@@ -1,8 +1,9 @@
 // Experiments: a parameter, how the batch is cut, the type of the numbers, the batch itself, how far all
 // vectors are one point, and the losses over two scores. The chosen one is computed while its section is open.
-import { TabPanel, Tabs } from "../../kit/components.js";
+import { Tabs } from "../../kit/components.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
+import { FoldedOptions } from "./section_options.js";
 import { Collapse } from "./vary/collapse.js";
 import { LandscapeExperiment } from "./vary/landscape.js";
 import { Precision } from "./vary/precision.js";
@@ -23,17 +24,24 @@ const NAMES = /** @type {Name[]} */ (Object.keys(EXPERIMENTS));
 
 /** @param {{ channel: import("./state.js").ComparePage }} properties */
 export function Experiments({ channel }) {
-  channel.observe("state", "batch");
+  channel.observe("state", "batch", "unfolded");
   const chosen = /** @type {Name} */ (channel.store.state.vary);
+  const tabs = h(Tabs, {
+    id: "lp-vary",
+    label: say("compare.vary"),
+    names: NAMES,
+    chosen,
+    title: (name) => say(`compare.vary.${name}`),
+    choose: (name) => channel.set({ vary: name }),
+  });
+  /** @type {{ role?: "tabpanel", "aria-labelledby"?: string }} */
+  const ofTab = channel.showsOptions("vary") ? { role: "tabpanel", "aria-labelledby": `lp-vary-${chosen}` } : {};
   return group(
-    h(Tabs, {
-      id: "lp-vary",
-      label: say("compare.vary"),
-      names: NAMES,
-      chosen,
-      title: (name) => say(`compare.vary.${name}`),
-      choose: (name) => channel.set({ vary: name }),
-    }),
-    h(TabPanel, { id: "lp-vary", chosen }, channel.batch ? h(EXPERIMENTS[chosen], { channel }) : null),
+    h(FoldedOptions, { channel, section: "vary" }, tabs),
+    h(
+      "div.lp-panel",
+      { key: chosen, id: "lp-vary-panel", ...ofTab },
+      channel.batch ? h(EXPERIMENTS[chosen], { channel }) : null,
+    ),
   );
 }

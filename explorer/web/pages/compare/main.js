@@ -39,18 +39,24 @@ function Main({ channel }) {
     h("h1", null, say("compare.title")),
     h(Questions, { channel }),
     h(Answer, { channel, question }, h(Picture, { key: picture, channel, name: picture })),
-    folded.map((name) =>
-      h(Unfoldable, {
-        key: name,
-        channel,
-        name,
-        id: `compare-${name}`,
-        title: say(`compare.${name}`),
-        content: () => h(SECTIONS[name], { channel }),
-      }),
-    ),
+    h(Unfoldable, {
+      channel,
+      name: "others",
+      title: say("compare.others", { count: folded.length }),
+      content: () => folded.map((name) => h(Section, { key: name, channel, name })),
+    }),
   );
 }
+
+/** @param {Page & { name: string }} properties */
+const Section = ({ channel, name }) =>
+  h(Unfoldable, {
+    channel,
+    name,
+    id: `compare-${name}`,
+    title: say(`compare.${name}`),
+    content: () => h(SECTIONS[name], { channel }),
+  });
 
 /** @param {Page} properties */
 function Questions({ channel }) {
@@ -90,12 +96,19 @@ function Answer({ channel, question, children }) {
   return h("div.lp-panel", null, h("p.lp-about", null, channel.batch ? say("compare.about", counts) : ""), children);
 }
 
+/** @param {import("./state.js").ComparePage} channel */
+const experimentName = ({ store }) => say(`compare.vary.${store.state.vary}`);
+
 /** @param {Page & { name: string }} properties */
 const Picture = ({ channel, name }) =>
   h(
     "section.lp-answering",
     { id: `compare-${name}` },
-    h("h2", null, say(`compare.${name}`)),
+    h(
+      "h2",
+      null,
+      name === "vary" ? say("compare.experiment", { name: experimentName(channel) }) : say(`compare.${name}`),
+    ),
     h(SECTIONS[name], { channel }),
   );
 

@@ -9,6 +9,7 @@ import { pictureView } from "../../kit/step_view.js";
 import { isDark } from "../../kit/theme.js";
 import { language, say } from "../../kit/words.js";
 import { SaveButtons } from "./downloads.js";
+import { FoldedOptions } from "./section_options.js";
 
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {{ channel: ComparePage, place: number, looked: import("../../wire").Looked }} Panel */
@@ -17,7 +18,7 @@ const ORDERS = ["label", "score", "entry"];
 
 /** @param {{ channel: ComparePage }} properties */
 export function Matrices({ channel }) {
-  channel.observe("compared", "state");
+  channel.observe("compared", "state", "unfolded");
   const steps = channel.compared?.sides.map(({ looked }) => looked) ?? [];
   const { facet, order } = channel.store.state;
   const having = facetsOf(steps);
@@ -34,14 +35,18 @@ export function Matrices({ channel }) {
         title: (name) => say(`facet.${name}`),
         choose: (name) => channel.set({ facet: name }),
       }),
-      h(Select, {
-        name: say("ui.sorted_by"),
-        inline: true,
-        id: "lp-compare-order",
-        value: order,
-        options: ORDERS.map((name) => [name, say(`order.${name}`)]),
-        change: (name) => channel.set({ order: name }),
-      }),
+      h(
+        FoldedOptions,
+        { channel, section: "matrices" },
+        h(Select, {
+          name: say("ui.sorted_by"),
+          inline: true,
+          id: "lp-compare-order",
+          value: order,
+          options: ORDERS.map((name) => [name, say(`order.${name}`)]),
+          change: (name) => channel.set({ order: name }),
+        }),
+      ),
     ),
     h(
       "div.lp-matrices",
@@ -62,18 +67,22 @@ const facetsOf = (steps) =>
   );
 
 /** @param {Panel} properties */
-const MatrixPanel = ({ channel, place, looked }) =>
-  h(
-    "section.lp-matrix-box",
+function MatrixPanel({ channel, place, looked }) {
+  const hasOptions = channel.showsOptions("matrices");
+  return h(
+    hasOptions ? "section.lp-matrix-box" : "section.lp-matrix-box.lp-without-options",
     null,
     h("div.lp-matrix-of", null, h(Named, { sides: channel.comparedSides, place })),
-    h(StepSelect, { channel, place, looked }),
+    hasOptions ? h(StepSelect, { channel, place, looked }) : null,
     h(Matrix, { channel, place, looked }),
-    h(SaveButtons, {
-      figure: (look, ratio) => save(channel, place, looked, "matrix_svg", look, ratio),
-      buttons: [["take.csv", () => save(channel, place, looked, "matrix_csv")]],
-    }),
+    hasOptions
+      ? h(SaveButtons, {
+          figure: (look, ratio) => save(channel, place, looked, "matrix_svg", look, ratio),
+          buttons: [["take.csv", () => save(channel, place, looked, "matrix_csv")]],
+        })
+      : null,
   );
+}
 
 /** @param {Panel} properties */
 const StepSelect = ({ channel, place, looked: { steps, chosen } }) =>

@@ -309,6 +309,20 @@ export class ComparePage extends BatchPage {
     return section === this.store.state.picture || this.unfolded.has(section);
   }
 
+  /** The section that answers the question; null for losses that the reader chose. */
+  get answering() {
+    const { question, picture } = this.store.state;
+    return question in pageData.compare.questions ? picture : null;
+  }
+
+  /**
+   * Whether the options of a section are in sight: a question has chosen those of its picture.
+   * @param {string} section
+   */
+  showsOptions(section) {
+    return section !== this.answering || this.unfolded.has("options");
+  }
+
   /**
    * @param {string} section
    * @param {boolean} open

@@ -221,7 +221,7 @@ def test_twins_that_are_written_otherwise_are_kept_apart_by_the_advice_as_pasted
     twins = found(positives(first, second), "info_nce", 300)["twins"]
     assert (twins.values["count"], twins.values["folded"]) == (6, 4)
     assert twins.rows == (4, COUNT + 1, 8, 10, COUNT + 2, COUNT + 3)
-    assert "Written differently: 4." in twins.written()
+    assert "(4 pairs share a text only then)" in twins.advised()[0]
     folding, sampler, _ = twins.advice
     assert sampler == NO_DUPLICATES
 

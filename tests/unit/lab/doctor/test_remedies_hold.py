@@ -220,7 +220,7 @@ REMEDIES: list[tuple[str, str, Case, Change]] = [
      lambda c, _: c.under("cosent")),
     ("groups_without_negative", "add negatives", ALL_POSITIVE,
      lambda c, _: with_negative_lists(c, lambda place: True)),
-    ("inference_labels", "bring them to 1, 0.5 and 0", INFERENCE,
+    ("inference_labels", "write 1, 0.5 and 0", INFERENCE,
      lambda c, _: c.having(score(lambda label: 1 - label / 2, "label"))),
     ("inference_labels", "call them sentence1 and sentence2", INFERENCE, lambda c, _: c.having(
         lambda n, row: {"sentence1": row["premise"], "sentence2": row["hypothesis"],

@@ -5,23 +5,20 @@ import { percent, show } from "../../../kit/number_format.js";
 import { say } from "../../../kit/words.js";
 
 /**
- * Those losses that fall on the way, then those that are least in between; that none does, where some have a way.
+ * Which losses fall on the way, then those that are least in between; that none does, where some have a way.
  * @param {(import("../../../wire").Collapsing | null)[]} ways
  */
 export function fallingWords(ways) {
-  const sentences = ways.flatMap((way, place) => {
-    if (!way || !(way.falls || way.lowest > 0)) return [];
-    const values = {
-      letter: letterOf(place),
-      start: show(way.start),
-      end: show(way.reached),
-      least: show(way.least),
-      at: percent(way.lowest),
-    };
-    return [{ falls: way.falls, text: say(`compare.vary.${way.falls ? "falls" : "dips"}`, values) }];
+  const falling = ways.flatMap((way, place) => (way?.falls ? [letterOf(place)] : []));
+  const dips = ways.flatMap((way, place) => {
+    if (!way || way.falls || way.lowest <= 0) return [];
+    const [start, end, least] = [way.start, way.reached, way.least].map((value) => show(value));
+    const text = say("compare.vary.dips", { letter: letterOf(place), start, end, least, at: percent(way.lowest) });
+    return [{ falls: false, text }];
   });
-  if (!sentences.length && ways.some(Boolean)) return [{ falls: false, text: say("compare.vary.none_falls") }];
-  return sentences.sort((one, other) => Number(other.falls) - Number(one.falls));
+  if (falling.length)
+    return [{ falls: true, text: say("compare.vary.falls", { letters: falling.join(", ") }) }, ...dips];
+  return dips.length || !ways.some(Boolean) ? dips : [{ falls: false, text: say("compare.vary.none_falls") }];
 }
 
 /**

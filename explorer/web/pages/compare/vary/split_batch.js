@@ -11,6 +11,7 @@ import { isDark } from "../../../kit/theme.js";
 import { useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
+import { ExperimentOptions } from "../section_options.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 
 /** @typedef {import("./experiment.js").Side} Side */
@@ -37,8 +38,8 @@ export function Mechanics({ channel }) {
   const entry = /** @type {import("../../../wire").StateEntry} */ (channel.store.table.get("size"));
   return group(
     h(
-      "div.lp-bar.lp-vary-controls",
-      null,
+      ExperimentOptions,
+      { channel, kind: "lp-vary-controls" },
       h(Select, {
         name: say("compare.vary.way"),
         inline: true,

@@ -10,6 +10,7 @@ import { group, h } from "../../../kit/preact_view.js";
 import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { parameterName, say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
+import { ExperimentOptions } from "../section_options.js";
 import { Curves, Scrub, sheet } from "./curves.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 import { alongOf, axisValue, canBeLogarithmic, choicesOf, onAxis } from "./sweep_parameter.js";
@@ -65,8 +66,8 @@ export function Sweep({ channel }) {
   const found = useMemo(() => answer && foundIn(channel, answer, sides, axis), [answer]);
   return group(
     h(
-      "div.lp-bar",
-      null,
+      ExperimentOptions,
+      { channel },
       h(Select, {
         name: say("sweep.parameter"),
         inline: true,

@@ -7,6 +7,7 @@ import { group, h } from "../../../kit/preact_view.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
+import { ExperimentOptions } from "../section_options.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 import { noticedWords } from "./experiment_sentences.js";
 
@@ -32,8 +33,8 @@ export function WhatIf({ channel }) {
   const { answer, sides } = experiment;
   return group(
     h(
-      "div.lp-bar.lp-vary-controls",
-      null,
+      ExperimentOptions,
+      { channel, kind: "lp-vary-controls" },
       h(Select, {
         name: say("compare.vary.change"),
         inline: true,
