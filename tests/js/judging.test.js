@@ -45,7 +45,10 @@ test("of each loss it is said whether it falls on its way to one point, is least
     "compare.vary.none_falls": "none",
   });
   const way = (falls, lowest) => ({ falls, lowest, start: 2, reached: falls ? 1 : 3, least: 1 });
-  const texts = (...ways) => fallingWords(ways).map(({ text }) => text);
+  const texts = (...ways) => {
+    const { falling, others } = fallingWords(ways);
+    return [...falling, ...others];
+  };
   assert.deepEqual(texts(), []);
   assert.deepEqual(texts(null), []);
   assert.deepEqual(texts(way(false, 0), null), ["none"]);

@@ -32,7 +32,7 @@ def unfolded(page: Page, *names: str) -> Page:
     """The page with these sections open, by default what the tests read most."""
     page.evaluate(
         f"names => {{ for (const name of names) {CHANNEL}.unfold(name, true); }}",
-        ["others", "options", *(names or (*SECTIONS, *SIDES, "data"))],
+        ["others", "options", "collapse-details", *(names or (*SECTIONS, *SIDES, "data"))],
     )
     page.evaluate(TWO_FRAMES)
     page.wait_for_function(STILL)

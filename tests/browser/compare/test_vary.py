@@ -160,7 +160,7 @@ def test_a_shift_is_noticed_by_who_does_not_rank(compare: Page) -> None:
 
 def test_those_that_fall_on_the_way_to_collapse_are_named(compare: Page) -> None:
     page = opened(compare, "1=cosent&2=triplet&vary=collapse")
-    expect(page.locator(f"{PANEL} .lp-falls")).to_have_text(
+    expect(page.locator(f"{PANEL} .lp-falling li")).to_have_text(
         "For A, one point for everything has a lower value than this batch."
     )
     page.locator(f"{PANEL} input[type=range]").focus()

@@ -7,6 +7,7 @@ import { group, h } from "../../../kit/preact_view.js";
 import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 import { Downloads } from "../downloads.js";
+import { Unfoldable } from "../folding_section.js";
 import { Curves, Scrub, sheet } from "./curves.js";
 import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 import { fallingWords } from "./experiment_sentences.js";
@@ -54,6 +55,7 @@ function Found({ channel, answer, found, sides }) {
   const at = nearest(shares, reached ?? share);
   const titles = sides.map((_side, place) => labelOf(sides, place)).filter((_title, place) => ways[place]);
   const columns = ["compare.vary.start", "compare.vary.here", "compare.vary.reached", "figure.collapse"];
+  const { falling, others } = fallingWords(ways);
   return group(
     answer.by_cosines ? h("p.lp-note", null, say("compare.vary.by_cosines")) : null,
     h(
@@ -83,30 +85,43 @@ function Found({ channel, answer, found, sides }) {
     h(
       "ul.lp-remarks.lp-falling",
       null,
-      fallingWords(ways).map(({ falls, text }) => h("li", { key: text, class: falls ? "lp-falls" : "" }, text)),
+      falling.map((text) => h("li", { key: text }, text)),
     ),
-    h(LossTable, {
-      label: say("compare.vary.collapse"),
-      heads: columns.map((key) => say(key)),
-      sides,
-      cells: (place) => {
-        const way = ways[place];
-        if (!way) return h(RefusedCell, { problem: answer.sides[place].problem, columns: columns.length });
-        const here = h("b", null, show(values[place][at]));
-        const line = way.line === null ? say("compare.vary.unknown") : show(way.line);
-        return [show(way.start), here, show(way.reached), line].map((cell) => h("td", null, cell));
-      },
-    }),
-    h("p.lp-note", null, say("compare.vary.collapse.about")),
-    h(Downloads, {
+    h(Unfoldable, {
       channel,
-      name: "collapse",
-      figure: () => ({
-        ...sheet(charts, titles),
-        title: say("compare.vary.collapse"),
-        note: say("compare.vary.collapse.about"),
-      }),
-      csv: () => csvOf(found, sides),
+      name: "collapse-details",
+      title: `ⓘ ${say("ui.details")}`,
+      kind: "lp-notes",
+      content: () =>
+        group(
+          h(LossTable, {
+            label: say("compare.vary.collapse"),
+            heads: columns.map((key) => say(key)),
+            sides,
+            cells: (place) => {
+              const way = ways[place];
+              if (!way) return h(RefusedCell, { problem: answer.sides[place].problem, columns: columns.length });
+              const here = h("b", null, show(values[place][at]));
+              const line = way.line === null ? say("compare.vary.unknown") : show(way.line);
+              return [show(way.start), here, show(way.reached), line].map((cell) => h("td", null, cell));
+            },
+          }),
+          h(
+            "ul.lp-remarks",
+            null,
+            [...others, say("compare.vary.collapse.about")].map((text) => h("li", { key: text }, text)),
+          ),
+          h(Downloads, {
+            channel,
+            name: "collapse",
+            figure: () => ({
+              ...sheet(charts, titles),
+              title: say("compare.vary.collapse"),
+              note: say("compare.vary.collapse.about"),
+            }),
+            csv: () => csvOf(found, sides),
+          }),
+        ),
     }),
   );
 }

@@ -25,7 +25,7 @@ import { say } from "../../../kit/words.js";
  */
 
 const MARGINS = { l: 46, r: 26, t: 18, b: 26 };
-const HEIGHT = 220;
+const HEIGHT = 236;
 const FILE_WIDTH = 420; // pixels of a panel in a file
 const DASHES = ["solid", "dash", "dot", "longdashdot", "6px,3px", "2px,4px"];
 

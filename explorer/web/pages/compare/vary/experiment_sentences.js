@@ -5,20 +5,20 @@ import { percent, show } from "../../../kit/number_format.js";
 import { say } from "../../../kit/words.js";
 
 /**
- * Which losses fall on the way, then those that are least in between; that none does, where some have a way.
+ * `falling`: which losses fall on the way, or that none does, where some have a way. `others`: those that are least
+ * in between.
  * @param {(import("../../../wire").Collapsing | null)[]} ways
  */
 export function fallingWords(ways) {
-  const falling = ways.flatMap((way, place) => (way?.falls ? [letterOf(place)] : []));
-  const dips = ways.flatMap((way, place) => {
+  const letters = ways.flatMap((way, place) => (way?.falls ? [letterOf(place)] : [])).join(", ");
+  const others = ways.flatMap((way, place) => {
     if (!way || way.falls || way.lowest <= 0) return [];
     const [start, end, least] = [way.start, way.reached, way.least].map((value) => show(value));
-    const text = say("compare.vary.dips", { letter: letterOf(place), start, end, least, at: percent(way.lowest) });
-    return [{ falls: false, text }];
+    return [say("compare.vary.dips", { letter: letterOf(place), start, end, least, at: percent(way.lowest) })];
   });
-  if (falling.length)
-    return [{ falls: true, text: say("compare.vary.falls", { letters: falling.join(", ") }) }, ...dips];
-  return dips.length || !ways.some(Boolean) ? dips : [{ falls: false, text: say("compare.vary.none_falls") }];
+  const isAny = letters || others.length || !ways.some(Boolean);
+  const falling = letters ? [say("compare.vary.falls", { letters })] : [];
+  return { falling: isAny ? falling : [say("compare.vary.none_falls")], others };
 }
 
 /**
