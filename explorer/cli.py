@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
 STOP_S = 5.0  # for work under way to end
+WAIT_S = 0.5  # until Ctrl-C is seen, at most
 # Exit statuses of a tool that Ctrl-C ended, and of a closed pipe.
 INTERRUPTED, READER_GONE = 128 + 2, 128 + 13
 DESCRIPTION = "LossPrism: what does this loss do to my batch?"
@@ -221,7 +222,23 @@ def could_not_start(problem: Exception) -> int:
     return 1
 
 
+def announce_loading(command: str | None) -> None:
+    """Print what is awaited before the first answer: of the page always, of a command, whose
+    messages a program may read, on a terminal."""
+    if command is None:
+        print("Loading torch and Gradio …", file=sys.stderr, flush=True)
+    elif sys.stderr.isatty():
+        print("Loading torch …", file=sys.stderr, flush=True)
+
+
+def wait_for(stopped: threading.Event) -> None:
+    """Wait until it is set. Windows delivers Ctrl-C only between waits, so that none is endless."""
+    while not stopped.wait(WAIT_S):
+        pass
+
+
 def run(chosen: argparse.Namespace) -> int:
+    announce_loading(chosen.command)
     if chosen.command == "figure":
         return write_figure(chosen)
     if chosen.command == "compare-losses":
@@ -286,7 +303,7 @@ def run(chosen: argparse.Namespace) -> int:
         import webbrowser
 
         webbrowser.open(address)
-    stopped.wait()
+    wait_for(stopped)
     jobs.end_all(STOP_S)
     running.close()
     print("\nLossPrism has stopped.")

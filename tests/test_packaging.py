@@ -128,6 +128,16 @@ def test_requirements_say_what_pyproject_says(file, extras):
     assert versions[0] in range_.specifier
 
 
+def test_a_space_installs_the_same_torch_without_cuda():
+    """From another index, which a machine that reaches PyPI alone never asks: README's commands
+    read requirements.txt, and that has no options."""
+    comment, index, pin = (ROOT / "pre-requirements.txt").read_text("utf-8").splitlines()
+    assert comment.startswith("# ")
+    assert index == "--index-url https://download.pytorch.org/whl/cpu"
+    assert Requirement(pin) == listed("requirements.txt")["torch"]
+    assert not any(line.startswith("-") for line in (ROOT / "requirements.txt").open())
+
+
 def test_every_python_that_is_promised_is_named_in_the_readme():
     low, high = re.fullmatch(r">=3\.(\d+),<3\.(\d+)", PROJECT["requires-python"]).groups()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

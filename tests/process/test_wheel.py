@@ -207,6 +207,7 @@ def test_its_command_serves_the_page_with_all_that_it_loads_until_control_c(inst
         process.send_signal(signal.SIGINT)
         said, complaints = process.communicate(timeout=STOP_S)
         assert (process.returncode, "Traceback" in complaints) == (0, False)
+        assert complaints.startswith("Loading torch and Gradio …\n")
         assert "LossPrism has stopped." in said
     finally:
         process.kill()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 import pytest
 
@@ -27,6 +28,52 @@ def test_the_version_is_printed(monkeypatch, capsys):
     with pytest.raises(SystemExit, match="0"):
         cli.main()
     assert capsys.readouterr().out == f"LossPrism {VERSION}\n"
+
+
+class WindowsEvent(threading.Event):
+    """An event whose wait Ctrl-C does not interrupt, as on Windows: Python calls the handler of a
+    signal between two waits."""
+
+    waits = 0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout is not None, "an endless wait, in which Ctrl-C is not seen"
+        assert timeout <= 1
+        self.waits += 1
+        if self.waits == 3:  # Ctrl-C came during the second wait
+            self.set()
+        return self.is_set()
+
+
+def test_control_c_is_seen_on_windows():
+    stopped = WindowsEvent()
+    cli.wait_for(stopped)
+    assert stopped.waits == 3
+
+
+@pytest.mark.parametrize(
+    ("command", "on_terminal", "printed"),
+    [
+        (None, True, "Loading torch and Gradio …\n"),
+        (None, False, "Loading torch and Gradio …\n"),
+        ("explain", True, "Loading torch …\n"),
+        ("explain", False, ""),  # a program may read what it says
+    ],
+)
+def test_what_is_loaded_is_announced(monkeypatch, capsys, command, on_terminal, printed):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: on_terminal)
+    cli.announce_loading(command)
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", printed)
+
+
+@pytest.mark.parametrize("asked", ["--help", "--version"])
+def test_nothing_is_loaded_for_what_is_known(monkeypatch, capsys, asked):
+    monkeypatch.setattr(sys, "argv", ["lossprism", asked])
+    monkeypatch.setattr(cli, "run", lambda _: pytest.fail("it loads torch"))
+    with pytest.raises(SystemExit, match="0"):
+        cli.main()
+    assert capsys.readouterr().err == ""
 
 
 @pytest.fixture
