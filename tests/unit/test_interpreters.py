@@ -33,3 +33,13 @@ def test_one_that_fails_is_named_and_none_that_is_absent_counts(monkeypatch, cap
     assert "Python 3.11: passed" in said
     assert ("Python 3.12: FAILED" in said) == bool(fails)
     assert "Python 3.13: not on this machine" in said
+
+
+def test_without_torch_a_few_small_packages_are_installed_as_the_requirements_have_them():
+    install, compiled, *_ = interpreters.torchless_commands()
+    lines = install[install.index("--quiet") + 1 :]
+    assert len(lines) == len(interpreters.PACKAGES)
+    assert "numpy>=2" in lines
+    assert all((interpreters.ROOT / name).exists() for name in interpreters.SOURCES)
+    assert all((interpreters.ROOT / name).is_file() for name in interpreters.TORCHLESS_TESTS)
+    assert set(interpreters.SOURCES) < set(compiled)
