@@ -1,13 +1,15 @@
 """LossPrism: what does this loss do to my batch?
 
 ``lossprism.losses`` holds the losses, ``lossprism.explorer`` the page and what it computes.
-``lossprism.show(…)`` opens the page on pairs of a notebook, and ``lossprism.probe(loss, batch)``
-measures a batch of a training loop. A checkout keeps the two packages at its top: there this one
-finds them beside itself, and their bare names, `losses` and `explorer`, give the same modules.
+In a notebook, ``lossprism.show(…)`` opens the page on pairs and ``lossprism.widget(…)`` is the
+matrix as a widget; ``lossprism.probe(loss, batch)`` measures a batch of a training loop. A checkout
+keeps the two packages at its top: there this one finds them beside itself, and their bare names,
+`losses` and `explorer`, give the same modules.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from lossprism.version import VERSION as __version__
@@ -19,14 +21,12 @@ if not (Path(__file__).parent / "losses").is_dir():  # a checkout, not an instal
     find_bare_names(first=True)
 
 
-__all__ = ["__version__", "show"]
+__all__ = ["__version__", "show", "widget"]
 
 
 def __getattr__(name: str) -> object:
-    if name == "show":  # only when asked for: it brings torch along
-        from lossprism.explorer.notebook import show
-
-        return show
+    if name in ("show", "widget"):  # only when asked for: they bring torch along
+        return getattr(import_module("lossprism.explorer.notebook"), name)
     if name == "probe":
         from lossprism.losses.probe import probe
 

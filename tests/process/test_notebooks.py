@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 
@@ -27,13 +26,7 @@ NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 def kernel(tmp_path_factory):
     """A kernel that is forked from the Python that has the libraries loaded."""
     folder = tmp_path_factory.mktemp("jupyter")
-    (folder / "kernels" / "warm").mkdir(parents=True)
-    spec = {
-        "argv": [warm.python(), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-        "display_name": "warm",
-        "language": "python",
-    }
-    (folder / "kernels" / "warm" / "kernel.json").write_text(json.dumps(spec))
+    warm.write_kernel(folder)
     before = os.environ.get("JUPYTER_PATH")
     os.environ["JUPYTER_PATH"] = str(folder)
     yield "warm"
