@@ -158,7 +158,7 @@ def _loaded(name: str, table: Any) -> Any:
         found = found.head(EXPLORED_PAIRS + 1).collect()
     if not isinstance(found, nw.DataFrame):
         return _plain(found)
-    check_lengths(name, EXPLORED_PAIRS, {"table": found})
+    check_lengths(name, EXPLORED_PAIRS, {"table": range(len(found))})
     return found.rows(named=True)
 
 
