@@ -15,7 +15,12 @@ from tests.code_blocks import ROOT
 SECONDS_OF_A_CELL = 120
 # What each notebook is about, as it prints it.
 SHOWN = {
-    "one_batch": [r"loss \d+\.\d+, minimum", "of the weight: “The museum is closed", "^True$", "^loss at λ = 5: "],
+    "one_batch": [
+        r"loss \d+\.\d+, minimum",
+        "of the weight: “The museum is closed",
+        "^True$",
+        "^loss at λ = 5: ",
+    ],
     "temperature": ["^12 pairs$", r"τ = 0\.02: \d+ effective terms", "of the weight: “"],
     "training": ["step 12: loss  2.07", "at_collapse"],
 }
