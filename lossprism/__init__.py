@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lossprism.version import VERSION as __version__
 
@@ -20,15 +21,20 @@ if not (Path(__file__).parent / "losses").is_dir():  # a checkout, not an instal
 
     find_bare_names(first=True)
 
+if TYPE_CHECKING:
+    from lossprism.explorer.notebook import show, widget
+    from lossprism.losses.probe import probe
 
-__all__ = ["__version__", "show", "widget"]
+__all__ = ["__version__", "probe", "show", "widget"]
+# Loaded when they are first used, since they bring torch along.
+_MODULES = {
+    "probe": "lossprism.losses.probe",
+    "show": "lossprism.explorer.notebook",
+    "widget": "lossprism.explorer.notebook",
+}
 
 
 def __getattr__(name: str) -> object:
-    if name in ("show", "widget"):  # only when asked for: they bring torch along
-        return getattr(import_module("lossprism.explorer.notebook"), name)
-    if name == "probe":
-        from lossprism.losses.probe import probe
-
-        return probe
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
