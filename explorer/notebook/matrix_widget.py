@@ -12,7 +12,7 @@ import traitlets
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.parameter_values import checked
 from lossprism.explorer.core.resolved_scenario import Resolved
-from lossprism.explorer.core.scenario import FACETS, ORDERS
+from lossprism.explorer.core.scenario import FACETS, ORDERS, read_colour_range
 from lossprism.explorer.export.caption import title_of
 from lossprism.explorer.export.exploration_arrays import describe_batch, looking_at, one_step
 from lossprism.explorer.export.picture_types import BatchData
@@ -57,6 +57,11 @@ def _cell(value: object, name: str = "selected") -> tuple[int, int] | None:
     return found[0], found[1]
 
 
+def _colours(value: object) -> tuple[float, float] | None:
+    """Read the ends of the scale of colours: None, or two numbers."""
+    return optional(read_colour_range)(as_list(value), "colour_range")
+
+
 def _pointed(value: object) -> dict[str, object]:
     """Read what is pointed at: {"pairs": numbers of pairs, "cell": as `selected`}."""
     entries = of_type(dict)(value, "pointed")
@@ -72,6 +77,7 @@ class MatrixWidget(anywidget.AnyWidget):
         facet: "value", "mask", "weight" or "gradient".
         step: name of the step that is shown; at first that of the terms.
         sorted_by: "entry", "label" or "score".
+        colour_range: the values at both ends of the colours; None takes those of the cells in view.
         selected: (row, column) of the cell that is pinned by a click, counted from 0 as entered,
             whatever they are sorted by; None without one.
         pointed: {"pairs": […], "cell": …} under the pointer, to link with that of another widget.
@@ -90,6 +96,7 @@ class MatrixWidget(anywidget.AnyWidget):
     picture = traitlets.Dict().tag(sync=True)
     facet = _choice("facet", FACETS)
     sorted_by = _choice("sorted_by", ("label", *(one for one in ORDERS if one != "label")))
+    colour_range = Checked(None, _colours)
     selected = Checked(None, _cell)
     pointed = Checked({"pairs": [], "cell": None}, _pointed)
 

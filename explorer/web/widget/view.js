@@ -8,7 +8,7 @@ import { begin, onTheme } from "../kit/theme.js";
 import { say, use } from "../kit/words.js";
 
 /** @typedef {import("./frame.js").Model} Model */
-/** @typedef {import("../kit/step_view.js").Told} Told */
+/** @typedef {import("../kit/step_view.js").Emitted} Emitted */
 
 const TALLEST = 560; // pixels of the cells: the frame is as tall as what is in it, so its height cannot be asked
 const LIGHT_INK = 384; // sum of red, green and blue: letters above are for a dark page
@@ -24,9 +24,14 @@ function open(model) {
   const root = find(document.body, ".lp");
   const loss = h("p.lp-note");
   root.replaceChildren(loss);
-  const view = pictureView(root, { around: () => innerHeight - TALLEST }, (...told) => hear(model, told));
+  const view = pictureView(root, { around: () => innerHeight - TALLEST }, (...event) => hear(model, event));
   const state = () => ({
-    view: { facet: model.get("facet"), order: model.get("sorted_by"), pinned: model.get("selected") },
+    view: {
+      facet: model.get("facet"),
+      order: model.get("sorted_by"),
+      pinned: model.get("selected"),
+      colour_range: model.get("colour_range"),
+    },
     pointed: { part: null, ...model.get("pointed") },
     drawn: 0,
   });
@@ -42,7 +47,13 @@ function open(model) {
     mark();
     view.redraw();
   };
-  const listeners = Object.entries({ picture: draw, facet: redraw, selected: mark, pointed: mark });
+  const listeners = Object.entries({
+    picture: draw,
+    facet: redraw,
+    colour_range: redraw,
+    selected: mark,
+    pointed: mark,
+  });
   for (const [name, listener] of listeners) model.on(`change:${name}`, listener);
   onTheme(view.redraw);
   draw();
@@ -54,14 +65,14 @@ function open(model) {
 /**
  * Tell Python what was done to the view.
  * @param {Model} model
- * @param {Told} told
+ * @param {Emitted} event
  */
-function hear(model, told) {
-  if (told[0] === "point") model.set("pointed", { pairs: told[1], cell: told[2] });
-  else if (told[0] === "view") {
-    const { facet, order, pinned, step } = told[1];
-    const steps = model.get("picture").steps;
-    const traits = { facet, sorted_by: order, selected: pinned, step: steps[step ?? -1]?.name };
+function hear(model, event) {
+  if (event[0] === "point") model.set("pointed", { pairs: event[1], cell: event[2] });
+  else if (event[0] === "view") {
+    const { facet, order, pinned, step, colour_range } = event[1];
+    const { steps } = model.get("picture");
+    const traits = { facet, sorted_by: order, selected: pinned, step: steps[step ?? -1]?.name, colour_range };
     for (const [name, value] of Object.entries(traits)) if (value !== undefined) model.set(name, value);
   }
   model.save_changes();

@@ -86,6 +86,7 @@ REFUSED = {
     "sorted_by": ["size", None],
     "step": ["nothing", 3, None],
     "selected": [(1,), (1, 2, 3), (-1, 0), "ab", 3, (0.5, 1), [True, False]],
+    "colour_range": [3, [1], [2, 1], ["a", "b"]],
     "pointed": [3, None, {"pairs": 3}, {"pairs": ["a"]}, {"cell": [1]}],
 }
 
