@@ -15,12 +15,14 @@ from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.label_disagreement import STRONG_RATE, Disagreement, disagrees
+from lossprism.explorer.core.modality_gap import modality_gap
 from lossprism.explorer.core.scale_above_collapse import Edge
 from lossprism.explorer.core.scenario_models import encoder_of, has_words
 from lossprism.explorer.locale import Word, parameter_word, title_word, titles_in, word
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.number_format import display_number, whole_percent
 from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.explorer.sources.encoders.own_vectors import is_own
 from lossprism.losses import LossSpec
 from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.term_forms import Largest
@@ -77,7 +79,8 @@ class Seen:
     not 0; `banded`: GRADIENT_BAND applies. `broken` names the first step that is not finite.
     `beside`: the loss has other terms. `same_text` are negatives of the same text, by the name of
     the loss or of each part. `floor` is the minimum, `raised_by_duplicates` if duplicates raise it.
-    `margins` is a teacher's largest margin, `labels` the least and the largest label.
+    `margins` is a teacher's largest margin, `labels` the least and the largest label, `gap` the
+    distance of the two sides' centres, where their vectors came with the data and it is certain.
     """
 
     spec: LossSpec
@@ -111,6 +114,7 @@ class Seen:
     raised_by_duplicates: bool = False
     margins: float = 0.0
     labels: tuple[float, float] | None = None
+    gap: float | None = None
 
 
 def remarks(e: Exploration, most: int = 3) -> list[Remark]:
@@ -128,6 +132,7 @@ def remarks_on(seen: Seen, most: int = 3) -> list[Remark]:
         *_on_same_text(seen),
         *_on_reach(seen),
         *_on_classes(seen),
+        *([Remark("modality_gap", {"gap": short(seen.gap)})] if seen.gap is not None else []),
         *_on_suspects(seen),
         *_on_order(seen),
         *_on_terms(seen),
@@ -172,6 +177,7 @@ def _seen(e: Exploration) -> Seen:
         raised_by_duplicates=e.raised_by_duplicates,
         margins=_largest_margin(e),
         labels=(float(e.batch.labels.min()), float(e.batch.labels.max())),
+        gap=modality_gap(e.batch) if is_own(encoder_of(e.scenario.data)) else None,
     )
 
 

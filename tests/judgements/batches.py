@@ -309,3 +309,33 @@ def with_norm(scale: float, size: float) -> Said:
 
 hold("gradient_large", ("λ 500", with_norm(500.0, 1.0)), ("λ 2", with_norm(2.0, 1.0)))
 hold("gradient_small", ("λ 2, long vectors", with_norm(2.0, 100.0)), ("λ 5", with_norm(5.0, 1.0)))
+
+
+# Vectors that came with the data
+
+OWN = Data(source="table", encoder=f"clip.npz#{'0' * 32}")
+
+
+def of_two_sides(apart: float, alike: float) -> Said:
+    """Pairs of 12 vectors of 16 dimensions, each side around a centre of its own, `apart` of their
+    spread from the other's; `alike` is the correlation within a pair."""
+
+    def said(draw: Source) -> set[str]:
+        count, width = 12, 16
+        shared, noise = draw.normal(size=(count, width)), draw.normal(size=(2, count, width))
+        sides = np.sqrt(alike) * shared + np.sqrt(1 - alike) * noise
+        direction = draw.normal(size=width)
+        centre = apart * direction / np.linalg.norm(direction) * np.sqrt(width) / 2
+        around = draw.normal(size=width)  # both kinds may lie to one side of the origin
+        vectors = np.stack([sides[0] + centre + around, sides[1] - centre + around], axis=1)
+        batch = of_vectors(vectors.reshape(2 * count, width), np.ones(count))
+        return told(batch, "info_nce", OWN)
+
+    return said
+
+
+hold(
+    "modality_gap",
+    ("images to one side, texts to the other", of_two_sides(1.0, 0.5)),
+    ("two views of one kind", of_two_sides(0.0, 0.5)),
+)
