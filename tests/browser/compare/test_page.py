@@ -20,6 +20,7 @@ from tests.browser.compare.steering import (
     FORMULA,
     MATRICES,
     PROBLEM,
+    STILL,
     STRIPS,
     TABLE,
     led,
@@ -231,6 +232,22 @@ def test_the_picture_stands_under_each_answer(compare: Page) -> None:
     expect(compare.locator("[role=tab][aria-selected=true]").first).to_have_id(
         f"lp-questions-{names[-1]}"
     )
+
+
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+def test_each_question_has_few_words_and_controls(
+    new_page: Callable[..., Page], server: Server, locale: str
+) -> None:
+    page = new_page(locale=locale)
+    page.goto(f"{server.address}/compare", wait_until="domcontentloaded")
+    page.wait_for_function(f"window.lossprism && {CHANNEL} && {STILL}")
+    for name in page.evaluate("Object.keys(window.lossprism.pageData.compare.questions)"):
+        with redrawn(page):
+            page.evaluate("name => document.getElementById(`lp-questions-${name}`).click()", name)
+        expect(page.locator(PICTURE).first).to_be_visible()
+        words, controls = words_and_controls(page)
+        assert 0 < words <= 200, (name, words)
+        assert 0 < controls <= 15, (name, controls)
 
 
 def test_the_page_opens_on_a_question_with_few_words(
