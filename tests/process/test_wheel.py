@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import pytest
 
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.web.page_html import PALETTE
+from lossprism.losses.modules import CosentLoss
 from lossprism.version import VERSION
 from tests.browser.serving import STOP_S
 from tests.type_checks import check_users_files
@@ -169,6 +172,21 @@ def test_it_works_beside_modules_called_losses_and_explorer(installed, hostile):
     assert "SigLIP" in said
 
 
+def test_it_trains_beside_them(installed, hostile):
+    """With the trainers' adapter, in a process of its own; the card names version and paper."""
+    pairs = "".join(f"a cat {n}\ta dog {n}\t{n % 2}\n" for n in range(24))
+    (hostile / "pairs.tsv").write_text(f"sentence1\tsentence2\tscore\n{pairs}")
+    size = ("--steps", "2", "--batch-size", "4", "--dimension", "8", "--vocabulary", "200")
+    run(
+        *(installed / "lossprism", "train", "--data", "pairs.tsv", "--loss", "cosent"),
+        *("--encoder", "scratch", *size, "--runs", "runs", "--out", "model"),
+        cwd=hostile,
+    )
+    card = (hostile / "model" / "README.md").read_text(encoding="utf-8")
+    assert f"| Version of LossPrism | {VERSION} |" in card
+    assert "#### CosentLoss\n```bibtex\n@misc{su2022cosent," in card
+
+
 def test_the_file_of_an_own_loss_may_use_the_bare_names(installed, tmp_path):
     (tmp_path / "mine.py").write_text(OLD_LOSS)
     code = (
@@ -176,6 +194,39 @@ def test_the_file_of_an_own_loss_may_use_the_bare_names(installed, tmp_path):
         "print(add_own_loss('mine.py:mine').name)"
     )
     assert run(installed / "python", "-c", code, cwd=tmp_path).strip() == "mine"
+
+
+def test_a_module_saved_whole_under_the_old_names_loads(installed, tmp_path):
+    """A state_dict, a run folder and a model name no module; a pickle does."""
+    saved = pickle.dumps(CosentLoss(scale=3.0), protocol=2)
+    old = saved.replace(b"clossprism.losses.modules\n", b"closses.modules\n")
+    assert old != saved
+    (tmp_path / "loss.pickle").write_bytes(old)
+    code = (
+        "import pickle, sys\n"
+        "from lossprism.bare_names import find_bare_names\n"
+        "find_bare_names()\n"
+        "print(pickle.load(open(sys.argv[1], 'rb')))"
+    )
+    (tmp_path / "elsewhere").mkdir()
+    command = (installed / "python", "-c", code, tmp_path / "loss.pickle")
+    assert run(*command, cwd=tmp_path / "elsewhere").strip() == "CosentLoss(scale=3.0)"
+
+
+# Of the losses' tests, those that need no other library and a second or two each.
+QUICK = ("modules", "generated_classes", "labels", "refusals", "registry")
+
+
+def test_quick_tests_of_the_losses_pass_with_what_is_installed(installed, tmp_path):
+    """From a copy of the tests, beside which there is no `lossprism`."""
+    shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("typings"))
+    tests = [f"tests/unit/losses/test_{name}.py" for name in QUICK]
+    options = ("--noconftest", "--quiet", "-p", "no:cacheprovider")
+    said = run(installed / "python", "-m", "pytest", *options, *tests, cwd=tmp_path)
+    assert int(re.search(r"(\d+) passed", said)[1]) > 1500
+    where = "import lossprism.losses as it; print(it.__file__)"
+    found = run(installed / "python", "-c", where, cwd=tmp_path).strip()
+    assert Path(found).is_relative_to(installed.parent)
 
 
 def test_its_command_serves_the_page_with_all_that_it_loads_until_control_c(installed, tmp_path):
