@@ -22,7 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 OURS = {"lossprism", "explorer", "losses", "tests", "benchmarks", "scripts", "app"}
 # Imported by nobody: run as commands, or asked for by a package that does not require them itself.
 TOOLS = {"ruff", "pyright", "pytest-cov", "hatchling"}
-TOOLS |= {"mkdocs-material", "mkdocstrings", "ipykernel", "jupyterlab", "jupyter-server-proxy"}
+TOOLS |= {"mkdocs-material", "mkdocstrings", "ipykernel"}
 # Loaded where they are asked for: what a trainer's callback is, and what it writes.
 BESIDE_TRAINERS = (
     "losses/sentence_transformers/callback.py",
@@ -31,6 +31,7 @@ BESIDE_TRAINERS = (
 BESIDE_LIGHTNING = ("losses/lightning.py",)
 ASKED_FOR = {
     "accelerate": "transformers' Trainer",
+    "plotly": "charts of the pages, by its script alone (`explorer/web/assets.py`)",
 }
 
 
@@ -97,7 +98,7 @@ def modules_in(file: Path) -> set[str]:
         ("losses", ()),
         *((file, ("train",)) for file in BESIDE_TRAINERS),
         *((file, ("lightning",)) for file in BESIDE_LIGHTNING),
-        ("explorer", ("app", "train", "map", "notebook")),
+        ("explorer", ("app", "train", "map")),
         ("app.py", ()),
         ("benchmarks", ("dev",)),
         ("scripts", ("dev", "vectors")),

@@ -1,13 +1,18 @@
 """Interactive figures: one self-contained HTML file, for a slide or a handout.
 
-It holds the page's matrix, drawn by plotly from the same cells and colours as the SVG; hovering
-over a cell shows its sentences and value. The user's texts are data in it and shown as text; the
-file itself forbids every request to elsewhere.
+It holds the page's matrix as the same SVG that is taken away as a picture, and below it what the
+cell under the pointer is about: its sentences, labels, similarities, value, weight and gradient.
+These are data in it, compressed, and shown as text; the file itself forbids every request to
+elsewhere, and every script but its own.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import zlib
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -15,70 +20,48 @@ import numpy as np
 
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Scenario
-from lossprism.explorer.export.caption import caption, title_of
+from lossprism.explorer.export.caption import title_of
 from lossprism.explorer.export.exploration_arrays import picture
-from lossprism.explorer.export.figure.appearance import FONTS, MATH
 from lossprism.explorer.export.figure.axes import Axis
-from lossprism.explorer.export.figure.cells import Cells, cells_of
+from lossprism.explorer.export.figure.cells import MAX_RECTANGLES, Cells, cells_of
+from lossprism.explorer.export.figure.embedded_fonts import with_fonts
 from lossprism.explorer.export.figure.files import read_scenario, save
-from lossprism.explorer.export.figure.formula import Run
 from lossprism.explorer.export.figure.matrix import matrix_figure
-from lossprism.explorer.export.figure.svg_elements import Pen, clean
-from lossprism.explorer.export.palette import Palette, ramp_table
+from lossprism.explorer.export.figure.svg_elements import Pen
+from lossprism.explorer.export.figure.texts import clean
+from lossprism.explorer.export.picture_types import Shown
 from lossprism.explorer.locale import catalogue, say
-from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.number_format import display_number, percent
 
-HERE = Path(__file__).resolve().parent
-SAFE = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data: blob:; font-src data:"
-)
-# Beyond so many rows or columns only some are named beside the matrix.
-MAX_TICKS = 32
-# Of the 256 shades of a ramp plotly gets every fifth, and puts straight lines between them.
-SHADES_APART = 5
+SCRIPT = Path(__file__).resolve().with_name("interactive_figure.js")
+STYLE = Path(__file__).resolve().with_name("interactive_figure.css")
+# Up to this size cells are areas, with numbers where there is room; an image is smaller.
+MOST_RECTANGLES = 16
+# Beyond so many rows or columns values have three digits, which take two bytes each; beyond
+# `MAX_RECTANGLES` only those of the facet in view are in the file, and rows are found by number.
+MANY, DIGITS, DIGITS_OF_MANY = 32, 4, 3
+FACETS = ("value", "weight", "gradient")
 
 
 def interactive_figure(
     exploration: Exploration, *, language: str = "en", dark: bool = False
 ) -> str:
     """Return the step and facet that `scenario.view` chooses, as an HTML document."""
-    made = picture(exploration)
-    shown, step = made.shown, made.steps[made.chosen]
-    pen = Pen.of(language=language, dark=dark)
-    if shown.rows * shown.columns == 0 or step.value is not None:  # nothing to point at
-        drawn = matrix_figure(exploration, language=language, dark=dark)
-        return _document(exploration, pen, f"<main>{drawn}</main>")
-    cells = cells_of(exploration, shown, pen.palette)
-    rows = Axis(exploration, shown.row_axis, shown.all_rows, language)
-    columns = Axis(exploration, shown.column_axis, shown.all_columns, language)
-    formula = exploration.spec.formula_at(**exploration.parameters)
-    head = [f"<h1>{escape(clean(title_of(exploration, language)))}</h1>"]
-    if formula:
-        whole = _html(pen.formula(r"\mathcal L = " + formula))
-        head.append(f"<p class='formula'>{whole}</p>")
-    named = _html(pen.formula(shown.latex)) if shown.latex else escape(shown.name)
-    head.append(f"<p class='formula'>{named} · {escape(pen.say(cells.called))}</p>")
-    legend = [f"<p>{escape(clean(sentence))}</p>" for sentence in caption(exploration, language)]
-    data = {
-        "figure": json.loads(_drawn(cells, rows, columns, pen.palette)),
-        "rows": [_side(rows, place) for place in range(cells.rows)] if cells.rows > 1 else [[]],
-        "columns": [_side(columns, place) for place in range(cells.columns)],
-        "values": _values(cells, pen.say("ui.takes_no_part")),
-        "hint": {"point": pen.say("interactive.hint"), "touch": pen.say("interactive.hint.touch")},
-    }
-    from plotly.offline import get_plotlyjs  # takes its time, and only this file needs it
-
-    plain = json.dumps(data).replace("<", "\\u003c")
-    script = (HERE / "interactive_figure.js").read_text(encoding="utf-8")
-    body = [
-        f"<main>{''.join(head)}<div id='plot'></div><div id='card' aria-live='polite'></div>",
-        f"<footer>{''.join(legend)}</footer></main>",
-        f"<script type='application/json' id='data'>{plain}</script>",
-        f"<script>{get_plotlyjs()}</script>",
-        f"<script>{script}</script>",
-    ]
-    return _document(exploration, pen, "\n".join(body))
+    made, pen = picture(exploration), Pen.of(language=language, dark=dark)
+    drawn = matrix_figure(
+        exploration, most_rectangles=MOST_RECTANGLES, language=language, dark=dark
+    )
+    body, shown = f'<div id="figure">{with_fonts(drawn)}</div>', made.shown
+    if made.steps[made.chosen].value is not None or shown.rows * shown.columns == 0:
+        return _document(exploration, pen, body)  # nothing to point at
+    data = _data(exploration, shown, pen)
+    packed = base64.b64encode(zlib.compress(json.dumps(data).encode(), 9)).decode()
+    hint, tap = escape(pen.say("interactive.hint")), escape(pen.say("interactive.hint.touch"))
+    body = body.replace(">", f' tabindex="0" role="application" aria-label="{hint}">', 1)
+    hints = f'<p class="pointer">{hint}</p><p class="finger">{tap}</p>'
+    body += f'<div id="card" role="status">{hints}</div>'
+    body += f'<script type="text/plain" id="data">{packed}</script>'
+    return _document(exploration, pen, body, SCRIPT.read_text(encoding="utf-8"))
 
 
 def write_interactive(
@@ -96,66 +79,51 @@ def write_interactive(
     return Path(out)
 
 
-def _values(cells: Cells, absent: str) -> list[list[str]]:
-    """Return the hover text of every cell."""
-    out = (cells.masked | cells.absent).tolist()
-    rows = zip(cells.values.tolist(), out, strict=True)
-    return [
-        [absent if gone else display_number(value) for value, gone in zip(*row, strict=True)]
-        for row in rows
-    ]
-
-
-def _drawn(cells: Cells, rows: Axis, columns: Axis, palette: Palette) -> str:
-    """Return the matrix as plotly's JSON."""
-    import plotly.graph_objects as go
-
-    values = np.where(np.isfinite(cells.values), cells.values, np.nan)
-    values[cells.masked] = np.nan
-    matrix = go.Heatmap(
-        z=values,
-        zmin=cells.least,
-        zmax=cells.largest,
-        colorscale=_colour_scale(cells),
-        hoverinfo="none",
-        xgap=1 if cells.columns <= MAX_TICKS else 0,
-        ygap=1 if 1 < cells.rows <= MAX_TICKS else 0,
-        colorbar={"outlinewidth": 0, "thickness": 14},
-    )
-    down = {**_axis(rows), "autorange": "reversed", "scaleanchor": "x", "constrain": "domain"}
-    if cells.rows == 1:
-        down = {"visible": False}
-    layout = go.Layout(
-        template="none",
-        xaxis={**_axis(columns), "constrain": "domain"},
-        yaxis=down,
-        height=180 if cells.rows == 1 else 620,
-        margin={"l": 70, "r": 20, "t": 16, "b": 60},
-        font={"family": FONTS, "color": palette.ink},
-        paper_bgcolor=palette.sheet,
-        plot_bgcolor=palette.sheet,
-    )
-    return str(go.Figure(matrix, layout).to_json())
-
-
-def _colour_scale(cells: Cells) -> list[list[float | str]]:
-    """Return the ramp in plotly's form: the part of the range for each colour."""
-    colours = [f"rgb{tuple(colour)}" for colour in ramp_table(cells.stops)[::SHADES_APART].tolist()]
-    ends = len(colours) - 1
-    return [[(place / ends) ** cells.root, colour] for place, colour in enumerate(colours)]
-
-
-def _axis(axis: Axis) -> dict[str, object]:
-    every = -(-len(axis) // MAX_TICKS)
-    places = list(range(0, len(axis), every))
+def _data(e: Exploration, shown: Shown, pen: Pen) -> dict[str, object]:
+    """Return what the script reads: the words of rows and columns, and those of cells by facet."""
+    rows = Axis(e, shown.row_axis, shown.all_rows, pen.language)
+    columns = Axis(e, shown.column_axis, shown.all_columns, pen.language)
+    is_large = max(shown.rows, shown.columns) > MAX_RECTANGLES
     return {
-        "title": {"text": axis.title()},
-        "tickvals": places,
-        "ticktext": [axis.number(place) for place in places],
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
+        "step": shown.name,
+        "rows": [_side(rows, place) for place in range(shown.rows)] if shown.rows > 1 else [[]],
+        "columns": [_side(columns, place) for place in range(shown.columns)],
+        "absent": pen.say("ui.takes_no_part"),
+        "facets": _facets(e, shown, pen, is_large),
+        "lookup": [_numbers(axis) for axis in (rows, columns)] if is_large else [],
     }
+
+
+def _facets(e: Exploration, shown: Shown, pen: Pen, is_large: bool) -> list[dict[str, object]]:
+    """Return the name of each facet, the one in view first, and the words of its cells."""
+    first = cells_of(e, shown, pen.palette).facet
+    others = [one for one in FACETS if one != first and getattr(shown, one) is not None]
+    found = []
+    for facet in (first, *([] if is_large else others)):
+        scene = replace(e.scenario, view=replace(e.scenario.view, facet=facet))
+        cells = cells_of(replace(e, scenario=scene), shown, pen.palette)
+        digits = DIGITS if max(shown.rows, shown.columns) <= MANY else DIGITS_OF_MANY
+        found.append({"name": pen.say(cells.called), "cells": _words(cells, pen, digits)})
+    return found
+
+
+def _words(cells: Cells, pen: Pen, digits: int) -> list[list[str]]:
+    """Return the words of every cell."""
+    absent = pen.say("ui.takes_no_part")
+
+    def word(value: float) -> str:
+        if cells.two_tone:
+            return pen.say("ui.yes" if value else "ui.no")
+        return percent(value) if cells.of_shares else display_number(value, digits)
+
+    words = [[word(value) for value in row] for row in cells.values.tolist()]
+    return np.where(cells.masked | cells.absent, absent, words).tolist()
+
+
+def _numbers(axis: Axis) -> dict[str, object]:
+    """Return the name of the items of an axis, and their numbers."""
+    name = catalogue(axis.language).get(f"axis.one.{axis.name}", axis.name)
+    return {"name": name, "numbers": [axis.number(place) for place in range(len(axis))]}
 
 
 def _side(axis: Axis, place: int) -> list[str]:
@@ -169,44 +137,31 @@ def _side(axis: Axis, place: int) -> list[str]:
     if sentence >= 0:
         lines.append(pairs.sentences[sentence])
     elif pair >= 0:
-        values = {"label": axis.label(place), "score": display_number(float(axis.scores[pair]))}
         lines += [pairs.first[pair], pairs.second[pair]]
+    if pair >= 0:
+        values = {"label": axis.label(place), "score": display_number(float(axis.scores[pair]))}
         lines.append(say(axis.language, "ui.pair_facts", **values))
     return [clean(line) for line in lines]
 
 
-def _html(formula: list[Run]) -> str:
-    """Return a formula as text with raised and lowered parts."""
-    out = []
-    for run in formula:
-        style = f"font-size:{run.size:.2g}em;position:relative;top:{-run.rise:.2g}em"
-        style += ";font-style:italic" if run.italic else ""
-        out.append(f"<span style='{style}'>{escape(run.text)}</span>")
-    return "".join(out)
-
-
-def _document(e: Exploration, pen: Pen, body: str) -> str:
+def _document(e: Exploration, pen: Pen, body: str, script: str = "") -> str:
     palette = pen.palette
-    style = (
-        f"body{{margin:0;background:{palette.sheet};color:{palette.ink};"
-        f"font:15px/1.45 {FONTS}}}"
-        "main{max-width:980px;margin:0 auto;padding:18px 22px}h1{font-size:25px;margin:0}"
-        f".formula{{font-family:{MATH};font-size:17px;margin:4px 0;white-space:pre-wrap}}"
-        f"#card{{min-height:118px;border:1px solid {palette.line};border-radius:8px;"
-        "padding:10px 14px;display:flex;gap:26px;overflow-wrap:anywhere}"
-        "#card>div{flex:1 1 0;min-width:0}#card p,footer p{margin:2px 0}"
-        f"#card b{{color:{palette.accent}}}"
-        f"footer{{color:{palette.faint};font-size:13px;margin-top:12px}}"
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    scripts = f"script-src 'sha256-{digest}'; " if script else ""
+    safe = f"default-src 'none'; {scripts}style-src 'unsafe-inline'; img-src data:; font-src data:"
+    colours = "".join(
+        f"--{name}:{getattr(palette, name)};" for name in ("sheet", "ink", "line", "accent")
     )
     return "\n".join(
         [
             "<!doctype html>",
             f"<html lang='{pen.language}'><head><meta charset='utf-8'>",
-            f'<meta http-equiv="Content-Security-Policy" content="{SAFE}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{safe}">',
             "<meta name='viewport' content='width=device-width, initial-scale=1'>",
             f"<title>{escape(clean(title_of(e, pen.language)))}</title>",
-            f"<style>{style}</style></head><body>",
-            body,
+            f"<style>:root{{{colours}}}\n{STYLE.read_text(encoding='utf-8')}</style></head><body>",
+            f"<main>{body}</main>",
+            f"<script type='module'>{script}</script>" if script else "",
             "</body></html>",
             "",
         ]

@@ -233,18 +233,12 @@ def page_data(first: Scenario) -> dict[str, Facts]:
 
 
 def open_page(
-    first: Scenario,
-    host: str,
-    port: int | None,
-    address: str | None = None,
-    *,
-    share: bool | None = False,
+    first: Scenario, host: str, port: int | None, address: str | None = None
 ) -> tuple[Site, str]:
     """Start serving in the background; return the site, to close it, and its address.
 
     `address` is the one for readers, if it differs (`read_address`); None is Gradio's variable
-    GRADIO_ROOT_PATH. With `share` Gradio makes a public link as well; None leaves it to Gradio,
-    which makes one in a notebook that reaches no port of its computer.
+    GRADIO_ROOT_PATH.
 
     Raises ValueError if that is no address or a budget in the environment is no number, and OSError
     if the port is taken.
@@ -254,14 +248,12 @@ def open_page(
     allow_folder(default_root())  # also to links: the models in it were trained here
     if deployment_policy().keeps_apart:
         prepare_for_strangers()
-    return _launched(first, host, port, address, share)
+    return _launched(first, host, port, address)
 
 
-def _launched(
-    first: Scenario, host: str, port: int | None, address: str, share: bool | None
-) -> tuple[Site, str]:
+def _launched(first: Scenario, host: str, port: int | None, address: str) -> tuple[Site, str]:
     """Return the site, served from a thread of this process, and its address."""
-    guards: list[Guard] = []
+    names = known_names(host, address)
 
     @contextlib.asynccontextmanager
     async def prepared(app: Any) -> AsyncIterator[None]:
@@ -275,9 +267,7 @@ def _launched(
             limit_queue(app.get_blocks())
             inner = Bounded(inner)
         inner = KnowsAddress(inner, address)
-        names = known_names(host, address)
-        guards.append(Guard(inner, names, pages, urlsplit(address).path))
-        app.middleware_stack = guards[0]
+        app.middleware_stack = Guard(inner, names, pages, urlsplit(address).path)
         yield
 
     torch.set_num_threads(1)  # see device.all_cores
@@ -285,7 +275,7 @@ def _launched(
     app = build(first)
     # Gradio announces the MCP server even when quiet, with a character not every terminal has.
     with contextlib.redirect_stdout(io.StringIO()):
-        _, found, shared = app.launch(
+        _, found, _ = app.launch(
             server_name=host,
             server_port=port,
             root_path=address,
@@ -299,12 +289,10 @@ def _launched(
             state_session_capacity=SESSIONS,
             max_file_size=FILE_BYTES,
             favicon_path=page_html.ICON,
-            share=share,
+            share=False,
             mcp_server=True,
             app_kwargs={"lifespan": prepared},
         )
-    if shared:
-        guards[0].names = guards[0].names.also(shared)
     if deployment_policy().bounded:
         keep_connections(app.get_blocks())
     return Site(app), found.rstrip("/")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario, View
 from lossprism.explorer.export.interactive_figure import interactive_figure, write_interactive
-from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.sources.random_batch import RandomBatch
-from tests.browser.conftest import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
@@ -47,37 +45,113 @@ def opened(context: BrowserContext, path: Path) -> Page:
 
 
 def point(page: Page, row: float, column: float) -> None:
-    """Move to this share of the height and width of the matrix, until the card speaks of it."""
-    card, box = page.locator("#card"), page.locator("#plot .heatmaplayer image").bounding_box()
-    card.evaluate("card => card.replaceChildren()")
-    end = time.monotonic() + PATIENCE_MS / 1000
-    while not card.text_content():
-        assert time.monotonic() < end
-        page.mouse.move(1, 1)
-        for shift in (0, 1):  # a hover is a move inside
-            x, y = box["x"] + column * box["width"] + shift, box["y"] + row * box["height"]
-            page.mouse.move(x, y)
-        page.wait_for_timeout(20)
+    """Move to this share of the height and width of the matrix."""
+    box = page.locator("#figure .frame").bounding_box()
+    page.mouse.move(1, 1)
+    page.mouse.move(box["x"] + column * box["width"], box["y"] + row * box["height"])
 
 
-def test_a_cell_says_its_sentences_and_its_value(context: BrowserContext, tmp_path: Path) -> None:
+def cells_of(page: Page) -> Locator:
+    return page.locator("#card > div")
+
+
+def test_a_cell_says_its_sentences_and_its_numbers(context: BrowserContext, tmp_path: Path) -> None:
     page = opened(context, write_interactive(Scenario(), tmp_path / "figure.html"))
-    expect(page.locator("#card")).to_contain_text("Point at a cell")
+    expect(page.get_by_text("Point at a cell")).to_be_visible()
+    expect(page.get_by_text("Tap a cell")).to_be_hidden()
     found = explore(Scenario())
     order = found.batch.scores.argsort(stable=True)
     order = order[found.batch.labels[order].argsort(stable=True)].tolist()
     size = len(order)
+    terms = found.trace.last("terms")
     for row, column in ((0, size - 1), (2, 20), (4, 18)):
         point(page, (row + 0.5) / size, (column + 0.5) / size)
-        said = page.locator("#card > div")
+        said = cells_of(page)
         expect(said).to_have_count(3)
         for side, pair in ((said.nth(0), order[row]), (said.nth(1), order[column])):
-            assert found.batch.pairs.first[pair] in side.inner_text()
-            assert found.batch.pairs.second[pair] in side.inner_text()
-        value = float(found.trace.last("terms").value[order[row], order[column]])
-        assert said.nth(2).inner_text() == display_number(value)
+            expect(side).to_contain_text(found.batch.pairs.first[pair])
+            expect(side).to_contain_text(found.batch.pairs.second[pair])
+            expect(side).to_contain_text(f"label {display_number(float(found.batch.labels[pair]))}")
+        at = order[row], order[column]
+        expect(said.nth(2)).to_contain_text(f"Value: {display_number(float(terms.value[at]))}")
+        expect(said.nth(2)).to_contain_text(f"Weight: {percent(float(found.weights.shares[at]))}")
+        gradient = display_number(float(terms.gradient[at]))
+        expect(said.nth(2)).to_contain_text(f"Gradient: {gradient}")
+        marked = page.locator(".pointed").nth(2).bounding_box()
+        frame = page.locator("#figure .frame").bounding_box()
+        across = (marked["x"] + marked["width"] / 2 - frame["x"]) / frame["width"]
+        assert int(across * size) == column
     point(page, (size - 0.5) / size, 0.5 / size)
-    expect(page.locator("#card")).to_contain_text("takes no part")
+    expect(cells_of(page).nth(2)).to_have_text("termsmasked: takes no part")
+    assert page.faults == []
+    page.close()
+
+
+def test_keys_move_and_a_click_keeps(context: BrowserContext, tmp_path: Path) -> None:
+    page = opened(context, write_interactive(Scenario(), tmp_path / "figure.html"))
+    names = cells_of(page).locator("b")
+
+    def at() -> tuple[str, str]:
+        return names.nth(0).inner_text(), names.nth(1).inner_text()
+
+    page.keyboard.press("Tab")
+    expect(page.locator("#figure")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    numbers = page.evaluate("[...document.querySelectorAll('text')].map(one => one.textContent)")
+    rows = [one for one in numbers if one.isdigit()][:24]
+    assert at() == (f"pair {rows[0]}", f"pair {rows[0]}")
+    for key, expected in (
+        ("ArrowDown", (1, 0)),
+        ("ArrowRight", (1, 1)),
+        ("PageDown", (11, 1)),
+        ("End", (11, 23)),
+        ("ArrowRight", (11, 23)),  # there is no cell beyond the last
+        ("Home", (11, 0)),
+        ("PageUp", (1, 0)),
+        ("ArrowUp", (0, 0)),
+    ):
+        page.keyboard.press(key)
+        assert at() == tuple(f"pair {rows[place]}" for place in expected)
+    point(page, 0.5 / 24, 12.5 / 24)
+    page.mouse.down()
+    page.mouse.up()
+    expect(page.locator("#card.kept")).to_have_count(1)
+    kept = at()
+    point(page, 8.5 / 24, 2.5 / 24)
+    assert at() == kept == (f"pair {rows[0]}", f"pair {rows[12]}")
+    page.keyboard.press("Escape")
+    point(page, 8.5 / 24, 2.5 / 24)
+    assert at() == (f"pair {rows[8]}", f"pair {rows[2]}")
+    assert page.faults == []
+    page.close()
+
+
+def test_a_finger_taps_and_nothing_is_wider_than_a_phone(browser: Browser, tmp_path: Path) -> None:
+    path = write_interactive(Scenario(), tmp_path / "figure.html", language="zh", dark=True)
+    size = {"width": 390, "height": 844}
+    with browser.new_context(viewport=size, has_touch=True, is_mobile=True) as phone:
+        page = opened(phone, path)
+        expect(page.get_by_text("点一下单元")).to_be_visible()
+        expect(page.get_by_text("指向一个单元")).to_be_hidden()
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        box = page.locator("#figure .frame").bounding_box()
+        page.touchscreen.tap(box["x"] + 20, box["y"] + 20)
+        expect(cells_of(page)).to_have_count(3)
+        expect(page.locator("#card")).to_be_in_viewport(ratio=0.9)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert page.faults == []
+
+
+def test_of_many_rows_one_is_found_by_its_number(context: BrowserContext, tmp_path: Path) -> None:
+    data = Data(source="random", random=RandomBatch(pairs=90, dimension=8))
+    page = opened(context, write_interactive(Scenario(data=data), tmp_path / "figure.html"))
+    row, column = (page.locator("#lookup input").nth(place) for place in (0, 1))
+    row.fill("77")
+    column.fill("31")
+    names = cells_of(page).locator("b")
+    expect(names).to_have_text(["pair 77", "pair 31", "terms"])
+    column.fill("nobody")
+    expect(names).to_have_text(["pair 77", "pair 31", "terms"])
     assert page.faults == []
     page.close()
 
@@ -90,11 +164,17 @@ def test_no_word_of_the_users_runs(context: BrowserContext, tmp_path: Path) -> N
     page = opened(context, write_interactive(scenario, tmp_path / "figure.html"))
     for row in range(len(rows)):
         point(page, (row + 0.5) / len(rows), 0.9)
+        expect(cells_of(page)).to_have_count(3)
         assert page.locator("#card :is(img, a, script, svg, iframe)").count() == 0
     assert "<img src=x" in page.content().replace("&lt;", "<")
-    assert page.evaluate("window.struck") is None
+    page.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'), "
+        "{textContent: 'window.struck = 1'}))"
+    )
+    assert page.evaluate("window.struck") is None  # what could be written into it does not run
     assert page.locator("main img, main a, main iframe").count() == 0
-    assert page.faults == []
+    assert all("script-src" in fault for fault in page.faults)
+    assert len(page.faults) == 1
     page.close()
 
 

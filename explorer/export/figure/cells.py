@@ -10,15 +10,8 @@ import numpy as np
 import torch
 
 from lossprism.explorer.core.explore import Exploration
-from lossprism.explorer.export.figure.svg_elements import (
-    Pen,
-    attributes,
-    cross,
-    png,
-    px,
-    rectangle,
-    width_of,
-)
+from lossprism.explorer.export.figure.svg_elements import Pen, attributes, cross, png, px, rectangle
+from lossprism.explorer.export.figure.texts import width_of
 from lossprism.explorer.export.palette import Palette, channels, ink_on, ramp_table
 from lossprism.explorer.export.picture_types import Shown
 from lossprism.explorer.export.thumbnails import value_range
@@ -123,8 +116,16 @@ def cells_of(exploration: Exploration, shown: Shown, palette: Palette) -> Cells:
     return Cells(*scale, called, facet, two_tone, is_weight, 3 if is_weight else 1)
 
 
-def drawn_cells(pen: Pen, cells: Cells, x: float, y: float, w: float, h: float) -> list[str]:
-    if max(cells.rows, cells.columns) > MAX_RECTANGLES:
+def drawn_cells(
+    pen: Pen,
+    cells: Cells,
+    box: tuple[float, float, float, float],
+    most: int | None = None,
+) -> list[str]:
+    """Draw the cells into a box (x, y, width, height): a rectangle each, or, beyond so many rows or
+    columns (by default `MAX_RECTANGLES`), one image of all."""
+    x, y, w, h = box
+    if max(cells.rows, cells.columns) > (MAX_RECTANGLES if most is None else most):
         return _cells_as_image(cells, x, y, w, h)
     colours = cells.colours()
     wide, tall = w / cells.columns, h / cells.rows

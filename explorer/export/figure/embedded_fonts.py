@@ -16,11 +16,10 @@ from lossprism.explorer.export.figure.pdf import TAG, style_of
 
 # By style of text: how the figure's lists of fonts name the first file of `fonts.OWN`.
 FACES = {
-    "sans": ("IBM Plex Sans", 400, "normal"),
-    "bold": ("IBM Plex Sans", 600, "normal"),
-    "mono": ("IBM Plex Mono", 400, "normal"),
-    "math": ("KaTeX_Main", 400, "normal"),
-    "italic": ("KaTeX_Main", 400, "italic"),
+    "sans": ("IBM Plex Sans", 400),
+    "bold": ("IBM Plex Sans", 600),
+    "mono": ("IBM Plex Mono", 400),
+    "math": ("KaTeX_Main", 400),
 }
 KEPT = 64  # cut fonts: those of a figure that is drawn again with other colours
 
@@ -29,10 +28,7 @@ def with_fonts(svg: str) -> str:
     """Return the figure with the fonts of its texts."""
     letters: dict[str, set[str]] = {}
     for text in ElementTree.fromstring(svg).iter(f"{TAG}text"):
-        style = style_of(text.attrib)
-        for part in text.iter():
-            own = "italic" if part.get("font-style") else style
-            letters.setdefault(own, set()).update(part.text or "")
+        letters.setdefault(style_of(text.attrib), set()).update(text.text or "")
     rules = "".join(_face(style, "".join(sorted(letters[style]))) for style in sorted(letters))
     return svg.replace("<defs>", f"<defs><style>{rules}</style>", 1)
 
@@ -40,8 +36,8 @@ def with_fonts(svg: str) -> str:
 @functools.lru_cache(maxsize=KEPT)
 def _face(style: str, letters: str) -> str:
     """Return the CSS rules with these letters of a style's fonts."""
-    family, weight, slope = FACES[style]
-    by_font: dict[str, str] = {OWN[style][0]: ""}
+    family, weight = FACES[style]
+    by_font: dict[str, str] = {}
     for letter in letters:
         name = font_of(letter, style, OPEN)
         if name is not None:
@@ -52,7 +48,7 @@ def _face(style: str, letters: str) -> str:
         ranges = ",".join(f"U+{ord(letter):X}" for letter in drawn)
         range_of_others = "" if name == OWN[style][0] else f"unicode-range:{ranges};"
         rules.append(
-            f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{slope};'
+            f'@font-face{{font-family:"{family}";font-weight:{weight};'
             f'{range_of_others}src:url(data:font/woff2;base64,{content}) format("woff2")}}'
         )
     return "".join(rules)
@@ -62,9 +58,7 @@ def _cut(name: str, letters: str) -> bytes:
     """Return a font file with only the glyphs of these letters."""
     from fontTools import subset  # takes its time, and only a figure needs it
 
-    options = subset.Options(hinting=False)
-    options.drop_tables += ["FFTM"]  # the times of FontForge, which it cannot cut and warns of
-    cutter, out = subset.Subsetter(options), io.BytesIO()
+    cutter, out = subset.Subsetter(subset.Options(hinting=False)), io.BytesIO()
     cutter.populate(text=letters)
     with open_font(name) as font:
         cutter.subset(font)

@@ -1,7 +1,8 @@
 """Font files of figures as SVG and PDF: one list with the fonts of each style, letter by letter.
 
 IBM Plex, which Gradio brings, and KaTeX's fonts, which the page has, are always there; letters that
-they lack, such as Chinese ones, are set in the first font of the system that has them.
+they lack, such as Chinese ones, are set in the first font of the system that has them. Formulas
+bring their own outlines (`formula.py`), but for such letters in their words.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ OWN = {
     "bold": ("IBMPlexSans-Bold.woff2", "IBMPlexSans-Regular.woff2"),
     "mono": ("IBMPlexMono-Regular.woff2", "IBMPlexSans-Regular.woff2"),
     "math": ("KaTeX_Main-Regular.woff2", "IBMPlexSans-Regular.woff2"),
-    "italic": ("KaTeX_Math-Italic.woff2", "KaTeX_Main-Italic.woff2", "IBMPlexSans-Regular.woff2"),
 }
 # Files of a system with its number in a collection: many signs first, then Chinese letters. Those
 # with an open licence may be part of an SVG, from which a font can be taken out again.

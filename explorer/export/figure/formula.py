@@ -1,217 +1,251 @@
-"""LaTeX as runs of styled text, for pictures without a formula renderer.
+"""Formulas set as mathematics: LaTeX as outlines of the letters of STIX Two Math, by ziamath.
 
-It knows the commands in this project's formulas: fractions become a/b, a bar over a whole
-expression becomes mean(…), indices and exponents are small and shifted. An unknown command is shown
-by its name.
+A formula has each letter's outline once, in a `<path>` of the figure's `<defs>`.
 """
 
 from __future__ import annotations
 
+import copy
+import functools
 import re
+import threading
+import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
-SMALL, DOWN, UP = 0.7, -0.22, 0.38
-THIN = "\u2009"
+from lossprism.explorer.export.figure.appearance import MONO
+from lossprism.explorer.export.figure.texts import printable, width_of
 
+if TYPE_CHECKING:
+    from ziamath.drawable import Drawable
+    from ziamath.nodes.mnode import Mnode
 
-# "name sign name sign …", as one reads them.
-def _table(text: str) -> dict[str, str]:
-    parts = text.split()
-    return dict(zip(parts[::2], parts[1::2], strict=True))
-
-
-_LETTERS = _table(
-    "alpha α beta β gamma γ delta δ varepsilon ε epsilon ε eta η theta θ kappa κ lambda λ mu μ "
-    "nu ν pi π rho ρ sigma σ tau τ phi φ omega ω ell ℓ "
-    "Delta Δ Gamma Γ Theta Θ Lambda Λ Sigma Σ Omega Ω"
-)
-_SIGNS = {
-    **{name: ("sum", sign) for name, sign in _table("sum Σ prod Π").items()},
-    **{name: ("relation", sign) for name, sign in _table("ne ≠ le ≤ ge ≥ in ∈ notin ∉").items()},
-    **{
-        name: ("binary", sign)
-        for name, sign in _table("pm ± mp ∓ cup ∪ cdot · times × lor ∨").items()
-    },
-    "lVert": ("open", "‖"),
-    "rVert": ("close", "‖"),
-    "{": ("open", "{"),
-    "}": ("close", "}"),
-    "infty": ("ordinary", "∞"),
-    ",": ("space", THIN),
-    " ": ("space", " "),
-    "quad": ("space", "   "),
-}
-_ACCENTS = {"bar": "\u0304", "hat": "\u0302", "tilde": "\u0303"}
-_NAMED = {"log", "ln", "exp", "max", "min", "arg", "sin", "cos", "tan"}
-_SIZES = re.compile(r"\\(?:[bB]igg?[lr]?|left|right|mathopen|mathclose)(?![a-zA-Z])")
-_TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\s+|.", re.DOTALL)
+Element = ElementTree.Element
+LETTERS = 2000  # of a formula; ours have at most 300
+KEPT = 256  # typeset formulas
+TRIAL_SIZE = 17.0
+SMALLEST = 5.0  # of a formula that has no room: what cannot be read needs none
+MATHML = "http://www.w3.org/1998/Math/MathML"
+UNITS = 100  # of an outline, to a unit of ziamath's
+# Signs before which a minus is no difference, and before which a line may end.
+RELATIONS = frozenset("=<>≤≥≠∈∉:")
+OPENING, SUMS, BARS = frozenset("([{,"), frozenset("+−±∓"), frozenset("|‖")
+_TEXT = re.compile(r"\\text\{([^{}]*)\}")
+_STEP = re.compile(r"([MLQCZ])([^MLQCZ]*)")
+# Outlines by their names in the figure, filled as formulas need them.
+_OUTLINES: dict[str, str] = {}
+# ziamath switches features of its one font while it sets a text.
+_ALONE = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Run:
-    """A piece of text in one style; `size` and `rise` in units of the formula's own size."""
+class Formula:
+    """A typeset formula as SVG elements, from x = 0 on its base line at y = 0, with its `width` and
+    what it needs `above` and `below` the line, in units of the figure."""
 
-    text: str
-    italic: bool = False
-    size: float = 1.0
-    rise: float = 0.0
+    width: float
+    above: float
+    below: float
+    elements: str
 
-
-@dataclass
-class _Atom:
-    kind: str
-    runs: list[Run]
-
-
-def runs(latex: str, word: Callable[[str], str] = str) -> list[Run]:
-    r"""Return the formula as text from left to right; `word` translates the content of
-    \text{…}."""
-    return _merged(_spaced(_Formula(latex, word).atoms(until=None)))
+    def at(self, x: float, y: float, fill: str) -> str:
+        """Return it as an element of a figure, from x on the base line y."""
+        place = f"translate({_short(x)} {_short(y)})"
+        return f'<g class="formula" fill="{fill}" transform="{place}">{self.elements}</g>'
 
 
-class _Formula:
-    def __init__(self, latex: str, word: Callable[[str], str]) -> None:
-        self.tokens = _TOKEN.findall(_SIZES.sub("", latex))
-        self.place = 0
-        self.word = word
+def typeset(latex: str, size: float, word: Callable[[str], str] = str) -> Formula:
+    r"""Set a formula at this font size; `word` translates the content of \text{…}.
 
-    def atoms(self, until: str | None) -> list[_Atom]:
-        found: list[_Atom] = []
-        while (token := self._next()) is not None and token != until:
-            if token in "_^":
-                base = found[-1] if found else _Atom("ordinary", [])
-                script = _spaced(self._argument(), tight=True)
-                base.runs += [_script(run, DOWN if token == "_" else UP) for run in script]
-                if not found:
-                    found.append(base)
-            else:
-                found += self._read(token)
-        return found
-
-    def _next(self) -> str | None:
-        token = self.tokens[self.place] if self.place < len(self.tokens) else None
-        self.place += 1
-        return token
-
-    def _argument(self) -> list[_Atom]:
-        token = self._next()
-        while token is not None and token.isspace():
-            token = self._next()
-        return [] if token is None else self._read(token)
-
-    def _raw(self) -> str:
-        r"""Return the argument of \text and \mathrm unchanged."""
-        start = self.place
-        if self._next() != "{":
-            return "".join(self.tokens[start : self.place])
-        while self._next() not in ("}", None):
-            pass
-        return "".join(self.tokens[start + 1 : self.place - 1])
-
-    def _read(self, token: str) -> list[_Atom]:
-        if token == "{":
-            return self.atoms(until="}")
-        if token.startswith("\\"):
-            return self._command(token[1:])
-        if token.isspace() or token == "}":
-            return []
-        if token.isalpha():
-            return [_Atom("ordinary", [Run(token, italic=True)])]
-        kind = {"(": "open", "[": "open", ")": "close", "]": "close", ",": "comma"}.get(token)
-        kind = kind or (
-            "binary" if token in "+-" else "relation" if token in "=<>:" else "ordinary"
-        )
-        return [_Atom(kind, [Run(token.replace("-", "−").replace("'", "′"))])]
-
-    def _command(self, name: str) -> list[_Atom]:
-        if name in ("frac", "tfrac", "dfrac"):
-            above, below = self._argument(), self._argument()
-            return [_Atom("fraction", [*_whole(above), Run("/"), *_whole(below)])]
-        if name == "sqrt":
-            return [_Atom("ordinary", [Run("√"), *_whole(self._argument())])]
-        if name in _ACCENTS:
-            over = _ACCENTS[name]
-            return [_Atom("ordinary", [Run(r.text + over, r.italic) for r in self._inner()])]
-        if name == "overline":
-            return [_Atom("ordinary", [Run(self.word("mean") + "("), *self._inner(), Run(")")])]
-        if name in ("text", "textbf"):
-            return [_Atom("word", [Run(self.word(self._raw()))])]
-        if name in ("mathrm", "texttt", "operatorname"):
-            return [_Atom("operator", [Run(self._raw().replace("\\_", "_"))])]
-        if name == "mathcal":
-            return [_Atom("ordinary", [replace(r, text=_curly(r.text)) for r in self._inner()])]
-        if name in _LETTERS:
-            return [_Atom("ordinary", [Run(_LETTERS[name], italic=name != "ell")])]
-        if name in _SIGNS:
-            kind, sign = _SIGNS[name]
-            return [_Atom(kind, [Run(sign)])]
-        return [_Atom("operator" if name in _NAMED else "ordinary", [Run(name)])]
-
-    def _inner(self) -> list[Run]:
-        return _spaced(self._argument())
+    What is no LaTeX, as the formula of a user's own loss may be, is shown as it is written.
+    """
+    return _typeset(_translated(latex, word), size)
 
 
-def _curly(letter: str) -> str:
-    return {"L": "ℒ"}.get(letter, letter)
+def typeset_lines(
+    latex: str, size: float, room: float, word: Callable[[str], str] = str
+) -> list[Formula]:
+    """Set a formula in lines of this width, broken before relations, sums and spaces on the base
+    line; smaller than this size only if a piece without such a place is wider."""
+    latex = _translated(latex, word)
+    whole = _typeset(latex, size)
+    if whole.width <= room:
+        return [whole]
+    lines = _lines(latex, size, room)
+    while (widest := max(line.width for line in lines)) > room and size > SMALLEST:
+        size *= min(room / widest, 0.99)
+        lines = _lines(latex, size, room)
+    return list(lines)
 
 
-def _script(run: Run, rise: float) -> Run:
-    return replace(run, size=run.size * SMALL, rise=run.rise * SMALL + rise)
+def definitions_of(drawn: str) -> str:
+    """Return the outlines that formulas in these elements refer to."""
+    names = dict.fromkeys(re.findall(r'href="#(m\w+)"', drawn))
+    return "".join(f'<path id="{name}" d="{_OUTLINES[name]}"/>' for name in names)
 
 
-def _whole(atoms: list[_Atom]) -> list[Run]:
-    """Return one side of a fraction, in brackets unless it is a single thing."""
-    inner = _spaced(atoms)
-    ends = [*atoms[0].runs[:1], *atoms[-1].runs[-1:]] if atoms else []
-    fenced = ends and (ends[0].text, ends[-1].text) in (("|", "|"), ("‖", "‖"))
-    negative = len(atoms) == 2 and atoms[0].kind == "binary"
-    if len(atoms) < 2 or fenced or negative:
-        return inner
-    return [Run("("), *inner, Run(")")]
+def _translated(latex: str, word: Callable[[str], str]) -> str:
+    return _TEXT.sub(lambda found: rf"\text{{{word(found[1])}}}", latex[:LETTERS])
 
 
-def _spaced(atoms: list[_Atom], *, tight: bool = False) -> list[Run]:
-    """Return the atoms in sequence with the usual space around operators."""
-    out: list[Run] = []
-    before = "start"
-    for atom in atoms:
-        kind = atom.kind
-        if kind == "binary" and before in ("start", "open", "relation", "binary", "comma"):
-            kind = "ordinary"  # a sign
-        out += [Run(gap)] if (gap := _gap(before, kind, tight)) else []
-        if kind == "fraction" and before in ("operator", "sum"):
-            out += [Run("("), *atom.runs, Run(")")]
+@functools.lru_cache(maxsize=KEPT)
+def _typeset(latex: str, size: float) -> Formula:
+    row = _row(latex)
+    return _as_written(latex, size) if row is None else _drawn(row, size)
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _lines(latex: str, size: float, room: float) -> tuple[Formula, ...]:
+    row = _row(latex)
+    if row is None:
+        return (_as_written(latex, size),)
+    lines: list[Formula] = []
+    taken: list[Element] = []
+    for piece in _pieces(row):
+        longer = _drawn([*taken, *piece], size)
+        if taken and longer.width > room:
+            taken = piece[1:] if piece[0].tag == "mspace" else piece
+            longer = _drawn(taken, size)
+            lines.append(longer)
         else:
-            out += atom.runs
-        before = kind
-    return out
+            taken += piece
+            lines[-1:] = [longer]
+    return tuple(lines)
 
 
-def _gap(before: str, kind: str, tight: bool) -> str:
-    if before in ("start", "space") or kind == "space":
-        return ""
-    if "word" in (before, kind):
-        return " "
-    if before in ("relation", "binary", "comma") or kind in ("relation", "binary"):
-        return "" if tight else " "
-    thing = ("ordinary", "operator", "sum", "fraction")
-    if before == "sum" or (before == "operator" and kind in thing):
-        return THIN
-    return THIN if kind in ("operator", "sum") and before in (*thing, "close") else ""
+def _pieces(row: list[Element]) -> Iterator[list[Element]]:
+    """Split a row of elements before each place where a line may begin; the first relation of each
+    equation stays with what it defines."""
+    piece: list[Element] = []
+    is_begun = False
+    for element in row:
+        sign = element.text or ""
+        relates = element.tag == "mo" and sign in RELATIONS
+        sums = element.tag == "mo" and sign in SUMS and element.get("form") != "prefix"
+        spaced = element.tag == "mspace"
+        if piece and (spaced or (is_begun and (relates or sums))):
+            yield piece
+            piece = []
+        is_begun = not spaced and (is_begun or relates)
+        piece.append(element)
+    yield piece
 
 
-def _merged(found: list[Run]) -> list[Run]:
-    def joined() -> Iterator[Run]:
-        held: Run | None = None
-        for run in found:
-            if held is not None and replace(held, text="") == replace(run, text=""):
-                held = replace(held, text=held.text + run.text)
-            else:
-                if held is not None:
-                    yield held
-                held = run
-        if held is not None:
-            yield held
+@functools.lru_cache(maxsize=KEPT)
+def _row(latex: str) -> list[Element] | None:
+    """Return the elements of the formula in MathML, prepared for ziamath; None for what it cannot
+    set."""
+    try:
+        row = _prepared(latex)
+        return row if _drawn(row, TRIAL_SIZE).elements else None
+    except Exception:  # ziamath and latex2mathml raise all kinds, AssertionError among them
+        return None
 
-    return [replace(run, text=re.sub(" {2,3}", "  ", run.text)) for run in joined()]
+
+def _prepared(latex: str) -> list[Element]:
+    from ziamath.escapes import unescape
+    from ziamath.tex import tex2mml
+    from ziamath.zmath import Math  # takes half a second, and only a formula needs it
+
+    plain = unescape(tex2mml(latex)).replace(f' xmlns="{MATHML}"', "")
+    row = ElementTree.fromstring(plain)[0]
+    has = Math("<math><mi>x</mi></math>").font.glyphindex
+    for parent in row.iter():
+        before: Element | None = None
+        for element in parent:
+            text = element.text or ""
+            if not all(map(has, text)):
+                element.tag = "words"
+            if text in SUMS and element.tag == "mo" and _begins(before):
+                element.set("form", "prefix")
+            if text in BARS and element.tag == "mo":
+                element.attrib.setdefault("stretchy", "false")  # as in TeX, without \left
+            before = element
+    return list(row)
+
+
+def _begins(before: Element | None) -> bool:
+    """Return whether a term begins behind this element."""
+    return before is None or (before.tag == "mo" and (before.text or "") in RELATIONS | OPENING)
+
+
+def _drawn(row: list[Element], size: float) -> Formula:
+    from ziamath.zmath import Math
+
+    import lossprism.explorer.export.figure.formula_words  # noqa: F401  ziamath now knows its node
+
+    root = ElementTree.Element("math", {"display": "block"})
+    ElementTree.SubElement(root, "mrow").extend(copy.deepcopy(row))
+    with _ALONE:
+        node = Math(root, size=size).node
+    box = node.bbox
+    elements = "".join(_elements(node, -box.xmin))
+    return Formula(box.xmax - box.xmin, max(box.ymax, 0.0), max(-box.ymin, 0.0), elements)
+
+
+def _elements(node: Mnode, right: float) -> Iterator[str]:
+    """Yield the parts of a formula, moved to the right: letters by their size, each a reference to
+    its outline; then lines and words."""
+    from ziamath.drawable import Glyph
+
+    letters: dict[str, list[str]] = {}
+    others = ElementTree.Element("svg")
+    for leaf, x, y in _leaves(node, right, 0.0):
+        if not isinstance(leaf, Glyph):
+            leaf.draw(x, y, others)
+            continue
+        path = leaf.glyph.svgpath()
+        if path is None:  # a space
+            continue
+        outline = _outline(" ".join(one.get("d", "") for one in path.iter()))
+        name = f"m{zlib.crc32(outline.encode()):x}"
+        _OUTLINES[name] = outline
+        scale = leaf.size / leaf.glyph.DFLT_SIZE_PT / UNITS
+        place = f'x="{x / scale:.0f}" y="{y / scale:.0f}"'
+        letters.setdefault(f"{scale:.5g}", []).append(f'<use href="#{name}" {place}/>')
+    for scaled, uses in letters.items():
+        yield f'<g transform="scale({scaled})">{"".join(uses)}</g>'
+    for element in others:
+        element.attrib.pop("fill", None)  # that of the formula
+        yield ElementTree.tostring(element, encoding="unicode")
+
+
+def _leaves(node: Mnode, x: float, y: float) -> Iterator[tuple[Drawable, float, float]]:
+    """Yield the letters, lines and words of a node with their places."""
+    from ziamath.nodes.mnode import Mnode
+
+    for part, (right, down) in zip(node.nodes, node.nodexy, strict=True):
+        if isinstance(part, Mnode) and part.nodes:
+            yield from _leaves(part, x + right, y + down)
+        else:
+            yield part, x + right, y + down
+
+
+def _outline(d: str) -> str:
+    """Return the same path in whole, relative numbers, `UNITS` to one of `d`."""
+    out = []
+    here = start = (0, 0)
+    for step, numbers in _STEP.findall(d):
+        flat = [round(UNITS * float(one)) for one in numbers.split()]
+        points = list(zip(flat[::2], flat[1::2], strict=True))
+        if step == "L" and points == [here]:
+            continue
+        moved = [side - at for point in points for side, at in zip(point, here, strict=True)]
+        out.append(step.lower() + " ".join(map(str, moved)).replace(" -", "-"))
+        here = points[-1] if points else start
+        start = here if step == "M" else start
+    return "".join(out)
+
+
+def _as_written(latex: str, size: float) -> Formula:
+    text = {"y": "0", "font-size": _short(size), "font-family": MONO}
+    element = ElementTree.Element("text", text)
+    element.text = printable(latex)
+    elements = ElementTree.tostring(element, encoding="unicode")
+    return Formula(width_of(latex, size), size, size / 4, elements)
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") or "0"

@@ -6,21 +6,19 @@ from xml.sax.saxutils import escape
 
 from lossprism.explorer.export.caption import Legend
 from lossprism.explorer.export.figure.appearance import FONTS, MONO
-from lossprism.explorer.export.figure.formula import Run
+from lossprism.explorer.export.figure.formula import definitions_of
 from lossprism.explorer.export.figure.svg_elements import (
     Pen,
     attributes,
-    clean,
-    clipped,
-    formula_lines,
-    formula_width,
     line,
-    printable,
     px,
     rectangle,
-    width_of,
-    wrapped,
 )
+from lossprism.explorer.export.figure.texts import clean, clipped, printable, width_of, wrapped
+
+# Units: the size of a formula, what is above it, between its lines, and below the base line of a
+# letter.
+FORMULA, ABOVE_FORMULA, LINE_GAP, DESCENT = 17.0, 14.0, 6.0, 4.0
 
 
 def head(
@@ -34,36 +32,44 @@ def head(
     size = pen.fit(min(25.0, 25.0 * room / max(width_of(title, 26), 1)))
     y = pen.margin + 18
     title = clipped(title, room, size)
-    out = [pen.text(pen.margin, y, title, size=size, weight=700, kind="title")]
+    out, end = [], y
     if legend.formula:
-        formula = pen.formula(r"\mathcal L = " + legend.formula)
-        left = room - width_of(title, size * 1.06) - 30
-        if formula_width(formula, pen.fit(17)) <= left:
-            out.append(pen.text(width - pen.margin, y, formula, size=17, anchor="end"))
+        latex_of_loss = rf"\mathcal L = {legend.formula}"
+        formula = pen.formula(latex_of_loss, FORMULA)
+        if formula.width <= room - width_of(title, size * 1.06) - 30:
+            y = max(y, pen.margin + formula.above)
+            out.append(formula.at(width - pen.margin - formula.width, y, pen.palette.ink))
+            end = y + max(formula.below - DESCENT, 0)
         else:
-            drawn, y = _formula(pen, formula, room, y + 12)
-            out += drawn
+            out, _, end = _formula(pen, latex_of_loss, room, y)
+    out.insert(0, pen.text(pen.margin, y, title, size=size, weight=700, kind="title"))
     if step:
-        style = {"size": 12.5, "fill": pen.palette.faint, "anchor": "end", "font": MONO}
-        out.append(pen.text(width - pen.margin, y + 31, step, kind="step", **style))
-        below = y + 31
+        base = end + 31
         if latex:
             space = room - width_of(step, 14.5) - 20
-            drawn, below = _formula(pen, pen.formula(latex), space, y + 14)
+            drawn, base, end = _formula(pen, latex, space, end)
             out += drawn
-        y = max(y + 31, below)
-    return out, y + 24
+        style = {"size": 12.5, "fill": pen.palette.faint, "anchor": "end", "font": MONO}
+        out.append(pen.text(width - pen.margin, base, step, kind="step", **style))
+        end = max(base, end)
+    return out, end + 24
 
 
-def _formula(pen: Pen, formula: list[Run], room: float, y: float) -> tuple[list[str], float]:
-    """Draw a formula from `y` on, smaller if it needs more than the room, and in several lines if
-    it cannot be smaller; return the foot of its last line."""
-    size = pen.fit(min(17.0, 17.0 * room / max(formula_width(formula, 17), 1)))
-    out = []
-    for part in formula_lines(formula, room, size) if pen.size.smallest else [formula]:
-        y += 17
-        out.append(pen.text(pen.margin, y, part, size=size))
-    return out, y
+def _formula(pen: Pen, latex: str, room: float, y: float) -> tuple[list[str], float, float]:
+    """Draw a formula below the base line `y`, smaller if it needs more than the room, and in
+    several lines if it cannot be smaller; return the base lines of its first and last line, the
+    last lower by what hangs deeper than a letter."""
+    usual = pen.fit(FORMULA)
+    size = usual * min(1.0, room / pen.formula(latex, usual).width)
+    lines = pen.formula_lines(latex, size, room)
+    out, bases = [], []
+    y += ABOVE_FORMULA
+    for one in lines:
+        y += one.above
+        bases.append(y)
+        out.append(one.at(pen.margin, y, pen.palette.ink))
+        y += one.below + LINE_GAP
+    return out, bases[0], max(bases[-1], y - LINE_GAP - DESCENT)
 
 
 def document(legend: Legend, pen: Pen, width: float, parts: list[str], y: float) -> str:
@@ -114,7 +120,7 @@ def _document(legend: Legend, pen: Pen, width: float, height: float, parts: list
             f"<svg{attributes(head)}>",
             f"<title>{escape(clean(legend.title))}</title>",
             f"<desc>{escape(printable('; '.join(legend.caption)))}</desc>",
-            f"<defs>{hatch}</defs>",
+            f"<defs>{hatch}{definitions_of(''.join(parts))}</defs>",
             rectangle(0, 0, width, height, fill=palette.sheet),
             *parts,
             "</svg>",

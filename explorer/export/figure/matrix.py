@@ -28,15 +28,8 @@ from lossprism.explorer.export.figure.axes import (
 from lossprism.explorer.export.figure.cells import Cells, cells_of, drawn_cells
 from lossprism.explorer.export.figure.header_and_caption import document, head
 from lossprism.explorer.export.figure.legend import legend
-from lossprism.explorer.export.figure.svg_elements import (
-    Pen,
-    attributes,
-    clean,
-    line,
-    px,
-    rectangle,
-    width_of,
-)
+from lossprism.explorer.export.figure.svg_elements import Pen, attributes, line, px, rectangle
+from lossprism.explorer.export.figure.texts import clean, width_of
 from lossprism.explorer.export.picture_types import Shown, Step
 from lossprism.explorer.runtime.number_format import display_number
 
@@ -50,12 +43,14 @@ def matrix_figure(
     *,
     origin: str = "",
     shown: Shown | None = None,
+    most_rectangles: int | None = None,
     **look: Unpack[Look],
 ) -> str:
     """Draw the step and facet that `scenario.view` chooses, as an SVG with legend and caption.
 
     `origin` is the last line of the caption, in place of the scenario's description of the data,
-    and `shown` other cells of that facet, in place of the step's.
+    and `shown` other cells of that facet, in place of the step's; `most_rectangles` is as for
+    `drawn_cells`.
     """
     made = picture(exploration)
     shown, step = shown or made.shown, made.steps[made.chosen]
@@ -78,8 +73,9 @@ def matrix_figure(
     if cells.values.size == 0:
         parts.append(pen.text(x, y + 24, pen.say("figure_text.no_cells"), size=14))
         return document(legend_text, pen, width, parts, y + 44)
-    parts += drawn_cells(pen, cells, x, y, wide, tall)
-    parts.append(rectangle(x, y, wide, tall, fill="none", stroke=pen.palette.line))
+    parts += drawn_cells(pen, cells, (x, y, wide, tall), most_rectangles)
+    frame = {"class_": "frame", "fill": "none", "stroke": pen.palette.line}
+    parts.append(rectangle(x, y, wide, tall, **frame))
     if cells.rows > 1:
         parts += row_names(pen, rows, x, y, tall, gutter, words)
     # Where both axes count the same, the words beside the rows serve the columns too.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from xml.etree import ElementTree
 
@@ -23,6 +23,7 @@ HATCH = 6  # units between two lines
 STRIPES = 64  # of a ramp
 CELLS_OVERLAP = 0.35  # units: else a reader would see the page between two cells
 NUMBER = re.compile(r"-?[\d.]+(?:e-?\d+)?")
+STEP = re.compile("([mlqcz])([^mlqcz]*)")  # of an outline
 TAG = "{http://www.w3.org/2000/svg}"
 
 
@@ -52,10 +53,12 @@ class _Sheet:
         stroke = tree.find(f".//{TAG}pattern/{TAG}path")
         self.hatch = {} if stroke is None else stroke.attrib
 
-    def draw(self, parent: ElementTree.Element) -> None:
+    def draw(self, parent: Iterable[ElementTree.Element]) -> None:
         for element in parent:
             name = element.tag.removeprefix(TAG)
-            if name == "g":
+            if element.get("class") == "formula":
+                self._formula(element)
+            elif name == "g":
                 self.draw(element)
             elif name == "text":
                 self._text(element)
@@ -103,6 +106,50 @@ class _Sheet:
                 if points:
                     self.pdf.polyline(points, polygon=part.rstrip().endswith("Z"), style=how)
 
+    def _formula(self, formula: ElementTree.Element) -> None:
+        """Draw a formula: letters of one scale as one area, its lines, and its words."""
+        fill = formula.attrib["fill"]
+        left, top = map(float, NUMBER.findall(formula.attrib["transform"]))
+        for element in formula:
+            if element.tag == f"{TAG}g":
+                self._letters(element, left, top, fill)
+                continue
+            x, y = float(element.attrib["x"]) + left, float(element.attrib["y"]) + top
+            more = {**element.attrib, "x": str(x), "y": str(y), "fill": fill}
+            placed = ElementTree.Element(element.tag, more)
+            placed.text = element.text
+            self.draw([placed])
+
+    def _letters(self, group: ElementTree.Element, left: float, top: float, fill: str) -> None:
+        scale = float(NUMBER.findall(group.attrib["transform"])[0])
+        with self.pdf.new_path() as path:
+            path.style.fill_color, path.style.stroke_color = fill, None
+            path.style.paint_rule = "fill_nonzero"
+            for use in group:
+                x, y = (float(use.attrib[side]) * scale for side in "xy")
+                self._letter(path, use.attrib["href"], left + x, top + y, scale)
+
+    def _letter(self, path: Any, name: str, x: float, y: float, scale: float) -> None:
+        """Add the outline of this name, with its origin at (x, y), to a path."""
+        outline = self.tree.find(f".//{TAG}path[@id='{name[1:]}']")
+        assert outline is not None
+        here = start = np.array([x, y])
+        for step, numbers in STEP.findall(outline.attrib["d"]):
+            points = here + scale * np.reshape([*map(float, NUMBER.findall(numbers))], (-1, 2))
+            corners = points.ravel().tolist()
+            if step == "m":
+                path.move_to(*corners)
+                start = points[-1]
+            elif step == "l":
+                path.line_to(*corners)
+            elif step == "q":
+                path.quadratic_curve_to(*corners)
+            elif step == "c":
+                path.curve_to(*corners)
+            else:
+                path.close()
+            here = points[-1] if len(points) else start
+
     def _hatch(self, of: dict[str, str]) -> None:
         """Draw lines from lower left to upper right, at a constant distance over the whole
         page."""
@@ -148,24 +195,19 @@ class _Sheet:
 
     def _text(self, element: ElementTree.Element) -> None:
         of = element.attrib
-        size, style = float(of["font-size"]), style_of(of)
-        placed, across, down = [], 0.0, 0.0
-        for part in [element] if element.text else list(element):
-            down += float(part.get("dy", 0))
-            size_here = float(part.get("font-size", size))
-            own = "italic" if part.get("font-style") else style
-            for font, piece in self.fonts.runs(part.text or "", own):
-                self.pdf.set_font(font, size=size_here * self.pdf.k)
-                placed.append((font, piece, size_here, across, down))
-                across += self.pdf.get_string_width(piece)
+        size, placed, across = float(of["font-size"]) * self.pdf.k, [], 0.0
+        for font, piece in self.fonts.runs(element.text or "", style_of(of)):
+            self.pdf.set_font(font, size=size)
+            placed.append((font, piece, across))
+            across += self.pdf.get_string_width(piece)
         shift = {"middle": across / 2, "end": across}.get(of.get("text-anchor", ""), 0.0)
         x, y = float(of["x"]) - shift, float(of["y"])
         turn = float((NUMBER.findall(of.get("transform", "")) or [0])[0])
         self.pdf.set_text_color(*channels(of["fill"]))
         with self.pdf.rotation(-turn, float(of["x"]), y):
-            for font, piece, size_here, right, below in placed:
-                self.pdf.set_font(font, size=size_here * self.pdf.k)
-                self.pdf.text(x + right, y + below, piece)
+            for font, piece, right in placed:
+                self.pdf.set_font(font, size=size)
+                self.pdf.text(x + right, y, piece)
 
 
 def style_of(of: dict[str, str]) -> str:

@@ -13,7 +13,8 @@ from lossprism.explorer.export.figure.cells import Cells, drawn_cells
 from lossprism.explorer.export.figure.header_and_caption import document, head
 from lossprism.explorer.export.figure.legend import legend
 from lossprism.explorer.export.figure.matrix import LEGEND_GAP
-from lossprism.explorer.export.figure.svg_elements import Pen, clean, line, rectangle, width_of
+from lossprism.explorer.export.figure.svg_elements import Pen, line, rectangle
+from lossprism.explorer.export.figure.texts import clean, width_of
 from lossprism.explorer.export.palette import Palette, ramp_table
 from lossprism.explorer.lab.large.blocks import Blocks, Window
 from lossprism.explorer.lab.large.form_methods import parameters_of
@@ -66,7 +67,7 @@ def map_figure(
     wide, tall = max(wide, LEAST_SIDE), max(tall, LEAST_SIDE)
     width = pen.width(around + wide)
     parts, y = head(texts, pen, width, step=pen.say("large.map"))
-    parts += drawn_cells(pen, cells, x, y, wide, tall)
+    parts += drawn_cells(pen, cells, (x, y, wide, tall))
     parts.append(rectangle(x, y, wide, tall, fill="none", stroke=pen.palette.line))
     parts += _side(session, pen, 0, blocks.rows, x, y, tall)
     parts += _side(session, pen, 1, blocks.columns, x, y + tall, wide)

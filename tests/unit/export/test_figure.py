@@ -21,9 +21,9 @@ from lossprism.explorer.export.figure.bars import bars_figure
 from lossprism.explorer.export.figure.cells import Cells
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
 from lossprism.explorer.export.figure.files import OTHER_PAGES, read_scenario, write_figure
-from lossprism.explorer.export.figure.formula import runs
 from lossprism.explorer.export.figure.matrix import matrix_figure
-from lossprism.explorer.export.figure.svg_elements import clean, clipped, png, width_of
+from lossprism.explorer.export.figure.svg_elements import png
+from lossprism.explorer.export.figure.texts import clean, clipped, width_of
 from lossprism.explorer.export.palette import LIGHT
 from lossprism.explorer.locale import LANGUAGES, say, spelled, title_word
 from lossprism.explorer.runtime.json_encoding import plain
@@ -61,7 +61,13 @@ def of_class(tree, kind):
 
 def embedded(element):
     data = element.get("href").removeprefix("data:image/png;base64,")
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))))
+    return pixels_of(base64.b64decode(data))
+
+
+def pixels_of(content):
+    """Grey or RGBA bytes of a PNG file, which may name its colours by number."""
+    image = Image.open(io.BytesIO(content))
+    return np.asarray(image.convert("RGBA") if image.mode == "P" else image)
 
 
 # What it holds
@@ -384,59 +390,14 @@ def test_clipped_text_fits(text):
     assert clipped("short", 100, 12) == "short"
 
 
-def test_a_png_reads_back():
-    pixels = np.random.default_rng(1).integers(0, 256, (5, 7, 4), dtype=np.uint8)
-    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(png(pixels)))), pixels)
+@pytest.mark.parametrize("colours", [2, 256])
+def test_a_png_reads_back(colours):
+    """Few colours are named by a byte; many stand in each pixel."""
+    pixels = np.random.default_rng(1).integers(0, colours, (50, 70, 4), dtype=np.uint8)
+    np.testing.assert_array_equal(pixels_of(png(pixels)), pixels)
+    assert (Image.open(io.BytesIO(png(pixels))).mode == "P") == (colours == 2)
     grey = pixels[..., 0]
-    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(png(grey)))), grey)
-
-
-# Formulas
-
-
-def flat(latex):
-    """Indices as _(…), exponents as ^(…)."""
-    marks = {0: "{}", -1: "_({})", 1: "^({})"}
-    return "".join(
-        marks[(run.rise > 0) - (run.rise < 0)].format(run.text) for run in runs(latex)
-    ).replace("\u2009", "")
-
-
-@pytest.mark.parametrize(
-    ("latex", "said"),
-    [
-        (r"t_{ji} = d_{ji}\ \text{where}\ y_j < y_i", "t_(ji) = d_(ji) where y_(j) < y_(i)"),
-        (r"\mathcal L = \frac1N \sum_i t_i", "ℒ = 1/NΣ_(i)t_(i)"),
-        (r"\frac{a + b}{2N}", "(a + b)/(2N)"),
-        (r"\log \frac{a}{b}", "log(a/b)"),
-        (r"-\lambda (s_j - s_i)", "−λ(s_(j) − s_(i))"),
-        (r"\bar a \ne \lVert z \rVert", "a\u0304 ≠ ‖z‖"),
-        (r"\overline{d_i}", "mean(d_(i))"),
-        (r"[v]_+^2", "[v]_(+)^(2)"),
-        (r"\unknown x", "unknownx"),
-    ],
-)
-def test_formulas_become_plain_text(latex, said):
-    assert flat(latex) == said
-
-
-@pytest.mark.parametrize("latex", ["", "}}{_^", r"\frac", r"\frac1", r"\text{", "_", "a_\\", "^{"])
-def test_a_broken_formula_is_drawn_as_far_as_it_goes(latex):
-    assert isinstance(flat(latex), str)
-
-
-@pytest.mark.thorough
-def test_no_command_is_left_in_any_formula():
-    for spec in LOSSES.values():
-        for form in (spec, *(spec.under(c.name) for c in spec.conventions)):
-            for latex in (form.formula, *(symbol.written for symbol in form.symbols.values())):
-                said = flat(latex)
-                assert not set(said) & set("\\$"), latex
-                # Without words, and indices of several letters, which may spell a command.
-                bare = re.sub(r"\\text{[^}]*}|_\{\w+\}", "", latex)
-                for command in re.findall(r"\\([a-zA-Z]{2,})", bare):
-                    named = {"log", "ln", "max", "min", "arg", "sin", "cos"}
-                    assert command in named or command not in flat(bare), latex
+    np.testing.assert_array_equal(pixels_of(png(grey)), grey)
 
 
 # Written to a file

@@ -11,6 +11,7 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -26,7 +27,7 @@ from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.large.batch import in_order
 from lossprism.explorer.lab.large.session import open_batch
 from lossprism.explorer.lab.large.text_buffer import Texts
-from lossprism.explorer.notebook.embedded_page import EmbeddedPage
+from lossprism.explorer.notebook import EmbeddedPage
 from lossprism.explorer.sources.cells import read_sentence
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
@@ -155,35 +156,33 @@ def test_the_figure_to_point_at(loss):
     harmless = Tags(interactive_figure(explored(PLAIN, loss)))
     document = interactive_figure(explored(TEXTS, loss))
     hostile = Tags(document)
-    assert hostile.tags == harmless.tags
-    held, *programs = hostile.scripts
+    assert frame_of(hostile.tags) == frame_of(harmless.tags)
+    packed, *programs = hostile.scripts
     assert programs == harmless.scripts[1:]
-    assert "<" not in held
-    said = json.dumps(json.loads(held), ensure_ascii=False)
-    assert "<img src=x onerror=pwned()>" in said
-    assert "pwned" not in json.dumps(json.loads(held)["figure"])  # plotly reads markup in its texts
+    held = zlib.decompress(base64.b64decode(packed)).decode()
+    assert "<img src=x onerror=pwned()>" in json.dumps(json.loads(held), ensure_ascii=False)
     assert "default-src 'none'" in document
+
+
+def frame_of(tags: list[tuple[str, tuple[str, ...]]]) -> list[tuple[str, tuple[str, ...]]]:
+    """The tags without those of the drawing, which has as many as it needs (`test_figures`)."""
+    drawing = ("rect", "text", "path", "line", "use", "g", "image", "stop")
+    return [one for one in tags if one[0] not in drawing]
 
 
 def test_names_in_the_figure_to_point_at():
     harmless = Tags(interactive_figure(explored(PLAIN[:4]))).tags
     for name in NAMES[::5]:
         found = Tags(interactive_figure(explored(PLAIN[:4], name=name)))
-        assert found.tags == harmless
+        assert frame_of(found.tags) == frame_of(harmless)
         assert "pwned" in found.words
         assert "pwned" not in "".join(found.scripts)
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_cell_of_a_notebook(text):
-    page = EmbeddedPage(f"http://127.0.0.1/#{text}", (text,), "<svg/>", text)
-    found = Tags(page._repr_html_().replace("pwned", "x"))
-    attributes = ("src", "width", "height", "style", "allow")
-    assert found.tags == [
-        ("p", ()),
-        ("img", ("src", "alt", "style")),
-        ("iframe", attributes),
-    ]
+    found = Tags(EmbeddedPage(f"http://127.0.0.1/#{text}")._repr_html_().replace("pwned", "x"))
+    assert found.tags == [("iframe", ("src", "width", "height", "style"))]
 
 
 # ---- Tables
