@@ -17,9 +17,6 @@ MOMENTUM = 0.9
 ADAM = (0.9, 0.999)  # how long Adam remembers gradients, and their squares
 EPSILON = 1e-8
 
-# Given the points and their tangent gradient, both [S, D]: the direction of the step, [S, D].
-Direction = Callable[[Tensor, Tensor], Tensor]
-
 
 def tangent(points: Tensor, vectors: Tensor) -> Tensor:
     """Return the part of vectors [S, D] along the sphere at these points: g − (g·u) u (S1 eq.

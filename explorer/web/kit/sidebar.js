@@ -1,5 +1,5 @@
-// What the sidebars of the pages are made of: tabs, a file and its columns, a random batch, a loss with
-// its convention and parameters. Each part shows what it is given and emits what was chosen.
+// What the sidebars of the pages are made of: tabs, the choice of a file, a random batch, the parameters of a
+// loss. Each part shows what it is given and emits what was chosen.
 
 import { parameterValue } from "./convention_formula.js";
 import { h, reword, worded } from "./dom.js";
@@ -14,39 +14,26 @@ const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet,.pq,.arrow,.feather,.ipc,.np
 /** @typedef {{ label: string, losses: string[][] }} Group losses by name and title */
 
 /**
- * Tabs for these names; `called(name)` is the key of what one is called; `panels`, where there are any, are
- * what each of them shows. `tabId` and `panelId` begin their ids; `label` names them all.
+ * Tabs for these names; `called(name)` is the key of what one is called, `tabId` begins their ids, and `label` is the
+ * key of what they all choose.
  * @template {string} Name
- * @param {{ called: (name: Name) => string, names: Name[], tabId: string,
- *   panels?: Partial<Record<Name, HTMLElement>>, panelId?: string | null, label?: string | null }} options
+ * @param {{ called: (name: Name) => string, names: Name[], tabId: string, label: string }} options
  * @param {(name: Name) => void} choose
  */
-export function tabbed({ called, names, tabId, panels = {}, panelId = null, label = null }, choose) {
+export function tabbed({ called, names, tabId, label }, choose) {
   const tabs = names.map((name) =>
     worded("button.lp-tab", called(name), {
       type: "button",
       role: "tab",
       id: `${tabId}-${name}`,
-      "aria-controls": panelId && `${panelId}-${name}`,
       onclick: () => choose(name),
     }),
   );
-  for (const name of names) {
-    const panel = panels[name];
-    if (!panel) continue;
-    panel.setAttribute("role", "tabpanel");
-    panel.setAttribute("aria-labelledby", `${tabId}-${name}`);
-    if (panelId) panel.id = `${panelId}-${name}`;
-  }
   return {
-    element: h("div.lp-tabs", { role: "tablist", "aria-label": label && say(label) }, tabs),
+    element: h("div.lp-tabs", { role: "tablist", "aria-label": say(label) }, tabs),
     /** @param {string} chosen */
     set(chosen) {
-      names.forEach((name, i) => {
-        tabs[i].setAttribute("aria-selected", String(name === chosen));
-        const panel = panels[name];
-        if (panel) panel.hidden = name !== chosen;
-      });
+      for (const [i, name] of names.entries()) tabs[i].setAttribute("aria-selected", String(name === chosen));
     },
   };
 }
