@@ -22,7 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 OURS = {"lossprism", "explorer", "losses", "tests", "benchmarks", "scripts", "app"}
 # Imported by nobody: run as commands, or asked for by a package that does not require them itself.
 TOOLS = {"ruff", "pyright", "pytest-cov", "hatchling"}
-TOOLS |= {"mkdocs-material", "mkdocstrings", "ipykernel"}
+TOOLS |= {"mkdocs-material", "mkdocstrings", "ipykernel", "jupyterlab", "jupyter-server-proxy"}
 # Loaded where they are asked for: what a trainer's callback is, and what it writes.
 BESIDE_TRAINERS = (
     "losses/sentence_transformers/callback.py",
@@ -98,7 +98,7 @@ def modules_in(file: Path) -> set[str]:
         ("losses", ()),
         *((file, ("train",)) for file in BESIDE_TRAINERS),
         *((file, ("lightning",)) for file in BESIDE_LIGHTNING),
-        ("explorer", ("app", "train", "map")),
+        ("explorer", ("app", "train", "map", "notebook")),
         ("app.py", ()),
         ("benchmarks", ("dev",)),
         ("scripts", ("dev", "vectors")),

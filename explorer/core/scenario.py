@@ -297,7 +297,7 @@ def _cell(value: object, where: str) -> tuple[int, int]:
     return row, column
 
 
-def _colour_range(value: object, where: str) -> tuple[float, float]:
+def read_colour_range(value: object, where: str) -> tuple[float, float]:
     ends = value if isinstance(value, list | tuple) else ()
     if len(ends) != 2:
         raise validation.misfit(where, value)
@@ -341,7 +341,7 @@ _READERS: validation.Readers = {
     (View, "facet"): validation.one_of(FACETS),
     (View, "order"): validation.one_of(ORDERS),
     (View, "pinned"): validation.optional(_cell),
-    (View, "colour_range"): validation.optional(_colour_range),
+    (View, "colour_range"): validation.optional(read_colour_range),
 }
 
 # What Explore opens with: the default scene, and of its terms the weights.

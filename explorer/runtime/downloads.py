@@ -24,7 +24,7 @@ from lossprism.explorer.runtime.visitors import visitor
 # A folder that another user of the machine made cannot be written.
 _USER = str(os.getuid()) if hasattr(os, "getuid") else ""
 # What is served as it stands; `TAKEN` holds what is packed for one visitor.
-FOLDER = Path(tempfile.gettempdir()) / f"lossprism{_USER and '-'}{_USER}" / "parcels"
+FOLDER = Path(tempfile.gettempdir()) / f"lossprism{_USER and '-'}{_USER}" / "downloads"
 TAKEN = FOLDER / "taken"
 
 
@@ -35,7 +35,7 @@ _SECRET = secrets.token_bytes(32)
 
 
 @dataclass(frozen=True)
-class Parcel:
+class Download:
     """A file to download, served at this path."""
 
     name: str

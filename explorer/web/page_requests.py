@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.runtime.downloads import Parcel, address_of
+from lossprism.explorer.runtime.downloads import Download, address_of
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.runtime.limits import ANSWER_S
@@ -216,11 +216,11 @@ def answer_when_done(job: Job, make: Callable[[Any], Made]) -> Made | Working:
 
 def download_when_written(
     packed: Jobs, key: Hashable, work: Callable[[Report], Path]
-) -> Parcel | Working:
+) -> Download | Working:
     """Return the file that `work` writes, as a download: written once, and again if deleted
     meanwhile; or the progress."""
     job = started_for_good(packed, key, work, lambda path: path.exists())
-    return answer_when_done(job, lambda path: Parcel(path.name, address_of(path)))
+    return answer_when_done(job, lambda path: Download(path.name, address_of(path)))
 
 
 def started_for_good(

@@ -233,12 +233,18 @@ def page_data(first: Scenario) -> dict[str, Facts]:
 
 
 def open_page(
-    first: Scenario, host: str, port: int | None, address: str | None = None
+    first: Scenario,
+    host: str,
+    port: int | None,
+    address: str | None = None,
+    *,
+    share: bool | None = False,
 ) -> tuple[Site, str]:
     """Start serving in the background; return the site, to close it, and its address.
 
     `address` is the one for readers, if it differs (`read_address`); None is Gradio's variable
-    GRADIO_ROOT_PATH.
+    GRADIO_ROOT_PATH. With `share` Gradio makes a public link as well; None leaves it to Gradio,
+    which makes one in a notebook that reaches no port of its computer.
 
     Raises ValueError if that is no address or a budget in the environment is no number, and OSError
     if the port is taken.
@@ -248,12 +254,14 @@ def open_page(
     allow_folder(default_root())  # also to links: the models in it were trained here
     if deployment_policy().keeps_apart:
         prepare_for_strangers()
-    return _launched(first, host, port, address)
+    return _launched(first, host, port, address, share)
 
 
-def _launched(first: Scenario, host: str, port: int | None, address: str) -> tuple[Site, str]:
+def _launched(
+    first: Scenario, host: str, port: int | None, address: str, share: bool | None
+) -> tuple[Site, str]:
     """Return the site, served from a thread of this process, and its address."""
-    names = known_names(host, address)
+    guards: list[Guard] = []
 
     @contextlib.asynccontextmanager
     async def prepared(app: Any) -> AsyncIterator[None]:
@@ -267,7 +275,9 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
             limit_queue(app.get_blocks())
             inner = Bounded(inner)
         inner = KnowsAddress(inner, address)
-        app.middleware_stack = Guard(inner, names, pages, urlsplit(address).path)
+        names = known_names(host, address)
+        guards.append(Guard(inner, names, pages, urlsplit(address).path))
+        app.middleware_stack = guards[0]
         yield
 
     torch.set_num_threads(1)  # see device.all_cores
@@ -275,7 +285,7 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
     app = build(first)
     # Gradio announces the MCP server even when quiet, with a character not every terminal has.
     with contextlib.redirect_stdout(io.StringIO()):
-        _, found, _ = app.launch(
+        _, found, shared = app.launch(
             server_name=host,
             server_port=port,
             root_path=address,
@@ -289,10 +299,12 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
             state_session_capacity=SESSIONS,
             max_file_size=FILE_BYTES,
             favicon_path=page_html.ICON,
-            share=False,
+            share=share,
             mcp_server=True,
             app_kwargs={"lifespan": prepared},
         )
+    if shared:
+        guards[0].names = guards[0].names.also(shared)
     if deployment_policy().bounded:
         keep_connections(app.get_blocks())
     return Site(app), found.rstrip("/")

@@ -52,6 +52,7 @@ from lossprism.losses.sentence_transformers.candidate_lists import whole_lists
 from lossprism.losses.sentence_transformers.layers import layer_stack, move_only
 from lossprism.losses.sentence_transformers.sampler_check import check_epoch
 from lossprism.losses.sentence_transformers.sequential_batches import in_order
+from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors
 from lossprism.losses.sentence_transformers.trainer_batch import Examples
 from lossprism.losses.sentence_transformers.trainer_classes import (
     EXPORTED,
@@ -59,7 +60,6 @@ from lossprism.losses.sentence_transformers.trainer_classes import (
     training_loss,
 )
 from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
-from lossprism.losses.sentence_transformers.vector_losses import with_vectors
 
 if TYPE_CHECKING:
     from lossprism.losses.sentence_transformers.callback import PrismCallback

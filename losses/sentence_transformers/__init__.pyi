@@ -63,6 +63,8 @@ from lossprism.losses.sentence_transformers.losses_with_weights import (
 from lossprism.losses.sentence_transformers.multi_level_loss import LevelTrainingLoss
 from lossprism.losses.sentence_transformers.sampler_check import check_epoch as check_epoch
 from lossprism.losses.sentence_transformers.sequential_batches import in_order as in_order
+from lossprism.losses.sentence_transformers.teacher_vector_loss import VectorTrainingLoss
+from lossprism.losses.sentence_transformers.teacher_vector_loss import with_vectors as with_vectors
 from lossprism.losses.sentence_transformers.trainer_batch import Examples as Examples
 from lossprism.losses.sentence_transformers.trainer_classes import EXPORTED as EXPORTED
 from lossprism.losses.sentence_transformers.trainer_classes import (
@@ -70,8 +72,6 @@ from lossprism.losses.sentence_transformers.trainer_classes import (
 )
 from lossprism.losses.sentence_transformers.trainer_classes import training_loss as training_loss
 from lossprism.losses.sentence_transformers.training_loss import TrainingLoss as TrainingLoss
-from lossprism.losses.sentence_transformers.vector_losses import VectorTrainingLoss
-from lossprism.losses.sentence_transformers.vector_losses import with_vectors as with_vectors
 
 class CosentLoss(TrainingLoss):
     r"""CoSENT for a trainer, as in sentence-transformers 6.2 CoSENTLoss.

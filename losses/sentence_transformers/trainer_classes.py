@@ -15,8 +15,8 @@ from lossprism.losses.sentence_transformers.losses_with_weights import (
 )
 from lossprism.losses.sentence_transformers.multi_level_loss import LevelTrainingLoss
 from lossprism.losses.sentence_transformers.queued_loss import QueuedTrainingLoss
+from lossprism.losses.sentence_transformers.teacher_vector_loss import VectorTrainingLoss
 from lossprism.losses.sentence_transformers.training_loss import TrainingLoss
-from lossprism.losses.sentence_transformers.vector_losses import VectorTrainingLoss
 
 # Our classes that are taken for one of the library's of almost the same name.
 NEAR_NAMES = {"distill_kl": "DistillKLDivLoss"}

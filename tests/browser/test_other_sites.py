@@ -15,7 +15,7 @@ from gradio_client import Client
 from playwright.sync_api import Browser, Page, Response, expect
 
 from lossprism.explorer.core.scenario import Data, Scenario
-from lossprism.explorer.notebook import EmbeddedPage
+from lossprism.explorer.notebook.embedded_page import EmbeddedPage
 from tests.browser.serving import Server
 
 # What a page can try without being asked first, and what a browser would ask for it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 
@@ -16,7 +15,12 @@ from tests.code_blocks import ROOT
 SECONDS_OF_A_CELL = 120
 # What each notebook is about, as it prints it.
 SHOWN = {
-    "one_batch": [r"loss \d+\.\d+, minimum", "of the weight: “The museum is closed", "^True$"],
+    "one_batch": [
+        r"loss \d+\.\d+, minimum",
+        "of the weight: “The museum is closed",
+        "^True$",
+        "^loss at λ = 5: ",
+    ],
     "temperature": ["^12 pairs$", r"τ = 0\.02: \d+ effective terms", "of the weight: “"],
     "training": ["step 12: loss  2.07", "at_collapse"],
 }
@@ -27,13 +31,7 @@ NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 def kernel(tmp_path_factory):
     """A kernel that is forked from the Python that has the libraries loaded."""
     folder = tmp_path_factory.mktemp("jupyter")
-    (folder / "kernels" / "warm").mkdir(parents=True)
-    spec = {
-        "argv": [warm.python(), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-        "display_name": "warm",
-        "language": "python",
-    }
-    (folder / "kernels" / "warm" / "kernel.json").write_text(json.dumps(spec))
+    warm.write_kernel(folder)
     before = os.environ.get("JUPYTER_PATH")
     os.environ["JUPYTER_PATH"] = str(folder)
     yield "warm"

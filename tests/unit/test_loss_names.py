@@ -8,7 +8,6 @@ import zlib
 
 import pytest
 
-from lossprism.explorer import notebook
 from lossprism.explorer.cli import argument_parser
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
@@ -16,6 +15,7 @@ from lossprism.explorer.core.scenario import LINK_VERSION, Scenario
 from lossprism.explorer.lab.compare import loss_syntax
 from lossprism.explorer.lab.training import commands
 from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.notebook.inputs import read_inputs
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api import endpoints
@@ -84,9 +84,7 @@ def of_command(patch, name):
 
 
 def of_cell(patch, name):
-    patch.setattr(notebook, "_server", lambda: (None, "http://127.0.0.1:7860"))
-    shown = notebook.show(*PAIRS.values(), loss=name)
-    return resolve(Scenario.from_link(shown.address)).scenario
+    return read_inputs("show", *PAIRS.values(), loss=name).resolved.scenario
 
 
 def of_link(patch, name):

@@ -9,6 +9,7 @@ it. How a new process starts is not shown by a test that uses this.
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -53,3 +54,15 @@ class Warm:
 def python() -> str:
     """The Python of this session of tests."""
     return os.environ[VARIABLE]
+
+
+def write_kernel(folder: Path) -> None:
+    """Make it a kernel of Jupyter, "warm", where JUPYTER_PATH is this folder."""
+    spec = {
+        "argv": [python(), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": "warm",
+        "language": "python",
+    }
+    kernel = folder / "kernels" / "warm"
+    kernel.mkdir(parents=True)
+    (kernel / "kernel.json").write_text(json.dumps(spec))

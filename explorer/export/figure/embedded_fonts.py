@@ -58,7 +58,9 @@ def _cut(name: str, letters: str) -> bytes:
     """Return a font file with only the glyphs of these letters."""
     from fontTools import subset  # takes its time, and only a figure needs it
 
-    cutter, out = subset.Subsetter(subset.Options(hinting=False)), io.BytesIO()
+    options = subset.Options(hinting=False)
+    options.drop_tables += ["FFTM"]  # the times of FontForge, which it cannot cut and warns of
+    cutter, out = subset.Subsetter(options), io.BytesIO()
     cutter.populate(text=letters)
     with open_font(name) as font:
         cutter.subset(font)

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from lossprism.explorer.lab.compare import library_list_losses as list_calls
 from lossprism.explorer.lab.compare import library_losses as calls
-from lossprism.explorer.lab.compare import list_library_losses as list_calls
 from lossprism.explorer.lab.compare.library_losses import Call
 from lossprism.losses import LossSpec
 from lossprism.losses.contrastive.triplet_symbols import GIVEN, MINED

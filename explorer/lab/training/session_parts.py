@@ -16,7 +16,7 @@ from lossprism.explorer.lab.training.run_records import RowForm
 from lossprism.explorer.lab.training.trainer_inputs import LISTS, Material, form_of
 from lossprism.losses.labels import LabelRules
 from lossprism.losses.sentence_transformers import TrainingLoss
-from lossprism.losses.sentence_transformers.vector_losses import BESIDE
+from lossprism.losses.sentence_transformers.teacher_vector_loss import BESIDE
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -84,11 +84,11 @@ export const Section = ({ title, children }) => h("section", null, h("h2", null,
 
 /**
  * Children that a click on the title shows; `kind` is a class of its looks, `root` a reference to the element.
- * @param {{ title: Children, open?: boolean, hidden?: boolean, kind?: string, root?: import("preact").Ref<HTMLDetailsElement>,
- *   children?: Children }} properties
+ * @param {{ title: Children, open?: boolean, hidden?: boolean, kind?: string, id?: string,
+ *   root?: import("preact").Ref<HTMLDetailsElement>, children?: Children }} properties
  */
-export const Fold = ({ title, open = false, hidden = false, kind = "lp-more", root, children }) =>
-  h("details", { class: kind, open, hidden, ref: root }, h("summary", null, title), children);
+export const Fold = ({ title, open = false, hidden = false, kind = "lp-more", id, root, children }) =>
+  h("details", { class: kind, id, open, hidden, ref: root }, h("summary", null, title), children);
 
 /**
  * What there is to know and to see beside a verdict, behind ⓘ; nothing where there is nothing.

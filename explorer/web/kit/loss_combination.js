@@ -1,9 +1,10 @@
 // The fold in which losses are put together to one.
-import { h, reword, worded } from "./dom.js";
+import { Checkbox, Field, Fold, LossSelect } from "./components.js";
 import { HALVED, lengthsIn, mayBeSum, nameOfSum, plainPart, summandsOf, WHOLE } from "./loss_sums.js";
 import { pageData } from "./page_data.js";
-import { groupsOf, lossSelect } from "./sidebar.js";
-import { labelled } from "./sidebar_fields.js";
+import { h } from "./preact_view.js";
+import { groupsOf } from "./sidebar.js";
+import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
 import { say, titleOf } from "./words.js";
 
 /** @typedef {import("../wire").Summand} Summand */
@@ -11,108 +12,122 @@ import { say, titleOf } from "./words.js";
 const MOST = 4; // as MOST_PARTS of losses/combined/names.py
 
 /**
- * The fold in which a sum is put together; `choose` takes the name of what is wanted. Only losses that are
- * no sums are offered as parts.
- * @param {string} id
- * @param {(loss: string) => void} choose
+ * The fold in which a sum is put together: `loss` is the one that is chosen, and `choose` takes the name of the next.
+ * Only losses that are no sums are offered as parts.
+ * @param {{ id: string, loss: string, choose: (loss: string) => void }} properties
  */
-export function combiner(id, choose) {
-  const parts = h("div.lp-combined");
-  const plain = () => Object.fromEntries(Object.entries(pageData.losses).filter(([, { group }]) => isPart(group)));
-  const added = lossSelect(`${id}-add`, (loss) => loss && choose(nameOfSum([...now, plainPart(loss)])));
-  const full = worded("p.lp-note", "ui.combine.full", { hidden: true });
-  const element = h("details.lp-fold", { id }, worded("summary", "ui.combine"), parts, added.element, full);
-  added.element.dataset.title = "ui.combine.add";
-  /** @type {Summand[]} */
-  let now = [];
-
-  /**
-   * @param {Summand} summand
-   * @param {number} place
-   */
-  function row(summand, place) {
-    const { loss, prefixes, queued } = summand;
-    /** @param {{ prefixes?: number[], queued?: boolean }} next a loss has prefixes or a queue */
-    const become = (next) => {
-      const changed = { ...plainPart(loss), ...next };
-      choose(nameOfSum(now.map((one, k) => (k === place ? changed : one))));
-    };
-    const nested = h("input", {
-      type: "checkbox",
-      name: "prefixes",
-      checked: prefixes.length > 0,
-      onchange: () => become({ prefixes: nested.checked ? HALVED : [] }),
-    });
-    const kept = h("input", {
-      type: "checkbox",
-      name: "queue",
-      checked: queued,
-      onchange: () => become({ queued: kept.checked }),
-    });
-    const lengths = h("input", {
-      type: "text",
-      name: "lengths",
-      inputMode: "numeric",
-      spellcheck: false,
-      value: prefixes.filter((length) => length > WHOLE).join(", "),
-      "data-title": "ui.combine.lengths.about",
-      placeholder: say("ui.combine.lengths.usual"),
-      onchange: () => become({ prefixes: lengthsIn(lengths.value) }),
-    });
-    const without = h("button.lp-button.lp-quiet", {
-      type: "button",
-      name: "without",
-      hidden: now.length < 2,
-      "data-title": "ui.combine.without",
-      onclick: () => choose(nameOfSum(now.filter((_one, k) => k !== place))),
-    });
-    without.textContent = "×";
-    const box = labelled("ui.combine.lengths", lengths);
-    box.hidden = !prefixes.length;
-    const boxes = h("label.lp-check", {}, nested, worded("span", "ui.combine.prefixes"));
-    boxes.hidden = !pageData.losses[loss]?.takes_prefixes;
-    const queues = h("label.lp-check", {}, kept, worded("span", "ui.combine.queue"));
-    queues.hidden = !pageData.losses[loss]?.takes_queue;
-    const head = h("div.lp-row", {}, h("strong", {}, titleOf(loss)), without);
-    return h("div.lp-part", {}, head, boxes, box, queues);
-  }
-
-  /** Where the keyboard is in the rows, which are built anew. */
-  function focused() {
-    const control = /** @type {HTMLInputElement | null} */ (document.activeElement);
-    const place = [...parts.children].findIndex((one) => one.contains(control));
-    return control && place >= 0 ? { place, name: control.name } : null;
-  }
-
-  /** @param {{ place: number, name: string }} held the same control, or what follows the rows */
-  function focusAgain({ place, name }) {
-    const again = parts.children[place]?.querySelector(`[name="${name}"]`);
-    const there = again instanceof HTMLElement && again.checkVisibility() ? again : added.element;
-    there.focus();
-  }
-
-  return {
-    element,
-    /**
-     * The loss that is chosen.
-     * @param {string} loss
-     */
-    set(loss) {
-      const ours = isPart(pageData.losses[loss]?.group) || mayBeSum(loss);
-      element.hidden = !ours;
-      now = summandsOf(loss);
-      const held = focused();
-      parts.replaceChildren(...now.map(row));
-      const taken = new Set(now.map((one) => one.loss));
-      const others = Object.fromEntries(Object.entries(plain()).filter(([name]) => !taken.has(name)));
-      added.fill(groupsOf(others), worded("option", "ui.combine.add", { value: "" }));
-      added.set("");
-      added.element.hidden = now.length >= MOST;
-      full.hidden = now.length < MOST;
-      reword(element);
-      if (held) focusAgain(held);
+export function LossCombination({ id, loss, choose }) {
+  const fold = useRef(/** @type {HTMLDetailsElement | null} */ (null));
+  const wasInside = useRef(false);
+  // A row that was taken out had the keyboard: it goes on to what follows the rows.
+  useLayoutEffect(() => {
+    const { current } = fold;
+    if (wasInside.current && !current?.contains(document.activeElement)) current?.querySelector("select")?.focus();
+    wasInside.current = false;
+  }, [loss]);
+  const parts = summandsOf(loss);
+  const taken = new Set(parts.map((part) => part.loss));
+  const offered = Object.entries(pageData.losses).filter(([name, { group }]) => isPart(group) && !taken.has(name));
+  return h(
+    Fold,
+    {
+      title: say("ui.combine"),
+      kind: "lp-fold",
+      id,
+      root: fold,
+      hidden: !isPart(pageData.losses[loss]?.group) && !mayBeSum(loss),
     },
-  };
+    h(
+      "div.lp-combined",
+      null,
+      parts.map((part, place) =>
+        h(Part, {
+          key: place,
+          id: `${id}-${place}`,
+          part,
+          change: (next) => choose(nameOfSum(parts.map((one, k) => (k === place ? { ...one, ...next } : one)))),
+          remove:
+            parts.length < 2
+              ? null
+              : () => {
+                  wasInside.current = true;
+                  choose(nameOfSum(parts.filter((_one, k) => k !== place)));
+                },
+        }),
+      ),
+    ),
+    parts.length < MOST
+      ? h(LossSelect, {
+          id: `${id}-add`,
+          label: say("ui.combine.add"),
+          value: "",
+          groups: groupsOf(Object.fromEntries(offered)),
+          first: say("ui.combine.add"),
+          change: (name) => name && choose(nameOfSum([...parts, plainPart(name)])),
+        })
+      : h("p.lp-note", null, say("ui.combine.full")),
+  );
+}
+
+/**
+ * A loss of the sum; `remove` is null where it is the only one.
+ * @param {{ id: string, part: Summand, change: (next: Partial<Summand>) => void, remove: (() => void) | null }} properties
+ */
+function Part({ id, part: { loss, prefixes, queued }, change, remove }) {
+  const { takes_prefixes, takes_queue } = pageData.losses[loss] ?? {};
+  return h(
+    "div.lp-part",
+    null,
+    h(
+      "div.lp-row",
+      null,
+      h("strong", null, titleOf(loss)),
+      remove
+        ? h(
+            "button.lp-button.lp-quiet",
+            {
+              type: "button",
+              title: say("ui.combine.without"),
+              "aria-label": say("ui.combine.without"),
+              onClick: remove,
+            },
+            "×",
+          )
+        : null,
+    ),
+    takes_prefixes
+      ? h(Checkbox, {
+          id: `${id}-prefixes`,
+          name: say("ui.combine.prefixes"),
+          checked: prefixes.length > 0,
+          change: (on) => change({ prefixes: on ? HALVED : [], queued: false }),
+        })
+      : null,
+    prefixes.length
+      ? h(
+          Field,
+          { name: say("ui.combine.lengths") },
+          h("input", {
+            type: "text",
+            id: `${id}-lengths`,
+            inputMode: "numeric",
+            spellcheck: false,
+            value: prefixes.filter((length) => length > WHOLE).join(", "),
+            title: say("ui.combine.lengths.about"),
+            placeholder: say("ui.combine.lengths.usual"),
+            onChange: (event) => change({ prefixes: lengthsIn(event.currentTarget.value), queued: false }),
+          }),
+        )
+      : null,
+    takes_queue
+      ? h(Checkbox, {
+          id: `${id}-queue`,
+          name: say("ui.combine.queue"),
+          checked: queued,
+          change: (on) => change({ queued: on, prefixes: [] }),
+        })
+      : null,
+  );
 }
 
 /** @param {string | undefined} group */

@@ -110,34 +110,6 @@ export function groupsOf(losses, titled = titleOf) {
 }
 
 /**
- * A loss to choose, in groups, filled again where they changed.
- * @param {string} id
- * @param {(loss: string) => void} change
- */
-export function lossSelect(id, change) {
-  const select = h("select", { id, "data-title": "ui.loss", onchange: () => change(select.value) });
-  return {
-    element: select,
-    /** @type {(groups: Group[], first?: HTMLElement | null) => void} */
-    fill: (groups, first = null) => select.replaceChildren(...(first ? [first] : []), ...groups.map(groupOf)),
-    /** @param {string} loss */
-    has: (loss) => Array.from(select.options).some(({ value }) => value === loss),
-    /** @param {string} loss */
-    set(loss) {
-      select.value = loss;
-    },
-  };
-}
-
-/** @param {Group} group */
-const groupOf = ({ label, losses }) =>
-  h(
-    "optgroup",
-    { label },
-    losses.map(([value, title]) => h("option", { value }, title)),
-  );
-
-/**
  * The controls of a loss's parameters.
  * @param {(name: string, value: import("../wire").Setting) => void} change
  */

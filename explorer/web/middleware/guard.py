@@ -13,7 +13,8 @@ import json
 import os
 import socket
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from lossprism.explorer.locale import preferred
@@ -38,12 +39,33 @@ WILDCARDS = ("0.0.0.0", "::", "")
 # Set to the sources of Content-Security-Policy whose pages may show ours in a frame.
 FRAMES = "LOSSPRISM_FRAME_ANCESTORS"
 # A notebook or an editor of this computer shows the page in a frame.
-_HOME_FRAMES = "'self' http://localhost:* http://127.0.0.1:* vscode-webview:"
-# By the variable that tells of it, under which names a notebook in the cloud shows the page.
-NOTEBOOKS: Mapping[str, tuple[str, ...]] = {
-    "COLAB_RELEASE_TAG": (".googleusercontent.com", ".colab.dev"),
-    "KAGGLE_KERNEL_RUN_TYPE": (".kaggle.net", ".kaggle.com"),
-    "CODESPACES": (".app.github.dev", ".github.dev"),
+_HOME_FRAMES = (
+    "'self' http://localhost:* http://127.0.0.1:* vscode-webview: vscode-file: "
+    "https://*.vscode-cdn.net"
+)
+
+
+class CloudNotebook(NamedTuple):
+    """A notebook in the cloud: the ends of the names by which it shows the page, and sources of
+    the pages that frame it."""
+
+    suffixes: tuple[str, ...]
+    frames: str
+
+
+# By the environment variable that tells of it.
+NOTEBOOKS: Mapping[str, CloudNotebook] = {
+    "COLAB_RELEASE_TAG": CloudNotebook(
+        (".googleusercontent.com", ".colab.dev"),
+        "https://colab.research.google.com https://*.googleusercontent.com https://*.colab.dev",
+    ),
+    "KAGGLE_KERNEL_RUN_TYPE": CloudNotebook(
+        (".kaggle.net", ".kaggle.com"),
+        "https://*.kaggle.com https://*.kaggle.net https://*.kaggleusercontent.com",
+    ),
+    "CODESPACES": CloudNotebook(
+        (".app.github.dev", ".github.dev"), "https://*.app.github.dev https://*.github.dev"
+    ),
 }
 
 
@@ -61,6 +83,12 @@ class Names:
     origins: frozenset[Origin] = frozenset()
     any_number: bool = False
     any_name: bool = False
+
+    def also(self, address: str) -> Names:
+        """Return these names and those of one more address for readers."""
+        host, origin = name_in(urlsplit(address).netloc), origin_of(address)
+        origins = self.origins | frozenset(filter(None, [origin]))
+        return replace(self, hosts=self.hosts | {host}, origins=origins)
 
     def know(self, host: str) -> bool:
         """Return whether a header Host has one of these names."""
@@ -84,7 +112,7 @@ def known_names(host: str, address: str = "", environment: Mapping[str, str] = o
     found |= set() if listens_to_all else {host.strip("[]").lower()}
     if listens_to_all:
         found |= {socket.gethostname().lower(), f"{socket.gethostname().lower()}.local"}
-    suffixes = [end for name, ends in NOTEBOOKS.items() if environment.get(name) for end in ends]
+    suffixes = [end for one in _cloud_notebooks(environment) for end in one.suffixes]
     on_a_space = bool(environment.get(SPACE))
     return Names(
         hosts=frozenset(found - {""}),
@@ -94,6 +122,10 @@ def known_names(host: str, address: str = "", environment: Mapping[str, str] = o
         any_name=bool(environment.get("JUPYTERHUB_SERVICE_PREFIX"))
         or (on_a_space and not of_space),
     )
+
+
+def _cloud_notebooks(environment: Mapping[str, str]) -> list[CloudNotebook]:
+    return [one for variable, one in NOTEBOOKS.items() if environment.get(variable)]
 
 
 def _is_number(name: str) -> bool:
@@ -158,8 +190,11 @@ def _may_be_read(scope: Mapping, headers: Mapping[bytes, bytes]) -> bool:
 
 def frame_ancestors() -> str:
     """Return the sources whose pages may frame ours: as configured, else anybody's for a hosted
-    page, and this computer's on the user's own machine."""
-    return os.environ.get(FRAMES) or ("*" if deployment_policy().knows_visitors else _HOME_FRAMES)
+    page, and on the user's own machine this computer's and those of a notebook in the cloud."""
+    if deployment_policy().knows_visitors:
+        return os.environ.get(FRAMES) or "*"
+    cloud = [one.frames for one in _cloud_notebooks(os.environ)]
+    return os.environ.get(FRAMES) or " ".join([_HOME_FRAMES, *cloud])
 
 
 def _with_frames(send: Send) -> Send:

@@ -105,9 +105,8 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     same = {name for name, value, _ in chosen["fields"] if value == before.get(name)}
     # The ones to add from, the box that finds one by its name, the convention, which is InfoNCE's
     # own, and what that may be made of.
-    shown = ("another", "loss-name", "combine-add", "convention")
-    of_part = {"prefixes", "lengths", "queue"}
-    assert same == {f"lp-finetune-{name}" for name in shown} | of_part
+    shown = ("another", "loss-name", "combine-add", "combine-0-prefixes", "convention")
+    assert same == {f"lp-finetune-{name}" for name in shown}
     known = f"{CHANNEL}.checked && document.querySelector('input[name=other]')"
     page.reload()
     page.wait_for_function(f"window.lossprism && {known}")
@@ -155,7 +154,7 @@ def test_losses_are_put_together_and_stay_so(finetune: Page) -> None:
     assert sorted(named) == sorted([*weights, "scale_of_cosent", "scale_of_angle"])
     assert page.evaluate(f"{CHANNEL}.plan.parameters") == {"scale_of_cosent": 5}
     expect(page.locator(".lp-start-box")).to_contain_text("CoSENT + AnglE · scale · CoSENT = 5")
-    side.locator("[name=prefixes]").first.check()
+    side.locator("#lp-finetune-combine-0-prefixes").check()
     expect(together).to_have_value("matryoshka(cosent)+angle")
     page.wait_for_function(f"{CHANNEL}.checked?.steps")
     expect(side.locator(".lp-wrong:visible")).to_have_count(0)
@@ -168,7 +167,7 @@ def test_losses_are_put_together_and_stay_so(finetune: Page) -> None:
     # What a queue keeps is no part of the batch of another loss on the same logits, and it is told.
     plan(page, loss="info_nce", parameters={})
     page.evaluate(UNFOLD)
-    side.locator("[name=queue]").check()
+    side.locator("#lp-finetune-combine-0-queue").check()
     expect(together).to_have_value("queue(info_nce)")
     page.select_option("#lp-finetune-combine-add", "decoupled")
     expect(together).to_have_value("queue(info_nce)+decoupled")

@@ -27,7 +27,7 @@ from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.large.batch import in_order
 from lossprism.explorer.lab.large.session import open_batch
 from lossprism.explorer.lab.large.text_buffer import Texts
-from lossprism.explorer.notebook import EmbeddedPage
+from lossprism.explorer.notebook.embedded_page import EmbeddedPage
 from lossprism.explorer.sources.cells import read_sentence
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
@@ -181,8 +181,14 @@ def test_names_in_the_figure_to_point_at():
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_cell_of_a_notebook(text):
-    found = Tags(EmbeddedPage(f"http://127.0.0.1/#{text}")._repr_html_().replace("pwned", "x"))
-    assert found.tags == [("iframe", ("src", "width", "height", "style"))]
+    page = EmbeddedPage(f"http://127.0.0.1/#{text}", (text,), "<svg/>", text)
+    found = Tags(page._repr_html_().replace("pwned", "x"))
+    attributes = ("src", "width", "height", "style", "allow")
+    assert found.tags == [
+        ("p", ()),
+        ("img", ("src", "alt", "style")),
+        ("iframe", attributes),
+    ]
 
 
 # ---- Tables

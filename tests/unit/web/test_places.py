@@ -20,7 +20,7 @@ from tests.wire import by_name
 
 __all__ = ["pages", "runs"]  # fixtures
 ROOT = Path(__file__).parents[3]
-# `tmp_path`, in which uploads, runs and parcels of the test stand, is below the last.
+# `tmp_path`, in which uploads, runs and downloads of the test stand, is below the last.
 PLACES = [str(ROOT), str(Path.home()), f"{tempfile.gettempdir()}/"]
 HERE = Path(tempfile.gettempdir()) / "a" / "b"
 ERRORS = {

@@ -15,9 +15,12 @@ def addresses(monkeypatch):
     """The addresses that a site was launched at, in place of launching it."""
     found = []
     monkeypatch.setattr(site, "serve_on", lambda host: None)
-    monkeypatch.setattr(
-        site, "_launched", lambda first, host, port, address: found.append(address) or (None, "")
-    )
+
+    def launched(first, host, port, address, share):
+        found.append(address)
+        return None, ""
+
+    monkeypatch.setattr(site, "_launched", launched)
     monkeypatch.setenv("GRADIO_ROOT_PATH", "/spaces/lossprism/")
     return found
 

@@ -102,8 +102,8 @@ def runs(tmp_path, monkeypatch):
     ):
         monkeypatch.setattr(module, name, lambda: made)
     monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
-    monkeypatch.setattr(downloads, "FOLDER", tmp_path / "parcels")
-    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "parcels" / "taken")
+    monkeypatch.setattr(downloads, "FOLDER", tmp_path / "downloads")
+    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "downloads" / "taken")
     monkeypatch.setattr(page_requests, "ANSWER_S", 600)
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
     return made
@@ -508,22 +508,22 @@ def test_what_is_deleted_at_once_is_gone_and_the_others_is_not(pages, runs):
 def test_what_is_left_goes_after_its_time(pages, runs, monkeypatch):
     file, run = handed_in(pages), trained(runs)
     with as_visitor(MINE):
-        at, parcel = uploads.find(file), downloads.new_download("a.csv")
-    parcel.write_text("a")
+        at, download = uploads.find(file), downloads.new_download("a.csv")
+    download.write_text("a")
     beside = downloads.place_of(run) / "model.zip"
     beside.write_text("a")
     hosting.drop_old()
     assert at.exists()
-    assert parcel.exists()
+    assert download.exists()
     assert beside.exists()
     assert (runs.root / run).exists()
     long_ago = 1_000_000.0
-    for path in (at, parcel, beside, runs.root / run / "state.json"):
+    for path in (at, download, beside, runs.root / run / "state.json"):
         os.utime(path, (long_ago, long_ago))
     (runs.root / ".deleted-by-a-process-that-was-killed").mkdir()
     hosting.drop_old()
     assert not at.exists()
-    assert not parcel.parent.exists()
+    assert not download.parent.exists()
     assert not beside.parent.exists()
     assert list(runs.root.iterdir()) == []
 
@@ -533,9 +533,9 @@ def test_what_a_clock_set_back_has_put_into_the_future_leaves_all_the_same(
 ):
     file, run = handed_in(pages), trained(runs)
     with as_visitor(MINE):
-        at, parcel = uploads.find(file), downloads.new_download("a.csv")
-    parcel.write_text("a")
-    dated = (at, parcel, runs.root / run / "state.json")
+        at, download = uploads.find(file), downloads.new_download("a.csv")
+    download.write_text("a")
+    dated = (at, download, runs.root / run / "state.json")
     later = time.time() + 10 * 86_400
     for path in dated:
         os.utime(path, (later, later))

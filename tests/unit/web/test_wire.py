@@ -33,7 +33,7 @@ from lossprism.explorer.lab.training.runs import Runs
 from lossprism.explorer.lab.training.session import train
 from lossprism.explorer.runtime import downloads, jobs
 from lossprism.explorer.runtime.cache import Cache
-from lossprism.explorer.runtime.downloads import Parcel, Text
+from lossprism.explorer.runtime.downloads import Download, Text
 from lossprism.explorer.runtime.jobs import Job
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.limits import PACES
@@ -351,9 +351,9 @@ def test_doctor(pages, tmp_path, monkeypatch):
     for loss in ("info_nce", "cosent"):
         asked = {**of_example, "loss": loss, "encoder": EMBEDDED, "most": 12, "batch": 8}
         server.ask("encode", asked, dataset_responses.EncodedData)
-    server.ask("mine", {**of_example, "encoder": EMBEDDED, "most": 24}, Parcel)
+    server.ask("mine", {**of_example, "encoder": EMBEDDED, "most": 24}, Download)
     for what in doctor_data.FILES:
-        server.ask("take", {**of_example, "what": what}, Parcel)
+        server.ask("take", {**of_example, "what": what}, Download)
     monkeypatch.setattr(page_requests, "ANSWER_S", 0.0)
     over = threading.Event()
     monkeypatch.setitem(doctor_data.FILES, "kept", ("", lambda *_: over.wait(60)))
@@ -418,7 +418,7 @@ def test_large(pages, tmp_path, monkeypatch):
     for what in (*texts, "changes_csv"):
         server.ask("take", {**drawn, "what": what, "language": "zh"}, Text)
     for what in large_taking.FILES:
-        server.ask("take", {**drawn, "what": what}, Parcel)
+        server.ask("take", {**drawn, "what": what}, Download)
     for content, kind in ((TABLE, LargeFile), (UNCLEAR, LargeFileUndecided)):
         first, second = (
             {"token": "0" * 16, "start": start, "content": packed(part), "name": "a.csv"}
@@ -447,12 +447,12 @@ def test_large(pages, tmp_path, monkeypatch):
 
 @pytest.fixture
 def runs(tmp_path, monkeypatch):
-    """Runs whose process never comes, uploads and parcels, all in a folder of the test."""
+    """Runs whose process never comes, uploads and downloads, all in a folder of the test."""
     made = Runs(tmp_path / "runs", device="cpu")
     for module in (training, finetune_check):
         monkeypatch.setattr(module, "runs", lambda: made)
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(downloads, "FOLDER", tmp_path / "parcels")
+    monkeypatch.setattr(downloads, "FOLDER", tmp_path / "downloads")
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
     return made
 
@@ -514,7 +514,7 @@ def test_a_run(pages, runs):
     for what in training.TEXTS:
         server.ask("take", {"run": names[0], "what": what}, Text)
     for what in training.PACKED:
-        server.ask("take", {"run": names[0], "what": what}, Parcel)
+        server.ask("take", {"run": names[0], "what": what}, Download)
     server.answered("chart", "probe", "figure", "remark", "compare", "take")
 
 

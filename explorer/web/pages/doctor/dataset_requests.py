@@ -23,7 +23,7 @@ from lossprism.explorer.lab.doctor.reference_values import Side
 from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
 from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import uploads
-from lossprism.explorer.runtime.downloads import Parcel, new_download
+from lossprism.explorer.runtime.downloads import Download, new_download
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report, within
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json
@@ -146,7 +146,7 @@ FILES = {
 }
 
 
-def _take(request: Json) -> Parcel | Working:
+def _take(request: Json) -> Download | Working:
     """{source, what: kept or left_out, loss: for which labels conflict; without it any that differ}
     → the name of a file, and where it is served from."""
     source = read_source(request.get("source", {}))
@@ -168,7 +168,7 @@ def _take(request: Json) -> Parcel | Working:
 _mined = Jobs(most=4)
 
 
-def _mine(request: Json) -> Parcel | Working:
+def _mine(request: Json) -> Download | Working:
     """{source, encoder, most, negatives: of each pair, margin: a share of its own cosine} → a file
     of triplets, and where it is served from; or how far that is."""
     source = read_source(request.get("source", {}))

@@ -2,14 +2,14 @@
 // the encoder, and the other losses to train.
 
 import { Fold, LossSelect, Select } from "../../kit/components.js";
-import { combiner } from "../../kit/loss_combination.js";
+import { LossCombination } from "../../kit/loss_combination.js";
 import { aboutOf } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
 import { aboutTrials, valuesOf } from "../../kit/parameter_trials.js";
-import { group, h, hosted } from "../../kit/preact_view.js";
+import { group, h } from "../../kit/preact_view.js";
 import { LossFinder, Parameters } from "../../kit/scenario_fields.js";
 import { useState } from "../../kit/vendor/preact/hooks.js";
-import { language, say, titleOf } from "../../kit/words.js";
+import { say, titleOf } from "../../kit/words.js";
 import { agreedName } from "./encoder.js";
 import { Button, Note, NumberBox, TextBox, Wrong } from "./fields.js";
 import { lossOf } from "./plan_names.js";
@@ -61,7 +61,11 @@ export const LossSettings = ({ channel }) =>
       id: "lp-finetune-loss-name",
       choose: (loss, convention) => channel.setPlan({ loss, convention, parameters: {} }),
     }),
-    h(Combination, { channel }),
+    h(LossCombination, {
+      id: "lp-finetune-combine",
+      loss: channel.plan.loss,
+      choose: (loss) => channel.combine(loss),
+    }),
     h(Convention, { channel }),
     h(SecondModel, { channel, kind: "guide" }),
     h(SecondModel, { channel, kind: "teacher" }),
@@ -72,22 +76,6 @@ export const LossSettings = ({ channel }) =>
     h(NumberBox, { channel, name: "seeds", take: (seeds) => channel.setBeside({ seeds }) }),
     h(Refused, { channel }),
   );
-
-/** @param {Page} properties */
-const Combination = ({ channel }) =>
-  hosted({
-    make: (root) => {
-      const { element, set } = combiner("lp-finetune-combine", (loss) => channel.combine(loss));
-      root.append(element);
-      return { set, drawn: "" };
-    },
-    update: (one) => {
-      const { loss } = channel.plan;
-      const key = JSON.stringify([loss, loss in pageData.losses, language()]);
-      if (one.drawn !== key) one.set(loss);
-      one.drawn = key;
-    },
-  });
 
 /** @param {Page} properties */
 function Convention({ channel }) {

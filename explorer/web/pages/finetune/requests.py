@@ -27,7 +27,7 @@ from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, Gain
 from lossprism.explorer.lab.training.run_records import FollowedRun, RunStatus
 from lossprism.explorer.lab.training.runs import default_runs as runs
 from lossprism.explorer.runtime import downloads, jobs
-from lossprism.explorer.runtime.downloads import Parcel, Text
+from lossprism.explorer.runtime.downloads import Download, Text
 from lossprism.explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
 from lossprism.explorer.runtime.number_format import whole_percent
 from lossprism.explorer.runtime.problem import Problem
@@ -210,7 +210,7 @@ TEXTS = {
 PACKED = {"model": ("-model.zip", takeaway.model_zip), "kit": ("-train.zip", takeaway.script_zip)}
 
 
-def _take(request: dict) -> Text | Parcel:
+def _take(request: dict) -> Text | Download:
     """{run, what} → a file's name with its type and text, or with the path it is served from."""
     what = one_of((*TEXTS, *PACKED))(request.get("what"), "what")
     name = str(request.get("run"))
@@ -222,7 +222,7 @@ def _take(request: dict) -> Text | Parcel:
     # The last download of each kind stays.
     with jobs.in_turn():
         path = pack(runs(), name, downloads.place_of(folder.name) / f"{folder.name}{ending}")
-    return Parcel(name=path.name, path=downloads.address_of(path))
+    return Download(name=path.name, path=downloads.address_of(path))
 
 
 def _share(request: dict) -> Shared:
@@ -265,7 +265,7 @@ SERVED: list[Callable] = [
     served("chart", chart_text),
     _of_runs("remark", _remark, Remarked),
     _of_runs("compare", _compare, Compared),
-    _of_runs("take", _take, Text | Parcel),
+    _of_runs("take", _take, Text | Download),
     _of_runs("share", _share, Shared),
     served("hand_in", hand_in, keeps=True),
     served("describe", describe_file),

@@ -16,7 +16,7 @@ from lossprism.explorer.lab.large.page_contents import Judgement, judgement
 from lossprism.explorer.lab.large.remarks import Judged, judged, remarks_of
 from lossprism.explorer.lab.large.session import LargeSession
 from lossprism.explorer.locale import language_of, say
-from lossprism.explorer.runtime.downloads import Parcel, Text, new_download
+from lossprism.explorer.runtime.downloads import Download, Text, new_download
 from lossprism.explorer.runtime.jobs import Job, Jobs, Report, within
 from lossprism.explorer.runtime.number_format import json_number
 from lossprism.explorer.runtime.response_types import Json
@@ -81,7 +81,7 @@ def _judge(request: Json) -> Judgement | Working:
 # ---- What can be taken away ----------------------------------------------------------------------
 
 
-def _take(request: Json) -> Text | Parcel | Working:
+def _take(request: Json) -> Text | Download | Working:
     """{…, what, language, dark, window, facet} → a file's name with its type and text, or with the
     path that it is served from. A figure also takes {palette, size, picture_only, format}."""
     asked = read_asked(request)
@@ -89,7 +89,7 @@ def _take(request: Json) -> Text | Parcel | Working:
     name = f"lossprism-{asked.loss}"
     if what in FILES:
         ending, write = FILES[what]
-        return _parcel(asked, what, f"{name}{ending}", write)
+        return _download(asked, what, f"{name}{ending}", write)
     if what in FIGURES:
         return answer_of(request, lambda opened: _figure(asked, opened, what, request, name))
     if what in TABLES:
@@ -166,7 +166,7 @@ def _origin(asked: Asked, opened: LargeSession, language: str) -> str:
 Write = Callable[[LargeSession, Path, Callable[[int, int], None]], Path]
 
 
-def _parcel(asked: Asked, what: str, name: str, write: Write) -> Parcel | Working:
+def _download(asked: Asked, what: str, name: str, write: Write) -> Download | Working:
     """A table of all pairs: written once, and again where it has left meanwhile."""
 
     def work(report: Report) -> Path:

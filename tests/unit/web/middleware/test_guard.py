@@ -201,6 +201,13 @@ def test_names_that_are_not_known(host, address, environment, hosts):
         assert not names.know(one), one
 
 
+def test_a_public_link_is_one_more_name():
+    names = known_names("127.0.0.1", "", {}).also("https://0123.gradio.live")
+    assert names.know("0123.gradio.live")
+    assert names.know("127.0.0.1:7860")
+    assert not names.know("9999.gradio.live")
+
+
 def test_a_proxy_has_the_origin_of_the_address():
     names = known_names("127.0.0.1", "https://example.org:8443/losses", {})
     asks, path = client(names, "/losses"), "/losses/gradio_api/queue/join"
@@ -225,6 +232,9 @@ def test_who_may_show_a_page_in_a_frame(monkeypatch):
     assert policy == f"frame-ancestors {frame_ancestors()}"
     assert "http://localhost:*" in policy  # a notebook
     assert "*" not in policy.split()
+    monkeypatch.setenv("COLAB_RELEASE_TAG", "r")
+    assert frame_ancestors().startswith(policy.removeprefix("frame-ancestors "))
+    assert "https://colab.research.google.com" in frame_ancestors().split()
     monkeypatch.setenv("SPACE_ID", "a/b")
     assert frame_ancestors() == "*"
     monkeypatch.setenv(FRAMES, "https://blog.example")

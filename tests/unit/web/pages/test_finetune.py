@@ -232,10 +232,10 @@ def test_a_run_deleted_while_it_is_read_is_a_run_that_is_not_there(tmp_path, mon
     assert remark({"run": run.name})["error"]["key"] == expected
 
 
-def test_parcels_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
+def test_downloads_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
     runs = Runs(tmp_path / "runs")
     monkeypatch.setattr(requests, "runs", lambda: runs)
-    monkeypatch.setattr(downloads, "FOLDER", tmp_path / "parcels")
+    monkeypatch.setattr(downloads, "FOLDER", tmp_path / "downloads")
     pairs = [(f"One {i}.", f"Two {i}.", float(i % 2)) for i in range(8)]
     run = runs.prepare(plans.read_plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
     run.take_ticket(os.getpid())

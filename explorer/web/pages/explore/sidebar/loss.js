@@ -4,10 +4,10 @@ import { addressFor } from "../../../kit/compared_losses.js";
 import { Fold, LossSelect, Section, Select } from "../../../kit/components.js";
 import { isChosen, leverOf, parameterValue } from "../../../kit/convention_formula.js";
 import { reveal } from "../../../kit/dom.js";
-import { combiner } from "../../../kit/loss_combination.js";
+import { LossCombination } from "../../../kit/loss_combination.js";
 import { carriedOver } from "../../../kit/loss_sums.js";
 import { pageData } from "../../../kit/page_data.js";
-import { group, h, hosted } from "../../../kit/preact_view.js";
+import { group, h } from "../../../kit/preact_view.js";
 import { shareable } from "../../../kit/redaction.js";
 import { LossFinder, Parameters } from "../../../kit/scenario_fields.js";
 import { guideWords, teacherWords } from "../../../kit/second_models.js";
@@ -110,14 +110,7 @@ function OtherLosses({ channel, server }) {
           change: (name) => channel.choose(loss, name),
         })
       : null,
-    hosted({
-      make: (root) => {
-        const combination = combiner("lp-combine", (sum) => chooseSum(channel, sum));
-        root.append(combination.element);
-        return combination;
-      },
-      update: (combination) => combination.set(channel.scenario.loss),
-    }),
+    h(LossCombination, { id: "lp-combine", loss, choose: (sum) => chooseSum(channel, sum) }),
     h(LossSelect, {
       id: "lp-compare-with",
       label: say("ui.compare_with"),

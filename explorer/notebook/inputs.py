@@ -1,0 +1,198 @@
+"""Pairs as notebooks hold them: data frames, Arrow tables, data sets, arrays and lists."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple
+
+import narwhals as nw
+
+from lossprism.explorer.core.resolved_scenario import Resolved
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.tables import TYPED_COLUMNS
+from lossprism.explorer.web.api.request_parsing import (
+    check_lengths,
+    rows_of,
+    rules_of,
+    scenario_under,
+    table_of,
+)
+
+Row = Mapping[Any, object]
+SPLITS = ("DatasetDict", "IterableDatasetDict")
+
+
+class Inputs(NamedTuple):
+    """A resolved scenario, and sentences on the roles of its table's columns."""
+
+    resolved: Resolved
+    reading: tuple[str, ...]
+
+
+def read_inputs(
+    name: str,
+    sentences1: object = None,
+    sentences2: object = None,
+    scores: object = None,
+    loss: object = "cosent",
+    convention: object = "",
+    *,
+    threshold: object = None,
+    label_range: object = None,
+    extra_negatives: object = True,
+    prototypes: object = None,
+    twins: object = "keep",
+    guide: object = "",
+    teacher: object = "",
+    teacher_scores: object = None,
+    table: object = "",
+    columns: object = None,
+    **parameters: object,
+) -> Inputs:
+    """Return the scenario of the arguments of `show`; `name` is the function that was called.
+
+    Raises Problem, naming the first invalid input.
+    """
+    if sentences2 is None and not _is_sent(table) and _is_table(sentences1):
+        sentences1, table = None, sentences1
+    sentences = (as_list(sentences1), as_list(sentences2), as_list(scores))
+    chosen = dict(columns) if isinstance(columns, Mapping) else columns
+    rows = rows_of(name, EXPLORED_PAIRS, *sentences, table_rows(name, table), chosen)
+    rules = rules_of(threshold, as_list(label_range), extra_negatives, as_list(prototypes), twins)
+    data = table_of(rows, EMBEDDED, guide, teacher, as_list(teacher_scores))
+    settings = {key: as_list(value) for key, value in parameters.items()}
+    return Inputs(scenario_under(loss, settings, convention, rules, data), rows.reading)
+
+
+def table_rows(name: str, table: object) -> str | list[dict[str, object]]:
+    """Return the text of a table as it is, and of any other table its rows.
+
+    Raises Problem if it is no table, is empty or has more than EXPLORED_PAIRS rows.
+    """
+    if isinstance(table, str):
+        return table
+    if not _is_sent(table):
+        return ""
+    rows = list(itertools.islice(_rows(name, table), EXPLORED_PAIRS + 1))
+    check_lengths(name, EXPLORED_PAIRS, {"table": rows})
+    return [{str(column): _cell(value) for column, value in row.items()} for row in rows]
+
+
+def as_list(value: Any) -> Any:
+    """Return an array, a tensor or a column as a list of plain values; anything else unchanged."""
+    found = _plain(_known(value))
+    if isinstance(found, str | bytes | Mapping | nw.DataFrame | nw.LazyFrame):
+        return value
+    if not isinstance(found, Iterable):
+        return found
+    return [as_list(one) for one in itertools.islice(found, EXPLORED_PAIRS + 1)]
+
+
+def _known(value: Any) -> Any:
+    """Return a data frame or column of a library as narwhals has it; anything else unchanged.
+
+    Raises Problem if two columns have one name.
+    """
+    try:
+        found = nw.from_native(value, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise Problem("notebook_columns") from None
+    if isinstance(found, nw.DataFrame) and len({*found.columns}) < len(found.columns):
+        raise Problem("notebook_columns")
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers, arrays, tensors and columns of libraries as Python's own."""
+    if isinstance(value, nw.Series):
+        return value.to_list()
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _is_sent(table: object) -> bool:
+    return table is not None and not (isinstance(table, str | list | tuple) and not table)
+
+
+def _is_table(value: object) -> bool:
+    """Return whether a first argument that came alone is a table, not a list of sentences."""
+    if value is None or isinstance(value, Real):
+        return False
+    found = _plain(_known(value))
+    is_list = isinstance(found, list | tuple)
+    return not is_list or not all(isinstance(one, str) for one in found)
+
+
+def _rows(name: str, table: object) -> Iterable[Row]:
+    """Yield the rows of a table, each by the names of its columns."""
+    table = _loaded(name, table)
+    if isinstance(table, Mapping):
+        columns = {str(column): as_list(values) for column, values in table.items()}
+        if not columns or not all(isinstance(values, list) for values in columns.values()):
+            raise _misfit(table)
+        check_lengths(name, EXPLORED_PAIRS, columns)
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    if not isinstance(table, Iterable) or isinstance(table, bytes):
+        raise _misfit(table)
+    return map(_row, table)
+
+
+def _loaded(name: str, table: Any) -> Any:
+    """Return a data frame, an Arrow table, a data set or an array as Python's own rows."""
+    if type(table).__name__ in SPLITS:
+        splits = list(table)
+        raise Problem("notebook_splits", names=", ".join(splits), first=splits[0])
+    datasets = sys.modules.get("datasets")
+    if datasets and isinstance(table, datasets.Dataset):
+        check_lengths(name, EXPLORED_PAIRS, {"table": table})
+        return table.to_list()
+    found = _known(table)
+    if isinstance(found, nw.LazyFrame):
+        found = found.head(EXPLORED_PAIRS + 1).collect()
+    if not isinstance(found, nw.DataFrame):
+        return _plain(found)
+    check_lengths(name, EXPLORED_PAIRS, {"table": range(len(found))})
+    return found.rows(named=True)
+
+
+def _row(row: object) -> Row:
+    """Return a row by the names of its columns; two or three cells are sentences and a score."""
+    if isinstance(row, Mapping):
+        return row
+    cells = _plain(row)
+    if isinstance(cells, list | tuple) and 2 <= len(cells) <= len(TYPED_COLUMNS):
+        return dict(zip(TYPED_COLUMNS, cells, strict=False))
+    raise _misfit(row)
+
+
+def _misfit(value: object) -> Problem:
+    return Problem("notebook_table", value=shortened(value, write=repr))
+
+
+def _cell(value: Any) -> object:
+    """Return a cell as JSON has it: missing values and bytes, such as images, are None."""
+    value = _plain(value)
+    if value is None or isinstance(value, bytes) or _is_missing(value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(name): _cell(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cell(inner) for inner in value]
+    if isinstance(value, Decimal):
+        return float(value)
+    return value if isinstance(value, str | int | float) else str(value)
+
+
+def _is_missing(value: object) -> bool:
+    """Return whether a cell of a data frame has no value: NaN, or NA or NaT of pandas."""
+    if isinstance(value, float):
+        return math.isnan(value)
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and (value is pandas.NA or value is pandas.NaT)

@@ -1,0 +1,197 @@
+"""The pairs that `lossprism.show` and `lossprism.widget` take; anything else gets a sentence."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import itertools
+import pathlib
+
+import datasets
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+
+from lossprism.explorer.notebook.inputs import read_inputs
+from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
+from lossprism.explorer.runtime.problem import Problem
+from tests.sentences import raises_problem
+
+FIRST = ["A man eats pasta.", "A girl plays the violin.", "Two dogs run."]
+SECOND = ["Someone has a meal.", "A child makes music.", "A cat sleeps."]
+SCORES = [1.0, 0.8, 0.25]
+COLUMNS = {"sentence1": FIRST, "sentence2": SECOND, "score": SCORES}
+ROWS = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
+CELLS = list(zip(*COLUMNS.values(), strict=True))
+EXPECTED = tuple(zip(FIRST, SECOND, ["1", "0.8", "0.25"], strict=True))
+TABLES = {
+    "pandas": pd.DataFrame(COLUMNS),
+    "pandas with an index": pd.DataFrame(COLUMNS, index=["c", "a", "b"]),
+    "pandas with objects": pd.DataFrame(COLUMNS).astype(object),
+    "polars": pl.DataFrame(COLUMNS),
+    "polars, lazy": pl.LazyFrame(COLUMNS),
+    "pyarrow": pa.table(COLUMNS),
+    "datasets": datasets.Dataset.from_dict(COLUMNS),
+    "datasets, selected": datasets.Dataset.from_dict(
+        {name: [*values, values[0]] for name, values in COLUMNS.items()}
+    ).select(range(3)),
+    "datasets as tensors": datasets.Dataset.from_dict(COLUMNS).with_format("torch"),
+    "datasets, streamed": datasets.Dataset.from_dict(COLUMNS).to_iterable_dataset(),
+    "lists by columns": COLUMNS,
+    "arrays by columns": {name: np.array(values) for name, values in COLUMNS.items()},
+    "rows": ROWS,
+    "a generator of rows": (row for row in ROWS),
+    "rows of cells": CELLS,
+    "an array of cells": np.array(CELLS, dtype=object),
+    "text": "sentence1,sentence2,score\n" + "\n".join(",".join(map(str, row)) for row in CELLS),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_of_any_library_gives_the_same_rows(kind):
+    found = read_inputs("show", TABLES[kind])
+    assert found.resolved.scenario.data.rows == EXPECTED
+    if "generator" not in kind:  # that is used up
+        assert read_inputs("show", table=TABLES[kind]).reading == found.reading
+    assert found.reading  # which column was taken for which
+
+
+SERIES = {
+    "lists": lambda values: values,
+    "tuples": tuple,
+    "pandas": pd.Series,
+    "polars": lambda values: pl.Series("", values),
+    "pyarrow": lambda values: pa.chunked_array([pa.array(values)]),
+    "numpy": np.array,
+    "datasets": lambda values: datasets.Dataset.from_dict({"a": values})["a"],
+    "a generator": iter,
+}
+
+
+@pytest.mark.parametrize("kind", SERIES)
+def test_a_column_of_any_library_is_a_list(kind):
+    columns = [SERIES[kind](values) for values in COLUMNS.values()]
+    assert read_inputs("show", *columns).resolved.scenario.data.rows == EXPECTED
+
+
+def test_numbers_of_libraries_are_parameters():
+    for value in (np.float32(2.5), torch.tensor(2.5), np.array(2.5)):
+        found = read_inputs("show", FIRST, SECOND, SCORES, scale=value)
+        assert found.resolved.parameters["scale"] == 2.5
+    found = read_inputs("show", FIRST, SECOND, SCORES, label_range=np.array([0.0, 2.0]))
+    assert found.resolved.scenario.rules.label_range == (0, 2)
+
+
+def test_triplets_and_what_is_beside_them():
+    frame = pd.DataFrame(
+        {
+            "id": [decimal.Decimal(1), decimal.Decimal(2)],
+            "day": [datetime.date(2026, 1, 1), pd.NaT],
+            "picture": [b"\x89PNG", None],
+            "anchor": ["a cat", "a dog"],
+            "positive": ["a kitten", "a puppy"],
+            "negative": [["a car"], ["a bus"]],
+        }
+    )
+    found = read_inputs("show", frame, loss="info_nce").resolved.scenario.data
+    assert ("a cat", "a kitten", "1") in found.rows
+    assert ("a dog", "a bus", "0") in found.rows
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
+def test_a_missing_value_is_said_to_be_missing(missing):
+    frame = pd.DataFrame({**COLUMNS, "score": [1.0, missing, 0.2]}).astype(object)
+    with pytest.raises(Problem, match=r"^Row 2 of the table .*score.* is missing"):
+        read_inputs("show", frame)
+
+
+LONG = range(EXPLORED_PAIRS + 1)
+SPLITS = datasets.DatasetDict({"train": datasets.Dataset.from_dict(COLUMNS)})
+UNUSABLE = {
+    "nothing": [None],
+    "a number": [5],
+    "an object": [object()],
+    "a class": [pd.DataFrame],
+    "a function": [len],
+    "bytes": [b"sentence1,sentence2"],
+    "a path": [pathlib.Path("pairs.csv")],
+    "the name of a file": ["pairs.csv"],
+    "one list": [FIRST],
+    "one column": [pd.Series(FIRST)],
+    "one column of numbers": [pl.Series([1, 2])],
+    "a set": [set(FIRST)],
+    "a sentence for a list": ["A cat.", "A dog."],
+    "numbers for sentences": [[1, 2], [3, 4]],
+    "lists of two lengths": [FIRST, SECOND[:2]],
+    "columns of two lengths": [{**COLUMNS, "score": [1.0]}],
+    "columns that are no lists": [{"sentence1": 1, "sentence2": 2}],
+    "an empty dictionary": [{}],
+    "an empty list": [[]],
+    "an empty frame": [pd.DataFrame()],
+    "a frame without rows": [pl.DataFrame(COLUMNS).clear()],
+    "a table without rows": [pa.table({"sentence1": pa.array([], pa.string())})],
+    "one column of texts": [pd.DataFrame({"sentence1": FIRST})],
+    "two columns of one name": [pd.DataFrame([["a", "b"]], columns=["text", "text"])],
+    "two columns of one name in arrow": [pa.table([["a"], ["b"]], names=["text", "text"])],
+    "splits": [SPLITS],
+    "rows of four cells": [[("a", "b", 1, 2)]],
+    "rows and sentences": [[{"sentence1": "a", "sentence2": "b"}, "c"]],
+    "rows of rows": [[[["a", "b"], ["c", "d"]]]],
+    "a number as a tensor": [torch.tensor(1.0)],
+    "endless rows": [({"sentence1": str(one), "sentence2": "b"} for one in itertools.count())],
+    "endless sentences": [map(str, itertools.count()), map(str, itertools.count())],
+    "too many rows": [pl.DataFrame({"sentence1": map(str, LONG), "sentence2": map(str, LONG)})],
+    "too many sentences": [list(map(str, LONG)), list(map(str, LONG))],
+    "a score that is none": [FIRST, SECOND, [1.0, None, "high"]],
+    "scores in a frame": [FIRST, SECOND, pd.DataFrame({"score": SCORES})],
+}
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
+def test_anything_else_gets_a_sentence(kind):
+    with pytest.raises(Problem) as problem:
+        read_inputs("show", *UNUSABLE[kind])
+    said = str(problem.value)
+    assert said.endswith(".")
+    assert "Narwhals" not in said
+
+
+OPTIONS = {
+    "table and lists": {"table": ROWS, "sentences1": FIRST, "sentences2": SECOND},
+    "columns": {"table": ROWS, "columns": ["sentence1"]},
+    "an unknown column": {"table": ROWS, "columns": {"first": "nothing"}},
+    "loss": {"table": ROWS, "loss": 5},
+    "a class for a loss": {"table": ROWS, "loss": torch.nn.MSELoss},
+    "convention": {"table": ROWS, "convention": 5},
+    "a frame for a parameter": {"table": ROWS, "scale": pd.DataFrame()},
+    "a word for a parameter": {"table": ROWS, "scale": "large"},
+    "label_range": {"table": ROWS, "label_range": "0-1"},
+    "threshold": {"table": ROWS, "threshold": [1]},
+    "twins": {"table": ROWS, "twins": True},
+    "extra_negatives": {"table": ROWS, "extra_negatives": "yes"},
+    "prototypes": {"table": ROWS, "prototypes": 4},
+    "guide": {"table": ROWS, "guide": 4},
+    "teacher_scores": {"table": ROWS, "teacher_scores": pd.DataFrame({"a": [1]})},
+}
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_an_option_that_does_not_fit_gets_a_sentence(kind):
+    with pytest.raises(Problem) as problem:
+        read_inputs("show", **OPTIONS[kind])
+    assert str(problem.value).endswith(".")
+    assert "Narwhals" not in str(problem.value)
+
+
+def test_the_sentences_say_what_to_do():
+    with raises_problem("notebook_splits", names="train", first="train"):
+        read_inputs("show", SPLITS)
+    with raises_problem("notebook_columns"):
+        read_inputs("show", UNUSABLE["two columns of one name"][0])
+    with raises_problem("api_too_many", count=EXPLORED_PAIRS + 1, name="show", most=EXPLORED_PAIRS):
+        read_inputs("show", UNUSABLE["too many rows"][0])
+    with raises_problem("notebook_table", value="<built-in function len>"):
+        read_inputs("show", len)
