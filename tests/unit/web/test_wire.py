@@ -24,7 +24,7 @@ from lossprism.explorer.lab.doctor.number_report import ExplainedValue
 from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities
 from lossprism.explorer.lab.large import page_contents
 from lossprism.explorer.lab.large.form_methods import offered
-from lossprism.explorer.lab.saved_batches import SavedBatchScenario
+from lossprism.explorer.lab.saved_batches import BatchFiles, SavedBatchScenario
 from lossprism.explorer.lab.training.data import Corpus
 from lossprism.explorer.lab.training.plan import SCRATCH
 from lossprism.explorer.lab.training.run_comparison import Started
@@ -385,7 +385,7 @@ def test_doctor(pages, tmp_path, monkeypatch):
         beside = {"source": {"example": "jumped"}, "loss": "cosent"}
         asked = {"source": source, "beside": beside, "language": "en"}
         server.ask("examine_run", asked, doctor_run.ExaminedRunLog)
-    monkeypatch.setattr(doctor_run, "files_in", lambda _folder: [])
+    monkeypatch.setattr(doctor_run, "files_in", lambda _folder: BatchFiles([], 1))
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: told([opened_batch()]))
     server.ask(
         "kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, doctor_run.KeptBatches
