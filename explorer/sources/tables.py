@@ -27,7 +27,6 @@ from lossprism.explorer.runtime.problem import About, Problem, Value
 from lossprism.explorer.sources.cells import is_blank
 from lossprism.explorer.sources.column_roles import choose_columns
 from lossprism.explorer.sources.delimited import Record
-from lossprism.explorer.sources.encoders.own_vectors import store
 from lossprism.explorer.sources.local_files import content_of_table
 from lossprism.explorer.sources.pairs import Pairs, distinct, given_by
 from lossprism.explorer.sources.reading_notes import ColumnsRead
@@ -189,6 +188,9 @@ def with_stored_vectors(table: Table, name: str) -> Table:
     pairs = table.pairs
     if pairs.vectors is None or np.isnan(pairs.vectors).any():  # then an encoder reads all texts
         return table
+    # Encoders bring torch along, which a table without vectors does not need.
+    from lossprism.explorer.sources.encoders.own_vectors import store
+
     return dataclasses.replace(table, own_vectors=store(name, pairs.sentences, pairs.vectors))
 
 
