@@ -83,7 +83,7 @@ const traceOf = ({ name, x, y, colour, dash, faint, quiet }) => ({
 
 /**
  * @typedef {{ key: string, logarithmic?: boolean, band?: Span | null, low?: number | null,
- *   high?: number | null, height?: number }} Options
+ *   high?: number | null, height?: number, heading?: "h2" | "h3" }} Options
  */
 
 /**
@@ -233,13 +233,13 @@ function seriesTable(key) {
  * @param {(what: "point" | "choose", step: number | null) => void} [emit]
  */
 export function lineChart(root, options, emit = () => undefined) {
-  const { key } = options;
+  const { key, heading = "h3" } = options;
   const legend = h("div.lp-chart-legend");
   const spoken = h("div.lp-spoken", { "aria-live": "polite" });
   const note = h("figcaption.lp-note", { hidden: true });
   const table = seriesTable(key);
   const unfolded = asTable("button.lp-quiet", table.element, () => table.fill(series));
-  const title = worded("h3", key, { id: `lp-chart-${key.replace(/\W/g, "-")}` });
+  const title = worded(heading, key, { id: `lp-chart-${key.replace(/\W/g, "-")}` });
   root.classList.add("lp-chart");
   /** @type {Series[]} */
   let series = [];

@@ -1,6 +1,8 @@
-"""Where the site is served, as whoever starts it says."""
+"""Where the site is served, as whoever starts it says, and how its pages are laid out."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +40,18 @@ def test_the_page_opens_on_the_weights_and_links_keep_what_they_showed(loss):
     assert Scenario.from_link(opening.to_link()) == opening
     # A link of before names only what differs from the defaults, which are still the values.
     assert Scenario.from_link("1.eNqrrgUAAXUA-Q").view.facet == "value"
+
+
+@pytest.mark.parametrize(
+    "body", Path(site.__file__).parent.glob("pages/*/page.html"), ids=lambda path: path.parent.name
+)
+def test_each_page_has_one_main_element_with_its_content_alone(body):
+    _before, *mains = body.read_text(encoding="utf-8").split("<main")
+    assert len(mains) == 1
+    content, closed, _after = mains[0].partition("</main>")
+    assert closed
+    assert "kit/header.js" not in content
+    assert "<aside" not in content
 
 
 @pytest.mark.encoder

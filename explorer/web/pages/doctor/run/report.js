@@ -32,7 +32,7 @@ function Report({ found, run }) {
     h("p.lp-about", { "aria-live": "polite" }, read),
     listed(findings, (finding) => h(Fault, { finding })),
     findings.length ? null : h("ol.lp-findings", null, h(Card, { text: say("doctor.run.none_found") })),
-    h(Plot, { title: "doctor.run_curves", found }),
+    h(Plot, { title: "doctor.run_curves", heading: "h2", found }),
     h("div.lp-known", null, found.collapse === null ? h(Lines, { lines: known }) : h(Notes, { notes: known })),
     h(
       "div.lp-row.lp-wrap",
@@ -53,7 +53,7 @@ function Comparison({ other, run: { state } }) {
     h("h2", null, say("doctor.beside_title", { name })),
     listed(other.findings, (finding) => h(Fault, { finding })),
     h(Lines, { lines: other.about }),
-    h(Plot, { title: "doctor.beside_curves", found: other }),
+    h(Plot, { title: "doctor.beside_curves", heading: "h3", found: other }),
   );
 }
 
@@ -82,14 +82,14 @@ function SavedBatches({ batches, unfinished, folder }) {
   );
 }
 
-/** @param {{ title: string, found: Curves }} properties */
-const Plot = ({ title, found }) =>
+/** @param {{ title: string, heading: "h2" | "h3", found: Curves }} properties */
+const Plot = ({ title, heading, found }) =>
   h(
     "div.lp-run-plot",
     null,
     hosted({
       kind: "figure",
-      make: (root) => lineChart(root, { key: title, height: 260 }),
+      make: (root) => lineChart(root, { key: title, height: 260, heading }),
       update: (chart) => chart.update({ data: seriesOf(found) }),
     }),
   );
