@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("conventions", "doctor", "hosting", "interaction", "large", "losses", "training")
+NAMES = ("conventions", "doctor", "growth", "hosting", "interaction", "large", "losses", "training")
 
 
 def main() -> int:

@@ -23,7 +23,11 @@ COLOURS = {
 }
 
 
-def drawn(results: Sequence[Result], machine: str) -> str:
+def drawn(
+    results: Sequence[Result],
+    machine: str,
+    title: str = "Forward and backward in milliseconds, over N",
+) -> str:
     """Both axes are logarithmic and shared by all panels' times."""
     cases = {one.case: None for one in results}
     series = {
@@ -40,7 +44,7 @@ def drawn(results: Sequence[Result], machine: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {px(width)} {px(height)}" '
         f'width="{px(width)}" height="{px(height)}" font-family="{FONTS}">',
         rectangle(0, 0, width, height, fill=LIGHT.sheet),
-        pen.text(LEFT, 24, "Forward and backward in milliseconds, over N", size=15, weight=600),
+        pen.text(LEFT, 24, title, size=15, weight=600),
         *legend(pen, {one.who for panel in series.values() for one in panel}),
     ]
     for place, (name, panel) in enumerate(series.items()):

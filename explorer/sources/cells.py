@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -87,6 +88,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]+)?")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}((,)[0-9]{3}|(\.)[0-9]00)")
 _MARKS = frozenset(".,")
 # No longer text is a number.
+KNOWN_SCORES = 4096  # labels of a column are few, and stand in it again and again
 _NUMBER_LETTERS = 400
 # A mark of byte order, or a joiner of width nothing, that was left in a text.
 _NO_LETTER = "\ufeff"
@@ -307,6 +309,7 @@ def _plain_letter(letter: str) -> str:
     return {"−": "-", "٫": ".", "\ufeff": ""}.get(letter, letter)
 
 
+@functools.lru_cache(maxsize=KNOWN_SCORES)
 def _score_from_text(text: str, column: str, decimal: Collection[str]) -> float:
     plain = _plain_number(text) if len(text) <= _NUMBER_LETTERS else ""
     if _NUMBER.fullmatch(plain):
