@@ -93,7 +93,7 @@ def map_of_large_batch(session: LargeSession, method: str, seed: int = 0) -> Sen
     if not batch.encoder:
         raise Problem("map_without_encoder")
     firsts, seconds = (
-        [side[place] for place in batch.entry] for side in (batch.first, batch.second)
+        [side[int(place)] for place in batch.entry] for side in (batch.first, batch.second)
     )
     places = {text: at for at, text in enumerate(dict.fromkeys([*firsts, *seconds]))}
     if len(places) > MAX_SENTENCES:
