@@ -171,6 +171,7 @@ def show(
         teacher_scores=teacher_scores,
         table=table,
         columns=columns,
+        language=words,
         **parameters,
     )
     exploration = explore(found.resolved)

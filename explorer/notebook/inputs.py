@@ -55,9 +55,11 @@ def read_inputs(
     teacher_scores: object = None,
     table: object = "",
     columns: object = None,
+    language: str = "en",
     **parameters: object,
 ) -> Inputs:
-    """Return the scenario of the arguments of `show`; `name` is the function that was called.
+    """Return the scenario of the arguments of `show`; `name` is the function that was called,
+    `language` that of the sentences on columns.
 
     Raises Problem, naming the first invalid input.
     """
@@ -65,7 +67,8 @@ def read_inputs(
         sentences1, table = None, sentences1
     sentences = (as_list(sentences1), as_list(sentences2), as_list(scores))
     chosen = dict(columns) if isinstance(columns, Mapping) else columns
-    rows = rows_of(name, EXPLORED_PAIRS, *sentences, table_rows(name, table), chosen)
+    sent = (*sentences, table_rows(name, table), chosen)
+    rows = rows_of(name, EXPLORED_PAIRS, *sent, language=language)
     rules = rules_of(threshold, as_list(label_range), extra_negatives, as_list(prototypes), twins)
     data = table_of(rows, EMBEDDED, guide, teacher, as_list(teacher_scores))
     settings = {key: as_list(value) for key, value in parameters.items()}

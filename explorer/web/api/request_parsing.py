@@ -121,19 +121,22 @@ def rows_of(
     scores: object,
     table: object = "",
     columns: object = None,
+    *,
+    language: str = "en",
 ) -> Sent:
     """Return the pairs as they would be typed.
 
     They come as lists, each entry checked, and all of one length; without scores (None) their cells
     are empty. Or as a `table`, the text of one or a list of objects, read like a file's: pairs,
-    triplets with any number of negatives, a text with a list of candidates.
+    triplets with any number of negatives, a text with a list of candidates; what is said of its
+    columns is in this `language`.
 
     Raises Problem for both, for too many pairs, and for the first unusable row.
     """
     if table not in ("", None, []):
         if not sentences1 == sentences2 == scores is None:
             raise Problem("api_table_and_lists")
-        return _rows_of_table(name, limit, table, columns)
+        return _rows_of_table(name, limit, table, columns, language)
     if sentences1 is None and sentences2 is None:
         raise Problem("api_empty")
     first = _sentences("sentences1", sentences1)
@@ -148,7 +151,7 @@ def rows_of(
     return Sent(tuple(zip(first, second, labels, strict=True)))
 
 
-def _rows_of_table(name: str, limit: int, table: object, columns: object) -> Sent:
+def _rows_of_table(name: str, limit: int, table: object, columns: object, language: str) -> Sent:
     if not isinstance(table, str):
         if not all(isinstance(row, dict) for row in _listed("table", table)):
             raise Problem("api_table", value=shortened(table, write=repr))
@@ -167,7 +170,7 @@ def _rows_of_table(name: str, limit: int, table: object, columns: object) -> Sen
         raise Problem("api_too_many", count=count, name=name, most=limit)
     pairs = read.pairs
     vectors = packed(pairs.sentences, pairs.guide)
-    reading = tuple(note.written() for note in reading_notes(read))
+    reading = tuple(note.written(language) for note in reading_notes(read))
     own = with_stored_vectors(read, "table").own_vectors
     return Sent(pairs.rows, pairs.taught_rows, "anchor" in read.chosen, vectors, own, reading)
 

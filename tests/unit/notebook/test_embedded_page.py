@@ -16,6 +16,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Rules, Scenario
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
 from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.locale import say
 from lossprism.explorer.notebook import embedded_page
 from lossprism.explorer.notebook.embedded_page import ColabPage, EmbeddedPage
 from lossprism.explorer.runtime.problem import Problem
@@ -91,6 +92,13 @@ def test_the_figure_is_that_of_the_page_in_the_cells_language(notebook_server):
     assert bundle["image/svg+xml"] == shown.figure
     assert base64.b64encode(shown.figure.encode()).decode() in bundle["text/html"]
     assert 'height="400"' in bundle["text/html"]
+
+
+def test_what_is_said_of_the_columns_is_in_the_cells_language(notebook_server):
+    columns = {"anchor": FIRST, "positive": SECOND}
+    shown = lossprism.show(columns, loss="info_nce", language="zh")
+    assert shown.reading[0] == say("zh", "reading.first", columns="“anchor”")
+    assert shown.reading[0] in shown._repr_html_()
 
 
 @pytest.mark.parametrize("height", [0, 199, 10_001, 500.0, "500px", None, True])
