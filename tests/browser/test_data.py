@@ -159,7 +159,7 @@ def test_an_example_becomes_rows_of_ones_own_and_two_columns_are_positives(page:
     # A column that may be a score is asked about, and may be none.
     content = b"question,answer,x,y\nWhat is it?,A cat.,1,2\nWho is it?,A dog.,2,3\n"
     upload(page, "faq.csv", content)
-    expect(problem).to_contain_text("which columns")
+    expect(problem).to_contain_text("which of the columns")
     page.select_option("#main-controls select[name=first]", "question")
     page.select_option("#main-controls select[name=second]", "answer")
     with redrawn(page):

@@ -20,7 +20,7 @@ def test_the_command_line_writes_it(tmp_path):
     command = [warm.python(), "app.py", "figure", "--scenario", Scenario().to_link()]
     done = subprocess.run([*command, "--out", str(out)], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert data_in(out.read_text(encoding="utf-8"))["figure"]["layout"]["xaxis"]["tickvals"]
+    assert data_in(out.read_text(encoding="utf-8"))["rows"]
 
 
 def test_losses_are_compared_on_the_terminal():

@@ -187,7 +187,7 @@ def test_someone_with_pairs_of_their_own_is_led_from_the_invitation_to_the_start
     expect(page.locator("#lp-finetune-source-panel .lp-drop").first).to_be_focused()
     page.set_input_files("#lp-finetune-file", pairs_file("id,one,two,points,other", 40))
     panel = page.locator("#lp-finetune-source-panel")
-    expect(panel.locator(".lp-wrong:visible")).to_contain_text("not clear which columns")
+    expect(panel.locator(".lp-wrong:visible")).to_contain_text("not clear which of the columns")
     for role, column in {"first": "one", "second": "two", "score": "points"}.items():
         panel.locator(f"select[name={role}]").select_option(column)
     expect(panel).to_contain_text("40.csv: 40 pairs from 40 rows")
