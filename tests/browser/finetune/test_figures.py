@@ -121,7 +121,11 @@ def test_a_run_that_collapsed_and_failed_says_so(finetune: Page, folder: Path) -
     expect(told).to_contain_text("is not a number at step 31")
     expect(told).to_contain_text("“<b>a</b> | b” and 15 more")
     alarmed = page.locator(".lp-alarm")
-    for part in ("since step 20", "within 0.01 of each other", "the loss on the probe batch is 1.386"):
+    for part in (
+        "since step 20",
+        "within 0.01 of each other",
+        "the loss on the probe batch is 1.386",
+    ):
         expect(alarmed).to_contain_text(part)
     page.wait_for_function(f"{PROBE}.picture")
     assert read(page, "steps") == list(range(1, 41))

@@ -87,8 +87,8 @@ def test_every_module_belongs_to_a_page():
         "kit/first_theme.js",
         "kit/first_language.js",
         "kit/vendor/plotly.min.js",
-            "widget/frame.js",
-            "widget/view.js",
+        "widget/frame.js",
+        "widget/view.js",
     }
 
 
