@@ -77,7 +77,7 @@ def test_matrices_that_do_not_fit_are_refused_with_the_pairs_that_would(hosted, 
     monkeypatch.setenv("LOSSPRISM_REQUEST_MIB", "300")
     monkeypatch.setenv("LOSSPRISM_REQUEST_CELLS", "1000000")
     for check, given in ((resource_checks.check_matrices, 5000), (resource_checks.check_cells, 41)):
-        with pytest.raises(Problem, match="about .* pairs") as refused:
+        with pytest.raises(Problem, match=r"about .* pairs") as refused:
             check(512, given)
         fits = int(refused.value.values["fits"])
         check(fits, given)
