@@ -17,9 +17,11 @@ from lossprism.losses.modules import LossModule, QueuedLoss, loss_module
 from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.sentence_transformers.batch_metrics import measured
 from lossprism.losses.sentence_transformers.loss_figures import (
+    detached_settings,
     figures_of_gradients,
     mean_similarities,
     mean_similarities_of_batch,
+    plain_settings,
     reference_value,
     value_with_terms,
 )
@@ -125,11 +127,8 @@ def _measured_tensors(module: LossModule, inputs: Mapping[str, Tensor]) -> Measu
         raise ValueError(
             f"{called} keeps vectors of earlier batches, which one batch does not tell"
         )
-    settings = {
-        name: value.detach() if isinstance(value, Tensor) else value
-        for name, value in module.settings.items()
-        if name in spec.defaults
-    }
+    own = {name: value for name, value in module.settings.items() if name in spec.defaults}
+    settings = detached_settings(own)
     read = {name: _leaf(spec, name, one) for name, one in inputs.items()}
     _check_names(spec, read)
     value, terms = value_with_terms(spec, read, settings, None)
@@ -137,7 +136,7 @@ def _measured_tensors(module: LossModule, inputs: Mapping[str, Tensor]) -> Measu
     fixed = {name: tensor.detach() for name, tensor in read.items()}
     # Reference values are of the inputs of the spec: given triplets are none of mined ones.
     is_described = fixed.keys() <= spec.reads.keys()
-    plain = {name: _number(value) for name, value in settings.items()}
+    plain = plain_settings(settings)
     found = Measured(
         float(value.detach()),
         None,
@@ -179,10 +178,6 @@ def _leaf(spec: LossSpec, name: str, tensor: Tensor) -> Tensor:
 
 def _is_leaf(tensor: Tensor) -> bool:
     return tensor.requires_grad
-
-
-def _number(value: object) -> object:
-    return float(value) if isinstance(value, Tensor) and value.numel() == 1 else value
 
 
 def _at_collapse(

@@ -21,8 +21,10 @@ from lossprism.losses import LOSSES
 from lossprism.losses.sentence_transformers.candidate_lists import is_ragged
 from lossprism.losses.sentence_transformers.class_recognition import recognised
 from lossprism.losses.sentence_transformers.loss_figures import (
+    detached_settings,
     figures_of_gradients,
     mean_similarities,
+    plain_settings,
     reference_value,
     value_with_terms,
 )
@@ -172,10 +174,7 @@ def _under(loss: TrainingLoss, call: TrainerCall, leaves: Sequence[Tensor]) -> M
     try:
         examples = _read(replica, call)
         read = replica.arguments(examples)
-        settings = {
-            name: value.detach() if isinstance(value, Tensor) else value
-            for name, value in replica.settings_for(examples).items()
-        }
+        settings = detached_settings(replica.settings_for(examples))
         read, settings = replica.called_with(read, settings)
         lists = replica.lists_compared(examples)
         value, terms = value_with_terms(replica.spec, read, settings, lists)
@@ -188,7 +187,7 @@ def _under(loss: TrainingLoss, call: TrainerCall, leaves: Sequence[Tensor]) -> M
     spec = replica.spec.scored_as(_score_kind(replica, call))
     differentiated = [one for one in leaves if one.requires_grad]
     effective, norm = figures_of_gradients(value, terms, differentiated)
-    plain = {name: _number(value) for name, value in settings.items()}
+    plain = plain_settings(settings)
     with torch.no_grad():
         fixed = {name: tensor.detach() for name, tensor in read.items()}
         collapse = reference_value(spec, "collapse", fixed, plain, lists)
@@ -244,7 +243,3 @@ def _detached(examples: Examples) -> Examples:
         outputs=(),
         pair_scores=None if scores is None else scores.detach(),
     )
-
-
-def _number(value: object) -> object:
-    return float(value) if isinstance(value, Tensor) and value.numel() == 1 else value

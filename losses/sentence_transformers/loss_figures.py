@@ -60,6 +60,22 @@ def value_with_terms(
     return value, last if all(one.requires_grad for one in last) else []
 
 
+def detached_settings(settings: Mapping[str, object]) -> dict[str, object]:
+    """Return the settings, a learned one as a tensor without its graph."""
+    return {
+        name: value.detach() if isinstance(value, Tensor) else value
+        for name, value in settings.items()
+    }
+
+
+def plain_settings(settings: Mapping[str, object]) -> dict[str, object]:
+    """Return the settings, a tensor of one number as that number."""
+    return {
+        name: float(value) if isinstance(value, Tensor) and value.numel() == 1 else value
+        for name, value in settings.items()
+    }
+
+
 def _defined(spec: LossSpec, read: Mapping[str, Tensor], settings: Mapping[str, object]) -> Tensor:
     return spec.definition(**read, **settings)
 
