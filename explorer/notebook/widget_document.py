@@ -11,10 +11,9 @@ import functools
 import json
 import posixpath
 import re
-from importlib.util import find_spec
 from pathlib import Path
 
-from lossprism.explorer.export.figure.fonts import KATEX
+from lossprism.explorer.export.figure.fonts import KATEX, gradio_fonts
 from lossprism.explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.locale import COUNTS, catalogue
 from lossprism.explorer.web import page_html
@@ -34,7 +33,7 @@ def document() -> str:
     """Return the document as HTML: an import map, the styles with their fonts, and the view."""
     modules = {_name(path): _as_data("text/javascript", _module(path)) for path in _modules()}
     names = [
-        "kit/vendor/katex/katex.min.css",
+        KATEX_STYLE,
         *(f"kit/styles/{one}.css" for one in STYLES),
         VIEW_STYLE,
     ]
@@ -90,8 +89,5 @@ def _embedded(found: re.Match[str]) -> str:
 @functools.cache
 def _fonts() -> dict[str, Path]:
     """Return the fonts of the styles by their names: KaTeX's, and those that Gradio brings."""
-    gradio = find_spec("gradio")
-    assert gradio is not None
-    assert gradio.origin is not None
-    served = Path(gradio.origin).parent / "templates" / "frontend" / "static" / "fonts"
-    return {path.name: path for folder in (KATEX, served) for path in folder.rglob("*.woff2")}
+    folders = [KATEX, *gradio_fonts()]
+    return {path.name: path for folder in folders for path in folder.rglob("*.woff2")}

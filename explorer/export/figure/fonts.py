@@ -56,13 +56,19 @@ UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
 QUOTED = 20  # letters that are named
 
 
+def gradio_fonts() -> list[Path]:
+    """Return the folder of the fonts that Gradio brings; nothing where Gradio is not installed."""
+    gradio = find_spec("gradio")
+    if gradio is None:
+        return []
+    return [Path(gradio.origin or "").parent / "templates/frontend/static/fonts"]
+
+
 @functools.cache
 def _found() -> dict[str, Path]:
     """Return the existing files of `OWN` and `SYSTEM`."""
-    gradio = find_spec("gradio")
-    plex = Path(gradio.origin or "").parent / "templates/frontend/static/fonts" if gradio else None
     rooms = [os.path.expandvars(room) for room in FOLDERS.get(sys.platform, UNIX)]
-    folders = [KATEX, *([plex] if plex else []), *(Path(room).expanduser() for room in rooms)]
+    folders = [KATEX, *gradio_fonts(), *(Path(room).expanduser() for room in rooms)]
     known = {name for names in OWN.values() for name in names} | set(SYSTEM)
     files: dict[str, Path] = {}
     for folder in folders:
