@@ -86,5 +86,5 @@ def test_the_first_picture_loads_nothing_that_it_does_not_need():
     writer, loaded = json.loads(done.stdout)
     assert {"torch", "gradio"} <= set(loaded)
     assert not {*LATER.split()} & set(loaded)
-    # Gradio parses no source of its components (explorer/web/gradio_interface_files.py).
-    assert writer == "lossprism.explorer.web.gradio_interface_files"
+    # Gradio parses no source of its components (explorer/web/api/gradio_interface_files.py).
+    assert writer == "lossprism.explorer.web.api.gradio_interface_files"

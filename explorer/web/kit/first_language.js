@@ -3,11 +3,11 @@
 (() => {
   const { served = "", folder = "", words = "", languages = "{}" } = document.body.dataset;
   const chosen = () => {
-    const asked = new URLSearchParams(location.search).get("lang");
+    const named = new URLSearchParams(location.search).get("lang");
     try {
-      return asked || localStorage.getItem("lossprism.language") || navigator.language || "en";
+      return named || localStorage.getItem("lossprism.language") || navigator.language || "en";
     } catch {
-      return asked || navigator.language || "en"; // private window
+      return named || navigator.language || "en"; // private window
     }
   };
   const code = chosen().toLowerCase().slice(0, 2);

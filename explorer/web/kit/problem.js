@@ -19,10 +19,10 @@ export function problemBox(channel, isShown) {
     document.body.classList.toggle("lp-stale", Boolean(channel.problem));
     if (!message) return;
     const remedies = channel.remedies.filter(({ fits }) => fits(message));
-    const kept = !channel.problem && "about" in message && isShown();
+    const isStillShown = !channel.problem && "about" in message && isShown();
     box.replaceChildren(
       say(message.key, message.values),
-      kept ? h("p", {}, say("ui.still_shown")) : "",
+      isStillShown ? h("p", {}, say("ui.still_shown")) : "",
       ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })),
     );
   }
