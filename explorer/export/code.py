@@ -101,9 +101,7 @@ def with_package(exploration: Exploration, *, from_files: bool | None = None) ->
         return alone(exploration, from_files=from_files)
     if spec.parts:
         found = f'total = LOSSES["{spec.name}"].function'
-        return _program(
-            exploration, from_files, ["from lossprism.losses import LOSSES"], found, "total"
-        )
+        return _program(exploration, from_files, [IMPORT_LOSSES], found, "total")
     if as_defined_here(spec):
         return _program(
             exploration, from_files, [f"from lossprism.losses import {spec.name}"], "", spec.name

@@ -88,8 +88,8 @@ _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]+)?")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}((,)[0-9]{3}|(\.)[0-9]00)")
 _MARKS = frozenset(".,")
 # No longer text is a number.
-KNOWN_SCORES = 4096  # labels of a column are few, and stand in it again and again
 _NUMBER_LETTERS = 400
+KNOWN_SCORES = 4096  # labels of a column are few, and stand in it again and again
 # A mark of byte order, or a joiner of width nothing, that was left in a text.
 _NO_LETTER = "\ufeff"
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|∞)")
