@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import traceback
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from lossprism.explorer.lab.compare import commands as comparing
@@ -60,6 +61,12 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
         "--open", metavar="FOLDER", help="open the batches that PrismCallback kept in a training"
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+    parser.add_argument(
+        "--window",
+        action="store_true",
+        help="open the page in a window of its own, by Chrome, Chromium, Edge or Brave, and stop "
+        "when it closes",
+    )
     parser.add_argument(
         "--hosted",
         action="store_true",
@@ -256,8 +263,11 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.command in ("train", "compare"):
         use_owner_policy()  # who types a command is at home
         return getattr(training, chosen.command)(chosen)
+    from lossprism.explorer.runtime import browser_window
+
     try:
         kept = keep_all_in(chosen.data) if chosen.data else None
+        browser = browser_window.find_browser() if chosen.window else ""
     except OSError as problem:
         return could_not_start(problem)
     from lossprism.explorer.lab.training import run_folder
@@ -299,12 +309,20 @@ def run(chosen: argparse.Namespace) -> int:
         for one in opened:
             print(f"{one.written()}\n   {address}/#{one.scenario.to_link()}", flush=True)
         address = f"{address}/#{opened[-1].scenario.to_link()}"
-    if deployment_policy().opens_browser and not chosen.no_browser:
-        import webbrowser
+    status = 0
+    try:
+        with browser_window.shown(browser, address, stopped.set) if browser else nullcontext():
+            if deployment_policy().opens_browser and not (browser or chosen.no_browser):
+                import webbrowser
 
-        webbrowser.open(address)
-    wait_for(stopped)
-    jobs.end_all(STOP_S)
+                webbrowser.open(address)
+            wait_for(stopped)
+    except OSError as problem:
+        print(f"The window did not open: {problem}", file=sys.stderr)
+        status = 1
+    ended = jobs.end_all(STOP_S)
     running.close()
-    print("\nLossPrism has stopped.")
-    return 0
+    print("\nLossPrism has stopped.", flush=True)
+    if not ended:  # a library that is torn down while it computes aborts
+        os._exit(status)
+    return status

@@ -29,7 +29,7 @@ from lossprism.explorer.lab.doctor.number_explanation import prepare_explanation
 from lossprism.explorer.lab.training.run_folder import default_root
 from lossprism.explorer.runtime import device, downloads
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
-from lossprism.explorer.runtime.jobs import Job
+from lossprism.explorer.runtime.jobs import Job, Report
 from lossprism.explorer.runtime.limits import FILE_BYTES
 from lossprism.explorer.runtime.owner_permissions import allow_folder
 from lossprism.explorer.runtime.problem import Problem
@@ -321,4 +321,12 @@ def _warm(first: Scenario) -> Job:
     with as_visitor(new_key()), contextlib.suppress(Problem):
         vectors_of(FIRST_SENTENCES, locate(EMBEDDED))
     # A job ends at its next step when the process does: torn down while torch computes, it aborts.
-    return Job.in_background(lambda _: prepare_explanations())
+    return Job.in_background(_prepare)
+
+
+def _prepare(_: Report) -> None:
+    """Load the encoder, which the first sentences would wait for, then compute the tables of
+    Doctor."""
+    with contextlib.suppress(Problem):  # which the first sentences are told
+        vectors_of(FIRST_SENTENCES, locate(EMBEDDED))
+    prepare_explanations()
