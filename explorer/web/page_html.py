@@ -37,6 +37,7 @@ HERE = Path(__file__).resolve().parent
 ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page installed as an app
 # The same drawing, for a system that takes no SVG as the icon of an app.
 DRAWN = {192: "kit/icon-192.png", 512: "kit/icon-512.png"}
+SHORTCUTS = ("compare", "doctor", "learn")  # pages in the menu of the installed app's icon
 # In the order in which a later one may overrule an earlier.
 PALETTE = "kit/styles/palette.css"  # written from the one palette
 _KIT_STYLES = (
@@ -155,13 +156,21 @@ def manifest() -> dict[str, object]:
     icons = [(ICON.relative_to(HERE).as_posix(), "any")]
     icons += [(name, f"{size}x{size}") for size, name in DRAWN.items()]
     return {
+        "id": "lossprism",  # the same app wherever it starts
         "name": "LossPrism",
+        "short_name": "LossPrism",
+        "description": say("en", "page.about.explore"),
+        "lang": "en",
         "icons": [
             {"src": f"{BASE}/{name}", "sizes": sizes, "type": _KINDS[Path(name).suffix]}
             for name, sizes in icons
         ],
         "start_url": "./",
+        "scope": "./",
         "display": "standalone",
+        "shortcuts": [
+            {"name": say("en", f"page.{page}"), "url": f"./{page}"} for page in SHORTCUTS
+        ],
         "background_color": LIGHT.ground,
         "theme_color": LIGHT.ground,
     }
@@ -226,6 +235,7 @@ def _document(folder: str, functions: tuple[str, ...], up: str) -> str:
     return TEMPLATE.substitute(
         base=escape(up),
         served=BASE,
+        ground=LIGHT.ground,
         styles="\n".join(sheets),
         modules="\n".join([facts, *ahead]),
         folder=folder,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import urllib.request
 import xml.etree.ElementTree as ElementTree
+from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Page
@@ -34,6 +35,34 @@ def test_the_manifest_has_our_name_and_icon(page: Page, server: Server) -> None:
         with urllib.request.urlopen(f"{server.address}/{path}") as answer:
             assert answer.headers["Content-Type"].startswith("image/svg+xml")
             assert answer.read() == ICON.read_bytes()
+
+
+def test_the_installed_app_has_a_menu_and_keeps_to_its_address(page: Page, server: Server) -> None:
+    manifest = page.evaluate("fetch('manifest.json').then((got) => got.json())")
+    assert (manifest["start_url"], manifest["scope"]) == ("./", "./")
+    assert manifest["id"]
+    assert manifest["description"]
+    for shortcut in manifest["shortcuts"]:
+        assert shortcut["name"]
+        with urllib.request.urlopen(urljoin(f"{server.address}/", shortcut["url"])) as answer:
+            assert answer.headers["Content-Type"].startswith("text/html")
+
+
+def test_the_title_bar_has_the_colour_of_the_page(page: Page) -> None:
+    colours = """() => [
+      document.querySelector("meta[name=theme-color]").content,
+      getComputedStyle(document.body).backgroundColor,
+    ]"""
+    seen = []
+    for _ in range(2):
+        bar, ground = page.evaluate(colours)
+        assert bar == ground
+        seen.append(bar)
+        page.click("#lp-theme")
+        page.wait_for_function(
+            "before => document.querySelector('meta[name=theme-color]').content !== before", arg=bar
+        )
+    assert len(set(seen)) == 2
 
 
 # The mean difference of a part of a colour between the drawing and its picture of this size.

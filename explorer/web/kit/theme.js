@@ -18,9 +18,12 @@ export function setTheme(dark) {
   store("theme", dark ? "dark" : "light");
 }
 
-// The scroll bars follow the theme; a rule with :has() would be tried at every change of the page.
+// The scroll bars follow the theme, and the title bar of the installed app; a rule with :has() would be tried at every
+// change of the page.
 function shade() {
   document.documentElement.style.colorScheme = isDark() ? "dark" : "light";
+  const ground = getComputedStyle(document.body).backgroundColor;
+  document.querySelector("meta[name=theme-color]")?.setAttribute("content", ground);
   for (const listener of listeners) listener();
 }
 
