@@ -312,21 +312,17 @@ def _launched(
 
 def _warm(first: Scenario) -> Job:
     """Compute the first picture while the browser loads the page. Once it has done so, or nobody
-    has come, load the encoder, which the first sentences would wait for; then, in the background
-    job returned, compute the tables of Doctor."""
+    has come, prepare what the first sentences and Doctor would wait for, in the job returned."""
     # The page asks for the same, and says what is wrong.
     with as_visitor(new_key()), contextlib.suppress(Problem):
         picture(explore(first))
     wait_until_idle(most=WARMED_AFTER_S)
-    with as_visitor(new_key()), contextlib.suppress(Problem):
-        vectors_of(FIRST_SENTENCES, locate(EMBEDDED))
     # A job ends at its next step when the process does: torn down while torch computes, it aborts.
     return Job.in_background(_prepare)
 
 
 def _prepare(_: Report) -> None:
-    """Load the encoder, which the first sentences would wait for, then compute the tables of
-    Doctor."""
-    with contextlib.suppress(Problem):  # which the first sentences are told
+    """Load the encoder, and compute the tables of Doctor."""
+    with as_visitor(new_key()), contextlib.suppress(Problem):  # which the first sentences are told
         vectors_of(FIRST_SENTENCES, locate(EMBEDDED))
     prepare_explanations()

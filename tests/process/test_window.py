@@ -18,6 +18,7 @@ from lossprism.explorer.runtime.browser_window import COMMANDS
 from tests import warm
 from tests.code_blocks import ROOT
 
+NOTICE = "Loading torch and Gradio …\n"
 WAIT_S = 600  # on a machine that has other things to do
 # In place of Chrome: it keeps what it was asked, and shows a window until a file is there.
 BROWSER = """#!/usr/bin/env python3
@@ -81,7 +82,7 @@ def test_the_app_ends_with_its_window(opened, programs, tmp_path):
         assert b"LossPrism" in answer.read()
     (programs / "close").touch()
     said, complaints = opened.communicate(timeout=WAIT_S)
-    assert (opened.returncode, complaints) == (0, "")
+    assert (opened.returncode, complaints) == (0, NOTICE)
     assert said.rstrip().endswith("LossPrism has stopped.")
 
 
@@ -171,7 +172,7 @@ def test_a_real_window_shows_the_page_and_remembers_its_size(
                 page.wait_for_function("outerWidth === 900")
                 page.close()
             _, complaints = app.communicate(timeout=WAIT_S)
-            assert (app.returncode, complaints) == (0, "")
+            assert (app.returncode, complaints) == (0, NOTICE)
         finally:
             app.kill()
             app.communicate()
