@@ -33,7 +33,7 @@ def test_reload_and_a_copied_link_bring_everything_back(
     with redrawn(large):
         large.select_option("#lp-large-loss", "weighted_cosent")
     with redrawn(large):
-        large.locator("input.lp-number").first.fill("7")
+        large.locator(".lp-lever input.lp-number").fill("7")
     with redrawn(large):
         large.mouse.click(*centre(large, 30, 150))
     seen, shown = large.evaluate(WHAT), figure(large, "loss")

@@ -116,7 +116,7 @@ def test_more_pairs_than_can_be_compared_one_with_one(large: Page) -> None:
     with redrawn(page):
         page.mouse.click(*centre(page, 10, 200))
     assert window(page) is not None
-    page.locator("input.lp-number").first.fill("400")
+    page.locator(".lp-lever input.lp-number").fill("400")
     expect(page.locator(PROBLEM)).to_contain_text("at most 1")
 
 

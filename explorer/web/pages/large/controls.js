@@ -1,5 +1,6 @@
 // The sidebar of the Large batch page: the loss with its parameters, where the pairs come from, how labels are read.
 import { Fold, LossSelect, Section } from "../../kit/components.js";
+import { leverOf } from "../../kit/convention_formula.js";
 import { grouped, show as written } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/preact_view.js";
@@ -28,6 +29,8 @@ function LossSection({ channel }) {
   const { losses, not_here: notHere } = pageData.large;
   const { loss, parameters: chosen, twins } = channel.asked;
   const spec = losses[loss];
+  const parameters = spec?.parameters ?? [];
+  const rest = parameters.filter((one) => one !== leverOf(parameters)); // the lever stands under the map
   const choose = (/** @type {string} */ one) => channel.change({ loss: one, parameters: {} });
   const groups = FAMILIES.map((family) => ({
     label: say(`large.group.${family}`),
@@ -47,7 +50,7 @@ function LossSection({ channel }) {
     }),
     h(Parameters, {
       of: loss,
-      parameters: spec?.parameters ?? [],
+      parameters: rest,
       values: chosen,
       change: (name, value) => channel.change({ parameters: { ...channel.asked.parameters, [name]: value } }),
     }),
