@@ -14,10 +14,6 @@ from lossprism.losses.combined.names import without_blanks
 OFF = ("off", "none", "null")  # how a person writes that a parameter is off
 
 
-class AmbiguousLoss(Problem):
-    """A name shared by several losses, or by several conventions of one."""
-
-
 def losses_called(name: str) -> list[LossSpec]:
     """Return the losses with this name (`Registry.all_called`). Raises Problem if there is none."""
     try:
@@ -30,9 +26,9 @@ def loss_called(name: str, library: str = "") -> tuple[str, str]:
     """Return the one loss with this name and its convention (`Registry.called`).
 
     Raises:
-        Problem: if there is none, or the name means a class of sentence-transformers without a loss
-            here, such as its cross-encoders' CrossEntropyLoss.
-        AmbiguousLoss: if there are several losses or conventions.
+        Problem: if there is none, if there are several losses or conventions, which it names, or if
+            the name means a class of sentence-transformers without a loss here, such as its
+            cross-encoders' CrossEntropyLoss.
     """
     if other := class_of_trainer(name, library):
         raise other.problem(name[: aliases.QUOTED])
@@ -49,9 +45,20 @@ def _problem_of(refused: aliases.LossNameError, name: str) -> Problem:
         close = ", ".join(refused.choices)
         is_shared = aliases.last_part(name) in aliases.SHARED_CLASSES
         key = "loss_shared" if is_shared else "loss_of_several"
-        return AmbiguousLoss(key, about="loss", name=refused.name, close=close)
+        return Problem(key, about="loss", name=refused.name, close=close)
     values = {"name": refused.name, "loss": refused.loss, "known": "; ".join(refused.choices)}
-    return AmbiguousLoss("loss_ambiguous", about="loss", **values)
+    return Problem("loss_ambiguous", about="loss", **values)
+
+
+def is_ambiguous(name: str, library: str = "") -> bool:
+    """True if the name is shared by several losses, or by several conventions of one."""
+    if class_of_trainer(name, library):
+        return False
+    try:
+        LOSSES.called(name, library)
+    except aliases.LossNameError as refused:
+        return isinstance(refused, aliases.AmbiguousLoss)
+    return False
 
 
 def as_registered(loss: str, convention: str = "", library: str = "") -> tuple[str, str]:
@@ -111,10 +118,9 @@ def not_registered(loss: str) -> Problem:
     """Return the problem of a loss that is not computed: unknown, or ambiguous."""
     try:
         loss_called(loss)
-    except AmbiguousLoss as problem:
-        return problem
-    except Problem:
-        pass
+    except Problem as problem:
+        if is_ambiguous(loss):
+            return problem
     return unknown_loss(loss)
 
 

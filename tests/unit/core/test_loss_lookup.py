@@ -8,7 +8,6 @@ import time
 import pytest
 
 from lossprism.explorer.core.loss_lookup import (
-    AmbiguousLoss,
     close_losses,
     close_names,
     loss_called,
@@ -102,7 +101,7 @@ def test_a_class_whose_name_another_library_has_asks_which_is_meant():
         ("CrossEntropyLoss", ["softmax"], "binary_cross_entropy"),
     ):
         assert [one.name for one in losses_called(name)] == losses
-        with pytest.raises(AmbiguousLoss, match=", ".join([*losses, nearest])):
+        with pytest.raises(Problem, match=", ".join([*losses, nearest])):
             loss_called(name)
         related = {one["name"]: one["related_classes"] for one in list_losses(detail="full")}[
             nearest

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lossprism.explorer.core.loss_lookup import AmbiguousLoss
+from lossprism.explorer.core.loss_lookup import is_ambiguous
 from lossprism.explorer.lab.doctor.batch_counts import axes_of, family_of
 from lossprism.explorer.lab.doctor.batch_layouts import Layout
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, side_for
@@ -17,6 +17,7 @@ from lossprism.explorer.lab.doctor.minimum_without_labels import Minimum, minimu
 from lossprism.explorer.lab.doctor.number_explanation import assumed_labels
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, Side, landmark
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.losses.aliases import LIBRARY
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,14 @@ class Marks:
 
 def side_of(known: Known) -> Side | None:
     """The loss that is known, under the convention that its name selects; None where none is, or
-    none here. Raises AmbiguousLoss where the name may be several."""
+    none here. Raises Problem where the name may be several."""
     if not known.loss:
         return None
     try:
         return side_for(known)
-    except AmbiguousLoss:
-        raise
     except Problem:
+        if is_ambiguous(known.loss, LIBRARY):
+            raise
         return None
 
 
