@@ -1,86 +1,32 @@
-"""Names of columns, by what the columns hold."""
+"""Names of columns, by what the columns hold: `column_names.json` has those that are compared
+whole, without case, blanks, hyphens and underscores: "Sentence_A" is "sentencea"."""
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
-# Compared without case, blanks, hyphens and underscores: "Sentence_A" is "sentencea".
-PAIR_NAMES = (
-    ("sentence1", "sentence2"),
-    ("sentencea", "sentenceb"),
-    ("sent1", "sent2"),
-    ("senta", "sentb"),
-    ("text1", "text2"),
-    ("texta", "textb"),
-    ("question1", "question2"),
-    ("q1", "q2"),
-    ("s1", "s2"),
-    ("a", "b"),
-    ("first", "second"),
-    ("left", "right"),
-    ("premise", "hypothesis"),
-    ("query", "passage"),
-    ("query", "document"),
-    ("query", "doc"),
-    ("query", "docs"),
-    ("query", "documents"),
-    ("query", "passages"),
-    ("query", "candidates"),
-    ("query", "product"),
-    ("query", "producttitle"),
-    ("query", "item"),
-    ("question", "answer"),
-    ("question", "sentence"),
-    ("context", "hypothesis"),
-    ("claim", "evidence"),
-    ("句子1", "句子2"),
-    ("句子一", "句子二"),
-    ("句子a", "句子b"),
-    ("文本1", "文本2"),
-    ("文本一", "文本二"),
-    ("问题1", "问题2"),
-    ("前提", "假设"),
-    ("查询", "段落"),
-    ("查询", "文档"),
-)
+_LISTED = json.loads(Path(__file__).with_name("column_names.json").read_text("utf-8"))
+
+
+def _names(kind: str) -> tuple[str, ...]:
+    return tuple(_LISTED[kind])
+
+
+def _pairs(kind: str) -> tuple[tuple[str, str], ...]:
+    return tuple((first, second) for first, second in _LISTED[kind])
+
+
+PAIR_NAMES = _pairs("pairs")
 # What documents are judged for.
-QUERY_NAMES = ("query", "question", "topic", "查询", "问题", "提问")
+QUERY_NAMES = _names("queries")
 # Beside these, three whole numbers are kinds of inference and no degrees.
-INFERENCE_NAMES = (("premise", "hypothesis"), ("前提", "假设"))
+INFERENCE_NAMES = _pairs("inference")
 # Further names of positives, beside PAIR_NAMES.
-POSITIVE_NAMES = (
-    ("sent0", "sent1"),
-    ("query", "answer"),
-    ("query", "response"),
-    ("query", "text"),
-    ("query", "context"),
-    ("question", "response"),
-    ("question", "context"),
-    ("question", "passage"),
-    ("question", "document"),
-    ("prompt", "response"),
-    ("prompt", "completion"),
-    ("instruction", "response"),
-    ("instruction", "output"),
-    ("input", "output"),
-    ("source", "target"),
-    ("title", "abstract"),
-    ("title", "body"),
-    ("title", "text"),
-    ("标准问题", "相似问题"),
-    ("标准问", "相似问"),
-    ("问题", "答案"),
-    ("问题", "回答"),
-    ("问题", "段落"),
-    ("提问", "回答"),
-    ("查询", "答案"),
-    ("标题", "正文"),
-    ("标题", "摘要"),
-    ("指令", "回答"),
-    ("输入", "输出"),
-)
+POSITIVE_NAMES = _pairs("positives")
 # What a positive belongs to.
-ANCHOR_NAMES = ("anchor", "query", "question", "prompt", "锚点", "锚句", "查询", "问题")
+ANCHOR_NAMES = _names("anchors")
 _PASSAGE = "(passage|document|doc|text|answer|response|sample|ctx|context)"
 _POSITIVE = (
     rf"pos(itive)?s?|pos(itive)?{_PASSAGE}s?|{_PASSAGE}s?pos(itive)?s?"
@@ -112,17 +58,7 @@ ID_NAMES = re.compile(
     r"|pos(itive)?|(hard)?neg(ative)?)?(id|no)s?[0-9]*|(查询|文档|段落|问题)(编号|id)"
 )
 # What stands beside ids, apart from scores and ranks, in judgements and runs.
-BESIDE_IDS = (
-    "rel",
-    "relevant",
-    "relevancy",
-    "judgment",
-    "judgement",
-    "iteration",
-    "iter",
-    "q0",
-    "tag",
-)
+BESIDE_IDS = _names("beside_ids")
 # Places in an order, of which 1 is the best, are no degrees.
 # "rank", "result_rank", "Rank_Position", "排名"; a "rank_score" is more the better.
 RANK_NAMES = re.compile(
@@ -134,56 +70,16 @@ COUNTS_ROWS = re.compile(
     r"(.*[\s_\-])?(id|idx|index|bytes|chars|characters|length|len|tokens|words|year|date|time"
     r"|timestamp|page|offset|start|end)|[a-z]id|docid|unnamed: ?0|.*(编号|序号|长度|字数|年份|日期)"
 )
-SCORE_NAMES = (
-    "score",
-    "scores",
-    "similarityscore",
-    "similarity",
-    "relatednessscore",
-    "goldscore",
-    "gold",
-    "goldlabel",
-    "label",
-    "labels",
-    "isduplicate",
-    "isselected",
-    "isrelevant",
-    "rating",
-    "relevance",
-    "分数",
-    "得分",
-    "评分",
-    "打分",
-    "相似度",
-    "标签",
-)
+SCORE_NAMES = _names("scores")
 # "esci_label", "Score (0-5)", "human judgment": what may be a score, whatever is written there.
 LIKE_SCORE = re.compile(
     r"(.*[\s_\-])?(labels?|scores?|grades?|ratings?|relevanc[ey]|judge?ments?|similarity|gold)"
     r"([\s_\-].*|[0-9]*)"
 )
-TEACHER_NAMES = (
-    "teacher",
-    "teacherscore",
-    "teacherscores",
-    "teacherlogit",
-    "teacherlogits",
-    "rerankscore",
-    "rerankscores",
-    "rerankerscore",
-    "rerankerscores",
-    "crossencoderscore",
-    "crossencoderscores",
-    "cescore",
-    "cescores",
-    "教师",
-    "教师分数",
-    "教师得分",
-    "重排分数",
-)
+TEACHER_NAMES = _names("teacher_scores")
 # Of triplets: the margins, or scores in a column that tells nothing else there; or the positive's
 # score, beside those of the negatives.
-MARGIN_NAMES = ("margin", "margins", "teachermargin", "teachermargins", "边际", "教师边际")
+MARGIN_NAMES = _names("margins")
 OF_TRIPLET = (*TEACHER_NAMES, *MARGIN_NAMES, "label", "labels", "score", "scores")
 _SCORES = "(teacher|rerank(er)?|crossencoder|ce)?(scores?|logits?)"
 OF_POSITIVE = re.compile(
@@ -198,21 +94,7 @@ GUIDE = r"(?:guide|引导)(?:vec(?:tor)?s?|emb(?:edding)?s?|向量)?"
 VECTORS = r"(?:vec(?:tor)?s?|emb(?:ed(?:ding)?)?s?|features?|向量)"
 NAMES_GUIDE = re.compile(rf"{GUIDE}.*|.+{GUIDE}")
 # A column of texts beside one of these holds what they are, and no second text of a pair.
-CLASS_NAMES = (
-    "class",
-    "label",
-    "labels",
-    "category",
-    "intent",
-    "topic",
-    "target",
-    "cluster",
-    "类别",
-    "分类",
-    "标签",
-    "意图",
-    "主题",
-)
+CLASS_NAMES = _names("classes")
 # "class_name", "label_text", "fine_label", "sentiment": what a text is, in words or numbers.
 NAMES_CLASS = re.compile(
     r"(.+[\s_\-])?(class|category|intent|topic|cluster|sentiment|emotion|domain|genre|tag)"
@@ -224,21 +106,4 @@ BOOKKEEPING = ("split", "partition", "fold", "subset", "lang", "language", "loca
 # Those that never name a score.
 ONLY_CLASSES = frozenset(CLASS_NAMES) - frozenset(SCORE_NAMES)
 # Above a table without a header these two would be an odd pair.
-TEXT_NAMES = (
-    "text",
-    "sentence",
-    "utterance",
-    "query",
-    "question",
-    "title",
-    "content",
-    "comment",
-    "review",
-    "message",
-    "文本",
-    "句子",
-    "问题",
-    "标题",
-    "内容",
-    "评论",
-)
+TEXT_NAMES = _names("texts")
