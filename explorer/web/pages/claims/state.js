@@ -1,22 +1,20 @@
 // The state of the page of claims: a claim, λ, the scene whose batch it is executed on, and the runs that measure it.
-import { Bus } from "../../kit/bus.js";
-import { History } from "../../kit/history.js";
+import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
 import { GONE, pause } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
-import { Store } from "../../kit/state_store.js";
 import { stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../wire").ClaimsServer} ClaimsServer */
 
 const POLL_MS = 1500;
 
-export class ClaimsPage extends Bus {
+/** @extends {LinkedPage<ClaimsServer>} */
+export class ClaimsPage extends LinkedPage {
   constructor() {
-    super(["state", "row", "verdicts", "followed", "problem"]);
-    this.store = new Store(pageData.claims.table);
+    super(["row", "verdicts", "followed"], pageData.claims.table);
     /** @type {import("../../wire").ClaimRow | null} */
     this.row = null;
     /** @type {Record<string, string>} */
@@ -24,12 +22,6 @@ export class ClaimsPage extends Bus {
     /** @type {import("../../wire").FollowedRuns | null} */
     this.followed = null;
     this.scene = ""; // as an address may have it
-    /** @type {import("../../kit/types").Asking<ClaimsServer> | null} */
-    this.server = null;
-    /** @type {import("../../kit/problem.js").Remedy[]} */
-    this.remedies = [];
-    /** @type {History | null} */
-    this.history = null;
     this.newest = newestOf();
     this.followedRuns = "";
   }
@@ -52,9 +44,7 @@ export class ClaimsPage extends Bus {
 
   /** @param {import("../../kit/types").Asking<ClaimsServer>} server */
   async connect(server) {
-    this.server = server;
-    this.history = new History({ store: this.store, open: (text) => this.open(text) });
-    await this.history.revisit();
+    await super.connect(server);
     await this.ask();
     const answer = await server.verdicts({});
     if (!answer || answer.error) return;

@@ -1,16 +1,14 @@
 // The state of the Landscape page: two losses, the lever that moves them, and the batch whose comparisons are dots.
 // The whole range of the lever is asked for at once, so that what follows the hand waits for no answer.
 import { nearest } from "../../kit/axis.js";
-import { Bus } from "../../kit/bus.js";
 import { formOf, parametersIn } from "../../kit/compared_losses.js";
-import { History } from "../../kit/history.js";
 import { cutsIn, landscapesIn } from "../../kit/landscape.js";
+import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
 import { GONE } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
-import { Store } from "../../kit/state_store.js";
 import { stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../kit/state_link.js").Side} Side */
@@ -19,20 +17,14 @@ import { stored } from "../../kit/storage.js";
 
 export const MINE = "mine"; // in place of an example: the batch that was left on Explore
 
-export class LandscapePage extends Bus {
+/** @extends {LinkedPage<import("../../wire").LandscapeServer>} */
+export class LandscapePage extends LinkedPage {
   constructor() {
-    super(["state", "found", "problem"]);
-    this.store = new Store(pageData.landscape.table);
+    super(["found"], pageData.landscape.table);
     /** @type {{ answer: Landscapes, landscapes: ReturnType<typeof landscapesIn> } | null} */
     this.found = null;
     /** @type {{ answer: Cuts, cuts: ReturnType<typeof cutsIn> } | null} */
     this.cut = null;
-    /** @type {import("../../kit/types").Asking<import("../../wire").LandscapeServer> | null} */
-    this.server = null;
-    /** @type {import("../../kit/problem.js").Remedy[]} */
-    this.remedies = [];
-    /** @type {History | null} */
-    this.history = null;
     this.newest = { landscapes: newestOf(), cuts: newestOf() };
     this.keys = { landscapes: "", cuts: "" }; // of the newest requests
     /** @type {Record<"landscapes" | "cuts", import("../../wire").Problem | null>} */
@@ -78,22 +70,12 @@ export class LandscapePage extends Bus {
     return this.found !== null && this.cut !== null && this.keys.landscapes === this.landscapesKey();
   }
 
-  /** @param {import("../../kit/types").Asking<import("../../wire").LandscapeServer>} server */
-  async connect(server) {
-    this.server = server;
-    this.history = new History({ store: this.store, open: (text) => this.open(text) });
-    await this.history.revisit();
-  }
-
   /** @param {string} text */
-  open(text) {
+  read(text) {
     const state = this.store.known(link.read(this.store.table, text, parametersIn(pageData.losses)));
     const { sides = [], ...rest } = state;
     const usual = /** @type {Side[]} */ (this.store.table.get("sides")?.default);
-    this.store.reset({ ...rest, sides: usual.map((one, place) => sides[place] ?? one) });
-    this.publish("state");
-    this.ask();
-    return true;
+    return { ...rest, sides: usual.map((one, place) => sides[place] ?? one) };
   }
 
   /** The losses without the value of the lever, which the answer has at all its stops. */
@@ -156,14 +138,6 @@ export class LandscapePage extends Bus {
       this.keys[name] = ""; // the same may be requested again
     else take(answer);
     this.publish("found");
-  }
-
-  /** @param {object} change */
-  set(change) {
-    this.store.update(change);
-    this.history?.remember();
-    this.publish("state");
-    this.ask();
   }
 
   /** Move the lever of each loss that has it to a stop. @param {number} at */

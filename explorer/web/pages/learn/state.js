@@ -1,23 +1,20 @@
 // The state of the Learn page: a step of a lesson, where its lever stands and what was predicted. Which lesson it
 // is, the path of the address says; a lecture's list of lessons stands behind the "#", from lesson to lesson.
-import { Bus } from "../../kit/bus.js";
-import { History } from "../../kit/history.js";
+import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
 import { GONE } from "../../kit/server.js";
-import * as link from "../../kit/state_link.js";
-import { Store } from "../../kit/state_store.js";
 import { store, stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../wire").LearnServer} LearnServer */
 
 const LEARNED = "learned";
 
-export class LearnPage extends Bus {
+/** @extends {LinkedPage<LearnServer>} */
+export class LearnPage extends LinkedPage {
   constructor() {
-    super(["state", "measured", "problem"]);
-    this.store = new Store(pageData.learn.table);
+    super(["measured"], pageData.learn.table);
     const last = location.pathname.split("/").pop();
     this.lesson = pageData.learn.lessons.find(({ name }) => name === last) ?? null;
     /** @type {import("../../wire").MeasuredStep | null} */
@@ -25,12 +22,6 @@ export class LearnPage extends Bus {
     /** @type {import("../../wire").Card[]} */
     this.cards = [];
     this.scene = ""; // of Explore: the loss of this step on the batch that the reader left there
-    /** @type {import("../../kit/types").Asking<LearnServer> | null} */
-    this.server = null;
-    /** @type {import("../../kit/problem.js").Remedy[]} */
-    this.remedies = [];
-    /** @type {History | null} */
-    this.history = null;
     this.newest = { measured: newestOf(), mine: newestOf() };
   }
 
@@ -75,21 +66,6 @@ export class LearnPage extends Bus {
   // What the tests wait for.
   get drawn() {
     return this.lesson ? Boolean(this.measured) : this.cards.length > 0;
-  }
-
-  /** @param {import("../../kit/types").Asking<LearnServer>} server */
-  async connect(server) {
-    this.server = server;
-    this.history = new History({ store: this.store, open: (text) => this.open(text) });
-    await this.history.revisit();
-  }
-
-  /** @param {string} text */
-  open(text) {
-    this.store.reset(this.store.known(link.read(this.store.table, text)));
-    this.publish("state");
-    this.ask();
-    return true;
   }
 
   async ask() {

@@ -1,13 +1,10 @@
 // The state of the Map page: where the sentences come from, how they are projected, and what is marked.
 import { floats } from "../../kit/base64_arrays.js";
-import { Bus } from "../../kit/bus.js";
-import { History } from "../../kit/history.js";
+import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { shareableLink, wholeLink } from "../../kit/scenario_links.js";
 import { GONE } from "../../kit/server.js";
-import * as link from "../../kit/state_link.js";
-import { Store } from "../../kit/state_store.js";
 import { stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../wire").MapServer} MapServer */
@@ -18,20 +15,14 @@ export const MINE = "mine"; // in place of an example: the batch that was left o
 export const LARGE = "large"; // in place of an example: the pairs that are open on Large
 const RUN = "run:"; // before the name of a run, in place of an example
 
-export class MapPage extends Bus {
+/** @extends {LinkedPage<MapServer>} */
+export class MapPage extends LinkedPage {
   constructor() {
-    super(["state", "found", "problem"]);
-    this.store = new Store(pageData.map.table);
+    super(["found"], pageData.map.table);
     /** @type {FoundMap | null} */
     this.found = null;
     /** @type {import("../../wire").MapRun[]} */
     this.runs = [];
-    /** @type {import("../../kit/types").Asking<MapServer> | null} */
-    this.server = null;
-    /** @type {import("../../kit/problem.js").Remedy[]} */
-    this.remedies = [];
-    /** @type {History | null} */
-    this.history = null;
     this.newest = newestOf();
     this.key = ""; // of the newest request
     this.answered = 0; // maps, so far
@@ -89,22 +80,12 @@ export class MapPage extends Bus {
 
   /** @param {import("../../kit/types").Asking<MapServer>} server */
   async connect(server) {
-    this.server = server;
     this.remedies.push({ fits: ({ about }) => about === "cancelled", key: "ui.go_on", act: () => this.ask() });
-    this.history = new History({ store: this.store, open: (text) => this.open(text) });
-    await this.history.revisit();
+    await super.connect(server);
     const answer = await server.runs({});
     if (!answer || answer.error) return;
     this.runs = answer.runs;
     this.publish("state");
-  }
-
-  /** @param {string} text */
-  open(text) {
-    this.store.reset(this.store.known(link.read(this.store.table, text)));
-    this.publish("state");
-    this.ask();
-    return true;
   }
 
   request() {
@@ -142,14 +123,6 @@ export class MapPage extends Bus {
       this.fail(null);
     }
     this.publish("found");
-  }
-
-  /** @param {object} change */
-  set(change) {
-    this.store.update(change);
-    this.history?.remember();
-    this.publish("state");
-    this.ask();
   }
 
   /** Show the sentences of an example, of a run, or of the batch that was left on Explore. @param {string} batch */

@@ -2,10 +2,9 @@
 // made of them, and the frame in sight.
 
 import { floats } from "../../kit/base64_arrays.js";
-import { Bus } from "../../kit/bus.js";
 import { parametersIn, renamed } from "../../kit/compared_losses.js";
 import { isStill } from "../../kit/dom.js";
-import { History } from "../../kit/history.js";
+import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import { wholeLink } from "../../kit/scenario_links.js";
@@ -24,10 +23,10 @@ const STILL_MS = 900;
 const DEBOUNCE_MS = 60; // between two questions of a slider
 export const MOVE = 4; // numbers of a point that a hand moved: step, point, two angles
 
-export class SpherePage extends Bus {
+/** @extends {LinkedPage<SphereServer>} */
+export class SpherePage extends LinkedPage {
   constructor() {
-    super(["state", "film", "frame", "problem"]);
-    this.store = new Store(pageData.sphere.table);
+    super(["film", "frame"], pageData.sphere.table);
     /** @type {import("../../wire").Filmed | null} */
     this.filmed = null;
     /** @type {(Film | null)[]} */
@@ -39,12 +38,6 @@ export class SpherePage extends Bus {
     /** @type {number | null} */
     this.pointed = null; // a point
     this.drawn = 0; // films, so far
-    /** @type {import("../../kit/types").Asking<SphereServer> | null} */
-    this.server = null;
-    /** @type {History | null} */
-    this.history = null;
-    /** @type {import("../../kit/problem.js").Remedy[]} */
-    this.remedies = [];
     /** @type {Requests<{ sides: Side[], answer: Answer | null }>} */
     this.requests = new Requests({
       debounce: DEBOUNCE_MS,
@@ -94,17 +87,6 @@ export class SpherePage extends Bus {
 
   // ---- Opening and changing --------------------------------------------------------------------
 
-  /** @param {import("../../kit/types").Asking<SphereServer>} server */
-  async connect(server) {
-    this.server = server;
-    this.history = new History({
-      store: this.store,
-      write: () => this.written(),
-      open: (text) => this.open(text),
-    });
-    await this.history.revisit();
-  }
-
   written() {
     const text = link.written(this.store);
     this.tooLong = text.length > pageData.limits.link;
@@ -112,14 +94,20 @@ export class SpherePage extends Bus {
   }
 
   /** @param {string} text */
-  open(text) {
+  read(text) {
     const patch = link.read(this.store.table, text, parametersIn(pageData.losses));
     const sides = patch.sides.map((/** @type {Side} */ side) => renamed(pageData.losses, side));
+    return this.store.known({ ...patch, sides: sides.length ? sides : this.store.usual.sides });
+  }
+
+  /** @param {string} text */
+  open(text) {
     this.pause();
-    this.store.reset(this.store.known({ ...patch, sides: sides.length ? sides : this.store.usual.sides }));
-    this.publish("state");
+    return super.open(text);
+  }
+
+  ask() {
     this.requests.ask();
-    return true;
   }
 
   /**

@@ -1,0 +1,70 @@
+// The state of a page that stands in its address as a whole.
+import { Bus } from "./bus.js";
+import { History } from "./history.js";
+import * as link from "./state_link.js";
+import { Store } from "./state_store.js";
+
+/**
+ * A page that has a new answer of the server after each change.
+ * @template Server
+ */
+export class LinkedPage extends Bus {
+  /**
+   * @param {string[]} topics
+   * @param {import("./state_store.js").Entry[]} table
+   */
+  constructor(topics, table) {
+    super(["state", "problem", ...topics]);
+    this.store = new Store(table);
+    /** @type {import("./types").Asking<Server> | null} */
+    this.server = null;
+    /** @type {import("./problem.js").Remedy[]} */
+    this.remedies = [];
+    /** @type {History | null} */
+    this.history = null;
+  }
+
+  /** @param {import("./types").Asking<Server>} server */
+  async connect(server) {
+    this.server = server;
+    this.history = new History({ store: this.store, write: () => this.written(), open: (text) => this.open(text) });
+    await this.history.revisit();
+  }
+
+  written() {
+    return { text: link.written(this.store) };
+  }
+
+  /**
+   * The state that an address has.
+   * @param {string} text
+   * @returns {object}
+   */
+  read(text) {
+    return this.store.known(link.read(this.store.table, text));
+  }
+
+  /** @param {string} text */
+  open(text) {
+    this.store.reset(this.read(text));
+    this.publish("state");
+    this.ask();
+    return true;
+  }
+
+  /** @param {Record<string, any>} change */
+  set(change) {
+    this.store.update(change);
+    this.history?.remember();
+    this.publish("state");
+    this.ask();
+  }
+
+  /**
+   * Ask the server for what the state has become.
+   * @returns {unknown}
+   */
+  ask() {
+    throw new Error(`${this.constructor.name} asks for nothing`);
+  }
+}
