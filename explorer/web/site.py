@@ -213,7 +213,7 @@ def build(first: Scenario) -> gr.Server:
         },
     )
     for place, function in enumerate(ENDPOINTS):
-        served = endpoint(function, ENDPOINTS[:place])
+        served = endpoint(function)
         description = tool_description(function, ENDPOINTS[:place])
         app.api(served, name=function.__name__, description=description, queue=False)
     return app

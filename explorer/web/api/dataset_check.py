@@ -63,7 +63,7 @@ def doctor_data(
         columns: as compute_loss has them, without a guide's vectors, or "text" and "class"
         batch: pairs of a batch
         tokens: that the encoder reads of a text; null if not known
-        language: of the sentences in the answer, "en" or "zh"
+        language: see explain_loss_value
         hub: in place of both, a data set of the hub, a subset behind a colon, such as
             "sentence-transformers/all-nli:triplet"; its first rows are read
         split: the part of it

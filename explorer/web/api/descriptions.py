@@ -69,19 +69,10 @@ def _entries(function: Callable[..., object]) -> list[str]:
     ]
 
 
-def argument_lines(function: Callable[..., object], before: Iterable[Callable[..., object]]) -> str:
+def argument_lines(function: Callable[..., object]) -> str:
     """Return a docstring with a line for each argument, as Gradio reads them: of an entry with
-    several lines it takes the first, and of one about several arguments none. An argument that a
-    function `before` describes in the same words refers to it."""
-    described: dict[tuple[str, str], str] = {}
-    for other in before:
-        for name, text in arguments(other).items():
-            if not text.startswith("see "):
-                described.setdefault((name, text), f"see {other.__name__}")
-    lines = (
-        f"    {name}: {described.get((name, text), text)}"
-        for name, text in arguments(function).items()
-    )
+    several lines it takes the first, and of one about several arguments none."""
+    lines = (f"    {name}: {text}" for name, text in arguments(function).items())
     return "\n".join([summary(function), "", "Args:", *lines])
 
 

@@ -193,19 +193,11 @@ def loss_from_scores(
     its own.
 
     Args:
-        loss: any name of a loss, such as "cosent", "MultipleNegativesRankingLoss",
-            "info_nce+angle" or "matryoshka(info_nce)"; list_losses names them all
+        loss: see compute_loss
         scores: the similarity of each pair, such as its cosine
         labels: the label of each pair, on the scale label_range
-        parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
-        convention: another library's definition that list_losses names, "" for our own
-        threshold: a pair whose label reaches it is positive; left out, the middle of label_range
-        label_range: the ends of the labels' scale, such as [1, 5]; left out, as on the page, 0 to 1
-            or -1 to 1 where all labels lie within, else their least and largest if these are whole
-            numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
-        extra_negatives: whether the other pairs' second sentences are negatives too
-        prototypes: a row of numbers for each class; left out, the means of the classes
-        twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
+        parameters, convention, threshold, label_range, extra_negatives, prototypes, twins: see
+            compute_loss
 
     Returns:
         The same object as compute_loss; places are those of the pairs.
@@ -256,30 +248,10 @@ def trace_loss(
     """Like compute_loss, for up to 64 pairs, with every step of the computation written out.
 
     Args:
-        loss: any name of a loss, such as "cosent", "MultipleNegativesRankingLoss",
-            "info_nce+angle" or "matryoshka(info_nce)"; list_losses names them all
-        sentences1: the first sentence of each pair; null where a table is given
-        sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number, on the scale label_range; null for none:
-            all pairs are then positives
-        parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
-        encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
+        loss, sentences1, sentences2, scores, parameters, encoder: see compute_loss
         similarities: given for each pair, they take the place of the encoder's cosines
-        convention: another library's definition that list_losses names, "" for our own
-        threshold: a pair whose label reaches it is positive; left out, the middle of label_range
-        label_range: the ends of the labels' scale, such as [1, 5]; left out, as on the page, 0 to 1
-            or -1 to 1 where all labels lie within, else their least and largest if these are whole
-            numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
-        extra_negatives: whether the other pairs' second sentences are negatives too
-        prototypes: a row of numbers for each class; left out, the means of the classes
-        twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
-        guide: a second encoder for a loss that asks one ("gist"), in place of a table's vectors;
-            "" for these, or else for the first encoder's, held still
-        teacher: an encoder or a cross-encoder from whose cosines or scores a loss learns
-            ("distill_kl", "margin_mse"); "" for none
-        teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
-            sentences has one score
-        table, columns: see compute_loss
+        convention, threshold, label_range, extra_negatives, prototypes, twins, guide, teacher,
+            teacher_scores, table, columns: see compute_loss
 
     Returns:
         The object of compute_loss and, in it, steps: first what the loss reads, then what each
@@ -340,26 +312,10 @@ def compare_losses(
     Args:
         losses: an object for each, such as {"loss": "info_nce", "parameters": {"temperature": 0.1},
             "convention": ""}; the last two may be left out
-        sentences1: the first sentence of each pair; null where a table is given
-        sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number, on the scale label_range; null for none:
-            all pairs are then positives
-        encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
-        similarities: given for each pair, they take the place of the encoder's cosines
-        threshold: a pair whose label reaches it is positive; left out, the middle of label_range
-        label_range: the ends of the labels' scale, such as [1, 5]; left out, as on the page, 0 to 1
-            or -1 to 1 where all labels lie within, else their least and largest if these are whole
-            numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
-        extra_negatives: whether the other pairs' second sentences are negatives too
-        prototypes: a row of numbers for each class; left out, the means of the classes
-        twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
-        guide: a second encoder for a loss that asks one ("gist"), in place of a table's vectors;
-            "" for these, or else for the first encoder's, held still
-        teacher: an encoder or a cross-encoder from whose cosines or scores a loss learns
-            ("distill_kl", "margin_mse"); "" for none
-        teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
-            sentences has one score
-        table, columns: see compute_loss
+        sentences1, sentences2, scores, encoder: see compute_loss
+        similarities: see trace_loss
+        threshold, label_range, extra_negatives, prototypes, twins, guide, teacher, teacher_scores,
+            table, columns: see compute_loss
 
     Returns:
         An object with
@@ -528,14 +484,7 @@ def figure(
         scene: a link of the page (the whole address, or what stands after its #), as
             explain_loss_value and this function answer it; all arguments on pairs are then those of
             the link. "" for the pairs that follow
-        loss: any name of a loss, such as "cosent", "MultipleNegativesRankingLoss",
-            "info_nce+angle" or "matryoshka(info_nce)"; list_losses names them all
-        sentences1: the first sentence of each pair; null where a table is given
-        sentences2: the second sentence of each pair
-        scores: see compute_loss
-        parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
-        encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
-        convention: another library's definition that list_losses names, "" for our own
+        loss, sentences1, sentences2, scores, parameters, encoder, convention: see compute_loss
         kind: "matrix", a step of the computation, or "bars", the gradient of every pair
         step: name of a step in trace_loss, such as "terms"; "" for that of the scene, or the terms
         facet: "value", "mask", "weight" (of a term) or "gradient" of it; "" for that of the scene
@@ -677,12 +626,9 @@ def start_training(
     stays on the computer that trains it.
 
     Args:
-        loss: any name of a loss, such as "cosent", "MultipleNegativesRankingLoss",
-            "info_nce+angle" or "matryoshka(info_nce)"; list_losses names them all
-        sentences1: the first sentence of each pair; null where a table is given
-        sentences2: the second sentence of each pair
+        loss, sentences1, sentences2: see compute_loss
         scores: the label of each pair, as compute_loss has them, on the scale options.label_range
-        parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
+        parameters: see compute_loss
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of a transformer, a folder, or "scratch"
         options: how to train, such as {"kind": "cross", "steps": 60, "batch_size": 16,
             "learning_rate": 2e-5, "schedule": "cosine", "warmup": 0.1, "seed": 0}, and by which
@@ -693,10 +639,7 @@ def start_training(
         teacher: as compute_loss has it, or for "embedding_mse" an encoder with the dimension of the
             model; asked once, before the first step
         teacher_scores: what a teacher gave each pair, in place of a model
-        table: in place of the lists, as many rows as objects, or as the text of a CSV, TSV, JSON
-            lines or JSON array: a pair with its label; {"anchor": …, "positive": …, "negative": …},
-            negatives also as a list or in several columns; or a text with a list of candidates and
-            one of their labels
+        table: see compute_loss
         columns: as compute_loss has them, without a guide's vectors
 
     Returns:
@@ -785,8 +728,7 @@ def stop_training(id: str, key: str = "") -> StoppedTraining:
     """End a training after its current step; the model so far is kept.
 
     Args:
-        id: as start_training answered it
-        key: on a page that strangers share, what start_training answered as key; else ""
+        id, key: see training_status
 
     Returns:
         An object with id.
@@ -806,8 +748,7 @@ def unshare_training(id: str, key: str = "") -> UnsharedTraining:
     "Copy link" on a page that strangers share gives it; copied again, it is another one.
 
     Args:
-        id: as start_training answered it
-        key: on a page that strangers share, what start_training answered as key; else ""
+        id, key: see training_status
 
     Returns:
         An object with id.

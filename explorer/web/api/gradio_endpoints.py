@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
@@ -19,12 +19,10 @@ from lossprism.explorer.web.middleware.exception_handler import problem_of
 from lossprism.explorer.web.middleware.visitor_key import as_current_visitor, with_headers
 
 
-def endpoint(
-    function: Callable[..., Any], before: Sequence[Callable[..., Any]] = ()
-) -> Callable[..., Any]:
-    """Return the function as Gradio serves it: types resolved, its arguments described (those that
-    a function `before` has, once), and refusals as sentences, in the
-    language of its argument `language` or else of the request's Accept-Language.
+def endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function as Gradio serves it: types resolved, its arguments described, and
+    refusals as sentences, in the language of its argument `language` or else of the request's
+    Accept-Language.
 
     Gradio passes the request as the last argument, which is no part of the endpoint.
     """
@@ -61,6 +59,6 @@ def endpoint(
     )
     parameters = [*signature.parameters.values(), request]
     answer.__dict__["__signature__"] = signature.replace(parameters=parameters)
-    answer.__doc__ = argument_lines(function, before)
+    answer.__doc__ = argument_lines(function)
     answer.__annotations__ = {**function.__annotations__, "gradio_request": gr.Request}
     return answer

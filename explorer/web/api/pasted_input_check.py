@@ -51,12 +51,7 @@ def doctor_pasted(
         text: numbers such as "2.09 2.081"; lines that a Trainer, Lightning, Keras or ms-swift
             prints, with other lines between them; a log, as doctor_run takes it; or a table, as
             doctor_data does
-        loss: any name of a single loss, such as "cosent" or "MultipleNegativesRankingLoss"; "" for
-            any
-        batch: pairs of a batch (of a loss on classes, sentences); null if not known
-        negatives: hard negatives of each query; null if not known
-        scale: 1 over the temperature; null if not known
-        language: of the sentences in the answer, "en" or "zh"
+        loss, batch, negatives, scale, language: see explain_loss_value
 
     Returns:
         An object with kind, "numbers", "run" or "table"; numbers, the values as they were written,

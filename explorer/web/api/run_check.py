@@ -65,20 +65,12 @@ def doctor_run(
         steps: the step of each value; left out, 1, 2, 3 …
         held_out: the held-out loss, beside values
         held_out_steps: the step of each of these; left out, spread over those of the values
-        loss: any name of a single loss, such as "cosent" or "MultipleNegativesRankingLoss"; "" for
-            any
-        batch: pairs of a batch (of a loss on classes, sentences); null if not known
-        negatives: hard negatives of each query; null if not known
-        classes: classes of a batch; null if not known
-        temperature: of the similarities; null for the loss's own, or where scale is given
-        scale: 1 over the temperature; null if not known
-        margin: of a loss that has one; null for the loss's own
-        processes: that train together, each on a batch of its own; null for one
-        dimension: of the vectors; null if not known
+        loss, batch, negatives, classes, temperature, scale, margin, processes, dimension: see
+            explain_loss_value
         curve: the name of the training loss in the log
         held_out_curve: that of the held-out loss
         step: the column of the steps, of a log that is a table; "#" counts its rows
-        language: of the sentences in the answer, "en" or "zh"
+        language: see explain_loss_value
         beside: the text of the log of another run; "" for none
         beside_loss, beside_batch, beside_temperature, beside_scale: of that run
 
