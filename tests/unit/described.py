@@ -171,6 +171,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
     ),
     "what a map keeps of the vectors (tests/unit/lab/map)": (
         "map.kept",
+        "map.lines",
         "map.trustworthiness",
     ),
     "what was drawn of an encoder's vectors, and what a hand did (tests/unit/lab/sphere)": (

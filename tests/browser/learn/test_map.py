@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -172,3 +174,38 @@ def test_the_map_is_saved_as_a_figure(new_page: Callable[..., Page], server: Ser
     assert drawn.count("<circle") >= page.evaluate(f"{CHANNEL}.found.sentences.length")
     assert "of the variance" in drawn
     assert "pulled together" in drawn
+
+
+def test_a_map_of_many_pairs_draws_the_heaviest_and_is_moved_without_a_new_layout(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    pairs, most = 1200, 1000
+    first, second = np.random.RandomState(0).randn(2, pairs, 16).astype(np.float32)
+    texts = {side: np.array([f"{side} {one}" for one in range(pairs)]) for side in ("a", "b")}
+    score = np.arange(pairs, dtype=np.float32) % 2
+    held = io.BytesIO()
+    np.savez(held, a_embeds=first, b_embeds=second, score=score, **texts)
+    page = new_page()
+    page.goto(f"{server.address}/large#source=file", wait_until="domcontentloaded")
+    file = {"name": "mine.npz", "mimeType": "application/zip", "buffer": held.getvalue()}
+    page.locator("input[type=file]").first.set_input_files(file)
+    page.locator("#lp-large-on-map").click()
+    page.wait_for_function(DRAWN)
+    expect(page.locator(".lp-map-legend")).to_contain_text("the 1 000 pairs")
+    lines = page.evaluate(
+        """() => document.querySelector(".lp-plot").data.filter(({ mode }) => mode === "lines")
+          .reduce((count, { x }) => count + x.length / 3, 0)"""
+    )
+    assert lines == most
+
+    # Points are computed anew by a layout alone, which for 50,000 of them takes half a second.
+    plot = "document.querySelector('.lp-plot')"
+    page.evaluate(f"window.points = {plot}.calcdata")
+    before = page.evaluate(f"{plot}.layout.xaxis.range")
+    box = page.locator(".lp-plot").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 3, box["y"] + box["height"] / 3, steps=5)
+    page.mouse.up()
+    page.wait_for_function(f"{plot}.layout.xaxis.range[0] !== {before[0]}")
+    assert page.evaluate(f"window.points === {plot}.calcdata")

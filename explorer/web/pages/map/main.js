@@ -1,7 +1,7 @@
 // The Map page: where the sentences come from and how they are projected, the map, what it keeps, and the marked pair.
 import { Field, FigureFold, Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
 import { nameOf } from "../../kit/loss_legend.js";
-import { show as number, percent } from "../../kit/number_format.js";
+import { grouped, show as number, percent } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { h, show } from "../../kit/preact_view.js";
 import { Progress } from "../../kit/progress.js";
@@ -9,7 +9,7 @@ import { stored } from "../../kit/storage.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
-import { colourOf, MapPicture } from "./picture.js";
+import { colourOf, MAX_LINES, MapPicture } from "./picture.js";
 import { LARGE, MINE, ofRun } from "./state.js";
 
 /** @typedef {import("./state.js").MapPage} MapPage */
@@ -154,6 +154,9 @@ function Legend({ channel }) {
       h("span", { key }, h("i", { style: { background: colourOf(sign) }, "aria-hidden": "true" }), say(key)),
     ),
     h("span", null, say("map.width")),
+    (channel.found?.first.length ?? 0) > MAX_LINES
+      ? h("span", null, say("map.lines", { count: grouped(MAX_LINES) }))
+      : null,
   );
 }
 

@@ -18,6 +18,11 @@ const HOVER_LETTERS = 60; // in a line
 const LABEL_GAP = [0.2, 0.06]; // of the span between two labels, across and down
 const LEAST_HEIGHT = 320; // pixels
 const NARROW = 620; // pixels
+export const MAX_LINES = 1000; // more are a tangle, and slow where no graphics card draws them
+const POINT = 8; // pixels across, of up to so many points; more are smaller
+const LARGE_POINTS = 400;
+const LEAST_POINT = 2;
+const OUTLINED = 5; // pixels across, from which a point has an outline
 const MANY_LABELS = 12;
 const FEW_LABELS = 4;
 
@@ -65,19 +70,20 @@ function figureOf(channel, width, height) {
   const { points, gradient } = channel.frame();
   const at = (/** @type {number} */ place) =>
     /** @type {[number, number]} */ ([points[2 * place], points[2 * place + 1]]);
-  const lines = lineTraces(found, gradient, at);
+  const heaviest = channel.heaviest();
+  const drawn = heaviest.slice(0, MAX_LINES);
   const marked = pair === null ? [] : [segments([pair], found, at, themeColour("ink"), WIDTHS[4] + 2)];
   const everyone = found.sentences.map((_one, place) => place);
   const ends = pair === null ? [] : [found.first[pair], found.second[pair]];
   return {
     data: [
       ...marked,
-      ...lines,
-      middles(found, gradient, at),
+      ...lineTraces(drawn, found, gradient, at),
+      middles(drawn, found, gradient, at),
       dots(hits, found, at, "warn", 17),
       dots(ends, found, at, "ink", 14),
-      dots(everyone, found, at, "side-1", 8),
-      labels(found, at, [...ends, ...hits], channel, width),
+      dots(everyone, found, at, "side-1", pointSize(everyone.length)),
+      labels(found, at, [...ends, ...hits, ...heaviest.map((one) => found.first[one])], width),
     ],
     layout: {
       margin: MARGIN,
@@ -85,7 +91,7 @@ function figureOf(channel, width, height) {
       hovermode: "closest",
       hoverdistance: 12,
       dragmode: "pan",
-      uirevision: `${found.uid}`,
+      uirevision: `${found.uid} ${width}`, // a zoom is of one width: at another it would stretch the map
       ...axes(found.moments, width, height),
     },
   };
@@ -109,7 +115,7 @@ function axes(moments, width, height) {
     return [(low + high) / 2 - half, (low + high) / 2 + half];
   });
   const quiet = { type: "linear", showgrid: false, showline: false, showticklabels: false };
-  return { xaxis: { ...quiet, range: x }, yaxis: { ...quiet, range: y, scaleanchor: "x" } };
+  return { xaxis: { ...quiet, range: x }, yaxis: { ...quiet, range: y } };
 }
 
 /**
@@ -131,26 +137,34 @@ function segments(pairs, { first, second }, at, color, width) {
 }
 
 /**
+ * How large the points of a map are, in pixels: many points have to leave their neighbours in sight.
+ * @param {number} count
+ */
+const pointSize = (count) => Math.max(LEAST_POINT, POINT * Math.min(1, Math.sqrt(LARGE_POINTS / count)));
+
+/**
  * A trace has lines of one width: one for each width and direction.
+ * @param {number[]} pairs
  * @param {import("./state.js").FoundMap} found
  * @param {Float32Array} gradient
  * @param {(place: number) => [number, number]} at
  */
-function lineTraces(found, gradient, at) {
-  const largest = gradient.reduce((most, one) => Math.max(most, Math.abs(one)), 0);
+function lineTraces(pairs, found, gradient, at) {
+  const largest = Math.max(0, ...pairs.map((pair) => Math.abs(gradient[pair])));
   /** @type {Map<string, number[]>} */
   const groups = new Map();
-  gradient.forEach((one, pair) => {
+  for (const pair of pairs) {
+    const one = gradient[pair];
     const share = largest ? Math.abs(one) / largest : 0;
     const width = Math.min(WIDTHS.length - 1, Math.floor(share * WIDTHS.length));
     const key = `${Math.sign(one) || 0} ${width}`;
     const group = groups.get(key);
     if (group) group.push(pair);
     else groups.set(key, [pair]);
-  });
-  return [...groups].map(([key, pairs]) => {
+  }
+  return [...groups].map(([key, group]) => {
     const [sign, width] = key.split(" ").map(Number);
-    return segments(pairs, found, at, colourOf(sign), WIDTHS[width]);
+    return segments(group, found, at, colourOf(sign), WIDTHS[width]);
   });
 }
 
@@ -166,19 +180,19 @@ export function colourOf(sign) {
 
 /**
  * What a hand reaches of a line: its middle.
+ * @param {number[]} pairs
  * @param {import("./state.js").FoundMap} found
  * @param {Float32Array} gradient
  * @param {(place: number) => [number, number]} at
  */
-function middles(found, gradient, at) {
-  const { sentences, first, second } = found;
-  const both = first.map((one, pair) => [at(one), at(second[pair])]);
+function middles(pairs, { sentences, first, second }, gradient, at) {
+  const both = pairs.map((pair) => [at(first[pair]), at(second[pair])]);
   return {
     ...{ type: "scattergl", mode: "markers", meta: "pair", hoverinfo: "text" },
     ...{ x: both.map(([a, b]) => (a[0] + b[0]) / 2), y: both.map(([a, b]) => (a[1] + b[1]) / 2) },
-    customdata: first.map((_one, pair) => pair),
-    hovertext: first.map((one, pair) => {
-      const texts = [sentences[one], sentences[second[pair]]].map(hoverText).join("<br>");
+    customdata: pairs,
+    hovertext: pairs.map((pair) => {
+      const texts = [sentences[first[pair]], sentences[second[pair]]].map(hoverText).join("<br>");
       return `${texts}<br>${say("map.gradient", { value: number(gradient[pair], 3) })}`;
     }),
     marker: { size: 9, opacity: 0 },
@@ -197,25 +211,24 @@ const dots = (places, { sentences }, at, colour, size) => ({
   ...{ x: places.map((one) => at(one)[0]), y: places.map((one) => at(one)[1]) },
   customdata: places,
   hovertext: places.map((one) => hoverText(sentences[one])),
-  marker: { size, color: themeColour(colour), line: { width: 1, color: themeColour("card") } },
+  marker: { size, color: themeColour(colour), line: { width: size < OUTLINED ? 0 : 1, color: themeColour("card") } },
 });
 
 /**
- * The words of some points that do not stand in each other's way, the marked ones first.
+ * The words of some points that do not stand in each other's way, of `wished` the first ones first.
  * @param {import("./state.js").FoundMap} found
  * @param {(place: number) => [number, number]} at
- * @param {number[]} marked
- * @param {MapPage} channel
+ * @param {number[]} wished places of sentences
  * @param {number} width
  */
-function labels({ sentences, moments, first }, at, marked, channel, width) {
+function labels({ sentences, moments }, at, wished, width) {
   const { xaxis, yaxis } = axes(moments, width, width);
   const spans = [xaxis.range[1] - xaxis.range[0], yaxis.range[1] - yaxis.range[0]];
   const most = width < NARROW ? FEW_LABELS : MANY_LABELS;
   const gaps = width < NARROW ? [3 * LABEL_GAP[0], LABEL_GAP[1]] : LABEL_GAP;
   /** @type {number[]} */
   const chosen = [];
-  for (const place of new Set([...marked, ...channel.heaviest().map((pair) => first[pair])])) {
+  for (const place of new Set(wished)) {
     if (chosen.length === most) break;
     const [x, y] = at(place);
     const isFree = chosen.every((one) => {
