@@ -167,6 +167,15 @@ EXAMPLES: dict[str, Example] = {
 }
 
 
+# What opens in place of an example, for a reader of a language.
+IN_LANGUAGE = {
+    "zh": {
+        "graded_english": "graded_chinese_multilingual",
+        "hard_negatives": "graded_chinese_multilingual",
+    }
+}
+
+
 def with_vectors() -> tuple[str, ...]:
     """Return the names of the examples that have vectors, and not only scores."""
     return tuple(name for name, one in EXAMPLES.items() if one.load().vectors is not None)

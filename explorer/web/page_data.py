@@ -187,7 +187,8 @@ class Example:
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """Facts for every page; `counts` names the values that are grouped by thousands, `scenario` is
-    the table of Explore's state, `defaults` its first values; `hosted` is null at home; `version`
+    the table of Explore's state, `defaults` its first values, `examples_in` the examples that open
+    in place of others, by language; `hosted` is null at home; `version`
     is that of LossPrism. `groups` are those of losses, in order; `paired` the axes whose places are
     pairs, `by_pair` those named by a pair. `names` are the other names of losses, each with the
     loss and a convention, "" for ours."""
@@ -203,5 +204,6 @@ class Facts:
     names: list[tuple[str, str, str]]
     related_classes: list[RelatedClass]
     defaults: SentScenario
+    examples_in: dict[str, dict[str, str]]
     scenario: list[Entry]
     limits: Limits

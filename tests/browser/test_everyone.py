@@ -206,6 +206,44 @@ def test_the_keyboard_reaches_every_control_and_shows_where_it_is(page: Page) ->
     assert unseen == []
 
 
+MOST_STOPS = 15
+# What each page is looked at for.
+PICTURES = {
+    "": ".lp-stage canvas",
+    "compare": "main svg[tabindex]",
+    "doctor": ".lp-finding a",
+    "large": "main canvas",
+    "finetune": "#lp-finetune-quick",
+    "learn": "main a",
+    "learn/landscape": "main .lp-plot-box",
+    "learn/temperature": "main canvas",
+    "learn/map": "main .lp-plot-box",
+    "learn/sphere": "main canvas",
+    "learn/claims": "main .lp-plot-box",
+}
+
+
+def test_the_picture_of_every_page_is_few_stops_of_the_keyboard_away(
+    new_page: Callable[..., Page], server: Server, subtests: pytest.Subtests
+) -> None:
+    page = new_page(width=1440, height=900)
+    for path, picture in PICTURES.items():
+        with subtests.test(path=path):
+            page.goto(f"{server.address}/{path}", wait_until="domcontentloaded")
+            page.wait_for_function(COMPLETE[path])
+            page.evaluate("document.activeElement.blur()")
+            reached = f"() => document.activeElement.matches({picture!r})"
+            stops = 0
+            while not page.evaluate(reached):
+                page.keyboard.press("Tab")
+                stops += 1
+                assert stops <= MOST_STOPS
+    # The buttons of the head are one stop; the arrow keys walk along them.
+    page.locator("#lp-language").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#lp-theme")).to_be_focused()
+
+
 def test_tabs_and_tables_work_by_keys(page: Page) -> None:
     page.focus("#lp-source-example")
     for expected in ("table", "file", "random", "example"):

@@ -157,3 +157,23 @@ def test_opens_in_the_language_of_the_browser(
     page = visit(new_page(locale="zh-CN"), server.address)
     assert page.evaluate("document.documentElement.lang").startswith("zh")
     expect(page.locator("#lp-source-table")).to_have_text("表格")
+
+
+def test_a_chinese_page_opens_on_a_chinese_batch_and_a_link_keeps_its_own(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    english = visit(new_page(), server.address)
+    shown = loss_shown(english)
+    english.wait_for_function("location.hash.length > 1")
+    page = visit(new_page(locale="zh-CN"), server.address)
+    assert page.locator("#lp-example").input_value() == "graded_chinese_multilingual"
+    assert loss_shown(page) != shown
+    # Compare opens on it, too; a link to a comparison without a batch means the English one.
+    compared = "window.lossprism?.page('compare')?.store.state.data.example === "
+    page.goto(f"{server.address}/compare")
+    page.wait_for_function(f"{compared}'graded_chinese_multilingual'")
+    page.goto(f"{server.address}/compare#1=cosent&2=info_nce")
+    page.wait_for_function(f"{compared}'graded_english'")
+    visit(page, english.url)
+    assert page.locator("#lp-example").input_value() == "graded_english"
+    assert loss_shown(page) == shown

@@ -1,7 +1,7 @@
 // The head of every page: its name, the other pages, the link, looks and language.
 
 import { confirmed } from "./confirmation.js";
-import { find, h, reword, worded } from "./dom.js";
+import { find, h, reword, walkableLine, worded } from "./dom.js";
 import { isEmbedded, readerAddress } from "./history.js";
 import { pageData } from "./page_data.js";
 import { presenting } from "./presentation_mode.js";
@@ -74,6 +74,8 @@ export default function header(root, channel, server) {
     });
   }
 
+  const tools = [copyButton(channel, linkOf), presenting(channel), themeButton, languageButton];
+  walkableLine(tools);
   root.append(
     skipLink(),
     h(
@@ -85,10 +87,7 @@ export default function header(root, channel, server) {
         h("b", {}, "LossPrism"),
         h("small", {}, pageData.version),
         h("span.lp-fill"),
-        copyButton(channel, linkOf),
-        presenting(channel),
-        themeButton,
-        languageButton,
+        h("div.lp-header-tools", { role: "toolbar" }, tools),
       ),
       h("div.lp-pages", { hidden: top.length < 2 }, links),
     ),

@@ -112,12 +112,16 @@ def read_of(page: Page, name: str, what: str) -> object:
     return page.evaluate(f"{CHANNEL}.trace('{name}').{what}")
 
 
-def made_run(folder: Path, name: str, plan: TrainingPlan, **state: object) -> RunFolder:
+NEW_YEAR = 1_767_225_600  # the time in the name of a made run
+
+
+def made_run(
+    folder: Path, name: str, plan: TrainingPlan, created: int = NEW_YEAR, **state: object
+) -> RunFolder:
     """The folder of a run that has ended, without training one."""
     run = RunFolder(folder / "runs" / f"20260101-000000-{name}")
     run.path.mkdir(parents=True)
-    new_year = 1_767_225_600  # the time in its name
-    about = {"plan": plan.to_json(), "created": new_year, "skipped": 0, "shared": 0}
+    about = {"plan": plan.to_json(), "created": created, "skipped": 0, "shared": 0}
     about["rules"] = {"threshold": 1.0, "label_range": [0.0, 2.0]}
     run.write("config.json", about)
     usual = {"state": "finished", "ticket": 1, "process": 1, "born": 0, "steps": plan.steps}

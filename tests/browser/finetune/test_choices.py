@@ -220,7 +220,7 @@ def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path
     # What is missing, and what cannot be.
     plan(page, kind="bi", loss="cosent")
     wrong = page.locator(".lp-finetune_controls .lp-wrong:visible")
-    encoder = page.locator("details", has=page.locator("#lp-finetune-encoder"))
+    encoder = page.locator("section", has=page.locator("#lp-finetune-encoder"))
     page.select_option("#lp-finetune-encoder", "other")
     expect(encoder.locator(".lp-wrong:visible")).to_contain_text("Name the model to start from")
     page.select_option("#lp-finetune-encoder", "scratch")
@@ -256,7 +256,7 @@ def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path
 def test_data_that_cannot_be_used_is_named(finetune: Page) -> None:
     page = finetune
     page.click("#lp-finetune-source-file")
-    data = page.locator("details", has=page.locator("#lp-finetune-source-file"))
+    data = page.locator("section", has=page.locator("#lp-finetune-source-file"))
     wrong = data.locator(".lp-wrong:visible")
     expect(wrong).to_have_text("Choose a file with pairs and scores first.")
     rows = "sentence1,sentence2,score\nA,B,1\nC,D,0\n"

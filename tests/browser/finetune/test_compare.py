@@ -263,7 +263,7 @@ def test_a_repetition_joins_the_table_of_the_source(finetune: Page, folder: Path
             names.append(run.name)
     page = led(finetune, ",".join(names))
     page.locator("summary", has_text="CoSENT experiment").click()
-    here = page.locator(".lp-finetune_runs details tr.lp-lit")
+    here = page.locator(".lp-printed tr.lp-lit")
     expect(here).to_have_count(6)  # two losses and their difference, by Spearman and by accuracy
     expect(here.nth(0)).to_contain_text("all-MiniLM-L6-v2 + CE")
     expect(here.nth(0)).to_contain_text("81.00 ± 1.41 here, on the data of this run (2 seeds)")
@@ -274,5 +274,5 @@ def test_a_repetition_joins_the_table_of_the_source(finetune: Page, folder: Path
     numbers = difference.fullmatch(told.strip()).groups()
     assert all(re.fullmatch(r"[+−]\d+\.\d\d", number) for number in numbers)
     # Of the source's models, too, what lies between the losses: by average 67.10 and 66.77.
-    between = page.locator(".lp-finetune_runs details tr", has_text="CoSENT − CE").first
+    between = page.locator(".lp-printed tr", has_text="CoSENT − CE").first
     expect(between).to_contain_text("+0.33")

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.finetune.steering import CHANNEL, TINY, UNFOLD, led, plan, settled, visitor
+from lossprism.explorer.lab.training.plan import TrainingPlan
+from tests.browser.finetune.steering import (
+    CHANNEL,
+    TINY,
+    UNFOLD,
+    led,
+    made_run,
+    plan,
+    settled,
+    visitor,
+)
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
 from tests.tiny import save_bert
@@ -21,17 +31,35 @@ MOST_STOPS = 15  # of the tab key, to the first chart
 
 
 def test_the_first_screen_holds_few_words_and_controls(browser: Browser, tmp_path: Path) -> None:
-    """On a server without runs, as on the first visit."""
+    """On a server without runs, as on the first visit, and with runs: the newest is a line."""
     with (
         Server(tmp_path, "--runs", str(tmp_path / "runs")) as server,
         visitor(browser, server) as page,
     ):
-        for _ in ("en", "zh"):
-            expect(page.locator(".lp-sample tbody tr")).to_have_count(3)
-            words, controls = words_and_controls(page)
-            assert 0 < words <= MOST_WORDS
-            assert 0 < controls <= MOST_CONTROLS
-            page.click("#lp-language")
+        first_screen_is_short(page)
+        expect(page.locator("#lp-finetune-newest")).to_have_count(0)
+        names = [
+            made_run(tmp_path, f"made-{age}", TrainingPlan(loss=loss, steps=4), created=age).name
+            for age, loss in enumerate(("cosent", "triplet", "info_nce"))
+        ]
+        page.reload()
+        expect(page.locator(".lp-all-runs summary")).to_have_text("All runs (3)")
+        first_screen_is_short(page)
+        page.click("#lp-finetune-newest")
+        page.wait_for_function(f"{CHANNEL}.shown[0] === '{names[-1]}'")
+        expect(page.locator("#lp-finetune-newest")).to_have_count(0)
+        page.click(".lp-all-runs summary")
+        page.locator(".lp-all-runs tr.lp-pickable").last.click()
+        page.wait_for_function(f"{CHANNEL}.shown[0] === '{names[0]}'")
+
+
+def first_screen_is_short(page: Page) -> None:
+    for _ in ("en", "zh"):
+        expect(page.locator(".lp-sample tbody tr")).to_have_count(3)
+        words, controls = words_and_controls(page)
+        assert 0 < words <= MOST_WORDS
+        assert 0 < controls <= MOST_CONTROLS
+        page.click("#lp-language")
 
 
 def test_on_a_phone_the_controls_stand_in_a_drawer(finetune: Page) -> None:

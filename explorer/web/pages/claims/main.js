@@ -94,7 +94,6 @@ function OneClaim({ channel }) {
             change: (/** @type {number} */ value) => channel.set({ scale: value }),
           })
         : null,
-      row?.here ? h(BatchLine, { channel, row }) : null,
     ),
     h("div", null, row ? h(BatchOrOwn, { channel, row }) : null, h(Training, { channel })),
   );
@@ -112,6 +111,7 @@ function BatchOrOwn({ channel, row }) {
     "div",
     null,
     h(ExecutedClaim, { channel, name, found: row.here, title: say("claims.here") }),
+    h(BatchLine, { channel, row }),
     h(
       Fold,
       { title: say("claims.own") },

@@ -88,6 +88,7 @@ def shared_data(first: Scenario) -> dict[str, Any]:
             for one in RELATED_CLASSES
         ],
         "defaults": first.sent(),
+        "examples_in": textbook.IN_LANGUAGE,
         "scenario": scenario_table(),
         "limits": Limits(
             pairs=EXPLORED_PAIRS,

@@ -5,6 +5,7 @@ import { carry } from "../../kit/compared_losses.js";
 import { formulaOf } from "../../kit/convention_formula.js";
 import { History } from "../../kit/history.js";
 import { learn } from "../../kit/loss_sums.js";
+import { inLanguage } from "../../kit/opening_example.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
@@ -29,11 +30,17 @@ import { say } from "../../kit/words.js";
 
 const STILL_MS = 400;
 
+/** @returns {Scenario} */
+function openingScenario() {
+  const { data, ...rest } = pageData.defaults;
+  return { ...rest, data: { ...data, example: inLanguage(data.example) } };
+}
+
 export class Scene extends BatchPage {
   constructor() {
     super(["scenario", "skipped", "batch", "picture", "problem"]);
     this.store = new Store(pageData.scenario);
-    this.store.update(pageData.defaults);
+    this.store.update(openingScenario());
     /** @type {import("../../wire").SceneBatch | null} */
     this.batch = null;
     /** @type {import("../../wire").Picture | null} */
@@ -131,7 +138,7 @@ export class Scene extends BatchPage {
    * @param {() => boolean} isCurrent
    */
   async open(link, kept, isCurrent) {
-    const usual = this.requests.newest ? pageData.defaults : null;
+    const usual = this.requests.newest ? openingScenario() : null;
     const scenario = link ? await this.read(wholeLink(link)) : (kept ?? usual);
     if (!scenario || !isCurrent()) return false;
     if (link && kept) Object.assign(scenario.data, kept.data);

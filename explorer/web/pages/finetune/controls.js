@@ -1,6 +1,6 @@
 // The sidebar of the Fine-tune page: the plan of a run. Each control changes the plan and nothing else; what the
 // server finds in it comes back as "checked".
-import { Fold } from "../../kit/components.js";
+import { Fold, Section } from "../../kit/components.js";
 import { find } from "../../kit/dom.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
@@ -19,9 +19,9 @@ function Controls({ channel, trial }) {
   /** @type {(title: string, ...children: import("preact").ComponentChildren[]) => import("preact").VNode} */
   const part = (title, ...children) => h("section", null, h("h3", null, say(title)), children);
   return group(
-    h(Fold, { title: say("ui.data"), kind: "lp-fold", open: true }, h(DataFields, { channel })),
-    h(Fold, { title: say("ui.encoder"), kind: "lp-fold", open: true }, h(EncoderFields, { channel })),
-    h(Fold, { title: say("ui.loss"), kind: "lp-fold", open: true }, h(LossFields, { channel })),
+    h(Section, { title: say("ui.data") }, h(DataFields, { channel })),
+    h(Section, { title: say("ui.encoder") }, h(EncoderFields, { channel })),
+    h(Section, { title: say("ui.loss") }, h(LossFields, { channel })),
     h(
       Fold,
       { title: say("finetune.more_settings"), kind: "lp-fold" },
@@ -49,7 +49,6 @@ export default function controls(root, channel, server) {
   // A reader who has pairs is led to where they are taken.
   channel.on("own", () => {
     channel.publish("open_controls");
-    root.querySelector("details")?.setAttribute("open", "");
     channel.setPlan({ data: { source: "file" } });
     setTimeout(() => {
       const drop = find(root, ".lp-drop");

@@ -1,9 +1,9 @@
-// All runs of the folder, as a table from which one or several are chosen.
-import { Section } from "../../kit/components.js";
+// The runs of the folder: the newest as a line, and all of them, folded, as a table from which one or several are chosen.
+import { Fold, Section } from "../../kit/components.js";
 import { fixed } from "../../kit/number_format.js";
 import { h } from "../../kit/preact_view.js";
 import { language, say, titleOf } from "../../kit/words.js";
-import { Note } from "./fields.js";
+import { Button, Note } from "./fields.js";
 import { encoderNamed, leadingOf, lossOf, PLACES, queued, settingsOf } from "./plan_names.js";
 import { table } from "./sortable_table.js";
 
@@ -30,6 +30,16 @@ function linesOf(plan) {
  */
 const shownAs = ({ summary }, value) =>
   summary && !Number.isNaN(value) ? [fixed(value, PLACES), say(`finetune.${leadingOf(summary.after)}`)] : "—";
+/** @param {RunStatus} run */
+const stateOf = (run) => (run.queue_position ? queued(run) : say(`finetune.state.${run.state}`));
+/** @param {RunStatus} run */
+const startedAt = ({ created }) =>
+  new Date(1000 * created).toLocaleString(language(), {
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+  });
 
 /**
  * @param {import("./state.js").FinetunePage} channel
@@ -57,7 +67,7 @@ const columnsOf = (channel) => [
   },
   {
     key: "finetune.column.state",
-    cell: (run) => (run.queue_position ? queued(run) : say(`finetune.state.${run.state}`)),
+    cell: stateOf,
     by: (run) => run.state,
   },
   { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
@@ -70,13 +80,7 @@ const columnsOf = (channel) => [
   { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
   {
     key: "finetune.column.started",
-    cell: (run) =>
-      new Date(1000 * run.created).toLocaleString(language(), {
-        month: "short",
-        day: "numeric",
-        hour: "2-digit",
-        minute: "2-digit",
-      }),
+    cell: startedAt,
     by: (run) => run.created,
   },
 ];
@@ -84,20 +88,35 @@ const columnsOf = (channel) => [
 /** @param {{ channel: import("./state.js").FinetunePage }} properties */
 export function RunsTable({ channel }) {
   channel.observe("runs", "shown");
-  if (!channel.runs.length) return null;
+  const { runs, shown } = channel;
+  if (!runs.length) return null;
   return h(
     Section,
     { title: say("finetune.runs") },
-    h(Note, { text: say("finetune.runs_about") }),
-    table({
-      options: { key: "finetune.runs", most: 8, picks: true, columns: columnsOf(channel) },
-      rows: channel.runs,
-      lit: (run) => run?.id === channel.shown[0],
-      look: { "--lp-least": "700px" }, // a telephone moves what it would squeeze with the finger
-      emit: (...event) => {
-        if (event[0] === "pick") channel.show([event[1].id]);
-        else if (event[0] === "tick") channel.toggle(event[1].id);
-      },
-    }),
+    shown.includes(runs[0].id) ? null : h(Newest, { channel, run: runs[0] }),
+    h(
+      Fold,
+      { title: say("finetune.all_runs", { count: runs.length }), kind: "lp-fold lp-all-runs" },
+      h(Note, { text: say("finetune.runs_about") }),
+      table({
+        options: { key: "finetune.runs", most: 8, picks: true, columns: columnsOf(channel) },
+        rows: runs,
+        lit: (run) => run?.id === shown[0],
+        look: { "--lp-least": "700px" }, // a telephone moves what it would squeeze with the finger
+        emit: (...event) => {
+          if (event[0] === "pick") channel.show([event[1].id]);
+          else if (event[0] === "tick") channel.toggle(event[1].id);
+        },
+      }),
+    ),
   );
 }
+
+/** @param {{ channel: import("./state.js").FinetunePage, run: RunStatus }} properties */
+const Newest = ({ channel, run }) =>
+  h(
+    "div.lp-row.lp-wrap",
+    null,
+    h(Button, { id: "lp-finetune-newest", name: say("finetune.open_newest"), act: () => channel.show([run.id]) }),
+    h("span.lp-note", null, [lossOf(run.plan), stateOf(run), startedAt(run)].join(" · ")),
+  );
