@@ -62,6 +62,28 @@
       return rate;
     },
 
+    // Pictures a second while a pointer drags the slider, once its range is here; milliseconds until that, and from
+    // letting go to the exact picture.
+    async scrub(duration) {
+      slide(400);
+      await still();
+      const press = (kind) => track().dispatchEvent(new PointerEvent(kind, { bubbles: true }));
+      const asked = performance.now();
+      press("pointerdown");
+      while (!scene.leverRange.covers("scale")) await wait(5);
+      const fetched = performance.now() - asked;
+      const [started, before] = [performance.now(), scene.drawn];
+      for (let i = 0; performance.now() - started < duration; i += 1) {
+        slide(300 + (i % 400));
+        await frame();
+      }
+      const rate = (1000 * (scene.drawn - before)) / (performance.now() - started);
+      const [released, drawn] = [performance.now(), scene.drawn];
+      press("pointerup");
+      await later(drawn);
+      return { rate, fetched, exact: performance.now() - released };
+    },
+
     // Milliseconds of one mouse move over the matrix: bands, card with formula, bars, tables.
     async hover(count) {
       const canvas = document.querySelector("#main-matrix .lp-stage canvas");

@@ -238,14 +238,7 @@ def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> dat
     step = steps[place]
     grid = layout.grid(step)
     rows, columns = (min(length, SHOWN_ROWS) for length in grid.shape)
-
-    def laid_out(tensor: Tensor) -> Tensor:
-        return layout.arranged(grid, tensor.reshape(grid.shape))[:rows, :columns]
-
-    mask = e.trace.mask_of(step)
-    weights = e.weights.shares if e.weights is not None else None
-    if weights is not None and weights.shape != step.value.shape:
-        weights = None
+    facets = _facets(e, layout, step)
     symbol = e.spec.symbols.get(step.name, Symbol(""))
     live = live_formula(symbol.live, e.parameters)
     return data.Shown(
@@ -261,13 +254,51 @@ def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> dat
         all_columns=grid.shape[1],
         row_axis=_axis(layout, grid.rows, grid.shape[0], rows),
         column_axis=_axis(layout, grid.columns, grid.shape[1], columns),
-        value=packed(laid_out(step.value)),
-        gradient=None if step.gradient is None else packed(laid_out(step.gradient)),
+        value=packed(facets["value"]),
+        gradient=packed(facets["gradient"]) if "gradient" in facets else None,
         beside=e.trace.beside and step.name == e.spec.terms,
-        weight=None if weights is None else packed(laid_out(weights)),
-        mask=None if mask is None else packed(laid_out(mask), torch.uint8),
+        weight=packed(facets["weight"]) if "weight" in facets else None,
+        mask=packed(facets["mask"], torch.uint8) if "mask" in facets else None,
         hatched=e.trace.mask_of(step, earlier=True) is not None,
         numbers=_numbers(e, layout, steps, place, live),
+    )
+
+
+def _facets(e: Exploration, layout: Layout, step: Step) -> dict[str, Tensor]:
+    """Return the facets of a step by their names, as laid out."""
+    shares = e.weights.shares if e.weights is not None else None
+    found = {
+        "value": step.value,
+        "gradient": step.gradient,
+        "weight": None if shares is None or shares.shape != step.value.shape else shares,
+        "mask": e.trace.mask_of(step),
+    }
+    grid = layout.grid(step)
+    rows, columns = (min(length, SHOWN_ROWS) for length in grid.shape)
+    return {
+        name: layout.arranged(grid, one.reshape(grid.shape))[:rows, :columns]
+        for name, one in found.items()
+        if one is not None
+    }
+
+
+def stop_of(e: Exploration, remarks: Sequence[Remark], value: float) -> data.LeverStop:
+    """Return what is drawn of an exploration while its lever, now at `value`, moves."""
+    steps = e.trace.tensors
+    step = steps[_chosen_step(e, steps, e.scenario.view.step)]
+    facets = _facets(e, Layout(e), step)
+    facet = e.scenario.view.facet if e.scenario.view.facet in facets else "value"
+    drawn = facets[facet]
+    is_hatched = e.trace.mask_of(step, earlier=True) is not None
+    signed = facet == "gradient" or (facet == "value" and is_signed(e, step))
+    if facet == "weight":
+        drawn = drawn.sign() * drawn.abs() ** (1 / 3)
+    return data.LeverStop(
+        value=value,
+        figures=_figures(e),
+        remarks=list(remarks),
+        cells=thumbnails([(drawn, signed)], SHOWN_ROWS)[0],
+        mask=packed(facets["mask"], torch.uint8) if is_hatched else None,
     )
 
 

@@ -16,8 +16,8 @@ from lossprism.explorer.core.pair_marks import (
 from lossprism.explorer.core.remarks import remarks, speaks_another_language, suggested_scale
 from lossprism.explorer.core.resolved_scenario import Resolved
 from lossprism.explorer.core.scenario_models import has_words
-from lossprism.explorer.export.exploration_arrays import describe_batch, picture
-from lossprism.explorer.export.picture_types import BatchData, Picture
+from lossprism.explorer.export.exploration_arrays import describe_batch, picture, stop_of
+from lossprism.explorer.export.picture_types import BatchData, LeverStop, Picture
 from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.response_types import Sparse
@@ -79,12 +79,27 @@ def _described(found: Exploration, key: str) -> SceneBatch:
 def explored_scenario(
     resolved: Resolved, key: str = "", name: str = "", batch: Batch | None = None
 ) -> Explored | None:
-    """Return `explored` of a scenario. A random batch is drawn here; any other is sent once, and
-    then has a `name`: None if there is none of that name."""
+    """Return `explored` of a scenario; None if its batch is not cached (`_batch_of`)."""
+    found = _batch_of(resolved, name, batch)
+    return None if found is None else explored(resolved, found, key)
+
+
+def stop_of_scenario(
+    resolved: Resolved, parameter: str, name: str = "", batch: Batch | None = None
+) -> LeverStop | None:
+    """Return the scenario's stop on the lever of this parameter; None if its batch is not cached
+    (`_batch_of`)."""
+    seen = _batch_of(resolved, name, batch)
+    if seen is None:
+        return None
+    found = explore(resolved, seen)
+    return stop_of(found, remarks(found), resolved.parameters[parameter])
+
+
+def _batch_of(resolved: Resolved, name: str, batch: Batch | None) -> Batch | None:
+    """Return the scenario's batch. A random one is drawn here; any other is sent once, and then has
+    a `name`: None if there is none of that name."""
     if batch is not None:
         _batches.put(name, batch)
-    elif name:
-        batch = _batches.get(name)
-    else:
-        batch = resolved.batch
-    return None if batch is None else explored(resolved, batch, key)
+        return batch
+    return _batches.get(name) if name else resolved.batch

@@ -243,6 +243,18 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class LeverStop:
+    """A loss at one `value` of the lever: `cells` is the facet in view of the chosen step, weights
+    as their cube roots, by which they are coloured."""
+
+    value: float
+    figures: Figures
+    remarks: list[Remark]
+    cells: Thumbnail
+    mask: Bytes | None
+
+
+@dataclass(frozen=True)
 class BatchData:
     """Data that do not change while a slider moves; without labels of its own (`labelled`) every
     pair is a positive; those of natural language `inference` are kinds."""

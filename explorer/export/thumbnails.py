@@ -17,9 +17,9 @@ STACKED = 256 * 256  # cells of a matrix that is drawn together with others
 MASKED, NOT_A_NUMBER = 255, 254
 
 
-def thumbnails(matrices: Sequence[tuple[Tensor, bool]]) -> list[Thumbnail]:
-    """Return each matrix, signed or not, as at most 56×56 bytes: 0..253 from `low` to `high`, 254
-    NaN, 255 masked. Small ones of one shape are drawn in one go."""
+def thumbnails(matrices: Sequence[tuple[Tensor, bool]], most: int = THUMBNAIL) -> list[Thumbnail]:
+    """Return each matrix, signed or not, as at most `most` × `most` bytes: 0..253 from `low` to
+    `high`, 254 NaN, 255 masked. Small ones of one shape are drawn in one go."""
     alike: dict[object, list[int]] = {}
     for place, (matrix, _) in enumerate(matrices):
         small = matrix.numel() <= STACKED
@@ -28,7 +28,7 @@ def thumbnails(matrices: Sequence[tuple[Tensor, bool]]) -> list[Thumbnail]:
     for places in alike.values():
         stack = torch.stack([matrices[place][0].float() for place in places])
         for place, (shades, low, high) in zip(
-            places, _shaded(stack, [matrices[place][1] for place in places]), strict=True
+            places, _shaded(stack, [matrices[place][1] for place in places], most), strict=True
         ):
             drawn[place] = Thumbnail(
                 rows=shades.shape[0],
@@ -42,11 +42,11 @@ def thumbnails(matrices: Sequence[tuple[Tensor, bool]]) -> list[Thumbnail]:
     return [drawn[place] for place in range(len(matrices))]
 
 
-def _shaded(stack: Tensor, signed: list[bool]) -> list[tuple[Tensor, float, float]]:
+def _shaded(stack: Tensor, signed: list[bool], most: int) -> list[tuple[Tensor, float, float]]:
     """Return the bytes of each of the matrices [M, R, C], and the values of its darkest and
     lightest."""
     rows, columns = stack.shape[1:]
-    size = min(rows, THUMBNAIL), min(columns, THUMBNAIL)
+    size = min(rows, most), min(columns, most)
     lows, highs = stack.amin((1, 2)).tolist(), stack.amax((1, 2)).tolist()
     # NaN, which is the least and the largest of all that it stands among, and +∞ are no numbers.
     broken = any(math.isnan(high) or high == math.inf for high in highs)

@@ -25,6 +25,10 @@ WRITTEN_PAIRS, WRITTEN_NUMBERS = 32, 256
 # A sweep of more pairs than these is drawn through fewer points.
 SWEPT_PAIRS = 128
 SWEPT_CELLS = 2**20  # at all values together; beyond, it takes its turn on a hosted page
+# The range of a lever has at most so many stops, fewer where the matrices of all have more cells,
+# and is of no use with fewer than the least.
+STOPS, MIN_STOPS = 101, 24
+RANGE_CELLS = 2**21
 # A step of more rows or columns than these is shown, and taken away, up to here.
 SHOWN_ROWS = 1024
 

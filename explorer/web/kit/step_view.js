@@ -15,9 +15,11 @@ import { say } from "./words.js";
 /** @typedef {import("../wire").View} View */
 
 /**
- * `landmarks` has the formulas of "collapse" and "floor" by their names.
+ * `landmarks` has the formulas of "collapse" and "floor" by their names; `moving` has the facet in view while a slider
+ * moves, in place of the picture's own.
  * @typedef {{ picture: import("../wire").Looked, batch: import("./cell_card.js").Batch | null,
- *   numberOf: import("./cell_card.js").Numbering, landmarks: { collapse?: string, floor?: string } }} PictureData
+ *   numberOf: import("./cell_card.js").Numbering, landmarks: { collapse?: string, floor?: string },
+ *   moving?: Partial<DrawnStep["arrays"]> | null }} PictureData
  */
 
 /**
@@ -137,6 +139,11 @@ class PictureView {
   /** @param {PictureData} data */
   #take(data) {
     const { shown } = data.picture;
+    if (data.moving && this.step) {
+      const moved = { ...this.step, arrays: { ...this.step.arrays, ...data.moving } };
+      this.cells.update({ data: matrixData(moved), state: this.#marked(moved) });
+      return;
+    }
     const arrays = {
       value: floats(shown.value),
       gradient: floats(shown.gradient),

@@ -56,6 +56,7 @@ from lossprism.explorer.web.pages.doctor import requests as doctor_requests
 from lossprism.explorer.web.pages.doctor import run_requests as doctor_run
 from lossprism.explorer.web.pages.explore import file_reading, request_scenario
 from lossprism.explorer.web.pages.explore import requests as exploring
+from lossprism.explorer.web.pages.explore.lever_range import LeverRange
 from lossprism.explorer.web.pages.explore.loss_facts import NamedLoss
 from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
 from lossprism.explorer.web.pages.finetune import plan_check as finetune_check
@@ -229,6 +230,10 @@ def test_explore(pages, tmp_path, monkeypatch):
     for loss in ("cosent", "info_nce", "pairwise_hinge"):  # with a range advised, and without
         swept = {"scenario": {"loss": loss, "data": FEW}, "parameter": ""}
         server.ask("sweep", swept, exploring.Swept)
+    for view in ({}, {"facet": "weight"}, {"facet": "mask"}):
+        moved = {"scenario": {"data": FEW, "view": view}, "parameter": "scale"}
+        server.ask("lever_range", moved, LeverRange)
+    server.ask("lever_range", {**named, "parameter": "scale"}, request_scenario.SendRows)
     opinion = {"scenario": {"data": FEW}, "model": "all-MiniLM-L6-v2"}
     server.ask("second_opinion", opinion, exploring.Opinion)
     monkeypatch.setattr(exploring, "start_all", lambda _runs, plans: [plans[0].loss])

@@ -67,5 +67,6 @@ export default function controls(root, channel, server) {
   show(root, Controls, { channel, server, reading: new FileReading(channel, server) });
   channel.remedies.push(...remediesOf(channel));
   channel.on("rules", () => reveal("lp-threshold"));
+  channel.leverRange.listen();
   channel.connect(server);
 }

@@ -2,6 +2,7 @@
 import { find, h } from "../../kit/dom.js";
 import { focusParameter } from "../../kit/sidebar_fields.js";
 import { pictureView } from "../../kit/step_view.js";
+import { facetsAt } from "./lever_range.js";
 
 // Heading and lever stay on the screen with the cells.
 const around = (/** @type {boolean} */ isPresenting) => (isPresenting ? 392 : 400);
@@ -27,13 +28,17 @@ export default function matrix(root, channel) {
 
   const now = () => ({ view: channel.scenario.view, pointed: channel.pointed, drawn: channel.drawn });
 
-  channel.on("picture", () => {
-    const { picture, batch, form } = channel;
+  function draw() {
+    const { picture, batch, form, stop } = channel;
     if (!picture) return;
     /** @param {number} pair */
     const numberOf = (pair) => channel.numberOf(pair);
-    view.update({ data: { picture, batch, numberOf, landmarks: form }, state: now() });
-  });
+    const moving = stop && facetsAt(stop, picture.shown, channel.scenario.view.facet);
+    view.update({ data: { picture, batch, numberOf, landmarks: form, moving }, state: now() });
+  }
+
+  channel.on("picture", draw);
+  channel.on("stop", draw);
   channel.on("pointed", () => view.update({ state: now() }));
   channel.on("theme", view.redraw);
   channel.on("language", view.reword);

@@ -38,13 +38,13 @@ export default function figures(root, channel, server) {
   reword(below);
 
   function draw() {
-    const { picture } = channel;
+    const picture = channel.stop ?? channel.picture;
     if (!picture) return;
     setText(loss.value, show(picture.figures.loss, 6));
     marks.replaceChildren(...landmarkScale(picture.figures));
     const sentences = picture.remarks.map(({ key, values }) => say(`remark.${key}`, values));
     setText(verdict, sentences[0] ?? plainVerdict(picture.figures));
-    metrics.draw(sentences.slice(1));
+    if (!channel.stop) metrics.draw(sentences.slice(1));
   }
 
   channel.on("scenario", head.draw);
@@ -52,6 +52,7 @@ export default function figures(root, channel, server) {
     head.draw();
     draw();
   });
+  channel.on("stop", draw);
   channel.on("language", () => {
     head.draw();
     draw();

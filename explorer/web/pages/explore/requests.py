@@ -36,9 +36,8 @@ from lossprism.explorer.lab.sweep import POINTS, sweep
 from lossprism.explorer.lab.training.parameter_trials import LEAST_RUNS, Offer, offer_of, trials
 from lossprism.explorer.lab.training.run_comparison import Started, start_all
 from lossprism.explorer.lab.training.runs import default_runs
-from lossprism.explorer.runtime import jobs, worker_process
+from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.downloads import Text
-from lossprism.explorer.runtime.fair_queue import is_light
 from lossprism.explorer.runtime.limits import SWEPT_CELLS, SWEPT_PAIRS
 from lossprism.explorer.runtime.number_format import Real, json_numbers
 from lossprism.explorer.runtime.problem import Problem
@@ -47,7 +46,9 @@ from lossprism.explorer.runtime.validation import misfit, one_of
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.web.middleware.host_and_origin import names_this_computer
 from lossprism.explorer.web.page_requests import JOBS, served
+from lossprism.explorer.web.pages.explore.exploration_work import work_in_turn
 from lossprism.explorer.web.pages.explore.file_reading import read_file, spread, whole_file
+from lossprism.explorer.web.pages.explore.lever_range import lever_range
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
 from lossprism.explorer.web.pages.explore.request_scenario import (
     OpenedScene,
@@ -142,16 +143,7 @@ def _explore(request: Json) -> Explored | Unexplored | SendRows:
 def _explored(scenario: Scenario, name: str, is_new: bool) -> Explored:
     """The picture of a scene, and the facts of its batch if that `is_new`; made by a worker
     where there are any."""
-    resolved, key = resolve(scenario), name if is_new else ""
-    data = scenario.data
-    batch = None if data.source == "random" else resolved.batch
-    seconds = seconds_for(data.random.pairs if batch is None else len(batch))
-    worker = worker_process.LIGHT if is_light(seconds) else worker_process.MIDDLING
-    with jobs.in_order(seconds):
-        found = worker.call(explored_scenario, resolved, key, "" if batch is None else name)
-        found = found or worker.call(explored_scenario, resolved, key, name, batch)
-    assert found is not None  # of a batch that was sent
-    return found
+    return work_in_turn(explored_scenario, resolve(scenario), name, name if is_new else "")
 
 
 def _own(name: str) -> Own:
@@ -308,6 +300,7 @@ SERVED = [
     served("own_write", _own_write),
     served("statistics", _statistics),
     served("spread", spread),
+    served("lever_range", lever_range),
     served("sweep", _sweep),
     served("trials", _trials, keeps=True),
     served("second_opinion", _second_opinion),

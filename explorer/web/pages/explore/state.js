@@ -16,6 +16,7 @@ import { numbered } from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { store as keep } from "../../kit/storage.js";
 import { say } from "../../kit/words.js";
+import { LeverRange } from "./lever_range.js";
 
 /** @typedef {import("../../wire").ExploreServer} ExploreServer */
 /** @typedef {import("../../wire").Scenario} Scenario */
@@ -38,7 +39,7 @@ function openingScenario() {
 
 export class Scene extends BatchPage {
   constructor() {
-    super(["scenario", "skipped", "batch", "picture", "problem"]);
+    super(["scenario", "skipped", "batch", "picture", "stop", "problem"]);
     this.store = new Store(pageData.scenario);
     this.store.update(openingScenario());
     /** @type {import("../../wire").SceneBatch | null} */
@@ -60,6 +61,9 @@ export class Scene extends BatchPage {
       changed: () => this.tellBusy(this.requests),
     });
     this.sent = new SentRows();
+    this.leverRange = new LeverRange(this);
+    /** @type {import("../../wire").LeverStop | null} */
+    this.stop = null; // what is drawn in place of the picture while a slider moves
     /** @type {History | null} */
     this.history = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -267,7 +271,29 @@ export class Scene extends BatchPage {
    * @param {import("../../wire").Setting} value
    */
   setParameter(name, value) {
-    this.set({ parameters: { ...this.scenario.parameters, [name]: value } }, { announce: false });
+    const stop = this.leverRange.stopAt(name, value);
+    if (stop) this.#showStop(name, stop);
+    else this.set({ parameters: { ...this.scenario.parameters, [name]: value } }, { announce: false });
+  }
+
+  /**
+   * Draw a stop of a slider. Numbers of the picture that it has not are hidden until the exact answer comes.
+   * @param {string} name
+   * @param {import("../../wire").LeverStop} stop
+   */
+  #showStop(name, stop) {
+    this.requests.drop();
+    this.store.update({ parameters: { ...this.scenario.parameters, [name]: stop.value } });
+    this.#setStop(stop);
+    this.publish("scenario");
+    this.publish("stop");
+    this.drawn += 1;
+  }
+
+  /** @param {import("../../wire").LeverStop | null} stop */
+  #setStop(stop) {
+    this.stop = stop;
+    document.body.classList.toggle("lp-at-stop", stop !== null);
   }
 
   /**
@@ -313,9 +339,11 @@ export class Scene extends BatchPage {
   async question() {
     const { server, scenario } = this;
     const known = this.problem ? "" : (this.batch?.key ?? "");
+    const began = performance.now();
     /** @type {Explored | null | undefined} */
     const answer =
       server && (await this.sent.asked({ scenario, known }, (asked) => this.work(server, "explore", asked)));
+    if (answer?.picture) this.leverRange.measure(performance.now() - began - answer.picture.figures.milliseconds);
     return answer ?? { error: GONE };
   }
 
@@ -352,6 +380,7 @@ export class Scene extends BatchPage {
       this.publish("batch");
     }
     this.picture = answer.picture ?? null;
+    this.#setStop(null);
     this.publish("picture");
     this.drawn += 1;
   }

@@ -1,0 +1,48 @@
+"""The whole range of a lever in one answer, for a page that waits long for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lossprism.explorer.core.parameter_values import chosen_numeric, spread
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.export.explored_scenario import stop_of_scenario
+from lossprism.explorer.export.picture_types import LeverStop
+from lossprism.explorer.runtime.limits import MIN_STOPS, RANGE_CELLS, STOPS
+from lossprism.explorer.runtime.response_types import Json
+from lossprism.explorer.web.pages.explore.exploration_work import work_in_turn
+from lossprism.explorer.web.pages.explore.request_scenario import SendRows, batch_key, scene_in
+from lossprism.losses import Parameter
+
+
+@dataclass(frozen=True)
+class LeverRange:
+    """The stops of a lever, by value; none if the matrix is too large to send so often."""
+
+    stops: list[LeverStop]
+
+
+def lever_range(request: Json) -> LeverRange | SendRows:
+    """{scenario, parameter, rows?: name of its rows} → what is drawn while the lever moves, at
+    several values over its range. Each takes its turn and its time as a question of its own."""
+    scenario = scene_in(request)
+    if scenario is None:
+        return SendRows()
+    resolved, name = resolve(scenario), batch_key(scenario.data, scenario.rules)
+    parameter = chosen_numeric(resolved.spec, str(request.get("parameter", "")))
+
+    def stop(value: float) -> LeverStop:
+        at = resolved.at(**{parameter.name: value})
+        return work_in_turn(stop_of_scenario, at, name, parameter.name)
+
+    least = stop(parameter.minimum)
+    points = min(STOPS, RANGE_CELLS // max(1, least.cells.rows * least.cells.columns))
+    if points < MIN_STOPS:
+        return LeverRange([])
+    values = {_as_written(value, parameter) for value in spread(parameter, points)}
+    return LeverRange([least, *(stop(value) for value in sorted(values - {least.value}))])
+
+
+def _as_written(value: float, parameter: Parameter) -> float:
+    """Return the value as its slider writes it: a whole number, or one of three digits."""
+    return round(value) if parameter.whole else float(f"{value:.3g}")
