@@ -64,7 +64,7 @@ def overview_seconds(rows: int, loss: str) -> float:
         batch = in_order(plan.labels, plan.cosines, names, names)
         with mock.patch.object(session, "must_fit"):  # which refuses more than the page takes
             opened = open_batch(batch, loss, checked(loss, {}), lambda done, total: None)
-        opened.blocks(Window(0, rows, 0, rows))
+        opened.matrix.blocks(Window(0, rows, 0, rows))
         times.append(time.process_time() - began)
     return statistics.median(times)
 

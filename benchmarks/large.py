@@ -110,9 +110,9 @@ def overview(count: int, labels: str, loss: str) -> list[Row]:
     peak = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
     ready, whole = opened(), Window(0, count, 0, count)
-    ready.blocks(whole)
+    ready.matrix.blocks(whole)
     nearer = Window(0, 9 * count // 10, count // 10, count)
-    step = seconds(lambda: ready.blocks(nearer))
+    step = seconds(lambda: ready.matrix.blocks(nearer))
     started = time.perf_counter()
     _ = ready.heaviest
     heavy = time.perf_counter() - started

@@ -38,7 +38,7 @@ def legend_of(
     """Return the texts above and below a figure; `origin` names the source of the pairs."""
     spec = LOSSES[loss]
     parts = [say(language, "figure_text.loss", loss=display_number(session.loss, 6))]
-    kind = LOOKS_FOR.get(session.axes[0])
+    kind = LOOKS_FOR.get(session.matrix.axes[0])
     wrong, compared = session.violated
     if kind:
         values = {"part": session.nearest, "all": session.shape[0]}
@@ -58,7 +58,7 @@ def map_figure(
     """Draw a window of the map, its blocks coloured by a facet, with the labels along both
     sides."""
     pen = Pen.of(**look)
-    blocks = session.blocks(window)
+    blocks = session.matrix.blocks(window)
     cells = _cells(session, blocks, facet, pen.palette)
     ratio = cells.rows / cells.columns
     x, around = pen.margin + GUTTER, 2 * pen.margin + GUTTER + LEGEND_GAP + pen.size.legend
@@ -118,7 +118,8 @@ def _side(
     session: LargeSession, pen: Pen, axis: int, edges: np.ndarray, x: float, y: float, length: float
 ) -> list[str]:
     """Draw the labels along the rows (0) or the columns (1), and the title of the axis."""
-    behind = np.asarray((session.row_pairs, session.column_pairs)[axis])[edges[0] : edges[-1]]
+    matrix = session.matrix
+    behind = np.asarray((matrix.row_pairs, matrix.column_pairs)[axis])[edges[0] : edges[-1]]
     labels = session.batch.labels[behind]
     starts = np.append(0, 1 + np.flatnonzero(labels[1:] != labels[:-1]))
     if len(starts) <= MAX_LABELS:
@@ -127,7 +128,7 @@ def _side(
     else:
         shares = (np.arange(BANDS) + 0.5) / BANDS
         marks = list(zip(shares, labels[(shares * len(labels)).astype(int)], strict=True))
-    name = session.axes[axis]
+    name = matrix.axes[axis]
     title = pen.say("ui.axis", what=pen.say(f"axis.{name}"), count=len(labels))
     if name == "pair":
         title += " · " + pen.say("large.higher" if axis else "large.lower")

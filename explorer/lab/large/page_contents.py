@@ -201,7 +201,7 @@ class PairsPage:
 def look(session: LargeSession, window: Window) -> DrawnBlocks:
     """Return the blocks of a window and the contents of its bands."""
     started = time.perf_counter()
-    blocks = session.blocks(window)
+    blocks = session.matrix.blocks(window)
     cells = np.diff(blocks.rows)[:, None] * np.diff(blocks.columns)[None, :]
     edges = (blocks.rows[0], blocks.rows[-1], blocks.columns[0], blocks.columns[-1])
     top, bottom, left, right = map(int, edges)
@@ -213,7 +213,7 @@ def look(session: LargeSession, window: Window) -> DrawnBlocks:
         largest=packed(blocks.largest),
         masked=packed(1 - blocks.present / cells),
         bounded=blocks.bounded,
-        of_weights=session.of_weights,
+        of_weights=session.matrix.of_weights,
         exact=session.is_exact,
         concentrated=_concentrated(blocks),
         rows=_axis(session, 0, blocks.rows),
@@ -226,7 +226,7 @@ def look(session: LargeSession, window: Window) -> DrawnBlocks:
 
 
 def _figures(session: LargeSession) -> LargeFigures:
-    known = session.is_known
+    known = session.matrix.is_known
     return LargeFigures(
         loss=json_number(session.loss) if known else None,
         gradient=json_number(session.gradient_norm) if known else None,
@@ -250,14 +250,14 @@ def details(session: LargeSession) -> Details:
         compared=compared,
         places=_places(session),
         effective=json_number(session.effective),
-        effective_error=session.effective_error,
+        effective_error=session.matrix.effective_error,
         heaviest=_heaviest(session),
         histogram=ScoreHistogram(seen.edges.tolist(), list(seen.groups), seen.counts.tolist()),
     )
 
 
 def _places(session: LargeSession) -> LargePlaces | None:
-    axis = session.axes[0]
+    axis = session.matrix.axes[0]
     if axis not in ("query", "view"):
         return None
     return LargePlaces("key" if axis == "query" else "class", session.nearest, session.shape[0])
@@ -265,8 +265,8 @@ def _places(session: LargeSession) -> LargePlaces | None:
 
 def _heaviest(session: LargeSession) -> list[LargeTerm]:
     found = session.heaviest
-    rows = np.asarray(session.row_pairs)[found.rows]
-    columns = np.asarray(session.column_pairs)[found.columns]
+    rows = np.asarray(session.matrix.row_pairs)[found.rows]
+    columns = np.asarray(session.matrix.column_pairs)[found.columns]
     cells = zip(found.rows.tolist(), found.columns.tolist(), strict=True)
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     return [
@@ -333,8 +333,8 @@ def _concentrated(blocks: Blocks) -> Concentrated | None:
 
 def _axis(session: LargeSession, axis: int, edges: np.ndarray) -> Bands:
     """The bands of rows (0) or columns (1): their labels and scores; single pairs by name."""
-    behind = (session.row_pairs, session.column_pairs)[axis][edges[0] : edges[-1]]
-    batch, name = session.batch, session.axes[axis]
+    behind = (session.matrix.row_pairs, session.matrix.column_pairs)[axis][edges[0] : edges[-1]]
+    batch, name = session.batch, session.matrix.axes[axis]
     places = slice(behind.start, behind.stop) if isinstance(behind, range) else behind
     labels, scores = batch.labels[places], batch.scores[places]
     starts = edges[:-1] - edges[0]
@@ -373,7 +373,7 @@ def _levels(labels: np.ndarray, offset: int) -> list[Level]:
 
 def _side(session: LargeSession, axis: int, position: int) -> Side:
     """Side of its pair that a row or a column is; empty for both."""
-    name = session.axes[axis]
+    name = session.matrix.axes[axis]
     if name == "view":
         return "first" if position < session.shape[axis] // 2 else "second"
     if name == "query":

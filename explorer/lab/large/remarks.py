@@ -60,7 +60,7 @@ def remarks_of(
     total = float(felt.sum())
     shares = np.cumsum(session.heaviest.shares)
     enough = np.flatnonzero(shares >= ACTIVE_SHARE - 1e-12)
-    looks_for = LOOKS_FOR.get(session.axes[0], "")
+    looks_for = LOOKS_FOR.get(session.matrix.axes[0], "")
     level = _collapse(session, loss, parameters)
     seen = Seen(
         spec=spec,
@@ -104,11 +104,11 @@ def _collapse(session: LargeSession, loss: str, parameters: Mapping[str, Any]) -
 def _collapse_inputs(session: LargeSession, loss: str) -> dict[str, Tensor]:
     """Inputs of the value at collapse, by the names that the loss has for them: the labels, or the
     vectors of the rows and columns that are compared."""
-    batch, axis = session.batch, session.axes[0]
-    own = np.asarray(session.row_pairs)
+    batch, axis = session.batch, session.matrix.axes[0]
+    own = np.asarray(session.matrix.row_pairs)
     if axis == "view":
         own = own[: len(own) // 2]
-    others = np.asarray(session.column_pairs)[len(own) :] if axis == "query" else own[:0]
+    others = np.asarray(session.matrix.column_pairs)[len(own) :] if axis == "query" else own[:0]
     sides = {
         "labels": batch.labels,
         "binary_labels": batch.labels,

@@ -11,7 +11,6 @@ import numpy as np
 from lossprism.explorer.core.duplicate_negatives import SameText
 from lossprism.explorer.lab.large.batch import LargeBatch, must_fit, with_texts
 from lossprism.explorer.lab.large.block_sums import Summed
-from lossprism.explorer.lab.large.blocks import Blocks, Window
 from lossprism.explorer.lab.large.form_methods import (
     loss_input_of,
     method_of,
@@ -72,42 +71,19 @@ def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
 
 @dataclass(frozen=True, eq=False)
 class LargeSession:
-    """A batch under a loss. Rows and columns are those of the loss's matrix of terms."""
+    """A batch under a loss, and what its matrix of terms tells, each computed once."""
 
     batch: LargeBatch
     matrix: Matrix
 
     @property
-    def axes(self) -> tuple[str, str]:
-        return self.matrix.axes
-
-    @property
     def shape(self) -> tuple[int, int]:
-        return len(self.row_pairs), len(self.column_pairs)
-
-    @property
-    def of_weights(self) -> bool:
-        """True if terms are the logarithms of the weights, for the loss is a plain sum."""
-        return self.matrix.of_weights
+        return len(self.matrix.row_pairs), len(self.matrix.column_pairs)
 
     @property
     def is_exact(self) -> bool:
         """True if blocks are made of their terms, not of approximations."""
         return not isinstance(self.matrix, Summed)
-
-    @property
-    def row_pairs(self) -> np.ndarray | range:
-        """The place in the batch of the pair behind each row."""
-        return self.matrix.row_pairs
-
-    @property
-    def column_pairs(self) -> np.ndarray | range:
-        return self.matrix.column_pairs
-
-    @property
-    def is_known(self) -> bool:
-        """True if loss and gradient are there at once."""
-        return self.matrix.is_known
 
     @cached_property
     def loss(self) -> float:
@@ -122,11 +98,6 @@ class LargeSession:
     def effective(self) -> float:
         """exp of the entropy of the weights: how many terms carry them, as if all were equal."""
         return self.matrix.effective()
-
-    @property
-    def effective_error(self) -> float:
-        """Largest relative error of `effective`, where only bounds are known."""
-        return self.matrix.effective_error
 
     @cached_property
     def gradient(self) -> np.ndarray:
@@ -145,7 +116,7 @@ class LargeSession:
     @cached_property
     def violated(self) -> tuple[int, int]:
         """Number of comparisons of pairs that stand the wrong way round, and of all."""
-        if self.axes != ("pair", "pair"):
+        if self.matrix.axes != ("pair", "pair"):
             return 0, 0
         found = self.batch.contradictions
         return found.violated, found.ordered
@@ -160,9 +131,6 @@ class LargeSession:
     def same_text(self) -> SameText | None:
         """The negatives of the same text, for a loss that compares texts of a batch."""
         return self.matrix.same_text()
-
-    def blocks(self, window: Window) -> Blocks:
-        return self.matrix.blocks(window)
 
 
 def open_batch(

@@ -85,8 +85,8 @@ def terms_csv(session: LargeSession) -> str:
     weight, and the weight up to and with each."""
     batch, found = session.batch, session.heaviest
     sides = [
-        (found.rows, np.asarray(session.row_pairs)),
-        (found.columns, np.asarray(session.column_pairs)),
+        (found.rows, np.asarray(session.matrix.row_pairs)),
+        (found.columns, np.asarray(session.matrix.column_pairs)),
     ]
     so_far = np.cumsum(found.shares)
     body = []
@@ -132,7 +132,7 @@ def figures_of(session: LargeSession, by: Judged) -> dict[str, object]:
         "nearest_own": session.nearest,
         "spearman": by.spearman,
         "effective_terms": session.effective,
-        "effective_terms_error": session.effective_error,
+        "effective_terms_error": session.matrix.effective_error,
         "suspects": len(session.batch.contradictions.suspects),
         "suspects_expected": by.usual and by.usual.expected,
         "suspects_expected_low": by.usual and by.usual.low,

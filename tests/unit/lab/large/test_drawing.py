@@ -15,7 +15,7 @@ from tests.unit.lab.large.made import batch_of
 @pytest.mark.parametrize("part", [(0, 300, 0, 300), (0, 90, 200, 300)])
 def test_so_many_blocks_hold_nine_tenths_of_the_weight_in_view(scale, part):
     opened = open_batch(batch_of(300), "cosent", checked("cosent", {"scale": scale}), print)
-    blocks = opened.blocks(Window(*part))
+    blocks = opened.matrix.blocks(Window(*part))
     found = look(opened, Window(*part)).concentrated
     falling = np.sort(blocks.share.ravel())[::-1]
     there = int((blocks.present > 0).sum())

@@ -99,7 +99,7 @@ def test_its_loss_and_gradient_are_those_of_its_definition(new, count):
         largest = abs(felt).max()
         np.testing.assert_allclose(opened.gradient, felt, rtol=1e-5, atol=1e-6 * largest)
     else:
-        own = opened.row_pairs
+        own = opened.matrix.row_pairs
         others = np.setdiff1d(np.arange(count), own)
         first, second = batch.first_vectors, batch.second_vectors
         sides = (torch.from_numpy(s).double() for s in (first[own], second[own], second[others]))
@@ -107,7 +107,7 @@ def test_its_loss_and_gradient_are_those_of_its_definition(new, count):
         value = new.definition(queries, keys, negatives=negatives, **new.defaults)
     assert opened.loss == pytest.approx(float(value.detach()), rel=1e-5)
     rows, columns = opened.shape
-    shares = opened.blocks(Window(0, rows, 0, columns)).share
+    shares = opened.matrix.blocks(Window(0, rows, 0, columns)).share
     assert shares.sum() == pytest.approx(1.0, rel=1e-5)
 
 

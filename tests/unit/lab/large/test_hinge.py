@@ -141,7 +141,7 @@ def test_it_says_what_is_said_of_fewer_pairs(labels):
     felt = streamed.gradient
     np.testing.assert_allclose(terms.gradient(found), felt, atol=1e-9 * abs(felt).max())
     assert found.effective == pytest.approx(streamed.effective, rel=1e-4)
-    one, other = terms.blocks(whole, found), streamed.blocks(whole)
+    one, other = terms.blocks(whole, found), streamed.matrix.blocks(whole)
     np.testing.assert_allclose(one.total, other.total, atol=1e-6)
     np.testing.assert_allclose(one.share, other.share, rtol=1e-5)
     heavy = terms.heaviest(found)
@@ -167,10 +167,10 @@ def test_many_pairs_are_compared_without_cells():
     batch = rising(LARGE_CELLWISE_PAIRS + 1)
     opened = open_batch(batch, "pairwise_hinge", checked("pairwise_hinge", {}), quiet)
     assert isinstance(opened.matrix, Summed)
-    assert not opened.is_known
+    assert not opened.matrix.is_known
     value = losses.pairwise_hinge(torch.tensor(batch.scores), torch.tensor(batch.labels))
     assert opened.loss == pytest.approx(float(value), rel=1e-9)
-    assert opened.is_known
+    assert opened.matrix.is_known
 
 
 def test_a_survey_tells_how_far_it_is_and_can_be_stopped():

@@ -63,13 +63,14 @@ def test_the_value_is_that_of_the_loss(name, chosen):
     parameters = checked(name, chosen)
     kept = open_batch(batch, name, parameters, quiet)
     found = open_batch(batch, name, parameters, quiet, "leave_out")
-    own = np.asarray(found.row_pairs)[: len(found.row_pairs) // (2 if name == "nt_xent" else 1)]
+    pairs = found.matrix.row_pairs
+    own = np.asarray(pairs)[: len(pairs) // (2 if name == "nt_xent" else 1)]
     value, _ = by_definition(batch, name, parameters, own)
     assert found.loss == pytest.approx(value, rel=1e-6)
     assert found.loss != pytest.approx(kept.loss, rel=1e-6)
     assert found.present < kept.present
     rows, columns = found.shape
-    blocks = found.blocks(Window(0, rows, 0, columns))
+    blocks = found.matrix.blocks(Window(0, rows, 0, columns))
     assert blocks.present.sum() == found.present
     assert blocks.share.sum() == pytest.approx(1)
     assert found.nearest >= kept.nearest
@@ -80,17 +81,17 @@ def test_no_heavy_term_is_of_the_same_text(name, chosen):
     batch = with_repeated(batch_of(120, "grades", width=16), kinds=30)
     found = open_batch(batch, name, checked(name, chosen), quiet, "leave_out")
     heaviest = found.heaviest
-    half = len(found.row_pairs) // 2
+    half = len(found.matrix.row_pairs) // 2
     for row, column in zip(heaviest.rows, heaviest.columns, strict=True):
         if name == "nt_xent":
             sides = (batch.first, batch.second)
-            pair, other = found.row_pairs[row], found.column_pairs[column]
+            pair, other = found.matrix.row_pairs[row], found.matrix.column_pairs[column]
             mine = {side[batch.entry[pair]] for side in sides}
             seen = sides[int(column >= half)][batch.entry[other]]
         else:
-            entry = batch.entry[found.row_pairs[row]]
+            entry = batch.entry[found.matrix.row_pairs[row]]
             looking = {batch.first[entry], batch.second[entry]}
-            place = batch.entry[found.column_pairs[column]]
+            place = batch.entry[found.matrix.column_pairs[column]]
             mine, seen = looking, batch.second[place]
             if name == "siglip" and row == column:
                 continue
@@ -146,7 +147,7 @@ def test_the_gradient_is_that_along_the_own_similarity(name):
     batch = with_repeated(batch_of(40, "grades", width=16), kinds=12)
     parameters = checked(name, {})
     found = open_batch(batch, name, parameters, quiet, "leave_out")
-    own = np.asarray(found.row_pairs)
+    own = np.asarray(found.matrix.row_pairs)
     own = own[: len(own) // 2] if name == "nt_xent" else own
     first, second = (torch.tensor(v).double() for v in (batch.first_vectors, batch.second_vectors))
     numbers = text_numbers([*batch.first, *batch.second])

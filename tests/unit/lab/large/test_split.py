@@ -152,7 +152,7 @@ def test_a_million_pairs_need_far_less_than_their_matrix():
     batch = batch_of(10**6, "ties")
     tracemalloc.start()
     opened = open_batch(batch, "cosent", checked("cosent", {}), lambda done, total: None)
-    blocks = opened.blocks(Window(0, 10**6, 0, 10**6))
+    blocks = opened.matrix.blocks(Window(0, 10**6, 0, 10**6))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 200 * 2**20

@@ -32,7 +32,7 @@ def value_of(opened, name, scores=None):
     parameters = checked(name, {})
     if name not in IN_BATCH:
         return getattr(losses, name)(scores, torch.tensor(batch.labels), **parameters)
-    own = opened.row_pairs
+    own = opened.matrix.row_pairs
     if name == "nt_xent":
         own = own[: len(own) // 2]
     first, second = (
@@ -64,12 +64,12 @@ def test_gradient_is_that_along_the_own_similarity(loss):
     parameters = checked(loss, {})
     rows = opened.shape[0]
     place = 5 if loss != "nt_xent" else 3
-    pair = opened.row_pairs[place]
+    pair = opened.matrix.row_pairs[place]
     partner = place + rows // 2 if loss == "nt_xent" else place
     first = torch.tensor(opened.batch.first_vectors, dtype=torch.float64)
     second = torch.tensor(opened.batch.second_vectors, dtype=torch.float64)
-    own = torch.tensor(np.asarray(opened.row_pairs))
-    shown = torch.tensor(np.asarray(opened.column_pairs))
+    own = torch.tensor(np.asarray(opened.matrix.row_pairs))
+    shown = torch.tensor(np.asarray(opened.matrix.column_pairs))
     if loss == "nt_xent":
         views = torch.cat([first[own[: rows // 2]], second[own[: rows // 2]]])
         cosines = views @ views.T
@@ -127,7 +127,7 @@ def must_be_sums(opened, chunk=(1, 1)):
     all_cells = opened.matrix.streamed.tiles.cells(whole)[0].T.double().cpu().numpy()
     weights = np.exp(all_cells - opened.matrix.survey.norms[:, None])
     for window in (whole, Window(3, rows - 7, 5, columns - 1), Window(10, 13, 0, columns)):
-        found = opened.blocks(window)
+        found = opened.matrix.blocks(window)
         assert 0 <= window.top - found.rows[0] < chunk[0]
         assert 0 <= found.rows[-1] - window.bottom < chunk[0]
         assert 0 <= window.left - found.columns[0] < chunk[1]
@@ -191,7 +191,7 @@ def test_blocks_of_many_rows_are_what_their_cells_add_up_to(loss, parameters, ro
     assert opened.shape == cells.shape == (rows, rows)
     inner = Window(rows // 8, rows - rows // 8, rows // 9, rows - rows // 8)
     for window in (Window(0, rows, 0, rows), inner):
-        found = opened.blocks(window)
+        found = opened.matrix.blocks(window)
         part = cells[found.rows[0] : found.rows[-1], found.columns[0] : found.columns[-1]]
         starts = found.rows[:-1] - found.rows[0], found.columns[:-1] - found.columns[0]
         total = summed(part, *starts)
@@ -220,7 +220,7 @@ def test_heaviest_and_entropy(loss, monkeypatch):
     if loss in ("info_nce", "nt_xent"):
         assert opened.nearest == (cells < 0).all(axis=1).sum()
     elif loss == "siglip":
-        own = opened.row_pairs
+        own = opened.matrix.row_pairs
         cosines = opened.batch.first_vectors[own] @ opened.batch.second_vectors[own].T
         assert opened.nearest == (cosines.argmax(axis=1) == np.arange(rows)).sum()
     else:
@@ -254,8 +254,8 @@ def test_both_directions_of_info_nce(monkeypatch):
     """Weights are the gradient by the logits, from queries to keys and back."""
     monkeypatch.setattr(tile_strips, "TILE_CELLS", 5_000)
     opened = opened_of("info_nce", count=300, symmetric=True, temperature=0.1)
-    batch, own = opened.batch, opened.row_pairs
-    shown = np.asarray(opened.column_pairs)
+    batch, own = opened.batch, opened.matrix.row_pairs
+    shown = np.asarray(opened.matrix.column_pairs)
     first = torch.tensor(batch.first_vectors[own], dtype=torch.float64)
     second = torch.tensor(batch.second_vectors[shown], dtype=torch.float64)
     value = losses.info_nce(
@@ -272,10 +272,10 @@ def test_both_directions_of_info_nce(monkeypatch):
     np.testing.assert_allclose(opened.gradient[own], np.diag(felt), rtol=1e-5)
     weights = felt - np.where(np.eye(*felt.shape) > 0, felt, 0)
     weights /= weights.sum()
-    found = opened.blocks(Window(0, *cosines.shape[:1], 0, cosines.shape[1]))
+    found = opened.matrix.blocks(Window(0, *cosines.shape[:1], 0, cosines.shape[1]))
     share = np.add.reduceat(np.add.reduceat(weights, found.rows[:-1], 0), found.columns[:-1], 1)
     np.testing.assert_allclose(found.share, share, rtol=1e-4, atol=1e-12)
-    part = opened.blocks(Window(3, 20, 5, 60))
+    part = opened.matrix.blocks(Window(3, 20, 5, 60))
     np.testing.assert_allclose(part.share, weights[3:20, 5:60], rtol=1e-4, atol=1e-12)
     best = np.sort(weights.ravel())[::-1][:100]
     np.testing.assert_allclose(opened.heaviest.shares, best, rtol=1e-4)
