@@ -5,7 +5,17 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("conventions", "doctor", "growth", "hosting", "interaction", "large", "losses", "training")
+NAMES = (
+    "conventions",
+    "doctor",
+    "encoding",
+    "growth",
+    "hosting",
+    "interaction",
+    "large",
+    "losses",
+    "training",
+)
 
 
 def main() -> int:

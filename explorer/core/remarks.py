@@ -21,7 +21,7 @@ from lossprism.explorer.core.scenario_models import encoder_of, has_words
 from lossprism.explorer.locale import Word, parameter_word, title_word, titles_in, word
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.number_format import display_number, whole_percent
-from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.explorer.sources.encoders.embedded import has_embedded_weights
 from lossprism.explorer.sources.encoders.own_vectors import is_own
 from lossprism.losses import LossSpec
 from lossprism.losses.geometry import cosine_matrix
@@ -193,7 +193,7 @@ def _broken_step(e: Exploration) -> str:
 def speaks_another_language(e: Exploration) -> bool:
     """Return whether the bundled encoder, trained on English, met text in another script."""
     data = e.scenario.data
-    ours = is_embedded(encoder_of(data)) and not data.cross_encoder and has_words(data)
+    ours = has_embedded_weights(encoder_of(data)) and not data.cross_encoder and has_words(data)
     return ours and _mostly_foreign(e.batch)
 
 

@@ -42,7 +42,7 @@ from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.number_format import display_number, percent, whole_percent
 from lossprism.explorer.sources.encoders import locate
-from lossprism.explorer.sources.encoders.embedded import EMBEDDED, is_embedded
+from lossprism.explorer.sources.encoders.embedded import EMBEDDED, has_embedded_weights
 from lossprism.explorer.sources.encoders.own_vectors import file_of, in_place_of
 from lossprism.losses import LossSpec
 
@@ -165,7 +165,7 @@ def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen
         above.look(rows, queries[rows] @ keys.T)
     labels = profile.labels[places]
     judges = profile.labelled and labels.min() < labels.max() and not profile.of_inference
-    judges = judges and not (is_embedded(name) and mostly_foreign(first, second))
+    judges = judges and not (has_embedded_weights(name) and mostly_foreign(first, second))
     contradicted = contradictions(labels, found.cosines) if judges else None
     usual = None
     if contradicted is not None and len(contradicted.suspects):

@@ -19,7 +19,7 @@ from lossprism.explorer.lab.large.batch import LargeBatch
 from lossprism.explorer.lab.large.form_methods import method_of
 from lossprism.explorer.lab.large.session import LargeSession
 from lossprism.explorer.lab.large.tile_survey import Progress
-from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.explorer.sources.encoders.embedded import has_embedded_weights
 from lossprism.losses import LOSSES, LossSpec
 
 # The target of a row of the map, by its kind.
@@ -44,7 +44,7 @@ class Judged:
 def judged(batch: LargeBatch, progress: Progress) -> Judged:
     """Judge the whole batch. `progress` hears of draws done and may raise to stop."""
     correlation = spearman(batch.labels, batch.scores)
-    foreign = is_embedded(batch.encoder) and mostly_foreign(batch.first, batch.second)
+    foreign = has_embedded_weights(batch.encoder) and mostly_foreign(batch.first, batch.second)
     listed = len(batch.contradictions.suspects) > 0
     usual = disagreement(batch.contradictions, correlation, progress) if listed else None
     return Judged(correlation, usual, foreign)

@@ -12,12 +12,18 @@ from lossprism.explorer.sources.encoders.sentence_encoder import SentenceEncoder
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_WIDTH = 384  # numbers in each of its vectors
+OPENVINO = "openvino:"  # before the name of an encoder that OpenVINO runs
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 def is_embedded(name: str) -> bool:
     """Return whether this names the embedded encoder, with or without its owner on the hub."""
     return name.strip().removeprefix("sentence-transformers/") == EMBEDDED
+
+
+def has_embedded_weights(name: str) -> bool:
+    """Return whether these are the weights of the embedded encoder, by whatever they are run."""
+    return is_embedded(name.strip().removeprefix(OPENVINO))
 
 
 def _find(name: str) -> SentenceEncoder:
