@@ -2,7 +2,7 @@
 
 Every process computes the loss of the whole joined batch, so all have its value, and the gradient
 that reaches a process's rows is the one that they have in that batch. The backward pass
-communicates nothing.
+communicates nothing. `losses.ring` computes InfoNCE of that batch without joining it.
 
 The gradient of an encoder's parameter comes from all rows, so it is the *sum* over processes.
 DistributedDataParallel takes the mean: multiply the loss by `processes()` there, or pass
@@ -47,8 +47,7 @@ def gather_rows(tensor: Tensor) -> tuple[Tensor, slice]:
     """
     if processes() == 1:
         return tensor, slice(0, len(tensor))
-    count = torch.tensor([len(tensor)], device=tensor.device)
-    counts = torch.cat(_from_all(count)).tolist()
+    counts = row_counts(tensor)
     padded = tensor.detach().new_zeros(max(counts), *tensor.shape[1:])  # all of one shape
     padded[: len(tensor)] = tensor.detach()
     parts = [rows[:some] for rows, some in zip(_from_all(padded), counts, strict=True)]
@@ -56,6 +55,12 @@ def gather_rows(tensor: Tensor) -> tuple[Tensor, slice]:
     parts[rank] = tensor
     start = sum(counts[:rank])
     return torch.cat(parts), slice(start, start + len(tensor))
+
+
+def row_counts(tensor: Tensor) -> list[int]:
+    """Return the number of rows that each process has."""
+    count = torch.tensor([len(tensor)], device=tensor.device)
+    return torch.cat(_from_all(count)).tolist()
 
 
 def gathered(needed: bool, *tensors: *Given) -> tuple[*Given]:
