@@ -14,6 +14,7 @@ NAMES = (
     "interaction",
     "large",
     "losses",
+    "scaling",
     "training",
 )
 

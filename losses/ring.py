@@ -77,8 +77,8 @@ class _Ring(torch.autograd.Function):
             by_keys[: len(queries)] = -queries
             for block, by_block in _tour(keys, counts, by_keys):
                 weights = (scale * (queries @ block.T) - log_sum[:, None]).exp_()
-                by_queries.addmm_(weights, block)
-                by_block.addmm_(weights.T, queries)
+                by_queries += weights @ block
+                by_block += weights.T @ queries
             by_scale = (queries * by_queries).sum() / total
             distributed.all_reduce(by_scale)
             share = scale / total
