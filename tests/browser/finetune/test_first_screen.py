@@ -43,13 +43,13 @@ def test_the_first_screen_holds_few_words_and_controls(browser: Browser, tmp_pat
             for age, loss in enumerate(("cosent", "triplet", "info_nce"))
         ]
         page.reload()
-        expect(page.locator(".lp-all-runs summary")).to_have_text("All runs (3)")
+        expect(page.locator("#lp-finetune-all-runs summary")).to_have_text("All runs (3)")
         first_screen_is_short(page)
         page.click("#lp-finetune-newest")
         page.wait_for_function(f"{CHANNEL}.shown[0] === '{names[-1]}'")
         expect(page.locator("#lp-finetune-newest")).to_have_count(0)
-        page.click(".lp-all-runs summary")
-        page.locator(".lp-all-runs tr.lp-pickable").last.click()
+        page.click("#lp-finetune-all-runs summary")
+        page.locator("#lp-finetune-all-runs tr.lp-pickable").last.click()
         page.wait_for_function(f"{CHANNEL}.shown[0] === '{names[0]}'")
 
 

@@ -96,7 +96,7 @@ export function RunsTable({ channel }) {
     shown.includes(runs[0].id) ? null : h(Newest, { channel, run: runs[0] }),
     h(
       Fold,
-      { title: say("finetune.all_runs", { count: runs.length }), kind: "lp-fold lp-all-runs" },
+      { title: say("finetune.all_runs", { count: runs.length }), kind: "lp-fold", id: "lp-finetune-all-runs" },
       h(Note, { text: say("finetune.runs_about") }),
       table({
         options: { key: "finetune.runs", most: 8, picks: true, columns: columnsOf(channel) },
