@@ -65,6 +65,6 @@ export class LinkedPage extends Bus {
    * @returns {unknown}
    */
   ask() {
-    throw new Error(`${this.constructor.name} asks for nothing`);
+    throw new TypeError(this.constructor.name);
   }
 }
