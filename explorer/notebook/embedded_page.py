@@ -6,6 +6,7 @@ import base64
 import functools
 import html
 import os
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
 
 HEIGHT = 900  # of the page in a cell, in pixels
 HEIGHTS = (200, 10_000)
+# A saved notebook may be opened where no page answers: a frame has no height until its page says
+# that it is there (`kit/mount.js`). Where a notebook runs no scripts, the frame is as it stands.
+UNFOLD = """<script>{
+  const frame = document.getElementById("%s");
+  frame.style.height = "0";
+  addEventListener("message", ({ source, data }) => {
+    if (source === frame.contentWindow && data === "lossprism") frame.style.height = "";
+  });
+}</script>"""
 
 
 @dataclass(frozen=True)
@@ -37,8 +47,8 @@ class EmbeddedPage:
 
     `figure` is the SVG that stands above it, also in a saved notebook, where no page answers, and
     `title` its text.
-    `reading` tells the roles of a table's columns. Without an `address` the cell says that no
-    address leads to the page.
+    `reading` tells which rows were drawn, and the roles of a table's columns. Without an `address`
+    the cell says that no address leads to the page.
     """
 
     address: str
@@ -72,8 +82,10 @@ class EmbeddedPage:
         if not self.address:
             return f"<p>{html.escape(say(self.language, 'problem.notebook_no_address'))}</p>"
         source = html.escape(self.address, quote=True)
+        name = f"lossprism-{secrets.token_hex(8)}"
         size = f'width="100%" height="{self.height}" style="border:0"'
-        return f'<iframe src="{source}" {size} allow="clipboard-write; fullscreen"></iframe>'
+        allowed = 'allow="clipboard-write; fullscreen"'
+        return f'<iframe src="{source}" {size} id="{name}" {allowed}></iframe>{UNFOLD % name}'
 
 
 class ColabPage(EmbeddedPage):
@@ -118,8 +130,9 @@ def show(
         lossprism.show(["A cat sleeps."], ["A cat is asleep."], [1.0], loss="cosent", scale=20)
 
     Args:
-        sentences1, sentences2: the two sentences of each of N pairs, N up to 512: lists, arrays or
-            columns. In place of the first alone, a table.
+        sentences1, sentences2: the two sentences of each of N pairs: lists, arrays or columns. In
+            place of the first alone, a table. Of more than 512 rows as many are drawn, always the
+            same ones.
         scores: [N], the label of each pair; numbers, an array or a tensor. Without
             any, all pairs are positives, for a loss such as "info_nce".
         loss: name of a loss in `losses.LOSSES`.
@@ -180,7 +193,8 @@ def show(
     query = "" if language is None else f"?lang={language}"
     address = root and f"{root}/{query}#{found.resolved.scenario.to_link()}"
     title = title_of(exploration, words)
-    return kind(address, found.reading, figure, title, height, words)
+    reading = tuple(filter(None, (found.drawn, *found.reading)))
+    return kind(address, reading, figure, title, height, words)
 
 
 def _server() -> tuple[type[EmbeddedPage], str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import narwhals as nw
 
 from lossprism.explorer.core.resolved_scenario import Resolved
+from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
@@ -28,13 +30,16 @@ from lossprism.explorer.web.api.request_parsing import (
 
 Row = Mapping[Any, object]
 SPLITS = ("DatasetDict", "IterableDatasetDict")
+SEED = 0  # of the rows that are shown of more than EXPLORED_PAIRS
 
 
 class Inputs(NamedTuple):
-    """A resolved scenario, and sentences on the roles of its table's columns."""
+    """A resolved scenario, sentences on the roles of its table's columns, and one on the rows that
+    were drawn, "" where all are shown."""
 
     resolved: Resolved
     reading: tuple[str, ...]
+    drawn: str = ""
 
 
 def read_inputs(
@@ -59,34 +64,56 @@ def read_inputs(
     **parameters: object,
 ) -> Inputs:
     """Return the scenario of the arguments of `show`; `name` is the function that was called,
-    `language` that of the sentences on columns.
+    `language` that of the sentences on what was read. Of more than EXPLORED_PAIRS rows as many are
+    drawn.
 
     Raises Problem, naming the first invalid input.
     """
     if sentences2 is None and not _is_sent(table) and _is_table(sentences1):
         sentences1, table = None, sentences1
-    sentences = (as_list(sentences1), as_list(sentences2), as_list(scores))
+    found, count = table_rows(name, table)
+    given = (sentences1, sentences2, scores, teacher_scores)
+    lists = [as_list(one) for one in given]
+    lengths = [len(read) for one, read in zip(given, lists, strict=True) if _is_list(one, read)]
+    if len({*lengths, *([count] if count else [])}) == 1:
+        count = (*lengths, count)[0]
+        lists = [
+            drawn(read) if _is_list(one, read) else read
+            for one, read in zip(given, lists, strict=True)
+        ]
+    *sentences, taught = lists
     chosen = dict(columns) if isinstance(columns, Mapping) else columns
-    sent = (*sentences, table_rows(name, table), chosen)
-    rows = rows_of(name, EXPLORED_PAIRS, *sent, language=language)
+    rows = rows_of(name, EXPLORED_PAIRS, *sentences, found, chosen, language=language)
     rules = rules_of(threshold, as_list(label_range), extra_negatives, as_list(prototypes), twins)
-    data = table_of(rows, EMBEDDED, guide, teacher, as_list(teacher_scores))
+    data = table_of(rows, EMBEDDED, guide, teacher, taught)
     settings = {key: as_list(value) for key, value in parameters.items()}
-    return Inputs(scenario_under(loss, settings, convention, rules, data), rows.reading)
+    values = {"count": count, "most": EXPLORED_PAIRS, "seed": SEED}
+    said = say(language, "reading.drawn", **values) if count > EXPLORED_PAIRS else ""
+    return Inputs(scenario_under(loss, settings, convention, rules, data), rows.reading, said)
 
 
-def table_rows(name: str, table: object) -> str | list[dict[str, object]]:
-    """Return the text of a table as it is, and of any other table its rows.
+def places_drawn(count: int) -> list[int]:
+    """Return the places of the rows that are shown of so many, in their order."""
+    if count <= EXPLORED_PAIRS:
+        return list(range(count))
+    return sorted(random.Random(SEED).sample(range(count), EXPLORED_PAIRS))
 
-    Raises Problem if it is no table, is empty or has more than EXPLORED_PAIRS rows.
+
+def drawn(values: list[Any]) -> list[Any]:
+    return [values[place] for place in places_drawn(len(values))]
+
+
+def table_rows(name: str, table: object) -> tuple[str | list[dict[str, object]], int]:
+    """Return the text of a table as it is, and of any other table the rows that are shown, and the
+    number of all its rows.
+
+    Raises Problem if it is no table, is empty or has more than EXPLORED_PAIRS rows and no length.
     """
-    if isinstance(table, str):
-        return table
-    if not _is_sent(table):
-        return ""
-    rows = list(itertools.islice(_rows(name, table), EXPLORED_PAIRS + 1))
-    check_lengths(name, EXPLORED_PAIRS, {"table": rows})
-    return [{str(column): _cell(value) for column, value in row.items()} for row in rows]
+    if isinstance(table, str) or not _is_sent(table):
+        return table if isinstance(table, str) else "", 0
+    rows, count = _rows(name, table)
+    read = [{str(column): _cell(value) for column, value in row.items()} for row in rows]
+    return read, count
 
 
 def as_list(value: Any) -> Any:
@@ -96,7 +123,17 @@ def as_list(value: Any) -> Any:
         return value
     if not isinstance(found, Iterable):
         return found
-    return [as_list(one) for one in itertools.islice(found, EXPLORED_PAIRS + 1)]
+    return [as_list(one) for one in _bounded(found)]
+
+
+def _is_list(value: object, read: object) -> bool:
+    """Return whether a value was read as a list of a known length."""
+    return isinstance(read, list) and isinstance(value, Sized)
+
+
+def _bounded(values: Iterable[Any]) -> Iterable[Any]:
+    """Return the values, of an iterator, which may be endless, one more than may be shown."""
+    return values if isinstance(values, Sized) else itertools.islice(values, EXPLORED_PAIRS + 1)
 
 
 def _known(value: Any) -> Any:
@@ -133,36 +170,36 @@ def _is_table(value: object) -> bool:
     return not is_list or not all(isinstance(one, str) for one in found)
 
 
-def _rows(name: str, table: object) -> Iterable[Row]:
-    """Yield the rows of a table, each by the names of its columns."""
-    table = _loaded(name, table)
-    if isinstance(table, Mapping):
-        columns = {str(column): as_list(values) for column, values in table.items()}
-        if not columns or not all(isinstance(values, list) for values in columns.values()):
-            raise _misfit(table)
-        check_lengths(name, EXPLORED_PAIRS, columns)
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    if not isinstance(table, Iterable) or isinstance(table, bytes):
-        raise _misfit(table)
-    return map(_row, table)
-
-
-def _loaded(name: str, table: Any) -> Any:
-    """Return a data frame, an Arrow table, a data set or an array as Python's own rows."""
+def _rows(name: str, table: Any) -> tuple[list[Row], int]:
+    """Return the rows that are shown of a table, each by the names of its columns, and the number
+    of all."""
     if type(table).__name__ in SPLITS:
         splits = list(table)
         raise Problem("notebook_splits", names=", ".join(splits), first=splits[0])
     datasets = sys.modules.get("datasets")
-    if datasets and isinstance(table, datasets.Dataset):
-        check_lengths(name, EXPLORED_PAIRS, {"table": table})
-        return table.to_list()
     found = _known(table)
+    if datasets and isinstance(table, datasets.Dataset):
+        count = check_lengths(name, sys.maxsize, {"table": table})
+        return table.select(places_drawn(count)).to_list(), count
     if isinstance(found, nw.LazyFrame):
-        found = found.head(EXPLORED_PAIRS + 1).collect()
-    if not isinstance(found, nw.DataFrame):
-        return _plain(found)
-    check_lengths(name, EXPLORED_PAIRS, {"table": range(len(found))})
-    return found.rows(named=True)
+        found = found.collect()
+    if isinstance(found, nw.DataFrame):
+        count = check_lengths(name, sys.maxsize, {"table": range(len(found))})
+        return list(found[places_drawn(count)].rows(named=True)), count
+    found = _plain(found)
+    if isinstance(found, Mapping):
+        columns = {str(column): as_list(values) for column, values in found.items()}
+        if not columns or not all(isinstance(values, list) for values in columns.values()):
+            raise _misfit(table)
+        count = check_lengths(name, sys.maxsize, columns)
+        rows = zip(*map(drawn, columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows], count
+    if not isinstance(found, Iterable) or isinstance(found, bytes):
+        raise _misfit(table)
+    rows = list(_bounded(found))
+    limit = sys.maxsize if isinstance(found, Sized) else EXPLORED_PAIRS
+    count = check_lengths(name, limit, {"table": rows})
+    return list(map(_row, drawn(rows))), count
 
 
 def _row(row: object) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -156,4 +157,7 @@ def of_pairs(*data: Any, language: str = "en", **options: Any) -> MatrixWidget:
     Raises Problem, naming the first invalid input.
     """
     read_choice("language", language, tuple(LANGUAGES))
-    return MatrixWidget(read_inputs("widget", *data, **options).resolved, language)
+    found = read_inputs("widget", *data, language=language, **options)
+    if found.drawn:
+        warnings.warn(found.drawn, stacklevel=3)
+    return MatrixWidget(found.resolved, language)

@@ -69,6 +69,10 @@ class Problem(ValueError):
     def __str__(self) -> str:
         return say("en", self.key, **self.values)
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows in place of a traceback: what to correct is an input."""
+        return [f"{type(self).__name__}: {self}"]
+
     def to_json(self) -> dict[str, Any]:
         return {
             "key": self.key,

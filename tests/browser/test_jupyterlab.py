@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import urllib.error
@@ -200,4 +201,23 @@ def test_a_saved_notebook_shows_the_figure_even_where_it_is_not_trusted(
     figure.wait_for()
     assert figure.evaluate("image => image.naturalWidth") > 600
     assert output(page, 0).locator("iframe").count() == 0  # Jupyter takes it out
+    page.close()
+
+
+def test_a_saved_notebook_shows_the_figure_alone_where_no_page_answers(
+    ran: Page, browser: Browser, lab: str, folder: Path
+):
+    """In a notebook that Jupyter trusts, whose kernel has ended."""
+    saved = folder / "work" / "pairs.ipynb"
+    notebook = nbformat.read(saved, as_version=4)
+    (shown,) = (one for one in notebook.cells[0].outputs if "text/html" in one.get("data", {}))
+    page = browser.new_page()
+    for is_there in (True, False):
+        address = "data:text/html,<script>parent.postMessage('lossprism','*')</script>"
+        source = address if is_there else "http://127.0.0.1:1/"
+        cell = re.sub(r'<iframe src="[^"]*"', f'<iframe src="{source}"', shown.data["text/html"])
+        page.set_content(cell)
+        expect(page.locator("img")).to_be_visible()
+        frame = page.locator("iframe")
+        expect(frame).to_have_css("height", "640px" if is_there else "0px")
     page.close()

@@ -56,6 +56,18 @@ def test_show_opens_the_page_on_the_pairs(notebook_server):
     assert restored.data.rows == tuple(zip(FIRST, SECOND, labels, strict=True))
 
 
+def test_an_input_that_does_not_fit_is_one_sentence_in_a_notebook_and_a_bug_is_traced(capsys):
+    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
+    with pytest.raises(Problem) as refused:
+        lossprism.show(5)
+    for error in (refused.value, ZeroDivisionError("our bug")):
+        shell.showtraceback((type(error), error, refused.tb))
+    said, traced = capsys.readouterr().out.split("\n", 1)
+    assert said == f"Problem: {refused.value}"
+    assert "Traceback" in traced
+    assert "our bug" in traced
+
+
 def test_show_opens_another_librarys_definition(notebook_server):
     shown = lossprism.show(
         FIRST, SECOND, LABELS, loss="triplet", convention="torch 2.13 (ε in the distance)"

@@ -6,6 +6,7 @@ import datetime
 import decimal
 import itertools
 import pathlib
+import random
 
 import datasets
 import numpy as np
@@ -18,7 +19,7 @@ import torch
 from lossprism.explorer.notebook.inputs import read_inputs
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
 from lossprism.explorer.runtime.problem import Problem
-from tests.sentences import raises_problem
+from tests.sentences import pattern_of, raises_problem
 
 FIRST = ["A man eats pasta.", "A girl plays the violin.", "Two dogs run."]
 SECOND = ["Someone has a meal.", "A child makes music.", "A cat sleeps."]
@@ -108,7 +109,43 @@ def test_a_missing_value_is_said_to_be_missing(missing):
         read_inputs("show", frame)
 
 
-LONG = range(EXPLORED_PAIRS + 1)
+LONG = {
+    "sentence1": [f"a {row}" for row in range(3000)],
+    "sentence2": [f"b {row}" for row in range(3000)],
+    "score": [row / 3000 for row in range(3000)],
+}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [LONG],
+        [pd.DataFrame(LONG)],
+        [pl.DataFrame(LONG).lazy()],
+        [datasets.Dataset.from_dict(LONG)],
+        [[*map(dict, map(zip, itertools.repeat(LONG), zip(*LONG.values(), strict=True)))]],
+        [*LONG.values()],
+    ],
+    ids=["columns", "pandas", "polars", "datasets", "rows", "lists"],
+)
+def test_of_more_rows_than_a_page_shows_the_same_are_drawn_and_said(sent):
+    found = read_inputs("show", *sent, teacher_scores=LONG["score"], loss="distill_kl")
+    rows = found.resolved.scenario.data.rows
+    assert len({*rows}) == EXPLORED_PAIRS
+    numbers = [int(first.removeprefix("a ")) for first, _, _ in rows]
+    assert numbers == sorted(random.Random(0).sample(range(3000), EXPLORED_PAIRS))
+    assert [float(label) for *_, label in rows] == [row / 3000 for row in numbers]
+    taught = [float(score) for *_, score in found.resolved.scenario.data.teacher]
+    assert taught == pytest.approx([row / 3000 for row in numbers])
+    values = {"count": 3000, "most": EXPLORED_PAIRS, "seed": 0}
+    assert pattern_of("reading.drawn", **values).fullmatch(found.drawn)
+
+
+def test_rows_that_are_all_shown_are_not_drawn():
+    found = read_inputs("show", {name: cells[:EXPLORED_PAIRS] for name, cells in LONG.items()})
+    assert (len(found.resolved.scenario.data.rows), found.drawn) == (EXPLORED_PAIRS, "")
+
+
 SPLITS = datasets.DatasetDict({"train": datasets.Dataset.from_dict(COLUMNS)})
 UNUSABLE = {
     "nothing": [None],
@@ -143,8 +180,6 @@ UNUSABLE = {
     "a number as a tensor": [torch.tensor(1.0)],
     "endless rows": [({"sentence1": str(one), "sentence2": "b"} for one in itertools.count())],
     "endless sentences": [map(str, itertools.count()), map(str, itertools.count())],
-    "too many rows": [pl.DataFrame({"sentence1": map(str, LONG), "sentence2": map(str, LONG)})],
-    "too many sentences": [list(map(str, LONG)), list(map(str, LONG))],
     "a score that is none": [FIRST, SECOND, [1.0, None, "high"]],
     "scores in a frame": [FIRST, SECOND, pd.DataFrame({"score": SCORES})],
 }
@@ -192,6 +227,6 @@ def test_the_sentences_say_what_to_do():
     with raises_problem("notebook_columns"):
         read_inputs("show", UNUSABLE["two columns of one name"][0])
     with raises_problem("api_too_many", count=EXPLORED_PAIRS + 1, name="show", most=EXPLORED_PAIRS):
-        read_inputs("show", UNUSABLE["too many rows"][0])
+        read_inputs("show", UNUSABLE["endless rows"][0])
     with raises_problem("notebook_table", value="<built-in function len>"):
         read_inputs("show", len)
