@@ -8,6 +8,7 @@ are swapped at random.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 from torch import Tensor
@@ -20,24 +21,36 @@ SWAPS = 999
 LEVEL = 0.01  # share of batches of one kind whose gap is called one
 MIN_DISTANCE = 0.1  # a smaller one, however certain, moves no cosine by more than 0.005
 FEWEST = 8  # pairs, of which 2^8 swaps can tell one in a hundred
+MOST = 512  # pairs that are looked at
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def modality_gap(batch: Batch) -> float | None:
-    """Return the distance of the centres of the two sides' unit vectors, from 0 to 2; None if it is
-    small, or swapped sides reach it too often.
+    """Return the gap of a batch with vectors (`gap_between`), None without any."""
+    if batch.vectors is None:
+        return None
+    vectors = batch.vectors.detach()
+    texts = batch.pairs.first, batch.pairs.second
+    return gap_between(*texts, vectors[batch.first], vectors[batch.second])
+
+
+def gap_between(
+    first: Sequence[str], second: Sequence[str], queries: Tensor, keys: Tensor
+) -> float | None:
+    """Return the distance of the centres of the two sides' unit vectors [N, D], from 0 to 2; None
+    if it is small, or swapped sides reach it too often.
 
     A vector that stands in several pairs counts once; a text on both sides makes both of one kind.
+    Of more than MOST pairs the first are looked at.
     """
-    if batch.vectors is None or bool(set(batch.pairs.first) & set(batch.pairs.second)):
+    if not set(first).isdisjoint(second):
         return None
-    pairs = _distinct_pairs(batch)
-    if len(pairs) < FEWEST:
-        return None
-    vectors = unit(batch.vectors.detach().double())
-    sides = vectors[batch.first[pairs]] - vectors[batch.second[pairs]]
-    products = (sides @ sides.T).cpu().numpy()
+    pairs = _distinct_pairs(first, second)[:MOST]
     count = len(pairs)
+    if count < FEWEST:
+        return None
+    sides = unit(queries[pairs].double()) - unit(keys[pairs].double())
+    products = (sides @ sides.T).cpu().numpy()
     found = float(products.sum()) / count**2
     signs = np.random.RandomState(0).choice([-1.0, 1.0], size=(SWAPS, count))
     swapped = ((signs @ products) * signs).sum(axis=1) / count**2
@@ -46,12 +59,12 @@ def modality_gap(batch: Batch) -> float | None:
     return distance if share <= LEVEL and distance >= MIN_DISTANCE else None
 
 
-def _distinct_pairs(batch: Batch) -> Tensor:
+def _distinct_pairs(first: Sequence[str], second: Sequence[str]) -> list[int]:
     """Return the places of pairs, in their order, neither of whose texts stood before."""
     seen: set[str] = set()
     places = []
-    for place, pair in enumerate(zip(batch.pairs.first, batch.pairs.second, strict=True)):
+    for place, pair in enumerate(zip(first, second, strict=True)):
         if seen.isdisjoint(pair):
             places.append(place)
             seen.update(pair)
-    return batch.first.new_tensor(places)
+    return places

@@ -149,9 +149,18 @@ def encoded_lines(
         yield from (f"   {line}" for line in row_lines(read, first, language))
     yield f"\n{say(language, 'doctor.bands')}"
     yield from (f"   {band.written(language)}" for band in seen.bands)
+    if gap := gap_sentence(seen, language):
+        yield f"\n{gap}"
     if sharp := sharpness_of(seen, spec, batch):
         yield f"\n{say(language, 'doctor.sharpnesses', others=batch - 1)}"
         yield from (f"   {one.written(batch, language)}" for one in sharp)
+
+
+def gap_sentence(seen: Seen, language: str) -> str | None:
+    """Say that the two sides lie apart; None where nothing shows it."""
+    if seen.gap is None:
+        return None
+    return say(language, "remark.modality_gap", gap=display_number(seen.gap, 3))
 
 
 def sharpness_of(seen: Seen, spec: LossSpec, batch: int) -> tuple[Sharpness, ...]:
@@ -205,6 +214,7 @@ class SeenData(Whole):
     ranked: list[RankedRow]
     bands: list[SeenBand]
     sharpness: list[SeenSharpness]
+    gap: str | None
 
 
 @dataclass(frozen=True)
@@ -298,6 +308,7 @@ def encoded_answer(
         ranked=[RankedRow(read.row(one.pair), one.rate, one.fitting) for one in ranked(seen)],
         bands=bands_of(seen, language),
         sharpness=sharpness_answer(seen, spec, batch, language),
+        gap=gap_sentence(seen, language),
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from lossprism.explorer.core.label_disagreement import (
     STRONG_RATE,
@@ -22,6 +23,7 @@ from lossprism.explorer.core.label_disagreement import (
     disagrees,
     spearman,
 )
+from lossprism.explorer.core.modality_gap import gap_between
 from lossprism.explorer.core.remarks import mostly_foreign
 from lossprism.explorer.lab.doctor.duplicate_collisions import meetings
 from lossprism.explorer.lab.doctor.finding import (
@@ -43,7 +45,7 @@ from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.number_format import display_number, percent, whole_percent
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.encoders.embedded import EMBEDDED, has_embedded_weights
-from lossprism.explorer.sources.encoders.own_vectors import file_of, in_place_of
+from lossprism.explorer.sources.encoders.own_vectors import file_of, in_place_of, is_own
 from lossprism.losses import LossSpec
 
 NEAR = 0.95  # cosine from which on two different texts are near-duplicates
@@ -119,6 +121,7 @@ class Seen:
     `above`, the number of keys of other pairs above each positive pair's own [M], with the cells of
     the largest; `negatives`, cosines of queries with keys of other pairs [Q, K]; `tokens` of the
     longer text of each pair [M], and `most_tokens`, the encoder's limit, None where it has none.
+    `gap` is the modality gap of vectors that came with the data, None where there is none.
     """
 
     encoder: str
@@ -134,6 +137,7 @@ class Seen:
     usual: Disagreement | None
     tokens: np.ndarray | None = None
     most_tokens: int | None = None
+    gap: float | None = None
 
     def __len__(self) -> int:
         return len(self.places)
@@ -185,6 +189,9 @@ def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen
         usual=usual,
         tokens=read and np.maximum(*np.split(read.counts, 2)),
         most_tokens=read and read.most,
+        gap=gap_between(first, second, *map(torch.from_numpy, (queries, keys)))
+        if is_own(name)
+        else None,
     )
 
 

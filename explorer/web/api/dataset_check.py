@@ -96,7 +96,8 @@ def doctor_data(
         texts of two pairs with their cosine; ranked, the pairs on which it and the labels disagree,
         the worst first, each with row, rate, the share of its comparisons that it contradicts, and
         fitting, the label that would fit; bands, the cosines of the pairs by label; sharpness,
-        the temperatures at which so many negatives of a batch count; pairs, how many it read;
+        the temperatures at which so many negatives of a batch count; gap, null or a sentence on the
+        modality gap of vectors that the table has; pairs, how many it read;
         mined, null where no negatives were asked for, else triplets, each with anchor, positive and
         negative; pairs, how many were looked at; and without, how many of these have none;
         kept and kept_rows, how many pairs and rows a cleaned table has, and left_out, the other

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from lossprism.explorer.core.batch import batch_of_vectors
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.modality_gap import FEWEST, modality_gap
-from lossprism.explorer.core.remarks import remarks
+from lossprism.explorer.core.remarks import remarks, short
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
+from lossprism.explorer.lab.compare.compared_losses import compare
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.locale import say
 from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.web.api.endpoints import doctor_data
+from lossprism.explorer.web.pages.compare import requests as compare_page
 
 OWN = f"clip.npz#{'0' * 32}"
 
@@ -71,3 +78,21 @@ def test_it_is_said_of_vectors_that_came_with_the_data(encoder, said):
     assert ("modality_gap" in found) is said
     if said:
         assert float(found["modality_gap"]["gap"]) == pytest.approx(modality_gap(batch), rel=0.01)
+
+
+@pytest.mark.parametrize(("apart", "said"), [(1.5, True), (0.0, False)])
+def test_doctor_and_compare_say_it_too(apart, said):
+    images, texts = two_kinds(apart=apart)
+    rows = [
+        {"image": f"image {row}", "text": f"text {row}", "image_vec": [*image], "text_vec": [*text]}
+        for row, (image, text) in enumerate(zip(images, texts, strict=True))
+    ]
+    batch = batch_of(images, texts)
+    gap = modality_gap(batch)
+    expected = say("en", "remark.modality_gap", gap=short(gap)) if said else None
+    answer = doctor_data("info_nce", table=json.dumps(rows))
+    assert answer["encoded"]["gap"] == expected
+    scenario = Scenario(Data(source="table", encoder=OWN))
+    found = compare(scenario, [Side("info_nce"), Side("nt_xent")], batch)
+    sentence = compare_page._batch(found, "").gap
+    assert (sentence and sentence.written()) == expected

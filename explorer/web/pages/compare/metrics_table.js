@@ -130,6 +130,7 @@ function Comparable({ channel }) {
   const letters = { first: letterOf(base), second: letterOf(other) };
   const reasons = channel.twoOf(base, other)?.reasons;
   const lines = reasons?.map(({ key, values }) => say(key, base < other ? values : exchanged(values))) ?? [];
+  const gap = channel.batch?.gap;
   const verdict = lines.length ? "compare.not_comparable_of" : "compare.comparable_of";
   return h(
     "div.lp-judged",
@@ -139,7 +140,9 @@ function Comparable({ channel }) {
     h(
       "ul.lp-remarks",
       null,
-      [...lines, ...(reasons ? explained(channel, base, other) : [])].map((line) => h("li", { key: line }, line)),
+      [...lines, ...(reasons ? explained(channel, base, other) : []), ...(gap ? [say(gap.key, gap.values)] : [])].map(
+        (line) => h("li", { key: line }, line),
+      ),
     ),
   );
 }

@@ -9,7 +9,10 @@ from torch import Tensor
 
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import Exploration, explore, seconds_for
+from lossprism.explorer.core.modality_gap import modality_gap
+from lossprism.explorer.core.remarks import short
 from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.core.scenario_models import encoder_of
 from lossprism.explorer.core.trace_diagnostics import Places
 from lossprism.explorer.export.exploration_arrays import describe_batch, one_step, sent_parameters
 from lossprism.explorer.export.figure.files import chart_text
@@ -43,6 +46,7 @@ from lossprism.explorer.runtime.number_format import Real
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Floats, Json, Setting, Sparse, as_answer
 from lossprism.explorer.runtime.validation import misfit
+from lossprism.explorer.sources.encoders.own_vectors import is_own
 from lossprism.explorer.sources.tables import SkippedRow
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
@@ -120,9 +124,11 @@ class Two:
 
 @dataclass(frozen=True)
 class ComparedBatch(BatchData):
-    """The batch; `numbers` is what a person calls each pair."""
+    """The batch; `numbers` is what a person calls each pair, `gap` a sentence on the modality gap
+    of vectors that came with the pairs."""
 
     numbers: list[int]
+    gap: Sentence | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +171,11 @@ def _compare(request: Json) -> Beside | Unexplored | SendRows:
 
 
 def _batch(found: Comparison, key: str) -> ComparedBatch:
-    return ComparedBatch(key=key, **describe_batch(found.batch), numbers=list(found.numbers))
+    own = is_own(encoder_of(found.scenario.data))
+    gap = modality_gap(found.batch) if own else None
+    said = None if gap is None else Sentence("remark.modality_gap", {"gap": short(gap)})
+    described = describe_batch(found.batch)
+    return ComparedBatch(key=key, **described, numbers=list(found.numbers), gap=said)
 
 
 # What was found of the last batches, so that the sides that did not move are not computed again.

@@ -17,6 +17,7 @@ from lossprism.explorer.lab.doctor.data_report import (
     SeenSharpness,
     bands_of,
     cells_by_row,
+    gap_sentence,
     sharpness_answer,
 )
 from lossprism.explorer.lab.doctor.dataset_reader import Read
@@ -104,6 +105,7 @@ class EncodedData:
     ranked: list[EvidentRow]
     bands: list[SeenBand]
     sharpness: list[SeenSharpness]
+    gap: str | None
 
 
 @dataclass(frozen=True)
@@ -227,6 +229,7 @@ def encoded(read: Read, seen: Seen, side: Side, batch: int, language: str) -> En
         [_row(read, one.pair) for one in ranked(seen)[:RANKED]],
         bands_of(seen, language),
         sharpness_answer(seen, spec, batch, language),
+        gap_sentence(seen, language),
     )
 
 

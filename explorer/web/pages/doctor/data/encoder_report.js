@@ -15,7 +15,7 @@ import { DataFault, RowTable, Searched } from "./findings.js";
  */
 export function EncoderReport({ data, found, seen }) {
   const about = { encoder: seen.encoder, count: seen.pairs, total: found.pairs };
-  const { bands, sharpness, findings, ranked } = seen;
+  const { bands, sharpness, findings, ranked, gap } = seen;
   return h(
     "section.lp-encoded",
     null,
@@ -33,6 +33,7 @@ export function EncoderReport({ data, found, seen }) {
       : null,
     h("p", null, say("doctor.bands")),
     h(Lines, { lines: bands.map(({ said }) => said) }),
+    gap ? h("p", null, gap) : null,
     sharpness.length ? h("p", null, say("doctor.sharpnesses", { others: data.state.batch - 1 })) : null,
     h(Lines, { lines: sharpness.map(({ said }) => said) }),
     h(Searched, { looked: seen.looked, unlooked: seen.not_looked, open: !findings.length }),
