@@ -58,7 +58,9 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
         "--loss", help="open a loss by any of its names, or your own as FILE.py:FUNCTION"
     )
     parser.add_argument(
-        "--open", metavar="FOLDER", help="open the batches that PrismCallback kept in a training"
+        "--open",
+        metavar="FOLDER",
+        help="open the batches that PrismCallback keeps in a training; waits for the first",
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     parser.add_argument(
@@ -283,7 +285,7 @@ def run(chosen: argparse.Namespace) -> int:
         os.environ.setdefault("JOBLIB_MULTIPROCESSING", "0")
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # what an import makes stays: looking through it again and again finds nothing
-    from lossprism.explorer.lab.saved_batches import open_saved_batches
+    from lossprism.explorer.lab.saved_batches import wait_for_batches
     from lossprism.explorer.runtime import (
         jobs,  # after the arguments: --help should not wait for these
     )
@@ -292,7 +294,10 @@ def run(chosen: argparse.Namespace) -> int:
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)
-        opened = open_saved_batches(chosen.open) if chosen.open else []
+        waiting = say("en", "kept.waiting", folder=chosen.open)
+        opened = (
+            wait_for_batches(chosen.open, lambda: print(waiting, flush=True)) if chosen.open else []
+        )
         if chosen.open:
             allow_folder(chosen.open)
         running, address = site.open_page(first, chosen.host, chosen.port, chosen.address)

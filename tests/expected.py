@@ -90,6 +90,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("explore", "take"): [{**few, **of_file, "what": what, "dark": True} for what in takes],
         **{(page, "chart"): [CHART] for page in ("explore", "compare", "finetune")},
         **{(page, "chart"): [CHART] for page in ("learn", "sphere", "landscape", "map", "claims")},
+        ("explore", "newer_batch"): [{"name": "/tmp/step-00000001.safetensors"}],
         ("explore", "own"): ["mine"],
         ("explore", "own_text"): ["mine"],
         ("explore", "own_write"): [{"name": "mine", "text": "", "digest": ""}],

@@ -6,7 +6,8 @@ import functools
 import itertools
 import math
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.number_format import display_number, typed
+from lossprism.explorer.runtime.owner_permissions import agreed_path, is_agreed
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders.saved_batch import (
@@ -35,6 +37,7 @@ from lossprism.losses.sentence_transformers.saved_batch import (
 
 # As far apart as rounding a batch to float32 brings a loss.
 SAME = 1e-3
+POLL_S = 1.0  # between two looks into a folder without a batch
 Row = tuple[str, str, str]
 
 
@@ -81,6 +84,40 @@ def open_saved_batches(folder: str, report: Report = jobs.step) -> list[SavedBat
     Raises Problem where the folder has none, or one that cannot be read.
     """
     return [*_opened(files_in(folder).complete, report)]
+
+
+def wait_for_batches(folder: str, waiting: Callable[[], object]) -> list[SavedBatchScenario]:
+    """Return the batches of a folder as soon as a training has written the first; `waiting` is
+    called once if there is none yet, nor perhaps a folder.
+
+    Raises Problem where the name is no folder's, or a batch cannot be read.
+    """
+    place = local_path(folder)
+    has_waited = False
+    while not (found := _first_batches(folder, place)):
+        if not has_waited:
+            waiting()
+        has_waited = True
+        time.sleep(POLL_S)
+    return found
+
+
+def newer_batch(name: str) -> SavedBatchScenario | None:
+    """Return the newest batch in the folder of this one; None where this one is the newest, or
+    nobody agreed to all of the folder.
+
+    Raises Problem without consent to read the batch of this name.
+    """
+    path = agreed_path(name)
+    newest = files_in(str(path.parent)).complete[-1:]
+    if not newest or newest[0].name <= path.name or not is_agreed(newest[0]):
+        return None
+    return next(_opened(newest, jobs.step))
+
+
+def _first_batches(folder: str, place: Path) -> list[SavedBatchScenario]:
+    may_come = place.is_dir() or not place.exists()
+    return [] if may_come and not saved_batch_paths(place) else open_saved_batches(folder)
 
 
 @dataclass(frozen=True)

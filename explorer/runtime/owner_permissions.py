@@ -76,9 +76,14 @@ def agreed_path(name: str) -> Path:
     folder.
     """
     path = local_path(name)
-    if not (has_leave(name.strip()) or _is_in_agreed_folder(path) or _is_own(path)):
+    if not (has_leave(name.strip()) or is_agreed(path)):
         raise Problem("folder_leave", about="leave", name=name.strip())
     return path
+
+
+def is_agreed(path: Path) -> bool:
+    """Return whether the owner agreed to all of a path's folder."""
+    return _is_in_agreed_folder(path) or _is_own(path)
 
 
 def _is_in_agreed_folder(path: Path) -> bool:

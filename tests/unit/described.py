@@ -52,6 +52,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "ui.empty_step",
         "ui.file_*",
         "ui.encoding_undecided",
+        "ui.newer_*",
         "ui.own_read",
         "ui.paste_cut",
         "ui.positives_are",

@@ -148,3 +148,13 @@ def test_the_folder_of_a_running_training_is_followed(
     expect(batches).to_have_count(2)
     expect(batches.last).to_have_attribute("data-step", "50")
     expect(page.locator(MAIN)).not_to_contain_text("still being written")
+    page.locator(".lp-kept a").first.click()
+    newer = page.locator("#main-newer")
+    expect(newer).to_contain_text("batch of step 50")
+    newer.get_by_role("checkbox").check()
+    expect(newer).to_contain_text("This is the newest batch.")
+    write(folder, saved(100))
+    expect(page).to_have_url(re.compile("#1"))
+    page.wait_for_function(
+        "() => lossprism.page('main').scenario.data.file === 'step-00000100.safetensors'"
+    )

@@ -15,10 +15,15 @@ from torch import nn
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
 import lossprism
-from lossprism.explorer.lab.saved_batches import open_saved_batches
+from lossprism.explorer.lab import saved_batches
+from lossprism.explorer.lab.saved_batches import (
+    open_saved_batches,
+    wait_for_batches,
+)
 from lossprism.losses import info_nce
 from lossprism.losses.modules import CosentLoss, InfoNceLoss, loss_module
 from lossprism.losses.sentence_transformers import PrismCallback
+from tests.sentences import raises_problem
 from tests.tiny import static_model
 from tests.unit.losses.made import EMBEDDED, EVERY, SCORED, call, inputs_for
 from tests.unit.losses.test_sentence_transformers import rows
@@ -274,3 +279,23 @@ def test_without_lightning_its_callback_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "lossprism.losses.lightning", raising=False)
     with pytest.raises(ImportError, match="pip install lightning"):
         importlib.import_module("lossprism.losses.lightning")
+
+
+def test_a_folder_of_a_training_that_begins_later_is_waited_for(tmp_path, monkeypatch):
+    folder, waited = tmp_path / "later", []
+    queries = torch.nn.functional.normalize(torch.randn(6, 4), dim=1)
+    write = [
+        lambda: folder.mkdir(),
+        lambda: lossprism.probe("info_nce", (queries, queries)).save(folder, step=7),
+    ]
+    monkeypatch.setattr(saved_batches.time, "sleep", lambda _seconds: write.pop(0)())
+    (opened,) = wait_for_batches(str(folder), lambda: waited.append("told"))
+    assert (opened.batch.step, waited, write) == (7, ["told"], [])
+    assert [one.batch.step for one in wait_for_batches(str(folder), waited.clear)] == [7]
+    assert waited == ["told"]  # nothing to wait for
+
+
+def test_a_file_is_no_folder_to_wait_for(tmp_path):
+    (tmp_path / "pairs.csv").write_text("a,b")
+    with raises_problem("kept_none"):
+        wait_for_batches(str(tmp_path / "pairs.csv"), lambda: None)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import lossprism
 from lossprism.explorer.core import own_loss
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export import explored_scenario
@@ -167,6 +168,18 @@ def test_what_makes_no_sense_is_answered_in_form(pages, request_):
             assert wire.misfits(answer, wire.answers_of(function)) == [], name
 
 
+def follow_a_training(server: Server, folder) -> None:
+    """The newest batch of a folder, and none beside the newest."""
+    queries = torch.nn.functional.normalize(torch.randn(6, 4), dim=1)
+    for step in (1, 20):
+        lossprism.probe("info_nce", (queries, queries)).save(folder, step=step)
+    first, last = (str(folder / f"step-{step:08}.safetensors") for step in (1, 20))
+    leave = {str(folder): 0.01}
+    found = server.ask("newer_batch", {"name": first, "leave": leave}, exploring.NewerBatch)
+    assert found["step"] == 20
+    server.ask("newer_batch", {"name": last, "leave": leave}, type(None))
+
+
 def edit_own_loss(server: Server, folder) -> None:
     """Its file is told, read and written, and not where others reach the page."""
     path = folder / "mine.py"
@@ -242,6 +255,7 @@ def test_explore(pages, tmp_path, monkeypatch):
     for what in (*TAKEAWAYS, *PICTURES):
         server.ask("take", {"what": what, "scenario": {}, "language": "zh"}, Text)
     monkeypatch.delenv("SPACE_ID", raising=False)
+    follow_a_training(server, tmp_path / "prism")
     edit_own_loss(server, tmp_path)
     server.ask("forget", {}, Nothing)
     follow_jobs(server)

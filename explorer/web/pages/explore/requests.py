@@ -32,17 +32,19 @@ from lossprism.explorer.export.figure.bars import bars_figure
 from lossprism.explorer.export.figure.files import chart_text, figure_text
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.interactive_figure import interactive_figure
+from lossprism.explorer.lab.saved_batches import newer_batch
 from lossprism.explorer.lab.sweep import POINTS, sweep
 from lossprism.explorer.lab.training.parameter_trials import LEAST_RUNS, Offer, offer_of, trials
 from lossprism.explorer.lab.training.run_comparison import Started, start_all
 from lossprism.explorer.lab.training.runs import default_runs
 from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.downloads import Text
 from lossprism.explorer.runtime.limits import SWEPT_CELLS, SWEPT_PAIRS
 from lossprism.explorer.runtime.number_format import Real, json_numbers
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json, as_answer
-from lossprism.explorer.runtime.validation import misfit, one_of
+from lossprism.explorer.runtime.validation import misfit, of_type, one_of
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.web.middleware.host_and_origin import names_this_computer
 from lossprism.explorer.web.page_requests import JOBS, served
@@ -95,6 +97,14 @@ class OwnWritten:
     """The digest of what stands in the file now."""
 
     digest: str
+
+
+@dataclass(frozen=True)
+class NewerBatch:
+    """The newest batch that a training wrote: its step, and the link of its scene."""
+
+    step: int
+    scene: str
 
 
 @dataclass(frozen=True)
@@ -179,6 +189,14 @@ def _own_write(request: Json) -> OwnWritten:
     name = str(request.get("name"))
     own_loss.write(name, request["text"], str(request.get("digest")))
     return OwnWritten(own_loss.read_text(name)[2])
+
+
+def _newer_batch(request: Json) -> NewerBatch | None:
+    """{name: of a saved batch} → the newest one of its training, null where that is it."""
+    if not deployment_policy().reads_places:
+        raise Problem("kept_hosted")
+    found = newer_batch(of_type(str)(request.get("name"), "name"))
+    return None if found is None else NewerBatch(found.batch.step, found.scenario.to_link())
 
 
 def _statistics(request: Json) -> Statistics:
@@ -298,6 +316,7 @@ SERVED = [
     served("own", _own, takes=str),
     served("own_text", _own_text, takes=str),
     served("own_write", _own_write),
+    served("newer_batch", _newer_batch),
     served("statistics", _statistics),
     served("spread", spread),
     served("lever_range", lever_range),

@@ -1,0 +1,73 @@
+// A saved batch of a training that still runs: the newest one is offered, or followed.
+import { Checkbox } from "../../kit/components.js";
+import { h, show } from "../../kit/preact_view.js";
+import { say } from "../../kit/words.js";
+
+const LOOK_MS = 3000;
+const SAVED = /(^|[\\/])step-\d+\.safetensors$/;
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
+ */
+export default function newerBatch(root, channel, server) {
+  const block = /** @type {HTMLElement} */ (root.parentElement);
+  /** @type {import("../../wire").NewerBatch | null} */
+  let newer = null;
+  let follows = false;
+  let looking = false;
+  const chosen = () => {
+    const { encoder, cross_encoder } = channel.scenario.data;
+    return [cross_encoder, encoder].find((name) => SAVED.test(name)) ?? "";
+  };
+
+  function draw() {
+    if (!chosen()) newer = null;
+    const step = newer?.step ?? 0;
+    block.hidden = !chosen() || !(newer || follows);
+    show(root, Offer, { step, follows, open, follow });
+  }
+
+  async function look() {
+    const name = chosen();
+    if (!name || looking || document.visibilityState !== "visible") return;
+    looking = true;
+    const answer = await server.newer_batch({ name });
+    looking = false;
+    if (name !== chosen() || (answer && "error" in answer)) return;
+    newer = answer;
+    if (newer && follows) await open();
+    draw();
+  }
+
+  /** Other pairs under the loss that is looked at. */
+  async function open() {
+    const scenario = newer && (await channel.read(newer.scene));
+    newer = null;
+    if (scenario) channel.set({ data: scenario.data, rules: scenario.rules });
+    draw();
+  }
+
+  /** @param {boolean} now */
+  function follow(now) {
+    follows = now;
+    if (follows && newer) open();
+    draw();
+  }
+
+  draw();
+  channel.on("scenario", draw);
+  channel.on("language", draw);
+  setInterval(look, LOOK_MS);
+}
+
+/** @param {{ step: number, follows: boolean, open: () => void, follow: (now: boolean) => void }} properties */
+const Offer = ({ step, follows, open, follow }) =>
+  h(
+    "p.lp-row",
+    { role: "status" },
+    h("span", null, step ? say("ui.newer_step", { step }) : say("ui.newer_none")),
+    step ? h("button.lp-button", { type: "button", onClick: open }, say("ui.newer_open")) : null,
+    h(Checkbox, { name: say("ui.newer_follow"), checked: follows, change: follow }),
+  );
