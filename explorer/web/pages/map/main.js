@@ -86,7 +86,7 @@ function figureFile(channel, chart, look) {
 }
 
 /** @param {any} trace */
-const isInFile = ({ mode, marker, x }) => x.length > 0 && mode !== "markers+text" && marker?.opacity !== 0;
+const isInFile = ({ marker, x }) => x.length > 0 && marker?.opacity !== 0;
 
 /** @param {Page} properties */
 function Choices({ channel }) {

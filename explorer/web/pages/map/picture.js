@@ -16,6 +16,7 @@ const SPARE = 0.08; // of the span beyond the outermost points
 const LABEL_LETTERS = 28;
 const HOVER_LETTERS = 60; // in a line
 const LABEL_GAP = [0.2, 0.06]; // of the span between two labels, across and down
+const LABEL_SHIFT = 4; // pixels from a point up to its label
 const LEAST_HEIGHT = 320; // pixels
 const NARROW = 620; // pixels
 export const MAX_LINES = 1000; // more are a tangle, and slow where no graphics card draws them
@@ -83,11 +84,11 @@ function figureOf(channel, width, height) {
       dots(hits, found, at, "warn", 17),
       dots(ends, found, at, "ink", 14),
       dots(everyone, found, at, "side-1", pointSize(everyone.length)),
-      labels(found, at, [...ends, ...hits, ...heaviest.map((one) => found.first[one])], width),
     ],
     layout: {
       margin: MARGIN,
       height,
+      annotations: labels(found, at, [...ends, ...hits, ...heaviest.map((one) => found.first[one])], width),
       hovermode: "closest",
       hoverdistance: 12,
       dragmode: "pan",
@@ -237,17 +238,16 @@ function labels({ sentences, moments }, at, wished, width) {
     });
     if (isFree) chosen.push(place);
   }
-  // Near an edge a label stands towards the middle, so that none of it is cut off.
-  const sides = chosen.map((one) => {
-    const share = (at(one)[0] - xaxis.range[0]) / spans[0];
-    return share < 1 / 3 ? "right" : share > 2 / 3 ? "left" : "center";
+  // Above all points, and near an edge towards the middle, so that none of a label is hidden or cut off.
+  return chosen.map((one) => {
+    const [x, y] = at(one);
+    const share = (x - xaxis.range[0]) / spans[0];
+    return {
+      ...{ x, y, showarrow: false, yanchor: "bottom", yshift: LABEL_SHIFT },
+      xanchor: share < 1 / 3 ? "left" : share > 2 / 3 ? "right" : "center",
+      text: plain(clip(sentences[one], LABEL_LETTERS)),
+      font: { size: 12, color: themeColour("ink") },
+      ...{ bgcolor: themeColour("card"), borderpad: 0, opacity: 0.9 },
+    };
   });
-  return {
-    ...{ type: "scatter", mode: "markers+text", hoverinfo: "skip" },
-    textposition: sides.map((side) => `top ${side}`),
-    marker: { size: 12, opacity: 0 }, // so far above its point a label stands
-    ...{ x: chosen.map((one) => at(one)[0]), y: chosen.map((one) => at(one)[1]) },
-    text: chosen.map((one) => plain(clip(sentences[one], LABEL_LETTERS))),
-    textfont: { size: 12, color: themeColour("ink") },
-  };
 }
