@@ -126,11 +126,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve of a chart, by the key of its name."""
+    """A curve of a chart, by the key of its name; `bars` from 0 stand for points without a line
+    between them."""
 
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
+    bars: bool = False
 
 
 @dataclass(frozen=True)

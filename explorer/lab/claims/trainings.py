@@ -215,8 +215,12 @@ def angles_by_rank(scores: HeldOutScores, scale: float) -> Check:
             Comparison(chance, "<", rho, part=CORRECTED, decided=found.value < -bound)
         )
     ranks = tuple(float(rank) for rank in range(1, len(groups) + 1))
-    curves = (Curve("measured", ranks, tuple(shares)), Curve("printed", ranks, tuple(printed)))
-    return Check(tuple(comparisons), tuple(facts), Chart("r", "p", curves, logarithmic_x=False))
+    curves = (
+        Curve("measured", ranks, tuple(shares), bars=True),
+        Curve("printed", ranks, tuple(printed)),
+    )
+    chart = Chart("r", f"p(θ ≤ {small:.1f}°)", curves, logarithmic_x=False)
+    return Check(tuple(comparisons), tuple(facts), chart)
 
 
 def _wilson(count: int, total: int) -> tuple[float, float]:

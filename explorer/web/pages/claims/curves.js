@@ -13,7 +13,11 @@ const DASHES = ["solid", "dash", "dot", "dashdot", "dash"];
 const MARGIN = { l: 58, r: 14, t: 34, b: 44 };
 const HEIGHT = 340;
 const DECADES = 30;
+const HALF_BAR = 0.5; // of bars at whole numbers, so that the outermost are not cut off
 const ROOM = 1.1; // above the highest curve
+
+/** @param {number} place of a curve */
+export const colourOf = (place) => themeColour(COLOURS[place]);
 
 /** @param {{ chart: ClaimChart }} properties */
 export const ClaimCurves = ({ chart }) =>
@@ -40,17 +44,19 @@ export function figureOf({ x, y, curves, logarithmic_x, logarithmic_y, band: bou
   const positive = heights.filter((one) => one > 0);
   // Over less a logarithmic axis has hardly a number.
   const isLog = logarithmic_y && Math.max(...positive) > DECADES * Math.min(...positive);
+  const ends = endsOf(curves.map((curve) => curve.x.map(read))) ?? [0, 1];
+  const beside = curves.some(({ bars }) => bars) ? HALF_BAR : 0;
   const [least, largest] = endsOf([isLog ? positive : [0, ...heights]]) ?? [0, 1];
   return {
     data: curves.map((curve, i) => ({
-      type: "scatter",
-      mode: "lines",
       name: say(`claims.curve.${curve.name}`),
       x: curve.x.map(read),
       // A logarithmic axis has no place for 0.
       y: curve.y.map((one) => (isLog && Number(read(one)) <= 0 ? null : read(one))),
-      line: { color: themeColour(COLOURS[i]), dash: DASHES[i], width: 2.5 },
       hoverinfo: "x+y+name",
+      ...(curve.bars
+        ? { type: "bar", marker: { color: colourOf(i) } }
+        : { type: "scatter", mode: "lines", line: { color: colourOf(i), dash: DASHES[i], width: 2.5 } }),
     })),
     layout: {
       margin: MARGIN,
@@ -60,7 +66,7 @@ export function figureOf({ x, y, curves, logarithmic_x, logarithmic_y, band: bou
       shapes: bounds ? [band("floor", 0.14, { yref: "y", y0: bounds[0], y1: bounds[1] })] : [],
       xaxis: {
         title: { text: x },
-        ...axisOver(endsOf(curves.map((curve) => curve.x.map(read))) ?? [0, 1], logarithmic_x, 8),
+        ...axisOver([ends[0] - beside, ends[1] + beside], logarithmic_x, 8),
       },
       yaxis: { title: { text: y }, ...axisOver([least, ROOM * largest], isLog, 6) },
     },

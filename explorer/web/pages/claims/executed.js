@@ -3,7 +3,7 @@ import { FigureFold, Fold } from "../../kit/components.js";
 import { tex } from "../../kit/formula.js";
 import { h, hosted } from "../../kit/preact_view.js";
 import { has, say } from "../../kit/words.js";
-import { ClaimCurves, figureOf } from "./curves.js";
+import { ClaimCurves, colourOf, figureOf } from "./curves.js";
 
 /** @typedef {import("../../wire").Executed} Executed */
 /** @typedef {import("../../wire").WrittenComparison} Comparison */
@@ -118,7 +118,7 @@ const SaveCurves = ({ channel, name, chart }) =>
       const figure = figureOf(chart);
       const legend = chart.curves.map((one, i) => ({
         name: say(`claims.curve.${one.name}`),
-        colour: figure.data[i].line.color,
+        colour: colourOf(i),
       }));
       const whole = {
         title: statementOf(name, "claim"),

@@ -50,11 +50,12 @@ class WrittenComparison:
 
 @dataclass(frozen=True)
 class ClaimCurve:
-    """A curve by the key of its name."""
+    """A curve by the key of its name, or `bars` from 0."""
 
     name: str
     x: list[Real]
     y: list[Real]
+    bars: bool
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ def _written(side: Side) -> WrittenSide:
 
 def _drawn(chart: Chart) -> ClaimChart:
     curves = [
-        ClaimCurve(one.name, json_numbers(list(one.x)), json_numbers(list(one.y)))
+        ClaimCurve(one.name, json_numbers(list(one.x)), json_numbers(list(one.y)), one.bars)
         for one in chart.curves
     ]
     return as_answer(ClaimChart, chart, curves=curves)
