@@ -43,8 +43,6 @@ class MovedPair:
     first: str
     second: str
     label: float
-    score_before: float
-    score_after: float
     rank_before: float
     rank_after: float
     label_rank: float
@@ -90,8 +88,6 @@ def rank_changes(found: HeldOutScores, count: int = 20) -> list[MovedPair]:
             first=found.pairs[place][0],
             second=found.pairs[place][1],
             label=float(found.labels[place]),
-            score_before=float(before[place]),
-            score_after=float(after[place]),
             rank_before=float(ranks[0][place]),
             rank_after=float(ranks[1][place]),
             label_rank=float(by_label[place]),
