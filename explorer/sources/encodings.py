@@ -7,71 +7,18 @@ language. A text of a few letters may look like several encodings: then it is no
 from __future__ import annotations
 
 import codecs
+import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from lossprism.explorer.runtime.problem import Problem
 
+_LISTED = json.loads(Path(__file__).with_name("encodings.json").read_text("utf-8"))
 # Encodings by their names, with their codecs: the widest of each family.
-ENCODINGS = {
-    "UTF-8": "utf-8-sig",
-    "UTF-16": "utf-16",
-    "UTF-32": "utf-32",
-    "UTF-7": "utf-7",
-    "GB18030": "gb18030",
-    "HZ": "hz",
-    "Big5": "big5hkscs",
-    "Shift_JIS": "cp932",
-    "EUC-JP": "euc_jis_2004",
-    "ISO-2022-JP": "iso2022_jp_2",
-    "EUC-KR": "cp949",
-    "Johab": "johab",
-    "ISO-2022-KR": "iso2022_kr",
-    "Windows-1250": "cp1250",
-    "Windows-1251": "cp1251",
-    "Windows-1252": "cp1252",
-    "Windows-1253": "cp1253",
-    "Windows-1254": "cp1254",
-    "Windows-1255": "cp1255",
-    "Windows-1256": "cp1256",
-    "Windows-1257": "cp1257",
-    "Windows-1258": "cp1258",
-    "Windows-874": "cp874",
-    "ISO-8859-2": "iso8859-2",
-    "ISO-8859-5": "iso8859-5",
-    "ISO-8859-6": "iso8859-6",
-    "ISO-8859-7": "iso8859-7",
-    "ISO-8859-8": "iso8859-8",
-    "ISO-8859-9": "iso8859-9",
-    "ISO-8859-13": "iso8859-13",
-    "ISO-8859-15": "iso8859-15",
-    "KOI8-R": "koi8-r",
-    "KOI8-U": "koi8-u",
-    "IBM850": "cp850",
-    "IBM852": "cp852",
-    "IBM866": "cp866",
-    "MacRoman": "mac-roman",
-    "MacCyrillic": "mac-cyrillic",
-}
+ENCODINGS: dict[str, str] = _LISTED["codecs"]
 # Other names of these, and of parts of them.
-_PARTS = {
-    "utf_8": "UTF-8",
-    "utf_16_le": "UTF-16",
-    "utf_16_be": "UTF-16",
-    "utf_32_le": "UTF-32",
-    "utf_32_be": "UTF-32",
-    "gb2312": "GB18030",
-    "gbk": "GB18030",
-    "big5": "Big5",
-    "cp950": "Big5",
-    "shift_jis": "Shift_JIS",
-    "euc_jp": "EUC-JP",
-    "euc_kr": "EUC-KR",
-    "iso2022_jp": "ISO-2022-JP",
-    "iso8859_1": "Windows-1252",
-    "ascii": "UTF-8",
-    "tis_620": "Windows-874",
-}
+_PARTS: dict[str, str] = _LISTED["other_names"]
 _WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _ESCAPED = ("UTF-7", "HZ", "ISO-2022-JP", "ISO-2022-KR")
 _UNICODE = ("UTF-8", "UTF-16", "UTF-32")
