@@ -23,7 +23,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from benchmarks.interaction import ROOT
+from benchmarks.app import ROOT
 from benchmarks.report import Row
 from benchmarks.visitors import WAIT_S, paths_of
 from lossprism.explorer.runtime.visitors import new_key

@@ -28,7 +28,7 @@ import numpy as np
 import psutil
 
 from benchmarks import report
-from benchmarks.interaction import running
+from benchmarks.app import running
 from benchmarks.machine import describe
 from benchmarks.report import Row
 from benchmarks.visitors import PAIRS, WAIT_S, Answers, Visitor, memory_mib, paths_of, row

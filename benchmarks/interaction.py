@@ -1,8 +1,9 @@
 """How fast the page answers, measured in a real browser against the real app.
 
 ``python -m benchmarks interaction`` starts ``python app.py`` as a user does, opens it in Chromium
-and prints one table: start to first picture, slider to repainted page, repaints a second while
-dragging, hovering, what 500 updates leave behind, losses compared, encoding beside
+and prints one table: start to first picture beside a bare Gradio app, bytes and memory until then,
+slider to repainted page once the encoder is warm, repaints a second while dragging, also over a
+slow link, hovering, what 500 updates leave behind, losses compared, encoding beside
 sentence-transformers' own `encode`, and the figures over 200 batches of a file. Server and browser
 share the machine.
 """
@@ -10,79 +11,22 @@ share the machine.
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import report
+from benchmarks.app import COMPARISON, PICTURE, ROOT, VIEWPORT, launch, opened, running
+from benchmarks.first_picture import STARTS, first_picture, transferred, wait_until_idle
 from benchmarks.machine import describe
 from benchmarks.report import Row
+from benchmarks.slow_link import slow_link
 
-ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = (Path(__file__).with_suffix(".js")).read_text(encoding="utf-8")
 SENTENCES = ROOT.parent / "shared" / "data" / "stsb_en_ccbysa_train.tsv"
-CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser")
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-STARTS = 3
 ENCODINGS = 5
-PICTURE = "() => window.lossprism && window.lossprism.page().drawn >= 1"
-
-
-@contextmanager
-def running(port: int, *options: str, **environment: str) -> Iterator[str]:
-    """The app as a subprocess; the address once it has said so."""
-    command = [sys.executable, "app.py", "--port", str(port), "--no-browser", *options]
-    known = {**os.environ, **environment}
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=known)
-    try:
-        line = process.stdout.readline()
-        if "http" not in line:
-            raise RuntimeError(f"the app did not start: {line!r}")
-        yield next(word for word in line.split() if word.startswith("http"))
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-
-
-def launch(playwright: Playwright) -> Browser:
-    """A Chromium of the system, else the one that Playwright itself downloaded."""
-    system = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    return playwright.chromium.launch(executable_path=system, args=list(FLAGS))
-
-
-def opened(browser: Browser, address: str) -> Page:
-    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-    page.goto(address, wait_until="domcontentloaded")
-    page.wait_for_function(PICTURE, polling=20)
-    return page
-
-
-def first_picture(browser: Browser, port: int) -> list[Row]:
-    """From the start of the process to the first picture, the browser being open already."""
-    seconds = []
-    for turn in range(STARTS):
-        started = time.perf_counter()
-        with running(port + turn) as address:
-            page = opened(browser, address)
-            seconds.append(time.perf_counter() - started)
-            page.context.close()
-    return [("start to first picture", f"{statistics.median(seconds):.2f} s", "≤ 3 s")]
 
 
 def slider(page: Page, pairs: int, most: int, least: int) -> list[Row]:
@@ -101,17 +45,16 @@ def slider(page: Page, pairs: int, most: int, least: int) -> list[Row]:
 
 
 COMPARED = {
-    2: (60, "1=cosent&2=info_nce"),
+    2: (25, "1=cosent&2=info_nce"),
     6: (120, "1=cosent&2=info_nce&3=nt_xent&4=circle&5=cosine_mse&6=triplet"),
 }
-COMPARISON = "() => window.lossprism?.page('compare')?.drawn >= 1"
 
 
 def comparing(browser: Browser, address: str) -> list[Row]:
     """Losses beside each other, all matrices in sight, and how soon the page is there."""
     rows: list[Row] = []
     for sides, (most, link) in COMPARED.items():
-        page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        page = browser.new_context(viewport=VIEWPORT).new_page()
         page.goto(f"{address}/compare#{link}", wait_until="domcontentloaded")
         page.wait_for_function(COMPARISON, polling=20)
         page.evaluate(f"({SCRIPT}).compared(64)")
@@ -125,7 +68,7 @@ def comparing(browser: Browser, address: str) -> list[Row]:
     seconds: dict[str, list[float]] = {"": [], "compare": []}
     for _ in range(STARTS):
         for path, shown in (("", PICTURE), ("compare", COMPARISON)):
-            page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+            page = browser.new_context(viewport=VIEWPORT).new_page()
             started = time.perf_counter()
             page.goto(f"{address}/{path}", wait_until="domcontentloaded")
             page.wait_for_function(shown, polling=20)
@@ -134,6 +77,24 @@ def comparing(browser: Browser, address: str) -> list[Row]:
     explore, compare = (statistics.median(found) for found in seconds.values())
     said = f"{compare:.2f} s, Explore {explore:.2f} s"
     return [*rows, ("Compare opened to its first picture", said, "≤ Explore + 0.3 s")]
+
+
+def over_slow_link(browser: Browser, port: int) -> list[Row]:
+    """The slider over a link of 100 ms round trip, whose range is fetched once."""
+    rows: list[Row] = []
+    with slow_link(port, 0.1) as address:
+        page = opened(browser, address)
+        for pairs in (64, 256):
+            page.evaluate(f"({SCRIPT}).batch({pairs})")
+            page.evaluate(f"({SCRIPT}).moves(3)")
+            found = page.evaluate(f"({SCRIPT}).scrub(3000)")
+            said = (
+                f"{found['rate']:.0f} a second, range in {found['fetched']:.0f} ms, "
+                f"exact {found['exact']:.0f} ms after release"
+            )
+            rows.append((f"dragging over a 100 ms link, N = {pairs}", said, "≥ 60 a second"))
+        page.context.close()
+    return rows
 
 
 def hovering(page: Page) -> list[Row]:
@@ -252,10 +213,13 @@ def main(arguments: list[str]) -> None:
         browser = launch(playwright)
         version = browser.version
         rows += first_picture(browser, chosen.port)
-        with running(chosen.port + STARTS) as address:
+        rows += transferred(browser, chosen.port)
+        with running(chosen.port) as address:
             page = opened(browser, address)
-            rows += slider(page, 64, 35, 45)
-            rows += slider(page, 256, 70, 20)
+            wait_until_idle()
+            rows += slider(page, 64, 20, 60)
+            rows += slider(page, 256, 33, 45)
+            rows += over_slow_link(browser, chosen.port)
             rows += hovering(page)
             rows += leftovers(page)
             rows += comparing(browser, address)
