@@ -93,7 +93,7 @@ def path_pieces(address: str) -> list[str] | None:
     Explore may stand at any path of a server (`https://huggingface.co/spaces/somebody/losses`).
     """
     found = urlsplit(address)
-    if found.scheme not in ("http", "https") and not re.fullmatch(r"/\w*", found.path):
+    if found.scheme not in ("http", "https") and not re.fullmatch(r"(/learn)?/\w*", found.path):
         return None
     return found.path.strip("/").split("/")
 
