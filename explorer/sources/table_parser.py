@@ -305,7 +305,7 @@ def _grid_of(
         columns, records, is_made = array_files.array_records(data, name, kind)
         return Grid(columns, records, header=True, encoding=kind, has_made_texts=is_made)
     text, encoding = decode(data, name, encoding)
-    if not text.strip():
+    if not text or text.isspace():  # `strip` would copy it
         raise Problem("file_empty", name=name)
     found = table_in(text) if kind == "text" and not is_json(text) else PastedTable(text)
     text = found.text
