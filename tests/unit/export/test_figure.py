@@ -458,7 +458,8 @@ def test_what_cannot_be_written_is_said(tmp_path):
     assert problem_of(tmp_path / "no", tmp_path / "f.svg") == "problem.link_damaged"
     compared = f"http://127.0.0.1:7860/compare#1=cosent&2=info_nce&scene={link}"
     assert problem_of(compared, tmp_path / "f.svg") == "problem.figure_page"
-    for page in (*OTHER_PAGES, "learn/sphere"):
+    assert problem_of("/learn/sphere", tmp_path / "f.svg") == "problem.figure_page"
+    for page in OTHER_PAGES:
         assert problem_of(f"/{page}", tmp_path / "f.svg") == "problem.figure_page"
         below = f"https://example.org/losses/{page}/more"
         assert problem_of(below, tmp_path / "f.svg") == "problem.figure_page"
