@@ -20,7 +20,7 @@ from lossprism.explorer.export.exploration_arrays import describe_batch, picture
 from lossprism.explorer.export.picture_types import BatchData, LeverStop, Picture
 from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
-from lossprism.explorer.runtime.response_types import Sparse
+from lossprism.explorer.runtime.response_types import Sparse, is_number
 from lossprism.explorer.sources.tables import SkippedRow
 
 # By their names: whoever asks again need not send them.
@@ -92,8 +92,9 @@ def stop_of_scenario(
     seen = _batch_of(resolved, name, batch)
     if seen is None:
         return None
-    found = explore(resolved, seen)
-    return stop_of(found, remarks(found), resolved.parameters[parameter])
+    found, value = explore(resolved, seen), resolved.parameters[parameter]
+    assert is_number(value)  # a lever's
+    return stop_of(found, remarks(found), value)
 
 
 def _batch_of(resolved: Resolved, name: str, batch: Batch | None) -> Batch | None:
