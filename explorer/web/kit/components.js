@@ -4,8 +4,8 @@ import { saved } from "./files.js";
 import { fileArrival } from "./large_file_upload.js";
 import { h, hosted } from "./preact_view.js";
 import { GONE } from "./server.js";
-import { filePicker } from "./sidebar.js";
 import { numberField } from "./sidebar_fields.js";
+import { filePicker } from "./sidebar_parts.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
 import { say } from "./words.js";
 
@@ -268,7 +268,7 @@ export const FileArrival = ({ channel, note, ...options }) =>
 
 /**
  * A loss to choose, in groups; `first` is what stands before them, as no loss.
- * @param {{ id: string, label: string, value: string, groups: import("./sidebar.js").Group[], first?: string,
+ * @param {{ id: string, label: string, value: string, groups: import("./sidebar_parts.js").Group[], first?: string,
  *   change: (loss: string) => void }} properties
  */
 export const LossSelect = ({ id, label, value, groups, first, change }) =>

@@ -3,7 +3,7 @@ import { Checkbox, Field, Fold, LossSelect } from "./components.js";
 import { HALVED, lengthsIn, mayBeSum, nameOfSum, plainPart, summandsOf, WHOLE } from "./loss_sums.js";
 import { pageData } from "./page_data.js";
 import { h } from "./preact_view.js";
-import { groupsOf } from "./sidebar.js";
+import { groupsOf } from "./sidebar_parts.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
 import { say, titleOf } from "./words.js";
 

@@ -2,7 +2,7 @@
 import { floats } from "../../kit/base64_arrays.js";
 import { clip, contextOf, h, reword, roomOf, setText, walkable } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
-import { tabbed } from "../../kit/sidebar.js";
+import { tabbed } from "../../kit/sidebar_parts.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("./state.js").Scene} Scene */

@@ -8,9 +8,9 @@ import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { Curves } from "./curves.js";
+import { Playback } from "./playback.js";
 import { SaveFigure } from "./save_figure.js";
 import { Stage } from "./stage.js";
-import { Transport } from "./transport.js";
 
 /** @typedef {{ channel: import("./state.js").SpherePage }} Page */
 
@@ -35,7 +35,7 @@ function Main({ channel }) {
           null,
           films.map((film, place) => (film ? h(Stage, { key: place, channel, place }) : null)),
         ),
-        h(Transport, { channel }),
+        h(Playback, { channel }),
         h(Hint, { channel }),
       ),
       h(Curves, { channel }),

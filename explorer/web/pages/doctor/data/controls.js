@@ -7,7 +7,7 @@ import { grouped } from "../../../kit/number_format.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
 import { agree, agreeToSet, GONE } from "../../../kit/server.js";
-import { groupsOf } from "../../../kit/sidebar.js";
+import { groupsOf } from "../../../kit/sidebar_parts.js";
 import { say, sentences } from "../../../kit/words.js";
 import { PastedRows } from "../pasted_rows.js";
 import { SourceSelect } from "../source_select.js";

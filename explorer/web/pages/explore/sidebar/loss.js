@@ -11,7 +11,7 @@ import { group, h } from "../../../kit/preact_view.js";
 import { shareable } from "../../../kit/redaction.js";
 import { LossFinder, Parameters } from "../../../kit/scenario_fields.js";
 import { guideWords, teacherWords } from "../../../kit/second_models.js";
-import { groupsOf } from "../../../kit/sidebar.js";
+import { groupsOf } from "../../../kit/sidebar_parts.js";
 import { useLayoutEffect, useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say, titleOf } from "../../../kit/words.js";
 

@@ -5,7 +5,7 @@ import { say } from "../../kit/words.js";
 import { MOVE } from "./state.js";
 
 /** @param {{ channel: import("./state.js").SpherePage }} properties */
-export function Transport({ channel }) {
+export function Playback({ channel }) {
   channel.observe("frame", "film", "state");
   const { at, last, isPlaying, filmed, moves } = channel;
   /** @type {(id: string, key: string, sign: string, act: () => void) => any} */
