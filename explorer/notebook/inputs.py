@@ -81,9 +81,9 @@ def read_inputs(
             drawn(read) if _is_list(one, read) else read
             for one, read in zip(given, lists, strict=True)
         ]
-    *sentences, taught = lists
+    first, second, labels, taught = lists
     chosen = dict(columns) if isinstance(columns, Mapping) else columns
-    rows = rows_of(name, EXPLORED_PAIRS, *sentences, found, chosen, language=language)
+    rows = rows_of(name, EXPLORED_PAIRS, first, second, labels, found, chosen, language=language)
     rules = rules_of(threshold, as_list(label_range), extra_negatives, as_list(prototypes), twins)
     data = table_of(rows, EMBEDDED, guide, teacher, taught)
     settings = {key: as_list(value) for key, value in parameters.items()}
