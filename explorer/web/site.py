@@ -322,7 +322,7 @@ def _warm(first: Scenario) -> Job:
 
 
 def _prepare(_: Report) -> None:
-    """Load the encoder, and compute the tables of Doctor."""
+    """Compute the tables of Doctor, and load the encoder, which takes longer."""
+    prepare_explanations()
     with as_visitor(new_key()), contextlib.suppress(Problem):  # which the first sentences are told
         vectors_of(FIRST_SENTENCES, locate(EMBEDDED))
-    prepare_explanations()
