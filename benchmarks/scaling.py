@@ -17,6 +17,7 @@ from unittest import mock
 import torch
 import torch.distributed as distributed
 from torch import multiprocessing
+from torch.multiprocessing.spawn import spawn
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks import report
@@ -59,7 +60,7 @@ def counted(way: str, world: int, rows: int, width: int) -> dict[str, float]:
     answers = multiprocessing.get_context("spawn").SimpleQueue()
     meeting = Path(tempfile.mkdtemp()) / "meeting"
     arguments = (way, world, rows, width, str(meeting), answers)
-    multiprocessing.spawn(_process, arguments, nprocs=world)
+    spawn(_process, arguments, nprocs=world)
     return answers.get()
 
 

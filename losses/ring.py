@@ -25,7 +25,7 @@ def ring_info_nce(
     keys: Tensor,
     *,
     negatives: Tensor | None = None,
-    temperature: float | Tensor = 0.05,
+    temperature: float = 0.05,
 ) -> Tensor:
     """InfoNCE of the batch that all processes make together, as `info_nce(..., gather=True)`.
 
@@ -76,6 +76,7 @@ class _Ring(torch.autograd.Function):
             by_keys = torch.zeros_like(keys)
             by_keys[: len(queries)] = -queries
             for block, by_block in _tour(keys, counts, by_keys):
+                assert by_block is not None, "it travels with the block"
                 weights = (scale * (queries @ block.T) - log_sum[:, None]).exp_()
                 by_queries += weights @ block
                 by_block += weights.T @ queries
@@ -86,12 +87,12 @@ class _Ring(torch.autograd.Function):
         return value
 
     @staticmethod
-    def backward(ctx, outer: Tensor) -> tuple[Tensor, ...]:
+    def backward(ctx, *grad_outputs: Tensor) -> tuple[Tensor, ...]:
         if torch.is_grad_enabled():  # this pass is to be differentiated in its turn
             raise RuntimeError(
                 "ring_info_nce has no second derivatives; info_nce(..., gather=True) has them"
             )
-        return tuple(outer * gradient for gradient in ctx.saved_tensors)
+        return tuple(grad_outputs[0] * gradient for gradient in ctx.saved_tensors)
 
 
 def _tour(

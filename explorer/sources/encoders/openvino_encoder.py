@@ -31,7 +31,7 @@ class OpenVinoEncoder(SentenceEncoder):
 def _load(path: str, **options: Any) -> SentenceTransformer:
     """Return a SentenceTransformer with a compiled transformer. Its options are those of the
     class."""
-    import openvino
+    import openvino  # pyright: ignore[reportMissingImports]
     import torch
     from sentence_transformers import SentenceTransformer
     from transformers.modeling_outputs import BaseModelOutput
