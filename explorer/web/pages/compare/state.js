@@ -4,7 +4,6 @@ import { BatchPage } from "../../kit/batch_page.js";
 import { carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../kit/compared_losses.js";
 import { History } from "../../kit/history.js";
 import { learn } from "../../kit/loss_sums.js";
-import { inLanguage } from "../../kit/opening_example.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
@@ -295,7 +294,7 @@ export class ComparePage extends BatchPage {
   /** @param {string} question */
   openQuestion(question) {
     const { example, rules, sides, picture, state } = pageData.compare.questions[question];
-    const data = { ...pageData.defaults.data, source: "example", example: inLanguage(example) };
+    const data = { ...pageData.defaults.data, source: "example", example };
     this.warn(null);
     this.show({ data, rules: { ...pageData.defaults.rules, ...rules }, question, sides, picture, ...state });
   }
