@@ -171,8 +171,9 @@ def test_a_chinese_page_opens_on_a_chinese_batch_and_a_link_keeps_its_own(
     # What Compare says of its questions' batches was measured on the English ones.
     compared = "window.lossprism?.page('compare')?.store.state.data.example === "
     for link in ("", "#1=cosent&2=info_nce"):
-        page.goto(f"{server.address}/compare{link}")
-        page.wait_for_function(f"{compared}'graded_english'")
+        other = new_page(locale="zh-CN")
+        other.goto(f"{server.address}/compare{link}", wait_until="domcontentloaded")
+        other.wait_for_function(f"{compared}'graded_english'")
     visit(page, english.url)
     assert page.locator("#lp-example").input_value() == "graded_english"
     assert loss_shown(page) == shown

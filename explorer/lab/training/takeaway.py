@@ -126,7 +126,7 @@ def script_zip(runs: Runs, name: str, path: str | Path, own_loss: str = "") -> P
     package = Path(bare_names.__file__).parent
     parts += [(f"lossprism/{file.name}", file.read_bytes()) for file in package.glob("*.py")]
     package = Path(losses.__file__).parent
-    parts += [(f"losses/{at}", data) for at, data in _files(package, "", "*.py")]
+    parts += [(f"losses/{at}", data) for at, data in _files(package, "")]
     if plan.encoder == SCRATCH:
         if not run.start.is_dir():
             raise Problem("training_no_start", name=name)
@@ -146,8 +146,8 @@ def _needs_embedded(plan: TrainingPlan) -> bool:
     return any(is_embedded(name) for name in (plan.encoder, *models))
 
 
-def _files(folder: Path, under: str, kind: str = "*") -> Iterable[tuple[str, bytes]]:
-    for file in sorted(folder.rglob(kind)):
+def _files(folder: Path, under: str) -> Iterable[tuple[str, bytes]]:
+    for file in sorted(folder.rglob("*")):
         if file.is_file() and "__pycache__" not in file.parts:
             yield (
                 "/".join(filter(None, (under, file.relative_to(folder).as_posix()))),

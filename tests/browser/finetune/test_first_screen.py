@@ -93,6 +93,10 @@ def test_soon_after_the_press_something_moves_and_is_named(finetune: Page) -> No
     expect(now).to_have_count(0)
 
 
+DRAWN = """() => [...document.querySelectorAll("figure .lp-plot-box")]
+  .every((box) => box.offsetHeight > 0)"""
+
+
 def test_the_metric_the_loss_the_bands_and_the_matrix_are_in_sight_together(
     finetune: Page, finished: str
 ) -> None:
@@ -102,6 +106,7 @@ def test_the_metric_the_loss_the_bands_and_the_matrix_are_in_sight_together(
     large = page.locator(".lp-large-charts figure")
     expect(large.locator("h3")).to_have_text(["Held-out correlation", "Training loss"])
     expect(page.locator(".lp-small-charts figure")).to_have_count(6)
+    page.wait_for_function(DRAWN)
     live = page.locator(".lp-training").bounding_box()
     shown = [*large.locator(".lp-plot-box").all(), page.locator(".lp-finetune-ridges")]
     for part in (*shown, page.locator(".lp-finetune_probe_matrix canvas[tabindex]")):

@@ -126,7 +126,7 @@ def test_an_address_that_cannot_be_opened_says_why(
 
 def test_words_say_where_the_weight_is(large: Page) -> None:
     """The fewest blocks that hold nine tenths of it, counted here."""
-    truth = expected().blocks(Window(0, FIRST.pairs, 0, FIRST.pairs))
+    truth = expected().matrix.blocks(Window(0, FIRST.pairs, 0, FIRST.pairs))
     falling = np.sort(truth.share.ravel())[::-1]
     count = np.searchsorted(np.cumsum(falling), 0.9 * falling.sum()) + 1
     said = large.locator("#large-large_map p b").inner_text()
