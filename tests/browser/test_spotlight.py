@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from lossprism.explorer.sources.textbook import load_example
 from tests.browser.axe import script, violations
-from tests.browser.reading import CANVAS, CHANNEL, choose, redrawn, settle, slider, still
+from tests.browser.reading import CANVAS, CHANNEL, choose, redrawn, reload, settle, slider, still
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
@@ -102,8 +102,7 @@ def test_values_keep_their_range_where_it_is_fixed(page: Page) -> None:
     first, second = after("20"), after("10")
     assert sum(a != b for a, b in zip(first, second, strict=True)) >= 0.2 * len(first)
     ends = page.locator("#main-matrix .lp-legend-side").inner_text()
-    page.reload()  # the address has the range
-    settle(page)
+    reload(page)  # the address has the range
     assert page.locator("#main-matrix .lp-legend-side").inner_text() == ends
     assert page.evaluate(PIXELS) == second
     page.locator("#main-matrix [data-say='ui.keep_range']").click()

@@ -27,7 +27,7 @@ from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.large.batch import in_order
 from lossprism.explorer.lab.large.session import open_batch
 from lossprism.explorer.lab.large.text_buffer import Texts
-from lossprism.explorer.notebook.embedded_page import EmbeddedPage
+from lossprism.explorer.notebook.embedded_page import UNFOLD, EmbeddedPage
 from lossprism.explorer.sources.cells import read_sentence
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
@@ -183,12 +183,16 @@ def test_names_in_the_figure_to_point_at():
 def test_a_cell_of_a_notebook(text):
     page = EmbeddedPage(f"http://127.0.0.1/#{text}", (text,), "<svg/>", text)
     found = Tags(page._repr_html_().replace("pwned", "x"))
-    attributes = ("src", "width", "height", "style", "allow")
+    attributes = ("src", "width", "height", "style", "id", "allow")
     assert found.tags == [
         ("p", ()),
         ("img", ("src", "alt", "style")),
         ("iframe", attributes),
+        ("script", ()),
     ]
+    before, after = UNFOLD.removeprefix("<script>").removesuffix("</script>").split("%s")
+    (script,) = found.scripts
+    assert re.fullmatch(f"{re.escape(before)}lossprism-[0-9a-f]+{re.escape(after)}", script)
 
 
 # ---- Tables
