@@ -11,6 +11,8 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, aliases
 from lossprism.losses.combined.names import without_blanks
 
+# Problems that ask which loss is meant.
+AMBIGUOUS = ("problem.loss_shared", "problem.loss_of_several", "problem.loss_ambiguous")
 OFF = ("off", "none", "null")  # how a person writes that a parameter is off
 
 
@@ -50,15 +52,9 @@ def _problem_of(refused: aliases.LossNameError, name: str) -> Problem:
     return Problem("loss_ambiguous", about="loss", **values)
 
 
-def is_ambiguous(name: str, library: str = "") -> bool:
-    """True if the name is shared by several losses, or by several conventions of one."""
-    if class_of_trainer(name, library):
-        return False
-    try:
-        LOSSES.called(name, library)
-    except aliases.LossNameError as refused:
-        return isinstance(refused, aliases.AmbiguousLoss)
-    return False
+def is_ambiguous(problem: Problem) -> bool:
+    """Return whether a name was shared by several losses, or by several conventions of one."""
+    return problem.key in AMBIGUOUS
 
 
 def as_registered(loss: str, convention: str = "", library: str = "") -> tuple[str, str]:
@@ -119,7 +115,7 @@ def not_registered(loss: str) -> Problem:
     try:
         loss_called(loss)
     except Problem as problem:
-        if is_ambiguous(loss):
+        if is_ambiguous(problem):
             return problem
     return unknown_loss(loss)
 

@@ -17,7 +17,6 @@ from lossprism.explorer.lab.doctor.minimum_without_labels import Minimum, minimu
 from lossprism.explorer.lab.doctor.number_explanation import assumed_labels
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, Side, landmark
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.losses.aliases import LIBRARY
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,8 @@ def side_of(known: Known) -> Side | None:
         return None
     try:
         return side_for(known)
-    except Problem:
-        if is_ambiguous(known.loss, LIBRARY):
+    except Problem as problem:
+        if is_ambiguous(problem):
             raise
         return None
 
