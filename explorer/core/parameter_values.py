@@ -33,6 +33,11 @@ def spread(parameter: Parameter, points: int) -> tuple[float, ...]:
     return tuple(values.clamp(low, high).tolist())
 
 
+def as_typed(value: float, parameter: Parameter) -> float:
+    """Return the value as a reader would type it: a whole number, or one of three digits."""
+    return float(round(value) if parameter.whole else f"{value:.3g}")
+
+
 def chosen_numeric(spec: LossSpec, name: str = "") -> Parameter:
     """Return the numeric parameter of this name, the first one if unnamed.
 

@@ -11,7 +11,12 @@ import torch
 
 from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration, explore
-from lossprism.explorer.core.parameter_values import chosen_numeric, numeric_parameters, spread
+from lossprism.explorer.core.parameter_values import (
+    as_typed,
+    chosen_numeric,
+    numeric_parameters,
+    spread,
+)
 from lossprism.explorer.core.remarks import GRADIENT_BAND, band_applies, suggested_scale
 from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import Scenario
@@ -182,8 +187,7 @@ def _typed(parameter: Parameter, points: int, also: Sequence[object]) -> tuple[f
     """Return `points` values of three digits, so that a curve is read at values that can be typed,
     or so many whole ones as there are; and those of `also` between the ends."""
     low, high = parameter.minimum, parameter.maximum
-    spaced = spread(parameter, points)
-    typed = (float(round(one) if parameter.whole else f"{one:.3g}") for one in spaced)
+    typed = (as_typed(one, parameter) for one in spread(parameter, points))
     known = {min(max(v, low), high) for v in typed}
     more = {float(v) for v in also if is_number(v) and low <= v <= high}
     return tuple(sorted(known | more))

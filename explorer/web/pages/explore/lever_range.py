@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lossprism.explorer.core.parameter_values import chosen_numeric, spread
+from lossprism.explorer.core.parameter_values import as_typed, chosen_numeric, spread
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.export.explored_scenario import stop_of_scenario
 from lossprism.explorer.export.picture_types import LeverStop
@@ -12,7 +12,6 @@ from lossprism.explorer.runtime.limits import MIN_STOPS, RANGE_CELLS, STOPS
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.web.pages.explore.exploration_work import work_in_turn
 from lossprism.explorer.web.pages.explore.request_scenario import SendRows, batch_key, scene_in
-from lossprism.losses import Parameter
 
 
 @dataclass(frozen=True)
@@ -39,10 +38,5 @@ def lever_range(request: Json) -> LeverRange | SendRows:
     points = min(STOPS, RANGE_CELLS // max(1, least.cells.rows * least.cells.columns))
     if points < MIN_STOPS:
         return LeverRange([])
-    values = {_as_written(value, parameter) for value in spread(parameter, points)}
+    values = {as_typed(value, parameter) for value in spread(parameter, points)}
     return LeverRange([least, *(stop(value) for value in sorted(values - {least.value}))])
-
-
-def _as_written(value: float, parameter: Parameter) -> float:
-    """Return the value as its slider writes it: a whole number, or one of three digits."""
-    return round(value) if parameter.whole else float(f"{value:.3g}")
