@@ -5,7 +5,6 @@ import { carry } from "../../kit/compared_losses.js";
 import { formulaOf } from "../../kit/convention_formula.js";
 import { History } from "../../kit/history.js";
 import { learn } from "../../kit/loss_sums.js";
-import { inLanguage } from "../../kit/opening_example.js";
 import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
@@ -15,7 +14,7 @@ import { GONE, problem } from "../../kit/server.js";
 import { numbered } from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { store as keep } from "../../kit/storage.js";
-import { say } from "../../kit/words.js";
+import { language, say } from "../../kit/words.js";
 import { LeverRange } from "./lever_range.js";
 
 /** @typedef {import("../../wire").ExploreServer} ExploreServer */
@@ -31,10 +30,14 @@ import { LeverRange } from "./lever_range.js";
 
 const STILL_MS = 400;
 
-/** @returns {Scenario} */
+/**
+ * The first scenario, on an example in the reader's language where there is one.
+ * @returns {Scenario}
+ */
 function openingScenario() {
   const { data, ...rest } = pageData.defaults;
-  return { ...rest, data: { ...data, example: inLanguage(data.example) } };
+  const example = pageData.examples_in[language()]?.[data.example] ?? data.example;
+  return { ...rest, data: { ...data, example } };
 }
 
 export class Scene extends BatchPage {
