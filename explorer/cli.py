@@ -294,11 +294,10 @@ def run(chosen: argparse.Namespace) -> int:
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)
-        waiting = say("en", "kept.waiting", folder=chosen.open)
-        opened = (
-            wait_for_batches(chosen.open, lambda: print(waiting, flush=True)) if chosen.open else []
-        )
+        opened = []
         if chosen.open:
+            waiting = say("en", "kept.waiting", folder=chosen.open)
+            opened = wait_for_batches(chosen.open, lambda: print(waiting, flush=True))
             allow_folder(chosen.open)
         running, address = site.open_page(first, chosen.host, chosen.port, chosen.address)
     except (ValueError, RuntimeError, OSError) as problem:

@@ -93,12 +93,12 @@ def wait_for_batches(folder: str, waiting: Callable[[], object]) -> list[SavedBa
     Raises Problem where the name is no folder's, or a batch cannot be read.
     """
     place = local_path(folder)
-    has_waited = False
-    while not (found := _first_batches(folder, place)):
-        if not has_waited:
-            waiting()
-        has_waited = True
+    found = _first_batches(folder, place)
+    if not found:
+        waiting()
+    while not found:
         time.sleep(POLL_S)
+        found = _first_batches(folder, place)
     return found
 
 
