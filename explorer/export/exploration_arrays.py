@@ -237,8 +237,8 @@ def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> dat
     """Return the chosen step in full: value, gradient, weight and mask, as laid out."""
     step = steps[place]
     grid = layout.grid(step)
-    rows, columns = (min(length, SHOWN_ROWS) for length in grid.shape)
     facets = _facets(e, layout, step)
+    rows, columns = facets["value"].shape
     symbol = e.spec.symbols.get(step.name, Symbol(""))
     live = live_formula(symbol.live, e.parameters)
     return data.Shown(
