@@ -58,11 +58,14 @@ def ink(svg):
 
 def letters(formula):
     """Name, place, and scale of each letter."""
-    tree = ElementTree.fromstring(f"<g>{formula.elements}</g>")
-    for group in tree.iter("g"):
-        if "transform" in group.attrib:
-            scale = float(group.attrib["transform"][6:-1])
-            for use in group:
+    return letters_in(ElementTree.fromstring(f"<g>{formula.elements}</g>"))
+
+
+def letters_in(group):
+    for part in group.iter():
+        if part.get("transform", "").startswith("scale"):
+            scale = float(part.get("transform")[6:-1])
+            for use in part:
                 yield (
                     use.get("href"),
                     scale * float(use.get("x")),
@@ -236,19 +239,6 @@ def box_of(tree, group):
         corners.append((x + right + left, y + down + top, x + right + far, y + down + low))
     sides = list(zip(*corners, strict=True))
     return min(sides[0]), min(sides[1]), max(sides[2]), max(sides[3])
-
-
-def letters_in(group):
-    for part in group.iter(f"{SVG}g"):
-        if part.get("transform", "").startswith("scale"):
-            scale = float(part.get("transform")[6:-1])
-            for use in part:
-                yield (
-                    use.get("href"),
-                    scale * float(use.get("x")),
-                    scale * float(use.get("y")),
-                    scale,
-                )
 
 
 def test_png_and_pdf_have_the_formula():
