@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 from playwright.sync_api import Browser, Page, Playwright, ViewportSize
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,6 +43,11 @@ def running(port: int, *options: str, **environment: str) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=20)
+
+
+def app_process() -> psutil.Process:
+    """The process of the app, beside others that were started."""
+    return next(one for one in psutil.Process().children() if "app.py" in one.cmdline())
 
 
 def launch(playwright: Playwright) -> Browser:

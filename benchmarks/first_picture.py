@@ -12,10 +12,9 @@ import time
 import urllib.request
 from collections.abc import Iterator
 
-import psutil
 from playwright.sync_api import Browser
 
-from benchmarks.app import COMPARISON, PICTURE, VIEWPORT, opened, running
+from benchmarks.app import COMPARISON, PICTURE, VIEWPORT, app_process, opened, running
 from benchmarks.report import Row
 
 STARTS = 3
@@ -85,10 +84,10 @@ def _memory(address: str) -> float:
 
 def wait_until_idle() -> None:
     """Wait until the app, which prepares the encoder after its first picture, rests."""
-    apps = [one for one in psutil.Process().children() if "app.py" in one.cmdline()]
+    app = app_process()
     time.sleep(PREPARES_S)
     spent = -1.0
-    while (now := sum(sum(one.cpu_times()[:2]) for one in apps)) - spent > IDLE_SHARE * IDLE_S:
+    while (now := sum(app.cpu_times()[:2])) - spent > IDLE_SHARE * IDLE_S:
         spent = now
         time.sleep(IDLE_S)
 

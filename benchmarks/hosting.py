@@ -28,7 +28,7 @@ import numpy as np
 import psutil
 
 from benchmarks import report
-from benchmarks.app import running
+from benchmarks.app import app_process, running
 from benchmarks.machine import describe
 from benchmarks.report import Row
 from benchmarks.visitors import PAIRS, WAIT_S, Answers, Visitor, memory_mib, paths_of, row
@@ -182,11 +182,6 @@ def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
             rows.append(("of the processor for an answer", f"{took:.1f} ms", ""))
         rows.append(("memory after it", f"{memory_mib(address):.0f} MiB", ""))
     return rows
-
-
-def app_process() -> psutil.Process:
-    """The process of the app, beside nginx's."""
-    return next(one for one in psutil.Process().children() if "app.py" in one.cmdline())
 
 
 def spent() -> float:
