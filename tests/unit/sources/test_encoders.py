@@ -225,7 +225,7 @@ def test_a_model_is_given_no_more_of_a_text_than_it_reads(tiny, monkeypatch):
 
 def test_a_model_is_loaded_once_and_on_the_device_of_the_app(tiny, monkeypatch):
     """Whether its vectors or, as where long texts are looked for, its tokens are asked for."""
-    model_folder.forget()
+    monkeypatch.setattr(model_folder, "_models", Cache(limits.LOADED_MODELS))
     opened = []
     open_model = model_folder.open_model
 

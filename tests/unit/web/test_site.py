@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from lossprism.explorer.core.scenario import OPENING, Scenario
-from lossprism.explorer.sources.encoders import model_folder
+from lossprism.explorer.runtime import limits
+from lossprism.explorer.runtime.cache import Cache
+from lossprism.explorer.sources.encoders import model_folder, row_cache
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api.endpoints import compute_loss
 
@@ -56,7 +58,9 @@ def test_each_page_has_one_main_element_with_its_content_alone(body):
 
 @pytest.mark.encoder
 def test_the_first_sentences_find_the_encoder_loaded(monkeypatch):
-    model_folder.forget()
+    # Not emptied, as batches that other tests keep have their rows.
+    monkeypatch.setattr(model_folder, "_models", Cache(limits.LOADED_MODELS))
+    monkeypatch.setattr(row_cache, "_cache", Cache(limits.VECTOR_CACHE_BYTES, row_cache._row_bytes))
     order = []
     monkeypatch.setattr(site, "wait_until_idle", lambda most: order.append("idle"))
     monkeypatch.setattr(site, "prepare_explanations", lambda: order.append("explanations"))
