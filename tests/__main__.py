@@ -4,6 +4,7 @@
 through thousands of cases; ``--coverage`` says at the end which lines and branches of ``losses``
 and ``explorer`` were reached, also in the processes that tests start; ``--interpreters`` runs the
 fast tests under every Python that is promised and present. All else is handed to pytest.
+``python -m tests.release`` runs what is left out here: types, style, documentation, the wheel.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser")
 PARALLEL, PARALLEL_FAST = ["-n", "3"], ["-n", "2"]
 SLOWEST = "--durations=10"
 SLOW = ("browser", "process", "compiled")
+RELEASE = "--ignore=tests/release"
 FAST = [*(f"--ignore=tests/{folder}" for folder in SLOW), "-m", "not (draws or trains or thorough)"]
 COVERAGE = ["--cov", "--cov-report=term:skip-covered"]
 # Of two processes on two cores each has one: with two threads each they wait for one another, and
@@ -108,11 +110,16 @@ def main(*arguments: str) -> int:
         install_nginx()
     if "--coverage" in arguments:
         asked += COVERAGE
+    return run(RELEASE, *asked)
+
+
+def run(*arguments: str) -> int:
+    """Run pytest, several files at a time, and return its exit code."""
     for name, value in ONE_CORE.items():
         os.environ.setdefault(name, value)
     os.environ.pop(FROM_SOURCE, None)
     sys.dont_write_bytecode = False
-    return pytest.main(["-ra", *PARALLEL, SLOWEST, ENOUGH, *asked])
+    return pytest.main(["-ra", *PARALLEL, SLOWEST, ENOUGH, *arguments])
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def _drawn_the_same_in_any_order() -> None:
 
 # The longest first: whoever has finished early finds short files to go on with.
 FIRST = (
-    *("browser/finetune", "browser/large", "process/test_types.py", "process"),
+    *("browser/finetune", "browser/large", "release/test_types.py", "process"),
     *("browser", "compiled"),
     *("unit/lab", "unit/losses"),
 )

@@ -31,7 +31,7 @@ def document(request):
     return request.param, request.param.read_text(encoding="utf-8")
 
 
-# Those of the site are checked as it is built (`tests/process/test_documentation.py`).
+# Those of the site are checked as it is built (`tests/release/test_documentation.py`).
 BESIDE_THE_SITE = [path for path in DOCUMENTS if not path.is_relative_to(ROOT / "docs")]
 
 
