@@ -110,6 +110,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     items.sort(key=lambda item: rank(item.path))
     for item in items:
+        if item.path.is_relative_to(HERE / "release"):
+            item.add_marker("release")
         if TRAINING & set(getattr(item, "fixturenames", ())):
             item.add_marker("trains")
 

@@ -173,6 +173,7 @@ OTHERS = (
 )
 
 
+@pytest.mark.thorough
 def test_axe_finds_nothing_serious_on_the_other_pages(
     new_page: Callable[..., Page], server: Server, axe_script: str, subtests: pytest.Subtests
 ) -> None:

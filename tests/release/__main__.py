@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.__main__ import run
+from tests.__main__ import RELEASE, run
 
 if __name__ == "__main__":
-    sys.exit(run("tests/release", *sys.argv[1:]))
+    sys.exit(run("-m", RELEASE, *sys.argv[1:]))

@@ -82,6 +82,7 @@ CUT_OFF = """() => [...document.querySelectorAll(".lp-claim-part .lp-scroll")]
   .map((one) => one.innerText)"""
 
 
+@pytest.mark.thorough
 def test_every_claim_fits_a_phone_and_says_all_its_words(
     new_page: Callable[..., Page], server: Server
 ) -> None:

@@ -215,6 +215,7 @@ def test_questions_fill_the_page(compare: Page) -> None:
 PICTURE = ".lp-answering :is(.lp-strips svg, canvas, .main-svg, .lp-ratio)"
 
 
+@pytest.mark.thorough
 def test_the_picture_stands_under_each_answer(compare: Page) -> None:
     """In sight on a laptop, everything else folded, and as much again after a reload."""
     names = compare.evaluate("Object.keys(window.lossprism.pageData.compare.questions)")
@@ -234,6 +235,7 @@ def test_the_picture_stands_under_each_answer(compare: Page) -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
 def test_each_question_has_few_words_and_controls(
     new_page: Callable[..., Page], server: Server, locale: str

@@ -45,6 +45,7 @@ def test_every_file_holds_plain_numbers(compare: Page) -> None:
         assert all(name.endswith(")") for name in names), names
 
 
+@pytest.mark.thorough
 def test_every_experiment_gives_plain_numbers(compare: Page) -> None:
     for name in VARIED:
         page = led(compare, f"1=cosent&2=info_nce&vary={name}")

@@ -168,6 +168,7 @@ def test_those_that_fall_on_the_way_to_collapse_are_named(compare: Page) -> None
     expect(cells(page, 1).nth(2)).to_have_text("1")
 
 
+@pytest.mark.thorough
 def test_axe_finds_nothing_serious_in_any_of_them(compare: Page) -> None:
     page = opened(compare)
     for name in VARIED:

@@ -45,6 +45,7 @@ def test_each_check_opens_with_one_answer(
             assert first.locator("details[open]").count() == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
 def test_axe_finds_nothing(

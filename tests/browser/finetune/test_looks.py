@@ -45,6 +45,7 @@ UNREADABLE = """() => {
 }"""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("state", ["empty", "finished", "beside"])
 def test_nothing_is_too_wide_or_unreadable_and_all_of_it_is_named_and_reached_by_keyboard(
     finetune: Page, request: pytest.FixtureRequest, axe_script: str, state: str

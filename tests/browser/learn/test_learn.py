@@ -68,6 +68,7 @@ def predict(page: Page, name: str, right: bool, place: int = 0) -> None:
 STEPS = [(one.name, place) for one in LESSONS for place in range(len(one.steps))]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "place"), STEPS)
 def test_a_lesson_is_walked_with_a_wrong_and_a_right_prediction(
     new_page: Callable[..., Page], server: Server, name: str, place: int
@@ -155,6 +156,7 @@ def test_a_lecture_is_walked_by_one_key_and_a_lesson_stands_alone_in_a_frame(
     expect(page.locator(".lp-cards li", has_text="✓")).to_have_count(2)
 
 
+@pytest.mark.thorough
 def test_a_lecture_of_90_minutes_is_given_without_scrolling(
     new_page: Callable[..., Page], server: Server
 ) -> None:

@@ -85,6 +85,7 @@ def test_the_picture_is_the_svg():
     ElementTree.fromstring(re.search(r"<svg.*</svg>", drawn, re.DOTALL)[0])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", ["cosent", "info_nce", "gist", "triplet", "list_net"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_up_to_32_rows_it_has_60_kilobytes_beside_its_fonts(loss, language):
@@ -137,6 +138,7 @@ def test_no_script_but_its_own_may_run_and_nothing_may_be_fetched():
     assert "<script" not in number  # one number has nothing to point at
 
 
+@pytest.mark.thorough
 def test_every_loss_has_one():
     for loss in LOSSES:
         found = explored(loss, ROWS[:6])

@@ -78,6 +78,7 @@ def computed(loss: str, convention: str, table: str, encoder: str) -> float:
     return float(found.spec.checked(**found.given, **found.parameters))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("loss", "convention"), SELECTED, ids=SELECTED.values())
 def test_a_name_states_what_its_function_computes(loss, convention):
     name = SELECTED[loss, convention]
@@ -96,6 +97,7 @@ def test_a_name_states_what_its_function_computes(loss, convention):
             assert stated["loss"] == pytest.approx(stated["collapse_value"], rel=1e-5, abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_the_tables_serve_nearly_every_convention():
     served = [name for name in SELECTED.values() if table_for(name)]
     assert len(served) > 0.9 * len(SELECTED) > 80
