@@ -25,7 +25,7 @@ from lossprism.explorer.core.own_loss import add_own_loss, serve_on
 from lossprism.explorer.core.scenario import OPENING, Scenario
 from lossprism.explorer.core.scenario_models import vectors_of
 from lossprism.explorer.export.exploration_arrays import picture
-from lossprism.explorer.lab.doctor.number_explanation import prepare_explanations
+from lossprism.explorer.lab.doctor.reference_curves import prepare_explanations
 from lossprism.explorer.lab.training.run_folder import default_root
 from lossprism.explorer.runtime import device, downloads
 from lossprism.explorer.runtime.deployment_policy import deployment_policy

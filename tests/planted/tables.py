@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lossprism.explorer.lab.doctor.class_dataset_checks import examine_classes, read_classes
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.finding import Fault
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.lab.doctor.text_numbers import folded
@@ -158,7 +158,7 @@ def examined_triplets(rows: list, called: str) -> dict[str, set[int]]:
     lines = ("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
     content = "\n".join(("anchor\tpositive\tnegative_1\tnegative_2", *lines))
     read = read_content(content.encode(), "t.tsv", lambda *far: None)
-    spec = read.spec(sides_for(Known(loss=called))[0])
+    spec = read.spec(possible_losses(Known(loss=called))[0])
     found = examine(read.profile, spec, BATCH, most_tokens=TOKENS)
     return {one.name: {*map(read.row, one.rows)} for one in found.faults}
 
@@ -314,7 +314,7 @@ def of_classes(draw: random.Random) -> tuple[list[tuple[str, str]], dict[str, se
 def examined(table: Table) -> dict[str, Fault]:
     first, second, labels = zip(*table.rows, strict=True)
     pairs = Pairs(first, second, labels, labelled=table.labelled)
-    spec = sides_for(Known(loss=table.loss))[0].spec
+    spec = possible_losses(Known(loss=table.loss))[0].spec
     found = examine(profiled(pairs), spec, BATCH, most_tokens=TOKENS)
     return {fault.name: fault for fault in found.faults}
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from lossprism.explorer.lab.doctor.batch_layouts import Layout
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.reference_values import (
-    MAX_MATRIX,
-    MAX_RUN,
-    MAX_SENTENCES_RUN,
-    MAX_TRIPLETS_RUN,
-    Side,
+    MAX_MATRIX_PAIRS,
+    MAX_RUN_PAIRS,
+    MAX_RUN_SENTENCES,
+    MAX_RUN_TRIPLETS,
+    ConfiguredLoss,
     is_matrix,
 )
 
@@ -39,11 +39,16 @@ class Axis:
     most: int = 1
     cost: float = 0.0
 
+    @property
+    def usual_count(self) -> int:
+        """The count of the batch that stands for all, where no count changes a value."""
+        return max(self.least, min(self.most, 4))
 
-def axes_of(side: Side, known: Known) -> Iterator[Axis]:
+
+def axes_of(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
     """Yield the batches to search for a reference value of this loss, likeliest first."""
-    for axis in _AXES[family_of(side)](side, known):
-        if axis.counted and (limit := most_pairs(side)):
+    for axis in _AXES[family_of(loss)](loss, known):
+        if axis.counted and (limit := max_batch_pairs(loss)):
             axis = replace(axis, most=_fitting(axis, limit))
         yield _in_dimensions(axis, known.dimension) if known.dimension else axis
     if known.dimension is None:
@@ -57,24 +62,24 @@ def axes_of(side: Side, known: Known) -> Iterator[Axis]:
         )
 
 
-def family_of(side: Side) -> str:
+def family_of(loss: ConfiguredLoss) -> str:
     """Return the family of a loss by its inputs: one of `_MARKS`, or else "pairs"."""
-    reads = set(side.spec.reads.values())
+    reads = set(loss.spec.reads.values())
     for family, marks in _MARKS.items():
         if reads & marks:
             return family
     return "pairs"
 
 
-def most_pairs(side: Side) -> int | None:
+def max_batch_pairs(loss: ConfiguredLoss) -> int | None:
     """The pairs of the largest batch whose landmarks are computed: where its definition is run for
     them, or a matrix of the batch is formed. None where any batch will do."""
-    if side.spec.collapse is not None:
-        return MAX_MATRIX if is_matrix(side.spec) else None
-    reads = set(side.spec.reads.values())
+    if loss.spec.collapse is not None:
+        return MAX_MATRIX_PAIRS if is_matrix(loss.spec) else None
+    reads = set(loss.spec.reads.values())
     if "paired_classes" in reads:
-        return math.isqrt(MAX_TRIPLETS_RUN) // 2
-    return MAX_SENTENCES_RUN // 2 if reads & {"embeddings", "classes"} else MAX_RUN // 2
+        return math.isqrt(MAX_RUN_TRIPLETS) // 2
+    return MAX_RUN_SENTENCES // 2 if reads & {"embeddings", "classes"} else MAX_RUN_PAIRS // 2
 
 
 def _fitting(axis: Axis, limit: int) -> int:
@@ -108,7 +113,7 @@ def _fixed(layout: Layout, *counts: tuple[str, int], cost: float = 0.0) -> Axis:
     return Axis("", lambda _: layout, lambda _: counts, cost=cost)
 
 
-def _of_lists(_: Side, known: Known) -> Iterator[Axis]:
+def _of_lists(_: ConfiguredLoss, known: Known) -> Iterator[Axis]:
     if known.negatives is not None:
         candidates = 1 + known.negatives
         yield _fixed(Layout(1, known.negatives, one_query=True), ("candidates", candidates))
@@ -122,16 +127,16 @@ def _of_lists(_: Side, known: Known) -> Iterator[Axis]:
     )
 
 
-def _of_margins(_: Side, __: Known) -> Iterator[Axis]:
+def _of_margins(_: ConfiguredLoss, __: Known) -> Iterator[Axis]:
     yield from ()  # no value holds for every teacher
 
 
-def _of_triplets(_: Side, __: Known) -> Iterator[Axis]:
+def _of_triplets(_: ConfiguredLoss, __: Known) -> Iterator[Axis]:
     """Yield one triplet: no reference value depends on their number."""
     yield _fixed(Layout(1, 1, one_query=True), ("candidates", 2))
 
 
-def _of_classes(side: Side, known: Known) -> Iterator[Axis]:
+def _of_classes(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
     """Yield two of each class, unless batch and classes say otherwise."""
     classes, batch = known.classes, known.batch
     if classes and batch and batch >= 2 * classes and batch % classes == 0:
@@ -148,13 +153,13 @@ def _of_classes(side: Side, known: Known) -> Iterator[Axis]:
             3,
             max(MAX_CLASSES // classes, 3),
         )
-    elif batch and family_of(side) == "sentences":
+    elif batch and family_of(loss) == "sentences":
         yield _fixed(Layout(batch), ("batch", batch), ("sentences", 2 * batch))
         if batch % 2 == 0:
             half = batch // 2
             yield _fixed(Layout(half), ("sentences", batch), ("classes", half), cost=0.3)
     else:
-        counted = "batch" if family_of(side) == "sentences" else "classes"
+        counted = "batch" if family_of(loss) == "sentences" else "classes"
         yield Axis(
             counted,
             Layout,
@@ -163,11 +168,11 @@ def _of_classes(side: Side, known: Known) -> Iterator[Axis]:
         )
 
 
-def _of_keys(side: Side, known: Known) -> Iterator[Axis]:
-    takes = "negatives" in side.spec.reads.values()
+def _of_keys(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
+    takes = "negatives" in loss.spec.reads.values()
     hard = (known.negatives or 0) if takes else 0
     together = known.processes or 1
-    if dict(side.parameters).get("in_batch") is False:
+    if dict(loss.parameters).get("in_batch") is False:
         yield from _of_own_negatives(known.negatives)
         return
     named = (("negatives_per_query", hard),) if hard else ()
@@ -193,7 +198,7 @@ def _of_keys(side: Side, known: Known) -> Iterator[Axis]:
             most=min(MAX_HARD, MAX_BATCH // total or 1),
             cost=0.5,
         )
-    within = batch <= (most_pairs(side) or batch)
+    within = batch <= (max_batch_pairs(loss) or batch)
     if known.loss and together == 1 and not hard and batch > 2 and within:
         # Only of a loss that is named: else any value is some count's.
         yield Axis(
@@ -219,7 +224,7 @@ def _of_own_negatives(hard: int | None) -> Iterator[Axis]:
         )
 
 
-def _of_pairs(_: Side, known: Known) -> Iterator[Axis]:
+def _of_pairs(_: ConfiguredLoss, known: Known) -> Iterator[Axis]:
     batch = known.batch
     if batch is not None:
         half = batch // 2
@@ -257,7 +262,7 @@ def _by_label(positives: int, negatives: int) -> Counts:
     return ("batch", positives + negatives), ("positives", positives), ("negatives", negatives)
 
 
-_AXES: dict[str, Callable[[Side, Known], Iterator[Axis]]] = {
+_AXES: dict[str, Callable[[ConfiguredLoss, Known], Iterator[Axis]]] = {
     "lists": _of_lists,
     "margins": _of_margins,
     "triplets": _of_triplets,

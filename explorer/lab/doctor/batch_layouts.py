@@ -20,7 +20,7 @@ from lossprism.explorer.sources.pairs import Pairs
 
 Row = tuple[str, str, str]
 # A vector of its own for each of more sentences would be a matrix that takes longer than the loss.
-MAX_RUN_APART = 512
+MAX_ORTHOGONAL_SENTENCES = 512
 HALF = 0.5
 # Inputs of a batch of at most so many sentences are cached, a few kilobytes each.
 MAX_KEPT = 128

@@ -34,7 +34,7 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     texts_only,
 )
 from lossprism.explorer.lab.doctor.encoder_checks import look
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, side_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
 from lossprism.explorer.lab.doctor.logs import run_report
 from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from lossprism.explorer.lab.doctor.logs.log import PIPED, Log
@@ -173,7 +173,7 @@ def _saved_batches(chosen: argparse.Namespace) -> int | None:
 
 def _doctor_table(chosen: argparse.Namespace) -> int:
     known = Known(loss=chosen.loss, batch=chosen.batch, margin=chosen.margin).checked()
-    side = side_for(known)
+    loss = single_loss(known)
     count_of("tokens", chosen.tokens)
     table = _read_table(chosen)
     if chosen.mine:
@@ -185,7 +185,7 @@ def _doctor_table(chosen: argparse.Namespace) -> int:
         return 0
     if isinstance(table, ClassTable):
         return _doctor_classes(table, chosen)
-    return _doctor_pairs(table, table.spec(side), chosen)
+    return _doctor_pairs(table, table.spec(loss), chosen)
 
 
 def _doctor_pairs(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> int:

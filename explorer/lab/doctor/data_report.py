@@ -18,7 +18,7 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
     sharpness,
 )
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, FoundFault
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, sides_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, possible_losses
 from lossprism.explorer.lab.doctor.mining import MinedNegatives
 from lossprism.explorer.lab.doctor.pair_dataset_checks import Examined
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
@@ -90,7 +90,7 @@ def labels_unread(read: Read, loss: str, language: str = "en") -> str:
     below = len(profile) - profile.positives
     if not below or profile.of_triplets or not is_of_library(loss):
         return ""
-    if any(family_of(side) != "keys" for side in sides_for(Known(loss=loss))):
+    if any(family_of(one) != "keys" for one in possible_losses(Known(loss=loss))):
         return ""
     values = {"count": below, "share": percent(below / len(profile))}
     values["threshold"] = display_number(profile.threshold)

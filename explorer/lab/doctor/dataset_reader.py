@@ -12,7 +12,7 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import (
     read_classes,
 )
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile, profiled
-from lossprism.explorer.lab.doctor.reference_values import Side
+from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_gap import Similarities, read_similarities
 from lossprism.explorer.lab.large.files import FilePairs, read_pairs
 from lossprism.explorer.runtime.jobs import Report
@@ -34,10 +34,10 @@ class Read:
     profile: Profile
     file: FilePairs | None = None
 
-    def spec(self, side: Side) -> LossSpec:
+    def spec(self, loss: ConfiguredLoss) -> LossSpec:
         """The loss as a training on these rows has it: some are another for given triplets."""
         triplets = self.profile.of_triplets
-        return LOSSES[side.loss].under(side.convention, given_triplets=triplets)
+        return LOSSES[loss.name].under(loss.convention, given_triplets=triplets)
 
     def row(self, pair: int) -> int:
         """The row of the table that a pair, counted from 1, stands in."""

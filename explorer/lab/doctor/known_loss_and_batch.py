@@ -9,7 +9,11 @@ from typing import Any
 from lossprism.explorer.core.loss_lookup import loss_called, losses_called
 from lossprism.explorer.core.related_classes import class_of_trainer
 from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
-from lossprism.explorer.lab.doctor.reference_values import Side, sharpening, sides_of
+from lossprism.explorer.lab.doctor.reference_values import (
+    ConfiguredLoss,
+    configured_losses,
+    sharpening,
+)
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.limits import LARGE_PAIRS
 from lossprism.explorer.runtime.number_format import typed
@@ -84,21 +88,21 @@ def count_of(name: str, count: object, least: int = 1) -> int | None:
     raise Problem("explain_count", name=name, value=str(count)[:60], least=least, most=LARGE_PAIRS)
 
 
-def sides_for(known: Known) -> list[Side]:
+def possible_losses(known: Known) -> list[ConfiguredLoss]:
     """Return each loss under each convention that may be meant, with the known parameters. A class
     of a library is its conventions alone.
 
     Raises Problem where no loss goes by that name, or one of `RELATIVES`, and for a sum of losses.
     """
     if not known.loss.strip():
-        sides = [side for spec in LOSSES.values() for side in sides_of(spec)]
+        losses = [loss for spec in LOSSES.values() for loss in configured_losses(spec)]
     else:
-        sides = [*_named(_on_scores(known))]
-    recorded = [side for side in sides if known.convention and side.convention == known.convention]
-    return [_set(side, known) for side in recorded or sides]
+        losses = [*_named(_on_scores(known))]
+    recorded = [loss for loss in losses if known.convention and loss.convention == known.convention]
+    return [_set(loss, known) for loss in recorded or losses]
 
 
-def other_sides(known: Known) -> list[Side]:
+def other_conventions(known: Known) -> list[ConfiguredLoss]:
     """Return the other conventions of the losses whose library's class is named, which may be meant
     where no value of its own fits. None for a class that stands in the name of its convention."""
     if not known.loss.strip() or known.convention:
@@ -107,8 +111,8 @@ def other_sides(known: Known) -> list[Side]:
     for spec in losses_called(known.loss):
         selected = conventions_called(spec, known.loss)
         if selected and not any(name in map(plain, one.split()) for one in selected):
-            found += [side for side in sides_of(spec) if side.convention not in selected]
-    return [_set(side, known) for side in found]
+            found += [loss for loss in configured_losses(spec) if loss.convention not in selected]
+    return [_set(loss, known) for loss in found]
 
 
 def _on_scores(known: Known) -> str:
@@ -122,31 +126,31 @@ def _is_qualified(name: str) -> bool:
     return any(is_qualified(name, one) for spec in LOSSES.values() for one in spec.conventions)
 
 
-def side_for(known: Known) -> Side:
+def single_loss(known: Known) -> ConfiguredLoss:
     """The one loss that data or a run are examined for; of a class of several libraries, that of
     sentence-transformers.
 
-    Raises Problem as `sides_for` does, and where the name may be several losses or conventions.
+    Raises Problem as `possible_losses` does, and for a name of several losses or conventions.
     """
     if other := class_of_trainer(known.loss, LIBRARY):
         raise other.problem(known.loss)
-    sides = sides_for(known)
-    if known.convention and sides[0].convention == known.convention:
-        return sides[0]
+    losses = possible_losses(known)
+    if known.convention and losses[0].convention == known.convention:
+        return losses[0]
     meant = loss_called(_on_scores(known), LIBRARY)
-    return next(side for side in sides if (side.loss, side.convention) == meant)
+    return next(loss for loss in losses if (loss.name, loss.convention) == meant)
 
 
-def _named(name: str) -> Iterator[Side]:
+def _named(name: str) -> Iterator[ConfiguredLoss]:
     if relative_called(name):
         raise Problem("loss_not_here", about="loss", name=name.strip()[:60])
     for spec in losses_called(name):
         if spec.parts:
             raise Problem("explain_sum", about="loss", loss=title_word(spec))
         selected = conventions_called(spec, name)
-        for side in sides_of(spec):
-            if not selected or side.convention in selected:
-                yield side
+        for loss in configured_losses(spec):
+            if not selected or loss.convention in selected:
+                yield loss
 
 
 def is_without_ends(name: str) -> bool:
@@ -163,10 +167,10 @@ def is_of_library(name: str) -> bool:
     return any(conventions_called(spec, name) for spec in losses_called(name))
 
 
-def _set(side: Side, known: Known) -> Side:
-    """Return the side with the temperature, the scale (one over the other), the margin and the kind
+def _set(loss: ConfiguredLoss, known: Known) -> ConfiguredLoss:
+    """Return the loss with the temperature, the scale (one over the other), the margin and the kind
     of score, where it has them."""
-    spec, moved = side.spec, {}
+    spec, moved = loss.spec, {}
     factor = sharpening(spec)
     if factor is not None:
         own = known.temperature if "temperature" in factor.name else known.scale
@@ -180,7 +184,7 @@ def _set(side: Side, known: Known) -> Side:
         moved[margins[0].name] = float(known.margin)
     if known.score in ("cosine", "dot") and "similarity" in spec.defaults:
         moved["similarity"] = known.score
-    return side.with_(**moved)._replace(score=known.score)
+    return loss.with_parameters(**moved)._replace(score=known.score)
 
 
 def known_as_trained(

@@ -14,7 +14,12 @@ from lossprism.explorer.lab.doctor.batch_layouts import Layout
 from lossprism.explorer.lab.doctor.label_faults import WHOLE_LABELS, only_compares
 from lossprism.explorer.lab.doctor.pair_dataset_checks import MANY_MET
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
-from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, landmark, sides_of
+from lossprism.explorer.lab.doctor.reference_values import (
+    COLLAPSE,
+    FLOOR,
+    configured_losses,
+    reference_value,
+)
 from lossprism.losses import LOSSES, LossSpec
 
 MAX_PAIRS, NEARLY_ALL = 0.5, 0.9
@@ -159,8 +164,8 @@ class Rule(NamedTuple):
 @functools.cache
 def only_pulls(loss: str) -> bool:
     """True if equal embeddings of all texts are the loss's optimum on positive pairs."""
-    own = next(side for side in sides_of(LOSSES[loss]) if not side.convention)
-    collapse, floor = (landmark(own, kind, Layout(4)) for kind in (COLLAPSE, FLOOR))
+    own = next(one for one in configured_losses(LOSSES[loss]) if not one.convention)
+    collapse, floor = (reference_value(own, kind, Layout(4)) for kind in (COLLAPSE, FLOOR))
     return collapse is not None and collapse == floor
 
 

@@ -10,14 +10,14 @@ import torch
 
 from lossprism.explorer.lab.doctor.batch_counts import family_of
 from lossprism.explorer.lab.doctor.batch_layouts import Layout, inputs_of
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, sides_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, is_of_library, possible_losses
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
     FLOOR,
     START,
-    Side,
-    landmark,
+    ConfiguredLoss,
     lower_bound,
+    reference_value,
 )
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses.labels import Ends
@@ -45,55 +45,55 @@ class Minimum:
     label_ends: Ends | None = None
 
 
-def minimum_of(side: Side, known: Known, layout: Layout) -> Minimum:
+def minimum_of(loss: ConfiguredLoss, known: Known, layout: Layout) -> Minimum:
     """Return the minimum of a loss on batches of this layout; `known` has the rest."""
-    if _depends_on_lengths(side):
-        return Minimum(None if falls_below_zero(side.loss) else 0.0, "cosines")
-    unbounded = _on_other_scores(side, known)
-    own = _least([(side, layout)])
-    on_scores = _least([(side, layout), *((one, layout) for one in unbounded)])
+    if _depends_on_lengths(loss):
+        return Minimum(None if falls_below_zero(loss.name) else 0.0, "cosines")
+    unbounded = _on_other_scores(loss, known)
+    own = _least([(loss, layout)])
+    on_scores = _least([(loss, layout), *((one, layout) for one in unbounded)])
     with_labels = _least(
-        [(side, layout), *((side, one) for one in _with_other_labels(side, layout))]
+        [(loss, layout), *((loss, one) for one in _with_other_labels(loss, layout))]
     )
     cause = "cosines" if on_scores != own else "labels" if with_labels != own else ""
     certain = None if None in (on_scores, with_labels) else min(on_scores or 0, with_labels or 0)
-    ends = (one.spec.label_ends for one in (side, *unbounded) if _falls_outside(one, layout))
+    ends = (one.spec.label_ends for one in (loss, *unbounded) if _falls_outside(one, layout))
     return Minimum(certain, cause, next(ends, None))
 
 
-def _least(batches: list[tuple[Side, Layout]]) -> float | None:
+def _least(batches: list[tuple[ConfiguredLoss, Layout]]) -> float | None:
     """The least of the lower bounds of these; None where one has none."""
     bounds = [lower_bound(*one) for one in batches]
     known = [bound for bound in bounds if bound is not None]
     return min(known) if len(known) == len(bounds) else None
 
 
-def _on_other_scores(side: Side, known: Known) -> list[Side]:
+def _on_other_scores(loss: ConfiguredLoss, known: Known) -> list[ConfiguredLoss]:
     """Return the loss on dot products, for a library's class that can compare these; and, for a
     loss by a name that is no class's, its conventions on unbounded scores."""
-    if known.score or not SCORE_KINDS[side.spec.score].bounded:
+    if known.score or not SCORE_KINDS[loss.spec.score].bounded:
         return []
-    reads_similarities = side.spec.reads_scores or "similarity" in side.spec.defaults
+    reads_similarities = loss.spec.reads_scores or "similarity" in loss.spec.defaults
     if is_of_library(known.loss) or known.convention:
         if known.convention or not reads_similarities:
             return []
-        return sides_for(_on_dots(known))[:1]
-    if not side.spec.reads_scores_only:
+        return possible_losses(_on_dots(known))[:1]
+    if not loss.spec.reads_scores_only:
         return []
-    others = [one for one in sides_for(known) if one.loss == side.loss]
+    others = [one for one in possible_losses(known) if one.name == loss.name]
     return [one for one in others if not SCORE_KINDS[one.spec.score].bounded]
 
 
 @functools.lru_cache(maxsize=4096)
-def _depends_on_lengths(side: Side) -> bool:
+def _depends_on_lengths(loss: ConfiguredLoss) -> bool:
     """True if a loss whose minimum is that of unit vectors depends on the lengths of its
     vectors."""
-    spec, chosen = side.spec, dict(side.parameters)
+    spec, chosen = loss.spec, dict(loss.parameters)
     vectors = [name for name, what in spec.reads.items() if READABLE[what].axes[-1] == "dimension"]
     if not vectors or spec.score == "dot" or chosen.get("similarity") == "dot":
         return False
     try:
-        inputs = inputs_of(small_layouts(side)[-1], spec.reads, orthogonal=True)
+        inputs = inputs_of(small_layouts(loss)[-1], spec.reads, orthogonal=True)
     except Problem:  # there is no batch so small for it
         return False
     draw = torch.Generator().manual_seed(0)
@@ -111,10 +111,10 @@ def _on_dots(known: Known) -> Known:
     return Known(**{**vars(known), "score": "dot"})
 
 
-def _with_other_labels(side: Side, layout: Layout) -> list[Layout]:
+def _with_other_labels(loss: ConfiguredLoss, layout: Layout) -> list[Layout]:
     """Batches of the same size whose labels are others, of a loss that reads them as values."""
-    family, ends = family_of(side), side.spec.label_ends
-    if family not in ("pairs", "lists") or not side.spec.reads_labels:
+    family, ends = family_of(loss), loss.spec.label_ends
+    if family not in ("pairs", "lists") or not loss.spec.reads_labels:
         return []
     grades = GRADES if ends is None else (ends[1],)
     count = layout.pairs
@@ -130,40 +130,40 @@ def _with_other_labels(side: Side, layout: Layout) -> list[Layout]:
 
 def ends_of_labels(loss: str) -> Ends | None:
     """Ends outside of which labels take the minimum of a loss away, in any convention."""
-    for side in sides_for(Known(loss=loss)):
-        if side.spec.label_ends and _falls_outside(side, Layout(1, 1)):
-            return side.spec.label_ends
+    for one in possible_losses(Known(loss=loss)):
+        if one.spec.label_ends and _falls_outside(one, Layout(1, 1)):
+            return one.spec.label_ends
     return None
 
 
-def _falls_outside(side: Side, layout: Layout) -> bool:
+def _falls_outside(loss: ConfiguredLoss, layout: Layout) -> bool:
     """True if a label outside the ends of the loss takes its minimum away."""
-    ends = side.spec.label_ends
-    if ends is None or lower_bound(side, layout) is None:
+    ends = loss.spec.label_ends
+    if ends is None or lower_bound(loss, layout) is None:
         return False
-    return lower_bound(side, layout._replace(grade=BEYOND * ends[1])) is None
+    return lower_bound(loss, layout._replace(grade=BEYOND * ends[1])) is None
 
 
 @functools.lru_cache(maxsize=256)
 def falls_below_zero(name: str) -> bool:
     """True if any reference value of the loss, in any convention, is below 0 at a few counts."""
-    sides = sides_for(Known(loss=name))
+    losses = possible_losses(Known(loss=name))
     return any(
-        (found := landmark(side, kind, layout)) is not None and found < -ZERO
-        for side in sides
-        for layout in small_layouts(side)
+        (found := reference_value(loss, kind, layout)) is not None and found < -ZERO
+        for loss in losses
+        for layout in small_layouts(loss)
         for kind in (COLLAPSE, START, FLOOR)
     )
 
 
-def small_layouts(side: Side) -> tuple[Layout, ...]:
+def small_layouts(loss: ConfiguredLoss) -> tuple[Layout, ...]:
     """A few small batches of what a loss reads."""
-    family = family_of(side)
+    family = family_of(loss)
     if family == "triplets":
         return Layout(1, 1, one_query=True), Layout(1, 2, one_query=True)
     if family == "lists":
         return Layout(1, 2, one_query=True), Layout(1, 4, one_query=True)
     if family == "pairs":
         return Layout(2, 2), Layout(2, 3)
-    own = dict(side.parameters).get("in_batch") is False
+    own = dict(loss.parameters).get("in_batch") is False
     return (Layout(1, 2), Layout(1, 4)) if own else (Layout(2), Layout(5))

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lossprism.explorer.core.parameter_values import Settings
-from lossprism.explorer.lab.doctor.batch_counts import most_pairs
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.batch_counts import max_batch_pairs
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
+from lossprism.explorer.lab.doctor.loss_match import LossMatch
 from lossprism.explorer.lab.doctor.losses_without_definition import RELATIVES, relative_called
 from lossprism.explorer.lab.doctor.minimum_without_labels import ends_of_labels
-from lossprism.explorer.lab.doctor.number_explanation import Explained, Finding, LossMatch, Position
+from lossprism.explorer.lab.doctor.number_explanation import Explanation
+from lossprism.explorer.lab.doctor.number_findings import Finding
+from lossprism.explorer.lab.doctor.number_position import Position
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, sharpening
 from lossprism.explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
@@ -27,12 +30,12 @@ LISTED, FITS = 8, 16  # findings, and losses of each, of an answer as JSON
 OPEN = ("batch", "candidates", "classes", "negatives_per_query", "ordered", "dimension")
 
 
-def lines(found: Explained, language: str = "en", most: int = LISTED) -> Iterator[str]:
+def lines(found: Explanation, language: str = "en", most: int = LISTED) -> Iterator[str]:
     """Yield the report of a number: a sentence for each finding, the likeliest first, and why."""
     if found.count > 1:
         yield say(language, "doctor.mean_of", count=found.count, value=typed(found.value))
-    if found.standing is not None and found.standing.place != "negative":
-        yield position_sentence(found.standing, found.value, language)
+    if found.position is not None and found.position.place != "negative":
+        yield position_sentence(found.position, found.value, language)
         yield ""
     yield from _signs(found, language)
     if relative_called(found.known.loss):
@@ -53,7 +56,7 @@ def lines(found: Explained, language: str = "en", most: int = LISTED) -> Iterato
 
 def finding_sentence(finding: Finding, language: str = "en") -> str:
     """Describe the number, for the loss that has it with the fewest assumptions."""
-    first, kinds = finding.first, finding.kinds
+    first, kinds = finding.likeliest, finding.kinds
     if first.reason:
         return say(language, f"doctor.nothing.{first.reason}", loss=named(first, language))
     key = "doctor.collapse_start" if {COLLAPSE, START} <= set(kinds) else f"doctor.{kinds[0]}"
@@ -76,10 +79,10 @@ def _multiple(finding: Finding, language: str) -> str:
 def _default_sentence(finding: Finding, language: str) -> str:
     """Name the libraries with this margin as default, for a value that is a margin; "" for any
     other."""
-    marks = [one for one in finding.fits if one.kind == COLLAPSE and _margin(one, finding.value)]
-    if not marks or finding.first.kind != COLLAPSE:
+    marks = [one for one in finding.matches if one.kind == COLLAPSE and _margin(one, finding.value)]
+    if not marks or finding.likeliest.kind != COLLAPSE:
         return ""
-    marks.sort(key=lambda one: one.loss != finding.first.loss)
+    marks.sort(key=lambda one: one.loss != finding.likeliest.loss)
     names = dict.fromkeys(one.convention for one in marks if one.convention and not one.parameters)
     value = _shown(finding.value)
     if not names:
@@ -87,9 +90,9 @@ def _default_sentence(finding: Finding, language: str) -> str:
     return say(language, "doctor.default_of", value=value, losses=_shorten(list(names), language))
 
 
-def _margin(fit: LossMatch, value: float) -> bool:
-    spec = LOSSES[fit.loss].under(fit.convention)
-    settings = {**spec.defaults, **dict(fit.parameters)}
+def _margin(match: LossMatch, value: float) -> bool:
+    spec = LOSSES[match.loss].under(match.convention)
+    settings = {**spec.defaults, **dict(match.parameters)}
     margins = [settings[one.name] for one in spec.parameters if one.role == "margin"]
     return len(margins) == 1 and math.isclose(float(str(margins[0])), value, rel_tol=1e-6)
 
@@ -97,13 +100,13 @@ def _margin(fit: LossMatch, value: float) -> bool:
 def beside(finding: Finding, following: Finding | None, language: str = "en") -> Iterator[str]:
     """Yield the other losses that have the number, its other meanings, and the next finding's
     difference."""
-    first = finding.first
+    first = finding.likeliest
     first_of: dict[str, LossMatch] = {}
-    for fit in finding.fits:
-        first_of.setdefault(fit.loss, fit)
+    for match in finding.matches:
+        first_of.setdefault(match.loss, match)
     others = [*first_of.values()][1:]
     if others:
-        titles = [named(fit, language) + _where(fit, fit.parameters, language) for fit in others]
+        titles = [named(one, language) + _where(one, one.parameters, language) for one in others]
         yield say(language, "doctor.also", losses=_shorten(titles, language))
     if first.other is not None:
         key = "doctor.starts" if first.kind == COLLAPSE else "doctor.collapses"
@@ -115,22 +118,22 @@ def beside(finding: Finding, following: Finding | None, language: str = "en") ->
         yield say(language, "doctor.copies", value=value, count=finding.copies)
     if first.doubled is not None:
         yield _doubled(first, following, language)
-    if first.no_scene:
-        yield say(language, f"doctor.no_scene.{first.no_scene}", most=EXPLORED_PAIRS)
+    if first.no_scenario_reason:
+        yield say(language, f"doctor.no_scene.{first.no_scenario_reason}", most=EXPLORED_PAIRS)
 
 
 def _shown(value: float | None) -> str:
-    """A landmark to six digits: what is 0 but for rounding, or for a term that vanishes, as 0."""
+    """A reference value to six digits; 0 where rounding alone keeps it from 0."""
     return display_number(0.0 if value is not None and abs(value) < ZERO_TOLERANCE else value, 6)
 
 
-def _beyond(fit: LossMatch, language: str) -> Iterator[str]:
+def _beyond(match: LossMatch, language: str) -> Iterator[str]:
     """Explain a minimum left by a margin that no two unit vectors have between them."""
-    spec = LOSSES[fit.loss].under(fit.convention)
-    beyond = spec.beyond_reach({**spec.defaults, **dict(fit.parameters)})
+    spec = LOSSES[match.loss].under(match.convention)
+    beyond = spec.beyond_reach({**spec.defaults, **dict(match.parameters)})
     if beyond is None:
         return
-    margin, reach, value = (display_number(one, 6) for one in (*beyond, fit.value))
+    margin, reach, value = (display_number(one, 6) for one in (*beyond, match.value))
     numbers = {"margin": margin, "reach": reach, "value": value}
     yield say(language, "doctor.margin_beyond", **numbers)
 
@@ -140,7 +143,7 @@ def _doubled(first: LossMatch, following: Finding | None, language: str) -> str:
     doubled = first.doubled
     assert doubled is not None
     stays = abs(doubled - first.value) <= 1e-9 * abs(first.value)
-    other = following and following.first
+    other = following and following.likeliest
     if other is not None and other.doubled is not None:
         if abs(other.doubled - doubled) > 1e-3 * max(abs(doubled), 1):
             numbers = (_shown(one) for one in (doubled, other.doubled))
@@ -154,30 +157,29 @@ def _doubled(first: LossMatch, following: Finding | None, language: str) -> str:
     return say(language, "doctor.doubled", counted=counted, value=_shown(doubled))
 
 
-def _open(fit: LossMatch) -> str:
-    """The count by whose doubling the landmark moves."""
-    names = [name for name, _ in fit.counts]
+def _open(match: LossMatch) -> str:
+    """The count by whose doubling the reference value moves."""
+    names = [name for name, _ in match.counts]
     return next((name for name in OPEN if name in names), "batch")
 
 
-def named(fit: LossMatch | Position, language: str) -> str:
+def named(match: LossMatch | Position, language: str) -> str:
     """The loss, and whose it is where that is another one than ours: "InfoNCE (ms-swift)"."""
-    title = spelled(language, "loss", title_word(LOSSES[fit.loss]))
-    if not fit.convention:
+    title = spelled(language, "loss", title_word(LOSSES[match.loss]))
+    if not match.convention:
         return title
-    return say(language, "doctor.of_convention", loss=title, convention=fit.convention)
+    return say(language, "doctor.of_convention", loss=title, convention=match.convention)
 
 
-def no_finding_sentence(found: Explained, language: str = "en") -> str:
+def no_finding_sentence(found: Explanation, language: str = "en") -> str:
     if found.known.loss and not found.nearest:
-        sides = sides_for(found.known)
-        limit = max((most_pairs(side) or 0 for side in sides), default=0)
+        possible = possible_losses(found.known)
+        limit = max((max_batch_pairs(one) or 0 for one in possible), default=0)
+        names = list(dict.fromkeys(one.name for one in possible))
         if limit and _pairs(found.known) > limit:
-            together = _losses(list(dict.fromkeys(side.loss for side in sides)), language)
-            return say(language, "doctor.none.large", losses=together, most=limit)
-        taught = list(dict.fromkeys(side.loss for side in sides))
-        sentence = say(language, "doctor.none.taught", losses=_losses(taught, language))
-        reads = (LOSSES[name].reads.values() for name in taught)
+            return say(language, "doctor.none.large", losses=_losses(names, language), most=limit)
+        sentence = say(language, "doctor.none.taught", losses=_losses(names, language))
+        reads = (LOSSES[name].reads.values() for name in names)
         if all("teacher_margins" in one for one in reads) and found.value > 0:
             root = display_number(math.sqrt(found.value), 4)
             sentence += " " + say(
@@ -186,8 +188,8 @@ def no_finding_sentence(found: Explained, language: str = "en") -> str:
         return sentence
     losses: Word | list[Word] = word("doctor.none.all", "any loss here")
     if found.known.loss:
-        names = dict.fromkeys(fit.loss for one in found.nearest for fit in one.fits)
-        losses = [title_word(LOSSES[name]) for name in names] or losses
+        nearest = dict.fromkeys(match.loss for one in found.nearest for match in one.matches)
+        losses = [title_word(LOSSES[name]) for name in nearest] or losses
     return say(language, "doctor.none", value=typed(found.value), losses=losses)
 
 
@@ -195,23 +197,23 @@ def _pairs(known: Known) -> int:
     return (known.batch or 0) * (known.processes or 1) * (1 + (known.negatives or 0))
 
 
-def _signs(found: Explained, language: str) -> Iterator[str]:
+def _signs(found: Explanation, language: str) -> Iterator[str]:
     """Yield sentences about the number itself, whatever reference value it is near."""
-    if found.copied is not None:
-        loss, count = found.copied
+    if found.duplicates is not None:
+        loss, count = found.duplicates
         titled = title_word(LOSSES[loss])
         value = typed(found.value)
         yield say(language, "doctor.copied", value=value, loss=titled, count=count)
     yield from _below_zero(found, language)
 
 
-def _chances(found: Explained, language: str) -> Iterator[str]:
+def _chances(found: Explanation, language: str) -> Iterator[str]:
     for metric, count, _ in found.chances:
         values = {"value": typed(found.value), "count": count, "wrong": count - 1}
         yield say(language, f"doctor.chance.{metric}", **values)
 
 
-def _relatives(found: Explained, language: str) -> Iterator[str]:
+def _relatives(found: Explanation, language: str) -> Iterator[str]:
     """Yield the number's meaning for losses without a definition here: the named one, or all of
     them."""
     named = relative_called(found.known.loss)
@@ -229,30 +231,31 @@ def _relatives(found: Explained, language: str) -> Iterator[str]:
             yield say(language, key, value=typed(found.value), **shown)
 
 
-def _below_zero(found: Explained, language: str) -> Iterator[str]:
+def _below_zero(found: Explanation, language: str) -> Iterator[str]:
     if not found.below_zero:
         return
     yield say(language, "doctor.below_zero", losses=_losses(found.below_zero, language))
-    losses = {fit.loss for one in found.nearest for fit in one.fits} if found.known.loss else set()
-    if found.standing is not None:
-        losses.add(found.standing.loss)
+    nearest = found.nearest if found.known.loss else ()
+    losses = {match.loss for finding in nearest for match in finding.matches}
+    if found.position is not None:
+        losses.add(found.position.loss)
     for name in sorted(losses - set(found.below_zero)):
         ends = ends_of_labels(name)
         key = "doctor.below_zero_fault" if ends is None else "doctor.below_zero_labels"
         yield say(language, key, loss=title_word(LOSSES[name]), **_label_ends(ends))
 
 
-def position_sentence(standing: Position, value: float, language: str = "en") -> str:
+def position_sentence(position: Position, value: float, language: str = "en") -> str:
     """Place the number between the minimum of the loss and its value at collapse."""
-    spec = LOSSES[standing.loss].under(standing.convention)
-    factor, moved = sharpening(spec), dict(standing.parameters)
+    spec = LOSSES[position.loss].under(position.convention)
+    factor, moved = sharpening(spec), dict(position.parameters)
     margins = [one for one in spec.parameters if one.role == "margin"]
     for one in (*([factor] if factor else []), *margins):  # on which both ends depend
         moved = {one.name: moved.get(one.name, one.default), **moved}
-    place = standing.place
-    if place == "between" and standing.share is None:
+    place = position.place
+    if place == "between" and position.share is None:
         place = "under"
-    if standing.near:
+    if position.near:
         place = "collapse_near"
     more = {}
     if place == "above" and factor:
@@ -261,19 +264,19 @@ def position_sentence(standing: Position, value: float, language: str = "en") ->
         language,
         f"doctor.standing.{place}",
         value=typed(value),
-        loss=named(standing, language),
-        where=_where(standing, tuple(moved.items()), language),
-        collapse=_shown(standing.collapse),
-        start=_shown(standing.start),
-        floor=_shown(standing.floor),
-        share=percent(standing.share or 0),
-        **_label_ends(ends_of_labels(standing.loss)),
+        loss=named(position, language),
+        where=_where(position, tuple(moved.items()), language),
+        collapse=_shown(position.collapse),
+        start=_shown(position.start),
+        floor=_shown(position.floor),
+        share=percent(position.share or 0),
+        **_label_ends(ends_of_labels(position.loss)),
         **more,
     )
-    if not standing.assumed:
+    if not position.assumed:
         return sentence
     # The labels are unknown, and real ones are seldom of two kinds.
-    found, key = standing.collapses, f"doctor.if.{standing.assumed}"
+    found, key = position.collapses, f"doctor.if.{position.assumed}"
     if found is None:
         return say(language, key, standing=sentence)
     low, high = map(_shown, (found.low, found.high))
@@ -394,10 +397,10 @@ class ExplainedValue(Whole):
     known: dict[str, Setting]
 
 
-def number_answer(found: Explained, language: str = "en") -> ExplainedValue:
+def number_answer(found: Explanation, language: str = "en") -> ExplainedValue:
     """Return what the number may be, as `explain_loss_value` answers it."""
-    standing, sentences = found.standing, [*lines(found, language)]
-    sentence = standing and position_sentence(standing, found.value, language)
+    position, sentences = found.position, [*lines(found, language)]
+    sentence = position and position_sentence(position, found.value, language)
     is_explained = found.findings or relative_called(found.known.loss)
     signs = (*_signs(found, language), *_relatives(found, language), *_chances(found, language))
     return as_answer(
@@ -407,15 +410,15 @@ def number_answer(found: Explained, language: str = "en") -> ExplainedValue:
         sentences=sentences,
         told=sentences,
         findings=[finding_answer(one, language) for one in listed(found)],
-        standing=standing
-        and as_answer(ExplainedStanding, standing, counts=dict(standing.counts), said=sentence),
+        standing=position
+        and as_answer(ExplainedStanding, position, counts=dict(position.counts), said=sentence),
         none="" if is_explained else no_finding_sentence(found, language),
         signs=[*signs],
         known=found.known.provided,
     )
 
 
-def listed(found: Explained) -> tuple[Finding, ...]:
+def listed(found: Explanation) -> tuple[Finding, ...]:
     """The findings of an answer, or without any the nearest values."""
     return (found.findings or found.nearest)[:LISTED]
 
@@ -424,24 +427,25 @@ def finding_answer(
     finding: Finding, language: str, kind: type[Answer] = ExplainedFinding, **others: object
 ) -> Answer:
     """Return one value that the number may be, as an answer of this kind."""
+    shown = finding.matches[:FITS]
     return as_answer(
         kind,
         finding,
         said=finding_sentence(finding, language),
-        losses=[_fitting(fit, at == 0, language) for at, fit in enumerate(finding.fits[:FITS])],
-        more=max(len(finding.fits) - FITS, 0),
+        losses=[_fitting(match, match is finding.likeliest, language) for match in shown],
+        more=len(finding.matches) - len(shown),
         **others,
     )
 
 
-def _fitting(fit: LossMatch, linked: bool, language: str) -> ExplainedLoss:
-    scene = fit.scene() if linked else None
+def _fitting(match: LossMatch, linked: bool, language: str) -> ExplainedLoss:
+    scene = match.scenario() if linked else None
     return as_answer(
         ExplainedLoss,
-        fit,
-        parameters=dict(fit.parameters),
-        counts=dict(fit.counts),
-        counted=_joined(_counted(fit, language), language),
-        assumed=round(fit.cost, 6),
+        match,
+        parameters=dict(match.parameters),
+        counts=dict(match.counts),
+        counted=_joined(_counted(match, language), language),
+        assumed=round(match.cost, 6),
         scene=None if scene is None else scene.to_link(),
     )

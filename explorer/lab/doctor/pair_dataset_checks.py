@@ -33,7 +33,11 @@ from lossprism.explorer.lab.doctor.label_faults import (
     takes_own_negatives,
 )
 from lossprism.explorer.lab.doctor.pair_table_profile import Cleaned, Profile
-from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, landmark, sides_of
+from lossprism.explorer.lab.doctor.reference_values import (
+    COLLAPSE,
+    configured_losses,
+    reference_value,
+)
 from lossprism.explorer.lab.doctor.remedies import (
     NO_DUPLICATES,
     against_batches_without_positive,
@@ -174,10 +178,14 @@ def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
 @functools.cache
 def is_softmax(loss: str, convention: str = "") -> bool:
     """True if the loss is a softmax over the batch: ln of its candidates where all are alike."""
-    side = next(one for one in sides_of(LOSSES[loss]) if one.convention == convention)
-    if family_of(side) != "keys":
+    configured = next(
+        one for one in configured_losses(LOSSES[loss]) if one.convention == convention
+    )
+    if family_of(configured) != "keys":
         return False
-    three, five = (math.exp(landmark(side, COLLAPSE, Layout(count)) or 0.0) for count in (3, 5))
+    three, five = (
+        math.exp(reference_value(configured, COLLAPSE, Layout(count)) or 0.0) for count in (3, 5)
+    )
     return any(
         math.isclose(three, 3 * times - less) and math.isclose(five, 5 * times - less)
         for times, less in ((1, 0), (2, 1))

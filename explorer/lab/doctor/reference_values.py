@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core.parameter_values import Settings, heard
-from lossprism.explorer.lab.doctor.batch_layouts import MAX_RUN_APART, Layout, inputs_of
+from lossprism.explorer.lab.doctor.batch_layouts import MAX_ORTHOGONAL_SENTENCES, Layout, inputs_of
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, Parameter
 from lossprism.losses.minimum import Bound
@@ -22,19 +22,19 @@ from lossprism.losses.spec import ParameterValue
 COLLAPSE, START, FLOOR = KINDS = ("collapse", "start", "floor")
 # A definition whose collapse value is not known by a formula is run, on so many pairs; where it
 # sees all sentences, or all triplets, on fewer.
-MAX_RUN, MAX_SENTENCES_RUN, MAX_TRIPLETS_RUN = 512, 256, 20_000
+MAX_RUN_PAIRS, MAX_RUN_SENTENCES, MAX_RUN_TRIPLETS = 512, 256, 20_000
 # Where a formula needs a cell for every two of the batch.
-MAX_MATRIX = 2**12
+MAX_MATRIX_PAIRS = 2**12
 # A factor so small, or a temperature so large, makes all similarities the same as at right angles.
 FLAT = 1e-12
 SAME = 1e-9
 
 
-class Side(NamedTuple):
+class ConfiguredLoss(NamedTuple):
     """A loss under a convention, with all its parameters. One's own is another after its file
     changed, and so is its `function`."""
 
-    loss: str
+    name: str
     convention: str
     parameters: Settings
     function: Callable[..., Tensor]
@@ -42,25 +42,25 @@ class Side(NamedTuple):
 
     @property
     def spec(self) -> LossSpec:
-        spec = _under(LOSSES[self.loss], self.convention, self.function)
+        spec = _under(LOSSES[self.name], self.convention, self.function)
         return spec.scored_as(self.score or spec.score)
 
-    def with_(self, **moved: ParameterValue) -> Side:
+    def with_parameters(self, **moved: ParameterValue) -> ConfiguredLoss:
         chosen = {**dict(self.parameters), **moved}
         return self._replace(parameters=tuple(chosen.items()))
 
     @property
-    def moved(self) -> Settings:
+    def changed_parameters(self) -> Settings:
         """The parameters that differ from the convention's own."""
         defaults = self.spec.defaults
         return tuple((name, v) for name, v in self.parameters if v != defaults[name])
 
 
-def sides_of(spec: LossSpec) -> Iterator[Side]:
+def configured_losses(spec: LossSpec) -> Iterator[ConfiguredLoss]:
     """The loss in its own convention and in those of other libraries, each with its defaults."""
     for name in ("", *(convention.name for convention in spec.conventions)):
         chosen = tuple(_under(spec, name, spec.function).defaults.items())
-        yield Side(spec.name, name, chosen, spec.function)
+        yield ConfiguredLoss(spec.name, name, chosen, spec.function)
 
 
 _known: dict[tuple[str, str], tuple[Callable[..., Tensor], LossSpec]] = {}
@@ -82,7 +82,7 @@ def sharpening(spec: LossSpec) -> Parameter | None:
 
 
 @functools.lru_cache(maxsize=100_000)
-def landmark(side: Side, kind: str, layout: Layout) -> float | None:
+def reference_value(loss: ConfiguredLoss, kind: str, layout: Layout) -> float | None:
     """Return the value of one of `KINDS` on a batch of this layout; None where it is unknown.
 
     "collapse": all vectors alike, or the logits of an untrained head. "start": any two vectors at
@@ -91,44 +91,48 @@ def landmark(side: Side, kind: str, layout: Layout) -> float | None:
     """
     try:
         with torch.no_grad():
-            value = _AT[kind](side, layout)
+            value = _AT[kind](loss, layout)
     except Problem:  # the batch lacks what the loss reads, such as a positive pair
         return None
     return value if value is not None and math.isfinite(value) else None
 
 
-def _collapse(side: Side, layout: Layout) -> float | None:
-    spec, chosen = side.spec, dict(side.parameters)
+def _collapse(loss: ConfiguredLoss, layout: Layout) -> float | None:
+    spec, chosen = loss.spec, dict(loss.parameters)
     if spec.collapse is None:
-        return _run(side, layout, orthogonal=is_zero_at_collapse(spec))
-    if is_matrix(spec) and layout.pairs > MAX_MATRIX:
+        return _run(loss, layout, orthogonal=is_zero_at_collapse(spec))
+    if is_matrix(spec) and layout.pairs > MAX_MATRIX_PAIRS:
         return None
     return _by_formula(spec, spec.collapse, heard(spec.collapse, chosen), layout)
 
 
-def _start(side: Side, layout: Layout) -> float | None:
-    if "prototypes" in side.spec.reads.values():
+def _start(loss: ConfiguredLoss, layout: Layout) -> float | None:
+    if "prototypes" in loss.spec.reads.values():
         return None  # as the unknown logits at the start
-    if layout.sentences <= MAX_RUN_APART // 8:
-        return _run(side, layout, orthogonal=True)
-    if (flat := _flattened(side)) is not None:  # at any size, by the formula at collapse
-        return landmark(flat, COLLAPSE, layout)
-    return _run(side, layout, orthogonal=True) if layout.sentences <= MAX_RUN_APART else None
+    if layout.sentences <= MAX_ORTHOGONAL_SENTENCES // 8:
+        return _run(loss, layout, orthogonal=True)
+    if (flat := _flattened(loss)) is not None:  # at any size, by the formula at collapse
+        return reference_value(flat, COLLAPSE, layout)
+    return (
+        _run(loss, layout, orthogonal=True)
+        if layout.sentences <= MAX_ORTHOGONAL_SENTENCES
+        else None
+    )
 
 
 @functools.lru_cache(maxsize=1024)
-def _flattened(side: Side) -> Side | None:
+def _flattened(loss: ConfiguredLoss) -> ConfiguredLoss | None:
     """Return the loss with similarities that count for nothing, if it is the same at right
     angles."""
-    spec = side.spec
+    spec = loss.spec
     factor = sharpening(spec)
     if factor is None or spec.collapse is None:
         return None
-    flat = side.with_(**{factor.name: 1 / FLAT if "temperature" in factor.name else FLAT})
+    flat = loss.with_parameters(**{factor.name: 1 / FLAT if "temperature" in factor.name else FLAT})
     for count in (2, 3, 5):
         layout = Layout(count)
-        orthogonal = _run(side, layout, orthogonal=True)
-        found = landmark(flat, COLLAPSE, layout)
+        orthogonal = _run(loss, layout, orthogonal=True)
+        found = reference_value(flat, COLLAPSE, layout)
         if orthogonal is None or found is None or not math.isclose(orthogonal, found, rel_tol=SAME):
             return None
     return flat
@@ -139,16 +143,16 @@ def is_zero_at_collapse(spec: LossSpec) -> bool:
     return spec.reads_scores and SCORE_KINDS[spec.score].at_collapse == 0
 
 
-def _floor(side: Side, layout: Layout) -> float | None:
-    found = lower_bound(side, layout)
+def _floor(loss: ConfiguredLoss, layout: Layout) -> float | None:
+    found = lower_bound(loss, layout)
     return None if isinstance(found, Bound) else found  # a bound may be out of reach
 
 
-def lower_bound(side: Side, layout: Layout) -> float | None:
+def lower_bound(loss: ConfiguredLoss, layout: Layout) -> float | None:
     """A value that the loss is never below on a batch of this layout, whatever the parameters that
     it learns become; None where none is known."""
-    spec, chosen = side.spec, dict(side.parameters)
-    if spec.floor is None or (is_matrix(spec) and layout.pairs > MAX_MATRIX):
+    spec, chosen = loss.spec, dict(loss.parameters)
+    if spec.floor is None or (is_matrix(spec) and layout.pairs > MAX_MATRIX_PAIRS):
         return None
     if spec.score == "dot" and spec.reads_vectors and "similarity" not in chosen:
         return None  # its formula is that of unit vectors
@@ -183,11 +187,11 @@ def _by_formula(spec: LossSpec, formula: Formula, chosen: Settings, layout: Layo
     return _values[key]
 
 
-def _run(side: Side, layout: Layout, orthogonal: bool) -> float | None:
+def _run(loss: ConfiguredLoss, layout: Layout, orthogonal: bool) -> float | None:
     """Run the definition on such vectors."""
-    if _too_large(side.spec, layout):
+    if _too_large(loss.spec, layout):
         return None
-    spec, chosen = side.spec, dict(side.parameters)
+    spec, chosen = loss.spec, dict(loss.parameters)
     inputs = inputs_of(layout, spec.reads, orthogonal)
     return _whatever_the_teacher(
         spec, inputs, lambda made: float(spec.definition(**made, **chosen))
@@ -195,11 +199,13 @@ def _run(side: Side, layout: Layout, orthogonal: bool) -> float | None:
 
 
 @functools.lru_cache(maxsize=4096)
-def run_orthogonal_and_alike(side: Side, layout: Layout) -> tuple[float | None, float | None]:
+def values_orthogonal_and_alike(
+    loss: ConfiguredLoss, layout: Layout
+) -> tuple[float | None, float | None]:
     """The loss itself of vectors at right angles, and of vectors that are all alike."""
     try:
         with torch.no_grad():
-            return _run(side, layout, orthogonal=True), _run(side, layout, orthogonal=False)
+            return _run(loss, layout, orthogonal=True), _run(loss, layout, orthogonal=False)
     except Problem:
         return None, None
 
@@ -212,11 +218,11 @@ def is_matrix(spec: LossSpec) -> bool:
 def _too_large(spec: LossSpec, layout: Layout) -> bool:
     """True if running the definition would take too long."""
     reads = set(spec.reads.values())
-    if layout.dimensions > MAX_RUN:
+    if layout.dimensions > MAX_RUN_PAIRS:
         return True
     if "paired_classes" in reads:
-        return layout.sentences**2 * (layout.per_class - 1) > MAX_TRIPLETS_RUN
-    limit = 2 * MAX_RUN if not reads & {"embeddings", "classes"} else MAX_SENTENCES_RUN
+        return layout.sentences**2 * (layout.per_class - 1) > MAX_RUN_TRIPLETS
+    limit = 2 * MAX_RUN_PAIRS if not reads & {"embeddings", "classes"} else MAX_RUN_SENTENCES
     return layout.sentences > limit
 
 

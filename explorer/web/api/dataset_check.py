@@ -17,7 +17,7 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     texts_only,
 )
 from lossprism.explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED, look
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, side_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
 from lossprism.explorer.lab.doctor.mining import USUAL_MARGIN, MinedNegatives, mine
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
@@ -126,7 +126,7 @@ def doctor_data(
         [('conflicting_labels', [1, 2])]
     """
     known = Known(loss=read_text("loss", loss), batch=batch, margin=margin).checked()
-    candidate = side_for(known)
+    candidate = single_loss(known)
     size, max_tokens = known.batch or USUAL_BATCH, count_of("tokens", tokens)
     read_choice("language", language, LANGUAGES)
     name, many = read_text("encoder", encoder).strip(), _checked_encoded(encoded)

@@ -27,7 +27,11 @@ from lossprism.explorer.lab.doctor.logs.held_out_findings import (
     on_leak,
 )
 from lossprism.explorer.lab.doctor.logs.log import GRADIENT, Curve, Log, run_of
-from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks, marks_of, side_of
+from lossprism.explorer.lab.doctor.logs.run_reference_values import (
+    Marks,
+    marks_of,
+    single_loss_if_known,
+)
 from lossprism.explorer.lab.doctor.pair_dataset_checks import is_softmax, margin_beyond
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.runtime.problem import Problem
@@ -108,8 +112,8 @@ def examine_run(
             found = [*filtered, *(fault for fault in found if fault.name != "zero")]
     found += [*on_jumps(finite), *on_digits(trained), *on_end(log, trained)]
     found += on_gradient(log) if trained.ends else ()
-    if side := side_of(known):
-        found += margin_beyond(side.spec, dict(side.parameters), room="run")
+    if loss := single_loss_if_known(known):
+        found += margin_beyond(loss.spec, dict(loss.parameters), room="run")
     if evaluated is not None and trained.ends and log.curve(evaluated_name).ends:
         turned = [*on_held_out(finite, evaluated)]
         found += turned or on_gap(finite, evaluated, marks)
@@ -248,8 +252,8 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
         yield dataclasses.replace(fault, assumed=assumed)
     if any(fault.name in BELOW for fault in found):
         return  # it is another loss, with other candidates
-    side = side_of(known)
-    if side is not None and is_softmax(side.loss) and 0 < level <= (marks.collapse or 0):
+    loss = single_loss_if_known(known)
+    if loss is not None and is_softmax(loss.name) and 0 < level <= (marks.collapse or 0):
         counts = {
             "count": display_number(math.exp(level), 3),
             "candidates": display_number(math.exp(marks.collapse or 0), 3),

@@ -9,7 +9,7 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS
 from lossprism.explorer.lab.doctor.logs.below_minimum import BELOW, NEAR
 from lossprism.explorer.lab.doctor.logs.findings import DONE, MIN_STANDARD_ERRORS, ExaminedRun
 from lossprism.explorer.lab.doctor.logs.log import ROWS
-from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks, side_of
+from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks, single_loss_if_known
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR
 from lossprism.explorer.runtime.number_format import display_number, percent
 
@@ -20,7 +20,7 @@ MAX_TIMES = 2.0
 def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
     """Return the findings about the values of two runs beside each other, or the reason not to
     compare them."""
-    first, second = (side_of(run.known) for run in (one, other))
+    first, second = (single_loss_if_known(run.known) for run in (one, other))
     if first is None or second is None:
         return (Fault("untold", NOTE, {}, room="run"),)
     if broke := [run for run in (one, other) if run.level is None]:

@@ -10,12 +10,17 @@ from typing import Any
 from lossprism.explorer.core.loss_lookup import is_ambiguous
 from lossprism.explorer.lab.doctor.batch_counts import axes_of, family_of
 from lossprism.explorer.lab.doctor.batch_layouts import Layout
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, side_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
 from lossprism.explorer.lab.doctor.logs.curve_noise import noise_of
 from lossprism.explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log
 from lossprism.explorer.lab.doctor.minimum_without_labels import Minimum, minimum_of
-from lossprism.explorer.lab.doctor.number_explanation import assumed_labels
-from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, Side, landmark
+from lossprism.explorer.lab.doctor.reference_values import (
+    COLLAPSE,
+    FLOOR,
+    ConfiguredLoss,
+    reference_value,
+)
+from lossprism.explorer.lab.doctor.unknown_labels import assumed_labels
 from lossprism.explorer.runtime.problem import Problem
 
 
@@ -42,13 +47,13 @@ class Marks:
     minimum: Minimum = field(default=Minimum(None), compare=False)
 
 
-def side_of(known: Known) -> Side | None:
+def single_loss_if_known(known: Known) -> ConfiguredLoss | None:
     """The loss that is known, under the convention that its name selects; None where none is, or
     none here. Raises Problem where the name may be several."""
     if not known.loss:
         return None
     try:
-        return side_for(known)
+        return single_loss(known)
     except Problem as problem:
         if is_ambiguous(problem):
             raise
@@ -69,8 +74,8 @@ def marks_of(log: Log, known: Known) -> Marks:
         return Marks(
             logged[COLLAPSE], logged[FLOOR], True, **beside, errors=errors, minimum=minimum
         )
-    side = side_of(known)
-    marks = Marks(**beside) if side is None else _marks_by_counts(side, known, beside)
+    loss = single_loss_if_known(known)
+    marks = Marks(**beside) if loss is None else _marks_by_counts(loss, known, beside)
     drawn = log.drawn_collapse
     if marks.collapse is not None or drawn is None or known != log.known:
         return marks
@@ -79,18 +84,18 @@ def marks_of(log: Log, known: Known) -> Marks:
     return dataclasses.replace(marks, collapse=value, drawn=True, assumed="", errors=errors)
 
 
-def _marks_by_counts(side: Side, known: Known, beside: Mapping[str, Any]) -> Marks:
-    collapse, floor = (_by_counts(side, known, kind) for kind in (COLLAPSE, FLOOR))
+def _marks_by_counts(loss: ConfiguredLoss, known: Known, beside: Mapping[str, Any]) -> Marks:
+    collapse, floor = (_by_counts(loss, known, kind) for kind in (COLLAPSE, FLOOR))
     ends = {COLLAPSE: collapse, FLOOR: floor}
     known_ends = [kind for kind, value in ends.items() if value is not None]
-    assumed = assumed_labels(side, known, known_ends)
+    assumed = assumed_labels(loss, known, known_ends)
     return Marks(
-        collapse, floor, **beside, assumed=assumed, minimum=_minimum_by_counts(side, known)
+        collapse, floor, **beside, assumed=assumed, minimum=_minimum_by_counts(loss, known)
     )
 
 
 def _logged(log: Log, name: str) -> float | None:
-    """The last level of what the run logged of a landmark."""
+    """The last level of what the run logged of a reference value."""
     curve = _curve(log, name)
     return None if curve is None else _last(curve)
 
@@ -122,22 +127,22 @@ def _tenth(curve: Curve) -> int:
     return max(len(curve) // 10, 1)
 
 
-def _layouts(side: Side, known: Known) -> list[Layout]:
+def _layouts(loss: ConfiguredLoss, known: Known) -> list[Layout]:
     """The batch that is known, or a few among those that it may be."""
-    axis = next(axes_of(side, known), None)
+    axis = next(axes_of(loss, known), None)
     if axis is None:
         return []
-    if family_of(side) == "keys" and not axis.counted:
+    if family_of(loss) == "keys" and not axis.counted:
         return [axis.layout_of(1)]
     if not axis.counted:
-        axis = next(axes_of(side, dataclasses.replace(known, batch=None)), axis)
+        axis = next(axes_of(loss, dataclasses.replace(known, batch=None)), axis)
     counts = sorted({min(max(axis.least, count), axis.most) for count in (2, 3, 5, 8)})
     return [axis.layout_of(count) for count in dict.fromkeys(counts)]
 
 
-def _minimum_by_counts(side: Side, known: Known) -> Minimum:
+def _minimum_by_counts(loss: ConfiguredLoss, known: Known) -> Minimum:
     """Return the lower bound of the loss on any of these batches."""
-    found = [minimum_of(side, known, layout) for layout in _layouts(side, known)]
+    found = [minimum_of(loss, known, layout) for layout in _layouts(loss, known)]
     certain = [one.certain for one in found if one.certain is not None]
     causes = [one.cause for one in found if one.cause]
     return Minimum(
@@ -147,9 +152,9 @@ def _minimum_by_counts(side: Side, known: Known) -> Minimum:
     )
 
 
-def _by_counts(side: Side, known: Known, kind: str) -> float | None:
-    layouts = _layouts(side, known)
-    found = [landmark(side, kind, layout) for layout in layouts]
+def _by_counts(loss: ConfiguredLoss, known: Known, kind: str) -> float | None:
+    layouts = _layouts(loss, known)
+    found = [reference_value(loss, kind, layout) for layout in layouts]
     if len(layouts) == 1:
         return found[0]
     same = len(layouts) > 2 and None not in found

@@ -13,9 +13,9 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
 from lossprism.explorer.lab.doctor.logs.findings import OF_END, ExaminedRun, too_short_for
 from lossprism.explorer.lab.doctor.logs.log import ROWS, Log
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
-from lossprism.explorer.lab.doctor.logs.run_reference_values import side_of
-from lossprism.explorer.lab.doctor.number_explanation import LossMatch
-from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, landmark
+from lossprism.explorer.lab.doctor.logs.run_reference_values import single_loss_if_known
+from lossprism.explorer.lab.doctor.loss_match import LossMatch
+from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, reference_value
 from lossprism.explorer.locale import grouped, say, spelled, title_word, word
 from lossprism.explorer.runtime.number_format import Real, display_number
 from lossprism.explorer.runtime.response_types import Answer, Setting, Whole, as_answer
@@ -23,7 +23,6 @@ from lossprism.losses import LOSSES
 
 # What ends a link to Doctor's first door with everything filled in.
 DOOR = "doctor"
-USUAL_COUNT = 4  # of a batch whose count changes nothing
 SAME = 1e-3  # relative difference of a run's logged value at collapse from a scenario's
 
 
@@ -85,7 +84,7 @@ def _left(log: Log, language: str) -> Iterator[str]:
 
 def _without_marks(found: ExaminedRun, language: str) -> str:
     """Explain why its ends are not known."""
-    if side_of(found.known):
+    if single_loss_if_known(found.known):
         return say(language, "doctor.run.no_marks")
     if called := found.known.loss or found.log.called:
         return say(language, "doctor.run.not_decoded", loss=called)
@@ -103,10 +102,10 @@ def _ended(found: ExaminedRun, language: str) -> str:
 
 
 def _known(found: ExaminedRun, language: str) -> Iterator[str]:
-    side = side_of(found.known)
-    if side is not None:
-        title = spelled(language, "loss", title_word(LOSSES[side.loss]))
-        convention = side.convention
+    loss = single_loss_if_known(found.known)
+    if loss is not None:
+        title = spelled(language, "loss", title_word(LOSSES[loss.name]))
+        convention = loss.convention
         yield (
             say(language, "doctor.of_convention", loss=title, convention=convention)
             if convention
@@ -230,34 +229,34 @@ def scene_of(found: ExaminedRun) -> str | None:
 
     None where the counts are not known, or Explore shows no batch so large.
     """
-    side, collapse = side_of(found.known), found.marks.collapse
-    axis = None if side is None else next(axes_of(side, found.known), None)
-    if side is None or axis is None or collapse is None:
+    loss, collapse = single_loss_if_known(found.known), found.marks.collapse
+    axis = None if loss is None else next(axes_of(loss, found.known), None)
+    if loss is None or axis is None or collapse is None:
         return None
-    layout = axis.layout_of(max(axis.least, min(axis.most, USUAL_COUNT)))
-    value = landmark(side, COLLAPSE, layout)
+    layout = axis.layout_of(axis.usual_count)
+    value = reference_value(loss, COLLAPSE, layout)
     if value is None or not math.isclose(value, collapse, rel_tol=SAME):
         return None
-    fit = LossMatch(
-        side.loss,
-        side.convention,
-        side.moved,
+    match = LossMatch(
+        loss.name,
+        loss.convention,
+        loss.changed_parameters,
         (),
         COLLAPSE,
         value,
         None,
         0.0,
         layout,
-        score=side.score,
+        score=loss.score,
     )
-    scenario = fit.scene()
+    scenario = match.scenario()
     return None if scenario is None else scenario.to_link()
 
 
 def link_of(found: ExaminedRun) -> str | None:
     """The end of an address that opens Doctor's first door on the value at which the run ended;
     None where nothing is known of its loss."""
-    if found.level is None or side_of(found.known) is None:
+    if found.level is None or single_loss_if_known(found.known) is None:
         return None
     fields = ("loss", *COUNTS, *SETTINGS)
     known = {name: str(value) for name, value in found.known.provided.items() if name in fields}

@@ -17,9 +17,9 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     texts_only,
 )
 from lossprism.explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED, Seen, look
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, side_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
 from lossprism.explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, write_mined
-from lossprism.explorer.lab.doctor.reference_values import Side
+from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_gap import DoctoredSimilarities, Similarities
 from lossprism.explorer.locale import language_of
 from lossprism.explorer.runtime import uploads
@@ -77,7 +77,7 @@ def _examine(request: Json) -> Examination | UndecidedData | Working:
     """{source, loss, batch, tokens: 0 where not known, margin: null for the default, language} →
     what is the matter, which losses can learn from it, and how the file was read; of texts with
     classes what is the matter with these; or what there is to choose from."""
-    source, side, batch, language = _common_in(request)
+    source, loss, batch, language = _common_in(request)
     tokens = _within(TOKENS, request.get("tokens", USUAL_TOKENS), "tokens")
     margin = optional(finite)(request.get("margin"), "margin")
 
@@ -87,7 +87,7 @@ def _examine(request: Json) -> Examination | UndecidedData | Working:
         if isinstance(read, ClassTable):
             return examined_classes(read, source, batch, language)
         more = {"tokens": tokens or None, "margin": margin, "language": language}
-        return examined(read, source=source, side=side, batch=batch, **more)
+        return examined(read, source=source, loss=loss, batch=batch, **more)
 
     try:
         return answer_when_done(start_reading(source), answer)
@@ -98,25 +98,25 @@ def _examine(request: Json) -> Examination | UndecidedData | Working:
         return UndecidedData(**vars(undecided(source.content, source.name, *how)), problem=problem)
 
 
-def _common_in(request: Json) -> tuple[Source, Side, int, str]:
+def _common_in(request: Json) -> tuple[Source, ConfiguredLoss, int, str]:
     """Read the common part of requests on a data set: it, the loss, the batch size, the
     language."""
     source = read_source(request.get("source", {}))
-    side = side_for(Known(loss=of_type(str)(request.get("loss", FIRST_LOSS), "loss")))
+    loss = single_loss(Known(loss=of_type(str)(request.get("loss", FIRST_LOSS), "loss")))
     batch = _within(BATCHES, request.get("batch", FIRST_BATCH), "batch")
-    return source, side, batch, language_of(request.get("language"))
+    return source, loss, batch, language_of(request.get("language"))
 
 
 def _encode(request: Json) -> EncodedData | Working:
     """{source, loss, batch, encoder, most: pairs that it reads, language} → what only an encoder
     can tell of the data set."""
-    source, side, batch, language = _common_in(request)
+    source, loss, batch, language = _common_in(request)
     encoder = of_type(str)(request.get("encoder"), "encoder").strip()
     most = _within(ENCODED, request.get("most", USUAL_ENCODED), "most")
 
     def answer(found: tuple[Read, Seen]) -> EncodedData:
         read, seen = found
-        return encoded(read, seen, side, batch, language)
+        return encoded(read, seen, loss, batch, language)
 
     return answer_when_done(_start_looking(source, encoder, most), answer)
 
@@ -154,7 +154,7 @@ def _take(request: Json) -> Download | Working:
     called, write = FILES[what]
     loss = request.get("loss")
     named = of_type(str)(loss, "loss") if loss is not None else ""
-    by_threshold = bool(named) and side_for(Known(loss=named)).spec.by_threshold
+    by_threshold = bool(named) and single_loss(Known(loss=named)).spec.by_threshold
 
     def work(report: Report) -> Path:
         read = texts_only(within(lambda: start_reading(source), report))

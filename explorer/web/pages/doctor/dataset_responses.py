@@ -34,7 +34,7 @@ from lossprism.explorer.lab.doctor.explore_scenarios import (
 )
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, Severity
 from lossprism.explorer.lab.doctor.pair_dataset_checks import Check, examine
-from lossprism.explorer.lab.doctor.reference_values import Side
+from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.suitable_losses import Suited, suited, suited_to_classes
 from lossprism.explorer.runtime import jobs, uploads
 from lossprism.explorer.runtime.jobs import Jobs, Report
@@ -188,7 +188,7 @@ def examined(
     read: Read,
     *,
     source: Source,
-    side: Side,
+    loss: ConfiguredLoss,
     batch: int,
     tokens: int | None,
     margin: float | None,
@@ -197,14 +197,14 @@ def examined(
     """Return the findings about pairs, and the losses that can learn from them."""
     profile = read.profile
     with jobs.in_order(PAIR_SECONDS * len(profile)):
-        found = examine(profile, read.spec(side), batch, most_tokens=tokens, margin=margin)
+        found = examine(profile, read.spec(loss), batch, most_tokens=tokens, margin=margin)
         fitting = suited(profile, batch)
         losses, scenes = _suited(read, fitting, language)
         looked, not_looked = _checks(found.checks, language)
         return as_answer(
             ExaminedData,
             found,
-            findings=[_finding(read, fault, side.loss, language) for fault in found.faults],
+            findings=[_finding(read, fault, loss.name, language) for fault in found.faults],
             looked=looked,
             not_looked=not_looked,
             suited=losses,
@@ -215,15 +215,15 @@ def examined(
         )
 
 
-def encoded(read: Read, seen: Seen, side: Side, batch: int, language: str) -> EncodedData:
+def encoded(read: Read, seen: Seen, loss: ConfiguredLoss, batch: int, language: str) -> EncodedData:
     """Return an encoder's findings about pairs."""
-    spec = read.spec(side)
+    spec = read.spec(loss)
     faults, checks = examine_encoded(read.profile, seen, spec, batch)
     looked, not_looked = _checks(checks, language)
     return EncodedData(
         seen.encoder,
         len(seen),
-        [_finding(read, fault, side.loss, language) for fault in faults],
+        [_finding(read, fault, loss.name, language) for fault in faults],
         looked,
         not_looked,
         [_row(read, one.pair) for one in ranked(seen)[:RANKED]],

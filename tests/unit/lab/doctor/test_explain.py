@@ -16,17 +16,13 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.lab.doctor.batch_counts import axes_of, family_of
 from lossprism.explorer.lab.doctor.batch_layouts import Layout
 from lossprism.explorer.lab.doctor.count_from_value import counts_with, nearest_count, points
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
-from lossprism.explorer.lab.doctor.number_explanation import (
-    LossMatch,
-    _computed_curves,
-    explain,
-    prepare_explanations,
-    read_value,
-    tolerance_of,
-)
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
+from lossprism.explorer.lab.doctor.loss_match import LossMatch
+from lossprism.explorer.lab.doctor.number_explanation import explain
+from lossprism.explorer.lab.doctor.number_query import read_value, tolerance_of
 from lossprism.explorer.lab.doctor.number_report import lines, number_answer, position_sentence
-from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, landmark
+from lossprism.explorer.lab.doctor.reference_curves import _computed_curves, prepare_explanations
+from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, reference_value
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.problem import Problem
@@ -43,7 +39,7 @@ def asked(written, **known):
 def found(answer, loss, kind, counts=None, convention=None, most=FIRST):
     """The first fitting of this loss, and of this kind, in the first findings."""
     for finding in answer.findings[:most]:
-        for fit in finding.fits:
+        for fit in finding.matches:
             named = fit.loss == loss and convention in (None, fit.convention)
             counted = counts is None or dict(fit.counts) == counts
             if named and counted and kind in (fit.kind, *finding.kinds):
@@ -119,7 +115,7 @@ def test_of_a_start_nothing_is_said_of_margins():
 def test_a_batch_of_one_has_not_collapsed(loss):
     """Its loss is 0 because there is nothing to compare, and at collapse as well."""
     found = asked("0", loss=loss, batch=1)
-    assert found.standing is None
+    assert found.position is None
     assert pattern_of("doctor.nothing.one_pair").fullmatch(next(lines(found)))
     assert not any("collapse" in one.kinds for one in found.findings)
 
@@ -178,7 +174,7 @@ def test_no_other_number_is_the_least_of_copies(written, loss):
     """Not what a loss is at collapse that weighs its candidates, or whose guide masks them."""
     answer = asked(written, loss=loss)
     shown = (*answer.findings, *answer.nearest)
-    assert answer.copied is None
+    assert answer.duplicates is None
     for finding in shown:
         if finding.copies:
             assert finding.value == pytest.approx(math.log(finding.copies))
@@ -193,14 +189,14 @@ def test_copies_are_told_of_a_loss_that_is_named(written, count, known):
     """At a batch whose own landmarks lie elsewhere."""
     answer = asked(written, **known)
     if any(finding.copies for finding in answer.findings):
-        assert answer.copied is None
+        assert answer.duplicates is None
         assert pattern_of("doctor.copies", count=count).search("\n".join(lines(answer)))
     else:
-        assert answer.copied[1] == count
+        assert answer.duplicates[1] == count
         sign = number_answer(answer).signs[0]
         assert pattern_of("doctor.copied", value=written, count=count).fullmatch(sign)
-    assert asked("1.2", **known).copied is None
-    assert asked(written, loss="siglip").copied is None
+    assert asked("1.2", **known).duplicates is None
+    assert asked(written, loss="siglip").duplicates is None
 
 
 @pytest.mark.parametrize(
@@ -233,10 +229,10 @@ def test_losses_without_a_definition_here_are_known(written, known, key, values)
 
 
 def test_the_classifier_is_no_loss_on_lists():
-    assert asked("1.0986", loss="softmax_loss").findings[0].first.loss == "softmax_rank"
+    assert asked("1.0986", loss="softmax_loss").findings[0].likeliest.loss == "softmax_rank"
     assert asked("1.0986", loss="SoftmaxLoss").findings == ()
     with raises_problem("loss_not_here", name="SoftmaxLoss"):
-        sides_for(Known(loss="SoftmaxLoss"))
+        possible_losses(Known(loss="SoftmaxLoss"))
 
 
 def test_what_is_nothing_but_rounding_is_printed_as_0():
@@ -250,8 +246,8 @@ def test_what_is_nothing_but_rounding_is_printed_as_0():
 
 def test_a_short_row_of_counts_is_looked_at_whole():
     """Of a classifier beside CoSENT the value rises with the positives, and falls again."""
-    (side,) = sides_for(Known(loss="multitask_cosent"))
-    value = landmark(side, COLLAPSE, Layout(3, 6))
+    (side,) = possible_losses(Known(loss="multitask_cosent"))
+    value = reference_value(side, COLLAPSE, Layout(3, 6))
     answer = explain(value, Known(batch=9))
     fit = found(answer, "multitask_cosent", COLLAPSE)
     assert dict(fit.counts) == {"batch": 9, "positives": 3, "negatives": 6}
@@ -261,7 +257,7 @@ def test_below_zero():
     free = asked("-0.8")
     assert {"decoupled", "approx_ndcg"} <= set(free.below_zero)
     fault = asked("-0.8", loss="info_nce", batch=8)
-    assert fault.standing.place == "negative"
+    assert fault.position.place == "negative"
     assert "info_nce" not in fault.below_zero
     title = say("en", "loss.info_nce.title")
     assert pattern_of("doctor.below_zero_fault", loss=title).search("\n".join(lines(fault)))
@@ -284,7 +280,7 @@ def test_below_zero_by_labels_outside():
      ("0", "decoupled", "between"), ("-20", "decoupled", "below")],
 )  # fmt: skip
 def test_where_a_number_stands(written, loss, place):
-    assert asked(written, loss=loss, batch=8).standing.place == place
+    assert asked(written, loss=loss, batch=8).position.place == place
 
 
 @pytest.mark.parametrize(("written", "negatives"), [("3.8712", 1), ("4.2767", 2)])
@@ -292,10 +288,10 @@ def test_what_untold_negatives_explain_is_not_above_collapse(written, negatives)
     answer = asked(written, loss="MNRL", batch=24)
     counts = {"batch": 24, "negatives_per_query": negatives}
     assert found(answer, "info_nce", COLLAPSE, counts) is not None
-    assert answer.standing is None
+    assert answer.position is None
     assert "above" not in " ".join(lines(answer))
     # Told that there are none, it is.
-    assert asked(written, loss="MultipleNegativesRankingLoss", batch=24, negatives=0).standing
+    assert asked(written, loss="MultipleNegativesRankingLoss", batch=24, negatives=0).position
 
 
 def test_above_collapse_nothing_is_said_of_the_embeddings():
@@ -303,10 +299,10 @@ def test_above_collapse_nothing_is_said_of_the_embeddings():
     for loss, scaled in (("cosent", True), ("info_nce", True), ("pairwise_hinge", False)):
         counts = {"negatives": 0} if loss == "info_nce" else {}
         told = asked("9.4", loss=loss, batch=64, **counts)
-        said = position_sentence(told.standing, 9.4)
-        assert told.standing.place in ("above", "starting")
+        said = position_sentence(told.position, 9.4)
+        assert told.position.place in ("above", "starting")
         assert {"Spearman", "Explore"} <= {*re.findall(r"\w+", said)}
-        assert ("at another" in said) == (scaled and told.standing.place == "above")
+        assert ("at another" in said) == (scaled and told.position.place == "above")
         assert not any(one in said for one in ("worse", "wrong labels", "sign", "too steep"))
 
 
@@ -324,14 +320,14 @@ def assumed(said):
 def test_where_a_number_of_a_loss_on_labels_stands_is_said_of_labels_that_nobody_told(loss):
     """Real labels are graded: batches of 64 of them collapse at another value."""
     answer = asked("0.4", loss=loss, batch=64)
-    assert dict(answer.standing.counts)["positives"] == 32
+    assert dict(answer.position.counts)["positives"] == 32
     graded = np.linspace(0, 1, 64) ** 3
     said = next(lines(answer))
     assert pattern_of("doctor.if.halves_of", most=63).fullmatch(said)
     rows = torch.from_numpy(graded)
     spec = LOSSES[loss]
     of_graded = spec.collapse(dict.fromkeys(spec.reads, rows), **spec.defaults)
-    assert of_graded != pytest.approx(answer.standing.collapse, rel=0.05)
+    assert of_graded != pytest.approx(answer.position.collapse, rel=0.05)
     for other in ("info_nce", "siglip", "triplet"):
         assert "halves" not in assumed(next(lines(asked("0.4", loss=other, batch=64))))
 
@@ -343,10 +339,10 @@ def test_of_a_loss_on_positive_pairs_it_is_said_that_they_are_taken_for_such(los
     said = next(lines(answer))
     assert assumed(said) == {"positives"}
     assert say("en", "doctor.count.batch_of_positives", count=64) in said
-    (side, *_) = sides_for(Known(loss=loss))
+    (side, *_) = possible_losses(Known(loss=loss))
     for positives in (1, 2, 9, 34, 64):
-        value = landmark(side, COLLAPSE, Layout(positives))
-        other = answer.standing.collapses
+        value = reference_value(side, COLLAPSE, Layout(positives))
+        other = answer.position.collapses
         assert other.low <= value <= other.high
         if 1 < positives < 64:
             fit = found(explain(value, Known(loss, batch=64)), loss, COLLAPSE)
@@ -361,7 +357,7 @@ def labels_of(positives: int, batch: int) -> torch.Tensor:
 @pytest.mark.parametrize("batch", [16, 33, 100])
 def test_with_other_labels_it_collapses_between_the_ends_that_are_said(loss, batch):
     """Held to the loss itself under every count of labels of 1, and under labels in even steps."""
-    standing = asked("0.4", loss=loss, batch=batch).standing
+    standing = asked("0.4", loss=loss, batch=batch).position
     spec, other = LOSSES[loss], standing.collapses
 
     def at_collapse(labels):
@@ -382,25 +378,25 @@ def test_other_labels_that_change_nothing_are_no_range():
     said = next(lines(asked("3.3", loss="supcon", batch=16)))
     assert pattern_of("doctor.if.classes_of", most=16, range="3.43399").fullmatch(said)
     for known in ({"loss": "siglip", "batch": 1}, {"loss": "info_nce", "batch": 1}):
-        assert asked("49.5", **known).standing.assumed == ""
+        assert asked("49.5", **known).position.assumed == ""
     for known in ({"loss": "contrastive", "batch": 2}, {"loss": "softmax_rank", "negatives": 1}):
-        standing = asked("49.5", **known).standing
+        standing = asked("49.5", **known).position
         assert (bool(standing.assumed), standing.collapses) == (True, None)
 
 
 def test_pairs_that_are_negatives_alone_leave_the_collapse_between_its_ends():
-    standing = asked("0.8", loss="info_nce", batch=16).standing
-    (side, *_) = sides_for(Known(loss="info_nce"))
+    standing = asked("0.8", loss="info_nce", batch=16).position
+    (side, *_) = possible_losses(Known(loss="info_nce"))
     for positives in range(1, 17):
         for others in (0, 16 - positives):
-            value = landmark(side, COLLAPSE, Layout(positives, others))
+            value = reference_value(side, COLLAPSE, Layout(positives, others))
             assert standing.collapses.low <= value <= standing.collapses.high
 
 
 @pytest.mark.parametrize("known", [{"negatives": 3}, {"loss": "MultipleNegativesRankingLoss"}])
 def test_where_all_pairs_are_positive_no_condition_is_made_of_it(known):
     answer = asked("3", **{"loss": "info_nce", "batch": 64, **known})
-    assert answer.standing.assumed == ""
+    assert answer.position.assumed == ""
     assert assumed(next(lines(answer))) == set()
 
 
@@ -422,18 +418,18 @@ def test_whatever_labels_change_is_said_of_labels_that_nobody_told(value, loss, 
 def test_nothing_fits_and_the_nearest():
     answer = asked("4.2137")
     assert answer.findings == ()
-    near = [fit for one in answer.nearest for fit in one.fits if fit.loss == "info_nce"]
+    near = [fit for one in answer.nearest for fit in one.matches if fit.loss == "info_nce"]
     assert dict(near[0].counts) == {"batch": 68}
     assert pattern_of("doctor.none", value="4.2137").fullmatch(next(lines(answer)))
     between = asked("2", loss="MultipleNegativesRankingLoss", batch=64)
     assert between.findings == ()
-    assert between.standing.share == pytest.approx(0.519, abs=1e-3)
+    assert between.position.share == pytest.approx(0.519, abs=1e-3)
 
 
 def drawn(name, kind):
     """Conventions of a loss at counts drawn at random: what is known, and the value."""
     draw = random.Random(name)
-    sides = sides_for(Known(loss=name))
+    sides = possible_losses(Known(loss=name))
     draw.shuffle(sides)
     for place in range(DRAWS):
         side, known = sides[place % len(sides)], Known(loss=name)
@@ -448,7 +444,7 @@ def drawn(name, kind):
             of_all = random.Random(place)
             layout = Layout(of_all.randint(1, 60), of_all.randint(1, 60))
             known = Known(loss=name, batch=layout.pairs)
-        value = landmark(side, kind, layout)
+        value = reference_value(side, kind, layout)
         if value is not None and abs(value) > 1e-6:
             yield side, known, layout, value
 
@@ -480,11 +476,11 @@ def test_a_loss_and_its_counts_are_told_from_its_value(name):
         answer = explain(value, Known(batch=known.batch), written)
         # The counts themselves, others that are the same to this loss, or that none changes it.
         mirrored = Layout(layout.negatives, layout.positives)
-        level = landmark(side, kind, Layout(7, 3)) == pytest.approx(value, rel=1e-6)
+        level = reference_value(side, kind, Layout(7, 3)) == pytest.approx(value, rel=1e-6)
         meant = [
             fit
             for finding in [one for one in answer.findings if one.exact][:FIRST]
-            for fit in finding.fits
+            for fit in finding.matches
             if (fit.loss, fit.convention) == (name, side.convention)
             and (fit.layout in (layout, mirrored) or level)
         ]
@@ -527,19 +523,19 @@ def test_unnamed_the_loss_is_among_the_first_three(count):
 def test_what_a_teacher_said_cannot_be_told():
     answer = asked("0.7", loss="margin_mse")
     assert answer.findings == answer.nearest == ()
-    assert answer.standing is None
+    assert answer.position is None
 
 
 def fittings(loss, score):
     """One fitting of each kind of each convention of a loss on a few pairs, with its spec."""
-    for side in sides_for(Known(loss=loss, score=score)):
+    for side in possible_losses(Known(loss=loss, score=score)):
         sizes = {"pairs": Layout(2, 3), "lists": Layout(1, 3, one_query=True)}
         alone = dict(side.parameters).get("in_batch") is False
         layout = sizes.get(family_of(side), Layout(1, 3) if alone else Layout(4))
         for kind in (COLLAPSE, START, FLOOR):
-            value = landmark(side, kind, layout)
+            value = reference_value(side, kind, layout)
             if value is not None:
-                settings = (side.loss, side.convention, side.moved, ())
+                settings = (side.name, side.convention, side.changed_parameters, ())
                 found = (kind, value, None, 0.0, layout)
                 yield side.spec, LossMatch(*settings, *found, score=side.score)
 
@@ -551,14 +547,14 @@ def test_the_scene_shows_the_number(score):
     wrong, made, hidden = [], 0, set()
     for loss in LOSSES:
         for spec, fit in fittings(loss, score):
-            if fit.no_scene:
-                hidden.add(fit.no_scene)
+            if fit.no_scenario_reason:
+                hidden.add(fit.no_scenario_reason)
                 holds = {"unbounded": spec.score not in ("cosine", "probability")}
                 holds["learned"] = bool(spec.learned)
                 assert fit.kind == FLOOR
-                assert holds[fit.no_scene]
+                assert holds[fit.no_scenario_reason]
                 continue
-            shown = explore(fit.scene())
+            shown = explore(fit.scenario())
             number = shown.loss if fit.shows == "loss" else shown.floor
             if number != pytest.approx(fit.value, rel=2e-4, abs=2e-5):
                 wrong.append((loss, fit.convention, fit.kind, fit.value, number))
@@ -575,7 +571,7 @@ def test_losses_on_matrices_are_told_at_every_count(count):
     for loss, value in (("soft_info_nce", math.log(count)), ("gist", math.log(3 * count - 2))):
         fit = found(asked(f"{value:.6g}", loss=loss), loss, COLLAPSE, most=1)
         assert dict(fit.counts) == {"batch": count}
-        assert asked(f"{value:.6g}", loss=loss, batch=count).standing.place == "collapse"
+        assert asked(f"{value:.6g}", loss=loss, batch=count).position.place == "collapse"
 
 
 @pytest.mark.parametrize("loss", ["gist", "soft_info_nce"])
@@ -586,9 +582,9 @@ def test_of_a_batch_too_large_the_size_is_the_reason(loss):
 
 
 def test_a_batch_too_large_for_the_page_has_no_scene():
-    fit = asked("6.931", loss="info_nce").findings[0].first
+    fit = asked("6.931", loss="info_nce").findings[0].likeliest
     assert dict(fit.counts) == {"batch": 1024}
-    assert (fit.no_scene, fit.scene()) == ("large", None)
+    assert (fit.no_scenario_reason, fit.scenario()) == ("large", None)
 
 
 @pytest.mark.parametrize(

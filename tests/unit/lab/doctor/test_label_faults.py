@@ -7,7 +7,7 @@ import pytest
 from lossprism.explorer.core.loss_lookup import losses_called, other_names
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.finding import SEVERE
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.pair_table_profile import profiled
@@ -19,7 +19,7 @@ OUTSIDE = {"labels_outside", "labels_out_of_reach"}
 
 
 def under(loss):
-    return sides_for(Known(loss=loss))[0].spec
+    return possible_losses(Known(loss=loss))[0].spec
 
 
 def findings(pairs, loss):

@@ -9,13 +9,10 @@ import pytest
 
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.metric_chance_levels import chance_levels
-from lossprism.explorer.lab.doctor.number_explanation import (
-    COLLAPSE,
-    LOG_NOISE,
-    explain,
-    explain_values,
-)
+from lossprism.explorer.lab.doctor.number_explanation import explain, explain_values
+from lossprism.explorer.lab.doctor.number_query import LOG_NOISE
 from lossprism.explorer.lab.doctor.number_report import lines
+from lossprism.explorer.lab.doctor.reference_values import COLLAPSE
 from lossprism.explorer.locale import say
 from tests.sentences import pattern_of
 
@@ -46,8 +43,8 @@ def test_near_collapse_is_log_noise(written, known, value):
     assert COLLAPSE in found.findings[0].kinds
     assert found.findings[0].value == pytest.approx(value)
     assert not found.findings[0].exact
-    if found.standing is not None:
-        assert (found.standing.place, found.standing.near) == ("collapse", True)
+    if found.position is not None:
+        assert (found.position.place, found.position.near) == ("collapse", True)
         assert pattern_of("doctor.standing.collapse_near").search(next(lines(found)))
 
 

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from lossprism.explorer.core.loss_lookup import other_names
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 from lossprism.explorer.lab.doctor.losses_without_definition import relative_called
@@ -16,8 +16,8 @@ from lossprism.explorer.lab.doctor.minimum_without_labels import minimum_of, sma
 from lossprism.explorer.lab.doctor.number_explanation import explain
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
-    landmark,
-    run_orthogonal_and_alike,
+    reference_value,
+    values_orthogonal_and_alike,
 )
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
@@ -117,12 +117,12 @@ def test_of_labels_that_are_no_probabilities_a_loss_below_0_tells():
 )
 def test_where_a_number_stands_follows_the_convention_of_the_class(value, known, place):
     found = explain(value, Known(**known), f"{value:.4f}")
-    assert found.standing is not None
-    assert found.standing.place == place
+    assert found.position is not None
+    assert found.position.place == place
 
 
 # What many names select is run once.
-run_once = functools.cache(run_orthogonal_and_alike)
+run_once = functools.cache(values_orthogonal_and_alike)
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -131,16 +131,16 @@ def test_what_a_name_selects_is_at_collapse_what_its_definition_gives(name):
     is the definition's on vectors that are all alike, or on logits of 0, and no value on the way is
     below the minimum."""
     try:
-        sides = sides_for(Known(loss=name))
+        sides = possible_losses(Known(loss=name))
     except Problem:  # a class that is no loss of one batch
         return
-    selected = conventions_called(LOSSES[sides[0].loss], name)
+    selected = conventions_called(LOSSES[sides[0].name], name)
     assert not selected or sides[0].convention in selected
     for side in sides:
         for layout in small_layouts(side):
             apart, alike = run_once(side, layout)
             at_zero = side.spec.reads_scores and SCORE_KINDS[side.spec.score].at_collapse == 0
-            ran, value = apart if at_zero else alike, landmark(side, COLLAPSE, layout)
+            ran, value = apart if at_zero else alike, reference_value(side, COLLAPSE, layout)
             if ran is not None and value is not None:
                 assert value == pytest.approx(ran, rel=1e-9, abs=1e-12), side.convention
             certain = minimum_of(side, Known(loss=name), layout).certain
@@ -153,7 +153,7 @@ def test_a_class_selects_the_same_convention_whatever_it_is_asked_for():
     """The page, the number check and the run check have one table."""
     for name, loss, convention in other_names():
         if convention and relative_called(name) is None:
-            assert sides_for(Known(loss=name))[0].convention == convention, (name, loss)
+            assert possible_losses(Known(loss=name))[0].convention == convention, (name, loss)
 
 
 def test_a_kind_of_score_that_is_none_is_refused():

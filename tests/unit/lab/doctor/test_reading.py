@@ -19,7 +19,7 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     read_table,
 )
 from lossprism.explorer.lab.doctor.explore_scenarios import finding_places, sample_places, scene_of
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.pair_dataset_checks import KINDS, examine
 from lossprism.explorer.lab.doctor.suitable_losses import suited
 from lossprism.explorer.runtime.jobs import Cancelled
@@ -209,7 +209,7 @@ def test_every_loss_that_can_learn_from_lists_opens_on_whole_ones(text, name):
 )
 def test_twins_meet_where_the_convention_takes_the_batch_for_negatives(called, text, meets):
     found = read(text.replace("p 7\t", "p 3\t"), "t.tsv")
-    spec = found.spec(sides_for(Known(loss=called))[0])
+    spec = found.spec(possible_losses(Known(loss=called))[0])
     told = examine(found.profile, spec, 60)
     assert {fault.name for fault in told.faults if "twins" in fault.name} == (
         {"twins" if "Ranking" in called else "twins_met"} if meets else set()

@@ -15,7 +15,7 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, exami
 from lossprism.explorer.lab.doctor.cleaning import write_kept
 from lossprism.explorer.lab.doctor.dataset_reader import read_table
 from lossprism.explorer.lab.doctor.encoder_checks import examine_encoded, look
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, side_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.explorer.lab.doctor.suitable_losses import suited_to_classes
 from lossprism.explorer.locale import catalogue
@@ -80,7 +80,7 @@ class Case:
         table, path = self.table, tmp_path / "clean.csv"
         by_threshold = False
         if not isinstance(table, ClassTable):
-            by_threshold = table.spec(side_for(Known(loss=self.loss))).by_threshold
+            by_threshold = table.spec(single_loss(Known(loss=self.loss))).by_threshold
         write_kept(table, path, by_threshold=by_threshold)
         with path.open(encoding="utf-8", newline="") as file:
             return replace(self, rows=tuple(csv.DictReader(file)))
@@ -90,7 +90,7 @@ class Case:
         table = self.table
         if isinstance(table, ClassTable):
             return {one.name for one in examine_classes(table, BATCH).faults}
-        spec = table.spec(side_for(Known(loss=self.loss)))
+        spec = table.spec(single_loss(Known(loss=self.loss)))
         found = {
             one.name
             for one in examine(

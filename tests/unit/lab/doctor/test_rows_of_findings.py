@@ -8,7 +8,7 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, exami
 from lossprism.explorer.lab.doctor.classes_report import classes_answer
 from lossprism.explorer.lab.doctor.data_report import data_answer
 from lossprism.explorer.lab.doctor.dataset_reader import pairs_only, read_table
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, side_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.log import log_of
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
@@ -31,7 +31,7 @@ def rows_of_findings(lines, loss, batch):
         answer = classes_answer(read, examine_classes(read, batch))
     else:
         read = pairs_only(read)
-        spec = read.spec(side_for(Known(loss=loss)))
+        spec = read.spec(single_loss(Known(loss=loss)))
         found = examine(read.profile, spec, batch, most_tokens=TOKENS, margin=BEYOND)
         answer = data_answer(read, found)
     return {one.name: one.rows for one in answer.findings}

@@ -33,7 +33,7 @@ def test_each_entry_of_the_table_is_there_once():
 @pytest.mark.parametrize("written", NUMBERS + [f"{math.log(n):.4f}" for n in (3, 4, 8, 32, 100)])
 def test_no_rare_convention_comes_before_a_common_loss(written):
     """Of one value, and of the likeliest one."""
-    first = explain(float(written), None, written).findings[0].fits
+    first = explain(float(written), None, written).findings[0].matches
     costs = [usage_cost(fit.loss, fit.convention) for fit in first]
     assert costs[0] < RARE or min(costs) >= RARE
     assert costs[0] <= 0

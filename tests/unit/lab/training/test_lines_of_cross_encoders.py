@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lossprism.explorer.lab.doctor.reference_values import sides_of
+from lossprism.explorer.lab.doctor.reference_values import configured_losses
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.losses import LOSSES
 from tests.unit.losses.made import inputs_for
@@ -13,7 +13,7 @@ from tests.unit.losses.made import inputs_for
 OFFERED = [
     (name, side.convention)
     for name, spec in LOSSES.items()
-    for side in sides_of(spec)
+    for side in configured_losses(spec)
     if spec.under(side.convention).reads_scores_only and spec.group != "own"
 ]
 SPREAD = (0.5, 5.0, 50.0)

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, sides_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.logs.findings import examine_run, too_short_for
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
@@ -68,7 +68,7 @@ def test_a_curve_that_moves_as_far_as_both_ends_lie_apart_is_placed_nowhere():
 def test_of_a_sum_of_losses_nothing_is_decoded():
     known = Known("MNRL + AnglELoss", batch=8)
     with pytest.raises(Problem) as told:
-        sides_for(known)
+        possible_losses(known)
     assert told.value.key == "problem.explain_sum"
     assert examine_run(log(FALLING, known=known)).marks.collapse is None
 

@@ -14,7 +14,7 @@ import pytest
 from sentence_transformers.sentence_transformer import losses as bi
 
 from lossprism.explorer.lab.doctor.logs import log, tensorboard_events
-from lossprism.explorer.lab.doctor.logs.findings import side_of
+from lossprism.explorer.lab.doctor.logs.findings import single_loss_if_known
 from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_content, read_run
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses.sentence_transformers import PrismCallback
@@ -51,9 +51,9 @@ def test_the_state_that_the_trainer_saves(run):
     known = log.known  # the callback knew it
     assert log.called == known.loss == "MultipleNegativesRankingLoss"
     assert (known.negatives, known.temperature, known.scale) == (1, pytest.approx(0.1), None)
-    side = side_of(known)
+    side = single_loss_if_known(known)
     assert side is not None
-    assert (side.loss, "MultipleNegativesRankingLoss" in side.convention) == ("info_nce", True)
+    assert (side.name, "MultipleNegativesRankingLoss" in side.convention) == ("info_nce", True)
 
 
 @pytest.mark.parametrize("told", ["x", {}, {"loss": 3, "columns": "two", "parameters": [1]}])
