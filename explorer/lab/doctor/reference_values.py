@@ -1,4 +1,5 @@
-"""Values of a loss at collapse, at its start and at its minimum, by the counts of a batch alone."""
+"""Reference values of a loss, by the counts of a batch alone: at collapse, at the start of training
+and at the minimum."""
 
 from __future__ import annotations
 
@@ -20,25 +21,27 @@ from lossprism.losses.score_kinds import SCORE_KINDS
 from lossprism.losses.spec import ParameterValue
 
 COLLAPSE, START, FLOOR = KINDS = ("collapse", "start", "floor")
-# A definition whose collapse value is not known by a formula is run, on so many pairs; where it
-# sees all sentences, or all triplets, on fewer.
+# Without a formula for its value at collapse, a definition is run on a batch of at most this size.
 MAX_RUN_PAIRS, MAX_RUN_SENTENCES, MAX_RUN_TRIPLETS = 512, 256, 20_000
-# Where a formula needs a cell for every two of the batch.
+# Largest batch of a loss whose formula needs a matrix of the batch.
 MAX_MATRIX_PAIRS = 2**12
-# A factor so small, or a temperature so large, makes all similarities the same as at right angles.
-FLAT = 1e-12
-SAME = 1e-9
+# A scale this small, or a temperature as large as its inverse, makes all similarities count as 0.
+NEGLIGIBLE_SCALE = 1e-12
+RELATIVE_TOLERANCE = 1e-9  # of equal values in float64
 
 
 class ConfiguredLoss(NamedTuple):
-    """A loss under a convention, with all its parameters. One's own is another after its file
-    changed, and so is its `function`."""
+    """A loss under a convention, with all its parameters.
+
+    `function` tells a user's own loss from its former self, after its file changed. `score` is the
+    kind of its scores, "" for the convention's own.
+    """
 
     name: str
     convention: str
     parameters: Settings
     function: Callable[..., Tensor]
-    score: str = ""  # the kind of its scores, where it is not the convention's own
+    score: str = ""
 
     @property
     def spec(self) -> LossSpec:
@@ -57,7 +60,7 @@ class ConfiguredLoss(NamedTuple):
 
 
 def configured_losses(spec: LossSpec) -> Iterator[ConfiguredLoss]:
-    """The loss in its own convention and in those of other libraries, each with its defaults."""
+    """Yield the loss in its own convention and in each of other libraries, with the defaults."""
     for name in ("", *(convention.name for convention in spec.conventions)):
         chosen = tuple(_under(spec, name, spec.function).defaults.items())
         yield ConfiguredLoss(spec.name, name, chosen, spec.function)
@@ -76,7 +79,7 @@ def _under(spec: LossSpec, convention: str, function: Callable[..., Tensor]) -> 
 
 
 def sharpening(spec: LossSpec) -> Parameter | None:
-    """The factor or temperature before the similarities, if there is one."""
+    """Return the parameter that scales similarities, such as a temperature; None without one."""
     roles = ("scale", "temperature", "sharpness")
     return next((one for one in spec.parameters if one.role in roles), None)
 
@@ -85,13 +88,13 @@ def sharpening(spec: LossSpec) -> Parameter | None:
 def reference_value(loss: ConfiguredLoss, kind: str, layout: Layout) -> float | None:
     """Return the value of one of `KINDS` on a batch of this layout; None where it is unknown.
 
-    "collapse": all vectors alike, or the logits of an untrained head. "start": any two vectors at
-    right angles, as those of an untrained encoder are in many dimensions. "floor": the minimum over
-    vectors or scores.
+    "collapse": all vectors equal, or the logits of an untrained head. "start": any two vectors at
+    right angles, nearly as those of an untrained encoder. "floor": the minimum over vectors or
+    scores.
     """
     try:
         with torch.no_grad():
-            value = _AT[kind](loss, layout)
+            value = _COMPUTE[kind](loss, layout)
     except Problem:  # the batch lacks what the loss reads, such as a positive pair
         return None
     return value if value is not None and math.isfinite(value) else None
@@ -108,54 +111,53 @@ def _collapse(loss: ConfiguredLoss, layout: Layout) -> float | None:
 
 def _start(loss: ConfiguredLoss, layout: Layout) -> float | None:
     if "prototypes" in loss.spec.reads.values():
-        return None  # as the unknown logits at the start
-    if layout.sentences <= MAX_ORTHOGONAL_SENTENCES // 8:
-        return _run(loss, layout, orthogonal=True)
-    if (flat := _flattened(loss)) is not None:  # at any size, by the formula at collapse
+        return None  # the logits at the start are unknown
+    is_small = layout.sentences <= MAX_ORTHOGONAL_SENTENCES // 8
+    if not is_small and (flat := _with_similarities_of_zero(loss)) is not None:
         return reference_value(flat, COLLAPSE, layout)
-    return (
-        _run(loss, layout, orthogonal=True)
-        if layout.sentences <= MAX_ORTHOGONAL_SENTENCES
-        else None
-    )
+    if layout.sentences > MAX_ORTHOGONAL_SENTENCES:
+        return None
+    return _run(loss, layout, orthogonal=True)
 
 
 @functools.lru_cache(maxsize=1024)
-def _flattened(loss: ConfiguredLoss) -> ConfiguredLoss | None:
-    """Return the loss with similarities that count for nothing, if it is the same at right
-    angles."""
+def _with_similarities_of_zero(loss: ConfiguredLoss) -> ConfiguredLoss | None:
+    """Return the loss at a negligible scale, whose formula at collapse is its value at the start;
+    None where it is not, on three small batches."""
     spec = loss.spec
     factor = sharpening(spec)
     if factor is None or spec.collapse is None:
         return None
-    flat = loss.with_parameters(**{factor.name: 1 / FLAT if "temperature" in factor.name else FLAT})
+    is_temperature = "temperature" in factor.name
+    scale = 1 / NEGLIGIBLE_SCALE if is_temperature else NEGLIGIBLE_SCALE
+    flat = loss.with_parameters(**{factor.name: scale})
     for count in (2, 3, 5):
         layout = Layout(count)
         orthogonal = _run(loss, layout, orthogonal=True)
         found = reference_value(flat, COLLAPSE, layout)
-        if orthogonal is None or found is None or not math.isclose(orthogonal, found, rel_tol=SAME):
+        if orthogonal is None or found is None or not _is_same(orthogonal, found):
             return None
     return flat
 
 
 def is_zero_at_collapse(spec: LossSpec) -> bool:
-    """True if its scores are 0 at collapse, as those of vectors at right angles."""
+    """True if the scores of the loss are 0 at collapse, like those of vectors at right angles."""
     return spec.reads_scores and SCORE_KINDS[spec.score].at_collapse == 0
 
 
 def _floor(loss: ConfiguredLoss, layout: Layout) -> float | None:
     found = lower_bound(loss, layout)
-    return None if isinstance(found, Bound) else found  # a bound may be out of reach
+    return None if isinstance(found, Bound) else found  # no embedding may reach a bound
 
 
 def lower_bound(loss: ConfiguredLoss, layout: Layout) -> float | None:
-    """A value that the loss is never below on a batch of this layout, whatever the parameters that
-    it learns become; None where none is known."""
+    """Return a value that the loss is never below on a batch of this layout, whatever becomes of
+    its learned parameters; None where none is known."""
     spec, chosen = loss.spec, dict(loss.parameters)
     if spec.floor is None or (is_matrix(spec) and layout.pairs > MAX_MATRIX_PAIRS):
         return None
     if spec.score == "dot" and spec.reads_vectors and "similarity" not in chosen:
-        return None  # its formula is that of unit vectors
+        return None  # the formula holds for unit vectors
     ends = chosen | learned_ends(spec, chosen)
     try:
         return _by_formula(spec, spec.floor, heard(spec.floor, ends), layout)
@@ -164,8 +166,8 @@ def lower_bound(loss: ConfiguredLoss, layout: Layout) -> float | None:
 
 
 def learned_ends(spec: LossSpec, chosen: Mapping[str, ParameterValue]) -> dict[str, ParameterValue]:
-    """The parameters that the library trains with the model, where the loss is least, of those that
-    were left as they begin."""
+    """Return the learned parameters that have their default, at the values that minimise the
+    loss."""
     return {name: end for name, end in spec.learned.items() if chosen[name] == spec.defaults[name]}
 
 
@@ -175,25 +177,26 @@ MAX_VALUES = 200_000
 
 
 def _by_formula(spec: LossSpec, formula: Formula, chosen: Settings, layout: Layout) -> float | None:
-    """Compute a formula once for all conventions that differ in nothing it depends on."""
+    """Return the value of a formula, computed once for all conventions that agree in what it
+    reads."""
     key = (formula, tuple(spec.reads.items()), chosen, layout)
     if key not in _values:
         if len(_values) >= MAX_VALUES:
             _values.clear()
         inputs = inputs_of(layout, spec.reads, orthogonal=False)
-        _values[key] = _whatever_the_teacher(
+        _values[key] = _if_same_for_any_teacher(
             spec, inputs, lambda made: formula(made, **dict(chosen))
         )
     return _values[key]
 
 
 def _run(loss: ConfiguredLoss, layout: Layout, orthogonal: bool) -> float | None:
-    """Run the definition on such vectors."""
+    """Run the definition on equal or orthogonal vectors; None where that takes too long."""
     if _too_large(loss.spec, layout):
         return None
     spec, chosen = loss.spec, dict(loss.parameters)
     inputs = inputs_of(layout, spec.reads, orthogonal)
-    return _whatever_the_teacher(
+    return _if_same_for_any_teacher(
         spec, inputs, lambda made: float(spec.definition(**made, **chosen))
     )
 
@@ -202,7 +205,7 @@ def _run(loss: ConfiguredLoss, layout: Layout, orthogonal: bool) -> float | None
 def values_orthogonal_and_alike(
     loss: ConfiguredLoss, layout: Layout
 ) -> tuple[float | None, float | None]:
-    """The loss itself of vectors at right angles, and of vectors that are all alike."""
+    """Return what the definition computes of orthogonal vectors, and of equal ones."""
     try:
         with torch.no_grad():
             return _run(loss, layout, orthogonal=True), _run(loss, layout, orthogonal=False)
@@ -211,7 +214,7 @@ def values_orthogonal_and_alike(
 
 
 def is_matrix(spec: LossSpec) -> bool:
-    """True if even its reference values need a cell for every two of the batch."""
+    """True if even the reference values of the loss need a matrix of the batch."""
     return bool({"targets", "guide_queries"} & set(spec.reads.values()))
 
 
@@ -226,17 +229,21 @@ def _too_large(spec: LossSpec, layout: Layout) -> bool:
     return layout.sentences > limit
 
 
-def _whatever_the_teacher(
+def _is_same(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=RELATIVE_TOLERANCE)
+
+
+def _if_same_for_any_teacher(
     spec: LossSpec, inputs: Mapping[str, Any], value_of: Callable[[Mapping[str, Any]], float | None]
 ) -> float | None:
-    """Return the value, if it does not depend on the unknown teacher."""
+    """Return the value, or None where the unknown teacher changes it."""
     value = value_of(inputs)
     taught = [name for name, what in spec.reads.items() if READABLE[what].made_of == "teacher"]
     if not taught or value is None:
         return value
-    others = {name: 1 + inputs[name].square() for name in taught}
-    other = value_of({**inputs, **others})
-    return value if other is not None and math.isclose(value, other, rel_tol=SAME) else None
+    other_teacher = {name: 1 + inputs[name].square() for name in taught}
+    other = value_of({**inputs, **other_teacher})
+    return value if other is not None and _is_same(value, other) else None
 
 
-_AT = {COLLAPSE: _collapse, START: _start, FLOOR: _floor}
+_COMPUTE = {COLLAPSE: _collapse, START: _start, FLOOR: _floor}

@@ -29,7 +29,7 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
         "one": display_number(one.level, 4),
         "other": display_number(other.level, 4),
     }
-    if first.loss != second.loss or first.spec.definition is not second.spec.definition:
+    if first.name != second.name or first.spec.definition is not second.spec.definition:
         return (Fault("other_loss", WARNING, values, room="run"),)
     ends = dict(second.parameters)
     moved = [name for name, value in first.parameters if ends[name] != value]
