@@ -63,7 +63,8 @@ ANEW = "no-cache"
 TEMPLATE = Template((HERE / "kit" / "document.html").read_text(encoding="utf-8"))
 COMPRESSIBLE = (".js", ".css", ".json", ".svg")  # the other kinds are compressed as they are
 PACKED = 32  # pages that are kept compressed
-QUALITY = 5  # of the compression, done once
+QUALITY = 5  # of the compression of what is made for a request
+BEST_QUALITY, BEST_BYTES = 11, 2**20  # of files up to this size, once
 _PART = re.compile(r'data-part="([^"]+)"')
 
 _KINDS = {
@@ -71,21 +72,22 @@ _KINDS = {
     **{".svg": "image/svg+xml", ".png": "image/png"},
 }
 _IMPORT = re.compile(r"""^import\s(?:[^"';]*\sfrom\s)?"(\.[^"]+)";$""", re.MULTILINE)
+# Comments that fill lines of a script or a style sheet of ours.
+_COMMENT = re.compile(rb"^[ \t]*(?://.*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)$", re.MULTILINE)
 
-
-# Pages with a topic of sentences that others seldom say: a page fetches its own before it is drawn,
-# and another's with the first sentence of it.
-WORDS_OF_PAGES = sorted(
+# Topics of sentences that a page does not wait for: those of some other page, of problems and of
+# libraries beside ours. They come with the first sentence of them.
+OWN_TOPICS = sorted(
     topic
     for topic in {key.partition(".")[0] for key in catalogue(LANGUAGES[0])}
-    if (HERE / "pages" / topic).is_dir()
+    if topic in ("parity", "problem") or (HERE / "pages" / topic).is_dir()
 )
 
 
 def _files() -> dict[str, bytes]:
     """Return every served file by its address below the version."""
     files = {
-        path.relative_to(HERE).as_posix(): path.read_bytes()
+        path.relative_to(HERE).as_posix(): _served(path)
         for path in sorted(HERE.rglob("*"))
         if path.suffix in _KINDS and path.is_file()
     }
@@ -100,10 +102,18 @@ def _files() -> dict[str, bytes]:
     }
 
 
+def _served(path: Path) -> bytes:
+    """Return a file as it is served: our scripts and styles without comments, every line in its
+    place."""
+    content = path.read_bytes()
+    if path.suffix not in (".js", ".css") or "vendor" in path.parts:
+        return content
+    return _COMMENT.sub(lambda comment: b"\n" * comment[0].count(b"\n"), content)
+
+
 def words_by_part(sentences: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return sentences by who needs them: "shared" by every page, else the page that their topic is
-    named after."""
-    parts: dict[str, dict[str, str]] = {part: {} for part in ("shared", *WORDS_OF_PAGES)}
+    """Return sentences by who needs them: "shared" by every page as it opens, else their topic."""
+    parts: dict[str, dict[str, str]] = {part: {} for part in ("shared", *OWN_TOPICS)}
     for key, sentence in sentences.items():
         topic = key.partition(".")[0]
         parts[topic if topic in parts else "shared"][key] = sentence
@@ -241,7 +251,7 @@ def _document(folder: str, functions: tuple[str, ...], up: str) -> str:
         folder=folder,
         functions=" ".join(functions),
         languages=escape(json.dumps(languages, ensure_ascii=False)),
-        words=" ".join(WORDS_OF_PAGES),
+        words=" ".join(OWN_TOPICS),
         theme=FILES["kit/first_theme.js"].decode(),
         language=FILES["kit/first_language.js"].decode(),
         body=body,
@@ -249,8 +259,10 @@ def _document(folder: str, functions: tuple[str, ...], up: str) -> str:
 
 
 @functools.cache
-def _packed_file(content: bytes) -> bytes:
-    return brotli.compress(content, quality=QUALITY)
+def packed_file(content: bytes) -> bytes:
+    """Return the content of a file, compressed as far as a first visitor can wait for."""
+    quality = BEST_QUALITY if len(content) <= BEST_BYTES else QUALITY
+    return brotli.compress(content, quality=quality)
 
 
 def file_routes(facts: Mapping[str, object]) -> list[APIRoute]:
@@ -267,7 +279,7 @@ def file_routes(facts: Mapping[str, object]) -> list[APIRoute]:
         headers = {"Cache-Control": keep, "Vary": "Accept-Encoding"}
         if ending in COMPRESSIBLE and is_compressed(request.headers):
             headers["Content-Encoding"] = "br"
-            content = await run_in_threadpool(_packed_file, content)
+            content = await run_in_threadpool(packed_file, content)
         return Response(content, media_type=kind, headers=headers)
 
     def described() -> Response:

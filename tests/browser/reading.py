@@ -33,7 +33,7 @@ OPEN_CONTROLS = """() => {
 
 def _first_picture(page: Page) -> None:
     # Asking in every frame would make frames of a page that has enough to do.
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.drawn >= 1")
+    page.wait_for_function(f"window.lossprism?.isComplete && {CHANNEL}.drawn >= 1")
     page.evaluate(OPEN_CONTROLS)
     settle(page)
 

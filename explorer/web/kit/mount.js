@@ -2,7 +2,8 @@
 //
 // A part is a module whose default export is a function (root, page, server): it fills its own
 // element, listens to the page, and calls the functions of the server. The page's HTML names the
-// module of each part in `data-part`. `page` is what all parts share: the page's state, and the
+// module of each part in `data-part`, in `data-later-part` where the part comes after the first
+// picture. `page` is what all parts share: the page's state, and the
 // topics it follows. What it draws with are the instruments of the kit, which know neither.
 //
 // The one global is for whoever looks in from outside (tests, benchmarks, the console):
@@ -12,9 +13,11 @@ import { bytes, floats } from "./base64_arrays.js";
 import { find, reword } from "./dom.js";
 import { pageData } from "./page_data.js";
 import { page } from "./page_states.js";
-import { calm, functionsOf } from "./server.js";
+import { calm, functionsOf, pause } from "./server.js";
 import { begin } from "./theme.js";
-import { begin as speakFirst } from "./words.js";
+import { begin as speakFirst, wordsFor } from "./words.js";
+
+const PICTURE_MS = 2000; // at most, until the parts that follow the first picture
 
 /** @param {string} name */
 async function json(name) {
@@ -41,24 +44,65 @@ async function start(folder) {
 async function open() {
   const { folder = "", functions = "" } = document.body.dataset;
   const { state: name = "" } = find(document.body, "#lp-page").dataset;
-  /** @type {HTMLElement[]} */
-  const parts = Array.from(document.querySelectorAll("[data-part]"));
-  const [{ default: make }, ...builders] = await Promise.all([
+  const [first, later] = [partsNamed("data-part"), partsNamed("data-later-part")];
+  const [{ default: make }, builders] = await Promise.all([
     import(`../pages/${folder}/state.js`),
-    ...parts.map((part) => import(`../${part.dataset.part}`)),
+    modulesOf(first),
     start(folder),
   ]);
   const shared = page(name, make);
   const server = calm(functionsOf(folder, functions.split(" ")));
-  window.lossprism = { page: (/** @type {string} */ one) => page(one), pageData, floats, bytes, kit };
-  /** @type {(part: HTMLElement, at: number) => Promise<void>} */
-  const build = async (part, at) => {
-    const root = find(part, ".lp");
-    shared.join(() => builders[at].default(root, shared, server));
-    shared.on("language", () => reword(root));
+  window.lossprism = {
+    page: (/** @type {string} */ one) => page(one),
+    pageData,
+    floats,
+    bytes,
+    kit,
+    isComplete: false,
   };
-  await Promise.all(parts.map(build)); // where one fails the others are there all the same
+  /** @type {(parts: Part[], modules: any[]) => Promise<unknown>} */
+  const build = (parts, modules) =>
+    Promise.all(
+      parts.map(async ({ root }, at) => {
+        shared.join(() => modules[at].default(root, shared, server));
+        shared.on("language", () => reword(root));
+      }),
+    ); // where one fails the others are there all the same
+  const seen = firstPicture(shared).then(() => performance.mark("first picture"));
+  await build(first, builders);
+  await seen;
+  await Promise.all([modulesOf(later).then((modules) => build(later, modules)), wordsFor("problem")]);
+  window.lossprism.isComplete = true;
 }
+
+/** @typedef {{ root: HTMLElement, module: string }} Part */
+/**
+ * The parts whose module stands in this attribute, and the element that each fills.
+ * @param {"data-part" | "data-later-part"} attribute
+ * @returns {Part[]}
+ */
+const partsNamed = (attribute) =>
+  Array.from(document.querySelectorAll(`[${attribute}]`), (part) => ({
+    root: find(part, ".lp"),
+    module: part.getAttribute(attribute) ?? "",
+  }));
+
+/** @param {Part[]} parts */
+const modulesOf = (parts) => Promise.all(parts.map(({ module }) => import(`../${module}`)));
+
+/**
+ * Wait until a page has drawn its first picture, or said why there is none; not for long.
+ * @param {import("./bus.js").Bus} shared
+ */
+function firstPicture(shared) {
+  const drawn = new Promise((done) => {
+    for (const topic of ["picture", "problem"]) shared.on(topic, done);
+  });
+  return Promise.race([drawn.then(painted), pause(PICTURE_MS)]);
+}
+
+/** Wait until the next frame has been painted. */
+const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
 /**
  * Arrow keys walk along a row of tabs; Enter opens the one that is reached.

@@ -2,6 +2,7 @@
 import { confirmed } from "./confirmation.js";
 import { answerTo } from "./request.js";
 import { store, stored } from "./storage.js";
+import { wordsFor } from "./words.js";
 
 /**
  * The problem to show when no answer comes.
@@ -34,6 +35,7 @@ export function functionsOf(folder, names) {
     const found = await answer.json();
     // What is refused before it is read has a status of its own, and a sentence as any other answer.
     if (!answer.ok && !found.error) throw new Error(`${answer.status} from ${answer.url}`);
+    if (found?.error) await wordsFor(found.error.key);
     return found;
   };
   return Object.fromEntries(names.map((name) => [name, named(name)]));

@@ -73,7 +73,7 @@ export type PlotlyElement = HTMLElement & {
 
 declare global {
   interface Window {
-    lossprism: object;
+    lossprism: { page: Function; pageData: object; floats: Function; bytes: Function; kit: Function; isComplete: boolean };
     Plotly: {
       newPlot(element: HTMLElement, ...given: unknown[]): Promise<PlotlyElement>;
       react(element: HTMLElement, data: object[], layout: object, config: object): Promise<PlotlyElement>;

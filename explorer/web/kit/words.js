@@ -1,5 +1,5 @@
 // Every word on the page: one catalogue, that of the language in use. Another is fetched when it is
-// first switched to, and kept from then on. Words of other pages come with the first of them that is said.
+// first switched to, and kept from then on. Words of other pages, and of problems, come with the first of them that is said.
 
 import { grouped } from "./number_format.js";
 import { pageData } from "./page_data.js";
@@ -15,7 +15,9 @@ const spoken = signal({ language: "en", catalogue: NO_WORDS });
 const known = new Map();
 let switches = 0;
 /** @type {Set<string>} */
-const others = new Set(); // parts of the catalogue that are not here: each is the topic of another page
+const others = new Set(); // parts of the catalogue that are not here: each is a topic
+/** @type {Map<string, Promise<void>>} */
+const arriving = new Map();
 const parts = ["shared"];
 /** @type {Set<() => void>} */
 const listeners = new Set();
@@ -29,8 +31,7 @@ export function onLanguage(listener) {
 
 /** @param {string} key */
 export function has(key) {
-  const [topic] = String(key).split(".", 1);
-  if (others.has(topic)) complete(topic);
+  wordsFor(key);
   return Object.hasOwn(spoken.value.catalogue, key);
 }
 
@@ -62,13 +63,30 @@ export async function begin(folder) {
 }
 
 /**
- * Fetch the words of another page, then say all anew.
- * @param {string} topic
+ * Fetch the words of a key's topic, where they are not here, then say all anew.
+ * @param {string} key
  */
+export function wordsFor(key) {
+  const [topic] = String(key).split(".", 1);
+  if (others.delete(topic))
+    arriving.set(
+      topic,
+      complete(topic).finally(() => arriving.delete(topic)),
+    );
+  return arriving.get(topic);
+}
+
+/** @param {string} topic */
 async function complete(topic) {
-  others.delete(topic);
   parts.push(topic);
-  const [before, sentences] = [switches, await fetched(language(), [topic])];
+  const before = switches;
+  let sentences;
+  try {
+    sentences = await fetched(language(), [topic]);
+  } catch {
+    parts.splice(parts.indexOf(topic), 1);
+    others.add(topic); // the next sentence asks again
+  }
   if (!sentences || before !== switches) return; // a switch meanwhile has fetched them, too
   use(language(), { ...spoken.value.catalogue, ...sentences });
   for (const listener of listeners) listener();

@@ -25,7 +25,7 @@ def client():
 
 def test_a_file_may_be_kept_for_good_as_its_path_names_its_version(client):
     found = client.get(f"/{page_html.BASE}/kit/mount.js")
-    assert found.content == (page_html.HERE / "kit" / "mount.js").read_bytes()
+    assert found.content == page_html.FILES["kit/mount.js"]
     assert found.headers["content-type"].startswith("text/javascript")
     assert "immutable" in found.headers["cache-control"]
 
@@ -57,14 +57,19 @@ def test_facts_are_asked_for_anew(client):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_language_comes_in_what_all_pages_need_and_what_one_does(client, language):
+    folders = {folder for _, folder, _ in site.PAGES} | {"missing"}
     assert (
-        {"doctor", "compare"}
-        < set(page_html.WORDS_OF_PAGES)
-        < {folder for _, folder, _ in site.PAGES} | {"missing"}
+        {"doctor", "compare", "problem"}
+        < set(page_html.OWN_TOPICS)
+        < folders
+        | {
+            "parity",
+            "problem",
+        }
     )
     parts = [
         client.get(f"/{page_html.BASE}/words/{language}/{part}.json").json()
-        for part in ("shared", *page_html.WORDS_OF_PAGES)
+        for part in ("shared", *page_html.OWN_TOPICS)
     ]
     assert sum(map(len, parts)) == len(catalogue(language))
     assert {key: one for part in parts for key, one in part.items()} == catalogue(language)

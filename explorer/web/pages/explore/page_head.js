@@ -10,7 +10,6 @@ import { problemBox } from "../../kit/problem.js";
 import { landmarkScale } from "../../kit/reference_value_scale.js";
 import { entitle } from "../../kit/title.js";
 import { has, language, parameterName, say, titleOf } from "../../kit/words.js";
-import { spreadPart } from "./variation_over_batches.js";
 
 /** @typedef {import("./state.js").Scene} Scene */
 
@@ -152,17 +151,23 @@ function moreMetrics(channel, server, loss) {
   const scale = scaleAdvice(channel);
   const statistics = statisticsPart(channel, server);
   const boxes = Object.fromEntries(Object.entries(figures).map(([key, { box }]) => [key, box]));
+  const spread = h("div");
+  async function addSpread() {
+    const { spreadPart } = await import("./variation_over_batches.js");
+    channel.join(() => spread.append(spreadPart(channel, server, { ...boxes, loss })));
+  }
   const element = h(
     "details.lp-more",
     { ontoggle: () => statistics.ask(element.open) },
     worded("summary", "ui.more_metrics"),
     h("div.lp-strip-of-figures", {}, Object.values(boxes)),
-    spreadPart(channel, server, { ...boxes, loss }),
+    spread,
     basis.element,
     remarks,
     scale.element,
     statistics.element,
   );
+  element.addEventListener("toggle", addSpread, { once: true });
 
   /**
    * @param {keyof typeof figures} key
