@@ -62,6 +62,11 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="open the batches that PrismCallback keeps in a training; waits for the first",
     )
+    parser.add_argument(
+        "--pictures",
+        metavar="FOLDER",
+        help="show pictures of this folder that a table with vectors names by their paths",
+    )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     parser.add_argument(
         "--window",
@@ -289,7 +294,7 @@ def run(chosen: argparse.Namespace) -> int:
     from lossprism.explorer.runtime import (
         jobs,  # after the arguments: --help should not wait for these
     )
-    from lossprism.explorer.runtime.owner_permissions import allow_folder
+    from lossprism.explorer.runtime.owner_permissions import allow_folder, allow_pictures
     from lossprism.explorer.web import site
 
     try:
@@ -299,6 +304,8 @@ def run(chosen: argparse.Namespace) -> int:
             waiting = say("en", "kept.waiting", folder=chosen.open)
             opened = wait_for_batches(chosen.open, lambda: print(waiting, flush=True))
             allow_folder(chosen.open)
+        if chosen.pictures:
+            allow_pictures(chosen.pictures)
         running, address = site.open_page(first, chosen.host, chosen.port, chosen.address)
     except (ValueError, RuntimeError, OSError) as problem:
         return could_not_start(problem)

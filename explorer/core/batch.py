@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,6 +31,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import quoted
 from lossprism.explorer.sources import random_batch, tables, textbook
 from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.encoders.backend import Encoder
 from lossprism.explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from lossprism.explorer.sources.sentence_vectors import guide_of
 from lossprism.losses.geometry import cosine
@@ -55,7 +56,7 @@ class Batch:
     [N] marks pairs at or above `threshold`, `classes` [S] numbers the connected components of
     positive pairs. `guide` [S, G] holds a second encoder's vectors for losses with a guide; without
     it the batch's own vectors are used, detached. `teacher` [N] and `teacher_vectors` [S, T] are
-    another model's scores and vectors, if there are any.
+    another model's scores and vectors, if there are any. `encoder` gave the vectors.
     """
 
     pairs: Pairs
@@ -73,6 +74,7 @@ class Batch:
     guide: Tensor | None = None
     teacher: Tensor | None = None
     teacher_vectors: Tensor | None = None
+    encoder: Encoder | None = None
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -98,6 +100,11 @@ class Batch:
         if self.vectors is None:
             raise Problem("no_vectors")
         return self.vectors
+
+    @property
+    def pictures(self) -> Mapping[str, str]:
+        """Small pictures of what sentences name, as data URLs by the sentences."""
+        return {} if self.encoder is None else self.encoder.pictures(self.pairs.sentences)
 
     def scores_from(self, vectors: Tensor) -> Tensor:
         return cosine(vectors[self.first], vectors[self.second])
@@ -539,7 +546,8 @@ def batch_of(pairs: Pairs, data: Data, rules: Rules, models: Models) -> Batch:
     if models.cross_encoder is not None:
         scores = scores_of(pairs.first, pairs.second, models.cross_encoder)
     pairs = with_second_models(pairs, data, models)
-    return _under_rules(pairs, scores, vectors, orthogonal, rules)
+    batch = _under_rules(pairs, scores, vectors, orthogonal, rules)
+    return dataclasses.replace(batch, encoder=models.encoder)
 
 
 def batch_of_scores(pairs: Pairs, rules: Rules) -> Batch:

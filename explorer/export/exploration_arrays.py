@@ -142,6 +142,7 @@ def describe_batch(batch: Batch) -> dict[str, Any]:
         "first": batch.pairs.first,
         "second": batch.pairs.second,
         "sentences": batch.pairs.sentences,
+        "pictures": dict(batch.pictures),
         "labels": tuple(map(float, batch.pairs.labels)),
         "labelled": batch.pairs.labelled,
         "inference": batch.pairs.inference,

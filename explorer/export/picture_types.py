@@ -257,12 +257,14 @@ class LeverStop:
 @dataclass(frozen=True)
 class BatchData:
     """Data that do not change while a slider moves; without labels of its own (`labelled`) every
-    pair is a positive; those of natural language `inference` are kinds."""
+    pair is a positive; those of natural language `inference` are kinds. `pictures` has a data URL
+    for each sentence that is the name of a picture."""
 
     key: str
     first: tuple[str, ...]
     second: tuple[str, ...]
     sentences: tuple[str, ...]
+    pictures: dict[str, str]
     labels: tuple[float, ...]
     labelled: bool
     inference: bool

@@ -119,6 +119,7 @@ def show(
     teacher_scores: Iterable[float] | None = None,
     table: object = "",
     columns: Mapping[str, str] | None = None,
+    pictures: str | os.PathLike[str] | None = None,
     height: int = HEIGHT,
     language: str | None = None,
     **parameters: Any,
@@ -154,7 +155,10 @@ def show(
             "negative": […]}, or a text with a list of candidates and one of their labels.
         columns: which of its columns is "first", "second" and "score", or "anchor", "positive" and
             "negative", and which have a guide's vectors of these texts, "guide_first" and so on;
-            None recognises them.
+            None recognises them. A column of pictures (images of Pillow, their bytes, data URLs or
+            paths) beside its vectors is shown as such.
+        pictures: the folder in which a table's paths of pictures lie; None is the working
+            directory. No picture is read elsewhere.
         height: of the page in the cell, in pixels, 200 to 10,000.
         language: of figure and page, "en" or "zh"; None is English, and on the page what the
             browser prefers.
@@ -184,6 +188,7 @@ def show(
         teacher_scores=teacher_scores,
         table=table,
         columns=columns,
+        pictures=pictures,
         language=words,
         **parameters,
     )

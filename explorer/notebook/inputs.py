@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import random
 import sys
 from collections.abc import Iterable, Mapping, Sized
@@ -16,9 +17,18 @@ import narwhals as nw
 from lossprism.explorer.core.resolved_scenario import Resolved
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
+from lossprism.explorer.runtime.local_path import file_inside
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.validation import of_type
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.encoders import EMBEDDED
+from lossprism.explorer.sources.pictures import (
+    content_of,
+    is_picture_path,
+    thumbnail_of,
+    thumbnails,
+    with_name,
+)
 from lossprism.explorer.sources.tables import TYPED_COLUMNS
 from lossprism.explorer.web.api.request_parsing import (
     check_lengths,
@@ -30,6 +40,7 @@ from lossprism.explorer.web.api.request_parsing import (
 
 Row = Mapping[Any, object]
 SPLITS = ("DatasetDict", "IterableDatasetDict")
+FILE_FIELDS = {"bytes", "path"}
 SEED = 0  # of the rows that are shown of more than EXPLORED_PAIRS
 
 
@@ -60,6 +71,7 @@ def read_inputs(
     teacher_scores: object = None,
     table: object = "",
     columns: object = None,
+    pictures: object = None,
     language: str = "en",
     **parameters: object,
 ) -> Inputs:
@@ -71,7 +83,7 @@ def read_inputs(
     """
     if sentences2 is None and not _is_sent(table) and _is_table(sentences1):
         sentences1, table = None, sentences1
-    found, count = table_rows(name, table)
+    found, count = table_rows(name, table, _folder(pictures))
     given = (sentences1, sentences2, scores, teacher_scores)
     lists = [as_list(one) for one in given]
     lengths = [len(read) for one, read in zip(given, lists, strict=True) if _is_list(one, read)]
@@ -103,16 +115,26 @@ def drawn(values: list[Any]) -> list[Any]:
     return [values[place] for place in places_drawn(len(values))]
 
 
-def table_rows(name: str, table: object) -> tuple[str | list[dict[str, object]], int]:
+def _folder(pictures: object) -> str:
+    """Read the folder of pictures; None is the working directory."""
+    folder = os.path.expanduser(of_type(str, os.PathLike)(pictures or ".", "pictures"))
+    if not os.path.isdir(folder):
+        raise Problem("picture_folder", folder=str(folder))
+    return str(folder)
+
+
+def table_rows(
+    name: str, table: object, pictures: str
+) -> tuple[str | list[dict[str, object]], int]:
     """Return the text of a table as it is, and of any other table the rows that are shown, and the
-    number of all its rows.
+    number of all its rows. Paths of pictures in the folder `pictures` become these pictures.
 
     Raises Problem if it is no table, is empty or has more than EXPLORED_PAIRS rows and no length.
     """
     if isinstance(table, str) or not _is_sent(table):
         return table if isinstance(table, str) else "", 0
     rows, count = _rows(name, table)
-    read = [{str(column): _cell(value) for column, value in row.items()} for row in rows]
+    read = [{str(column): _cell(value, pictures) for column, value in row.items()} for row in rows]
     return read, count
 
 
@@ -216,18 +238,34 @@ def _misfit(value: object) -> Problem:
     return Problem("notebook_table", value=shortened(value, write=repr))
 
 
-def _cell(value: Any) -> object:
-    """Return a cell as JSON has it: missing values and bytes, such as images, are None."""
+def _cell(value: Any, pictures: str) -> object:
+    """Return a cell as JSON has it: a picture is a small one as a data URL, missing values and
+    other bytes are None."""
+    if (image := sys.modules.get("PIL.Image")) and isinstance(value, image.Image):
+        return thumbnail_of(value)
     value = _plain(value)
-    if value is None or isinstance(value, bytes) or _is_missing(value):
+    if isinstance(value, Mapping) and value.keys() == FILE_FIELDS:  # an image of `datasets`
+        value = value["path"] if value["bytes"] is None else value["bytes"]
+    if isinstance(value, bytes):
+        return thumbnails([("", value)]).get("")
+    if value is None or _is_missing(value):
         return None
     if isinstance(value, Mapping):
-        return {str(name): _cell(inner) for name, inner in value.items()}
+        return {str(name): _cell(inner, pictures) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_cell(inner) for inner in value]
+        return [_cell(inner, pictures) for inner in value]
     if isinstance(value, Decimal):
         return float(value)
-    return value if isinstance(value, str | int | float) else str(value)
+    if isinstance(value, str | os.PathLike):
+        return _picture_or_text(os.fspath(value), pictures)
+    return value if isinstance(value, int | float) else str(value)
+
+
+def _picture_or_text(text: str, pictures: str) -> str:
+    """Return the picture of that path in the folder `pictures`, by its path; any other text."""
+    path = file_inside(text, pictures) if is_picture_path(text) else None
+    found = thumbnails([(text, content_of(path))]) if path else {}
+    return with_name(found[text], text) if found else text
 
 
 def _is_missing(value: object) -> bool:

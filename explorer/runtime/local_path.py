@@ -39,3 +39,17 @@ def local_path(name: str) -> Path:
 def is_inside(path: Path, folder: Path) -> bool:
     """Return whether a path leads into the folder, with links and ".." resolved."""
     return path.resolve().is_relative_to(folder.resolve())
+
+
+def file_inside(name: str, folder: str | Path) -> Path | None:
+    """Return the file of this name in a folder; None where there is none, or where it lies
+    elsewhere, links and ".." resolved. The disk is accessed only inside the folder."""
+    if is_network_path(name):
+        return None
+    inside = os.path.abspath(folder)
+    path = Path(os.path.abspath(os.path.join(inside, name)))
+    try:
+        is_there = path.is_relative_to(inside) and is_inside(path, Path(inside)) and path.is_file()
+    except (OSError, ValueError, RuntimeError):  # too long, not a name, links in a circle
+        return None
+    return path if is_there else None

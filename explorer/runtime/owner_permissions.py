@@ -14,8 +14,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
 
+from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.limits import MIB
-from lossprism.explorer.runtime.local_path import is_inside, is_network_path, local_path
+from lossprism.explorer.runtime.local_path import (
+    file_inside,
+    is_inside,
+    is_network_path,
+    local_path,
+)
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.validation import finite, of_type
 
@@ -23,6 +29,7 @@ from lossprism.explorer.runtime.validation import finite, of_type
 _granted: ContextVar[Mapping[str, float] | None] = ContextVar("granted", default=None)
 # Where the app keeps its own runs, and what its owner named as they started it.
 _own_folders: set[str] = set()
+_picture_folders: dict[str, None] = {}  # in the order in which the owner named them
 
 
 def read_leave(value: object) -> dict[str, float]:
@@ -65,6 +72,29 @@ def require_leave(name: str, key: str) -> None:
 def allow_folder(folder: str | Path) -> None:
     """Let every request of this process read a folder that its owner named."""
     _own_folders.add(os.path.abspath(local_path(str(folder))))
+
+
+def allow_pictures(folder: str | Path) -> None:
+    """Let tables name the pictures in a folder of the owner's by their paths.
+
+    Raises Problem where there is no such folder, and on a hosted page.
+    """
+    path = os.path.abspath(local_path(str(folder)))
+    if not (deployment_policy().reads_places and os.path.isdir(path)):
+        raise Problem("picture_folder", folder=str(folder))
+    _picture_folders[path] = None
+
+
+def has_picture_folder() -> bool:
+    """Return whether pictures may be named by paths: never on a hosted page."""
+    return bool(_picture_folders) and deployment_policy().reads_places
+
+
+def picture_path(name: str) -> Path | None:
+    """Return the file that a table names as a picture; None where it is in none of the owner's
+    folders."""
+    folders = _picture_folders if has_picture_folder() else ()
+    return next(filter(None, (file_inside(name, folder) for folder in folders)), None)
 
 
 def agreed_path(name: str) -> Path:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lossprism.explorer.locale import say
+from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.number_format import display_number
+from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.column_roles import (
     CLASS_ROLES,
     NO_SCORE,
@@ -20,6 +22,7 @@ from lossprism.explorer.sources.column_roles import (
     names_class,
     names_instruction,
 )
+from lossprism.explorer.sources.pictures import PICTURE_BYTES, PICTURE_PIXELS, Source
 from lossprism.explorer.sources.vector_columns import OWN
 
 if TYPE_CHECKING:  # which loads torch
@@ -43,7 +46,8 @@ class ColumnsRead:
     `unread` those that are not read, and `references` those of texts that hold paths, addresses or
     ids. `several_positives`: some row has more than one; `without_texts` are the columns of
     negatives, where no row has one; `left_lines` are the numbers of the lines of pasted text around
-    the table.
+    the table. `pictures` has the picture of each text that has one, and `not_shown` are the
+    texts of pictures that cannot be shown.
     """
 
     columns: tuple[str, ...]
@@ -56,6 +60,8 @@ class ColumnsRead:
     several_positives: bool = False
     without_texts: tuple[str, ...] = ()
     left_lines: tuple[int, ...] = ()
+    pictures: Mapping[str, Source] = field(default_factory=dict, repr=False)
+    not_shown: tuple[str, ...] = ()
 
     @property
     def highest_label(self) -> float:
@@ -104,7 +110,7 @@ def reading_notes(table: ColumnsRead) -> tuple[ReadingNote, ...]:
         "reading.without_texts": table.without_texts,
         "reading.unread": unread,
         "reading.may_be_class": tuple(filter(names_class, unread)),
-        "reading.references": table.references,
+        "reading.references": () if vectors else table.references,
         "reading.unordered_positives": table.positives if table.several_positives else (),
     }
     notes = [ReadingNote(key, {"columns": listed(names)}) for key, names in named.items() if names]
@@ -117,6 +123,16 @@ def reading_notes(table: ColumnsRead) -> tuple[ReadingNote, ...]:
         shown = ", ".join(map(str, table.left_lines[:SHOWN_LINES]))
         more = ", …" if len(table.left_lines) > SHOWN_LINES else ""
         notes.append(ReadingNote("reading.left_lines", {"lines": shown + more}))
+    if table.pictures:
+        notes.append(ReadingNote("reading.pictures", {"count": str(len(table.pictures))}))
+    if table.not_shown:
+        values = {
+            "count": str(len(table.not_shown)),
+            "name": shortened(table.not_shown[0]),
+            "mib": str(PICTURE_BYTES // MIB),
+            "pixels": str(PICTURE_PIXELS // 10**6),
+        }
+        notes.append(ReadingNote("reading.not_shown", values))
     if table.highest_label >= STEEPEST_LABEL:
         highest = display_number(table.highest_label)
         notes.append(ReadingNote("reading.steep_gains", {"highest": highest}))

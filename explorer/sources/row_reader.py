@@ -28,6 +28,7 @@ from lossprism.explorer.sources.column_roles import (
 )
 from lossprism.explorer.sources.label_kinds import Kind, LabelKind, label_kind, numbered_inference
 from lossprism.explorer.sources.pairs import NEGATIVE, POSITIVE
+from lossprism.explorer.sources.pictures import RowPictures
 from lossprism.explorer.sources.reading_notes import ColumnsRead
 from lossprism.explorer.sources.sentence_vectors import SentenceVectors
 from lossprism.explorer.sources.table_parser import Grid, step
@@ -44,8 +45,9 @@ class RowReader:
     `labelled`: there are scores; `chosen` are the columns that are read, `label_kind` is the
     notation of the scores; `inference`: they are kinds of natural language inference. Of the rows
     so far, `listed` are the roles for which some cell has a list; `several_positives`: some row has
-    more than one; `margins`: a teacher's were those of negatives alone. `guide` and
-    `vectors` have a guide's vectors and the batch's own, of the rows that were kept.
+    more than one; `margins`: a teacher's were those of negatives alone. `guide`,
+    `vectors` and `pictures` have a guide's vectors, the batch's own, and the pictures of the texts
+    that have these, of the rows that were kept.
     """
 
     def __init__(self, grid: Grid, chosen: Mapping[str, int]) -> None:
@@ -74,8 +76,17 @@ class RowReader:
         self.guide = SentenceVectors(grid.columns, GUIDES.by_text(grid.columns, chosen))
         own = OWN.by_text(grid.columns, chosen)
         self.vectors = SentenceVectors(grid.columns, own, needed=True)
+        self.pictures = RowPictures([*own])
+        self._check_pictures(own)
         named = {role: grid.columns[position] for role, position in chosen.items()}
         self.chosen = named if self.is_triplet else {**named, "score": named.get("score", NO_SCORE)}
+
+    def _check_pictures(self, own: Mapping[int, int]) -> None:
+        """Raise Problem for pictures that are read as texts and have no vectors."""
+        texts = {self.positions.get(role) for role in (*POSITIVE_ROLES, *TRIPLET_ROLES)}
+        for place in texts - {None, *own}:
+            if self.grid.is_pictures(place):
+                raise Problem("pictures_no_vectors", about="columns", column=self.names[place])
 
     def _serving(self, role: str) -> tuple[int, ...]:
         """Return all columns of a role; for labelled candidates it is one."""
@@ -111,6 +122,8 @@ class RowReader:
             several_positives=self.several_positives,
             without_texts=self.without_texts,
             left_lines=self.grid.left_lines,
+            pictures=self.pictures.found,
+            not_shown=tuple(self.pictures.refused),
         )
 
     def __call__(self, cells: Cells | Problem) -> tuple[Pair, ...]:
@@ -120,12 +133,14 @@ class RowReader:
         pairs = self._pairs_in(cells)
         self.guide.read(cells, self._is_list)
         self.vectors.read(cells, self._is_list)
+        self.pictures.read(cells)
         return pairs
 
     def keep(self) -> None:
-        """Keep the vectors of the row that was read last."""
+        """Keep the vectors and pictures of the row that was read last."""
         self.guide.keep()
         self.vectors.keep()
+        self.pictures.keep()
 
     def _pairs_in(self, cells: Cells) -> tuple[Pair, ...]:
         if not self.is_triplet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,6 +47,7 @@ from lossprism.explorer.sources.json_rows import (
 )
 from lossprism.explorer.sources.list_and_object_cells import is_written, read_written
 from lossprism.explorer.sources.nested_rows import flattened
+from lossprism.explorer.sources.pictures import Picture, is_data_url
 from lossprism.explorer.sources.record_batches import batch_records
 from lossprism.explorer.sources.table_in_pasted_text import PastedTable, table_in
 from lossprism.explorer.sources.vector_columns import names_own_vectors, names_vectors, text_names
@@ -153,6 +155,10 @@ class Grid:
         """True if nearly every cell is a path, an address or an id: it names a text or an image,
         and is no sentence."""
         return self._mostly(is_reference, position)
+
+    def is_pictures(self, position: int) -> bool:
+        """True if some cells are pictures, as their data URLs or by the names that they got."""
+        return any(isinstance(one, Picture) or is_data_url(one) for one in self.column(position))
 
     def is_vectors(self, position: int) -> bool:
         """True if the column holds lists of numbers, or lists of such."""
@@ -288,7 +294,7 @@ def read_grid(
     with in_turn_to_read(data):
         known = frozenset(filter(is_name, chosen))
         grid = _unfolded(_grid_of(data, name, header, tell, encoding, known), name, tell)
-        grid = _with_texts(grid)
+        grid = _with_named_pictures(_with_texts(grid))
         if rows and next(grid.records(to_nobody), None) is None:
             raise Problem("file_only_header", columns=listed(grid.columns))
         return grid
@@ -366,6 +372,33 @@ def _with_texts(grid: Grid) -> Grid:
 
     whole = (*texts, *names)
     return dataclasses.replace(grid, columns=whole, records=records, has_made_texts=True)
+
+
+def _with_named_pictures(grid: Grid) -> Grid:
+    """The grid with a name in place of each picture in a column of data URLs: "image 3" where it
+    first comes in row 3."""
+    names = {
+        place: f"picture {name}" if name.isdigit() else name
+        for place, name in enumerate(grid.columns)
+        if grid.is_pictures(place)
+    }
+    if not names:
+        return grid
+
+    def records(tell: Tell) -> Iterator[Record]:
+        known: dict[bytes, str] = {}
+        for row, cells in grid.records(tell):
+            if isinstance(cells, Problem):
+                yield row, cells
+                continue
+            found = list(cells)
+            for place, name in names.items():
+                if is_data_url(url := found[place]):
+                    key = hashlib.blake2b(str(url).encode(), digest_size=16).digest()
+                    found[place] = Picture.of(str(url), known.setdefault(key, f"{name} {row}"))
+            yield row, tuple(found)
+
+    return dataclasses.replace(grid, records=records)
 
 
 def _kind(data: bytes, name: str) -> str:

@@ -191,7 +191,8 @@ def with_stored_vectors(table: Table, name: str) -> Table:
     # Encoders bring torch along, which a table without vectors does not need.
     from lossprism.explorer.sources.encoders.own_vectors import store
 
-    return dataclasses.replace(table, own_vectors=store(name, pairs.sentences, pairs.vectors))
+    own = store(name, pairs.sentences, pairs.vectors, table.pictures)
+    return dataclasses.replace(table, own_vectors=own)
 
 
 def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -> Table:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import io
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 import lossprism
@@ -44,3 +46,47 @@ def test_vectors_of_ones_own_come_as_a_file(page: Page) -> None:
         page.click("#lp-source-example")
         page.select_option("#lp-example", "graded_english")
     expect(page.locator(PROBLEM)).to_be_hidden()
+
+
+INKS = ("red", "green", "blue", "black", "gold", "teal")
+
+
+def with_pictures() -> bytes:
+    """Two matrices, and a picture of each item of the first, as a data URL."""
+    urls = []
+    for ink in INKS:
+        held = io.BytesIO()
+        Image.new("RGB", (64, 64), ink).save(held, "PNG")
+        urls.append(f"data:image/png;base64,{base64.b64encode(held.getvalue()).decode()}")
+    images, texts = np.random.RandomState(0).randn(2, len(INKS), 4).astype(np.float32)
+    captions = np.array([f"something {ink}" for ink in INKS])
+    held = io.BytesIO()
+    np.savez(held, image_embeds=images, text_embeds=texts, image=np.array(urls), caption=captions)
+    return held.getvalue()
+
+
+INK_AT_MIDDLE = """(image) => {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+  canvas.getContext("2d").drawImage(image, 0, 0);
+  return [...canvas.getContext("2d").getImageData(30, 30, 1, 1).data.slice(0, 3)];
+}"""
+
+
+def test_pictures_stand_wherever_their_texts_do(page: Page) -> None:
+    with redrawn(page):
+        page.select_option("#lp-loss", "info_nce")
+    with redrawn(page):
+        upload(page, "clip.npz", with_pictures())
+    page.locator("details.lp-table > summary").click()
+    for place in (".lp-row-ticks q", ".lp-card .lp-side", ".lp-sortable", ".lp-list", ".lp-table"):
+        shown = page.locator(f"{place} img.lp-miniature")
+        expect(shown.first).to_be_visible()
+    label = page.locator(".lp-row-ticks q", has_text="image 1")
+    expect(label).to_have_text("image 1")
+    red, green, blue = label.locator("img").evaluate(INK_AT_MIDDLE)
+    assert red > 200
+    assert max(green, blue) < 60
+    sources = page.locator("img.lp-miniature").evaluate_all("all => all.map(({ src }) => src)")
+    assert {source.split(",")[0] for source in sources} == {"data:image/webp;base64"}
+    assert page.locator("textarea").first.input_value() == "image 1"

@@ -10,7 +10,7 @@ from functools import cached_property
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export import picture_types as data
 from lossprism.explorer.export.caption import pair_numbers
-from lossprism.explorer.export.figure.svg_elements import Pen, Style, line
+from lossprism.explorer.export.figure.svg_elements import Pen, Style, line, miniature
 from lossprism.explorer.export.figure.texts import clean, clipped, width_of
 from lossprism.explorer.export.matrix_layout import NAMED_BY_PAIR, PAIRED
 from lossprism.explorer.locale import say
@@ -23,7 +23,7 @@ NUMBER_ROOM, LABEL_ROOM = 66.0, 50.0  # for its number, and for the label of its
 TICKS_ROOM = 58.0  # for ticks in place of names
 LEAST_TITLE = 90.0  # of the name of the rows, however few there are
 TEXT_OF_CELL = 0.62  # the size of a name beside a cell, as a part of the cell
-# Items that belong to one pair each, and go by its number, as on the page.
+PICTURE_OF_TEXT = 1.6  # the side of a picture beside a name, as a multiple of its size
 
 
 class Axis:
@@ -39,6 +39,7 @@ class Axis:
         self.labels = exploration.batch.labels.tolist()
         self.scores = exploration.batch.scores.detach().tolist()
         self.of_pairs = self.name in PAIRED
+        self.pictures = exploration.batch.pictures
 
     def __len__(self) -> int:
         return len(self.items)
@@ -73,6 +74,18 @@ class Axis:
             first = clipped(first, half, size)
             return f"{first} | {clipped(second, room - width_of(first, size), size)}"
         return ""
+
+    def picture(self, place: int) -> str:
+        """Return the picture that the row's text or the first text of its pair names, as a data
+        URL, "" for none."""
+        batch = self.exploration.batch
+        if place < len(self.sentences) and self.sentences[place] >= 0:
+            text = batch.pairs.sentences[self.sentences[place]]
+        elif place < len(self.pairs) and self.pairs[place] >= 0:
+            text = batch.pairs.first[self.pairs[place]]
+        else:
+            return ""
+        return self.pictures.get(text, "")
 
     def number(self, place: int) -> str:
         """Return the user's number of the row: that of its pair if it has one."""
@@ -127,6 +140,8 @@ def gutter_of(axis: Axis, pen: Pen, cell: float, room: float = NAME_ROOM) -> flo
     if not axis.is_named(pen, cell):
         return TICKS_ROOM
     widest = max(width_of(axis.fragment(at, room, 12), 12) for at in range(len(axis)))
+    if any(map(axis.picture, range(len(axis)))):
+        widest = min(room, widest + PICTURE_OF_TEXT * 12 + 4)
     return NUMBER_ROOM + widest + (LABEL_ROOM if axis.of_pairs else 0)
 
 
@@ -151,9 +166,14 @@ def row_names(
         base = y + (place + 0.5) * cell + size * 0.35
         if axis.of_pairs:
             out.append(pen.text(right, base, f"y = {axis.label(place)}", **small))
-        words = axis.fragment(place, room, pen.fit(size))
+        start = left + 24
+        if picture := axis.picture(place):
+            side = PICTURE_OF_TEXT * size
+            out.append(miniature(picture, start, base - size * 0.35 - side / 2, side))
+            start += side + 4
+        words = axis.fragment(place, room - (start - left - 24), pen.fit(size))
         out.append(pen.text(left + 18, base, axis.number(place), **small))
-        out.append(pen.text(left + 24, base, words, size=size, kind="row-name"))
+        out.append(pen.text(start, base, words, size=size, kind="row-name"))
     return out
 
 

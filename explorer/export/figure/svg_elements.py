@@ -145,6 +145,12 @@ def cross(x: float, y: float, w: float, h: float, ink: str) -> str:
     return f'<path class="broken" d="{path}" stroke="{ink}" stroke-width="1.4"/>'
 
 
+def miniature(picture: str, x: float, y: float, side: float) -> str:
+    """Return a picture, a data URL, in a square."""
+    place = {"x": px(x), "y": px(y), "width": px(side), "height": px(side)}
+    return f"<image{attributes({'class': 'miniature', **place, 'href': picture})}/>"
+
+
 def png(pixels: np.ndarray) -> bytes:
     """Encode bytes [rows, columns] (grey) or [rows, columns, 4] (RGBA) as a PNG file; a byte per
     pixel where there are at most 256 colours."""

@@ -172,7 +172,7 @@ def read_pairs(
         read.inference,
         frozenset(read.listed),
         read.margins,
-        store(name, *read.vectors.every()) if read.vectors.places else "",
+        store(name, *read.vectors.every(), read.pictures.found) if read.vectors.places else "",
         **vars(read.used),
     )
 

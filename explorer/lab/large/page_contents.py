@@ -19,6 +19,7 @@ from lossprism.explorer.runtime.device import device_name
 from lossprism.explorer.runtime.memory_use import bytes_of
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.response_types import Floats, Sparse
+from lossprism.explorer.sources.encoders.own_vectors import pictures_of
 
 MAX_LEVEL_LINES = 24
 LONGEST_SENTENCE = 400
@@ -31,7 +32,8 @@ Side = Literal["", "first", "second"]
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair of the batch; `side` says which of its sentences is meant, empty for both."""
+    """A pair of the batch; `side` says which of its sentences is meant, empty for both. `pictures`
+    has a data URL for each of them that is the name of a picture."""
 
     entry: int
     side: Side
@@ -40,6 +42,7 @@ class Pair:
     label: float
     score: float
     gradient: Real
+    pictures: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -398,4 +401,5 @@ def _pair(session: LargeSession, place: int, side: Side, whole: bool = False) ->
         label=float(batch.labels[place]),
         score=float(batch.scores[place]),
         gradient=json_number(float(session.gradient[place])),
+        pictures=dict(pictures_of(batch.encoder, (first, second))),
     )

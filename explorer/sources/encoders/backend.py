@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,6 +62,11 @@ class Encoder:
         """Return the lengths of texts in the model's own tokens; None where it has no tokenizer, or
         reads texts of any length."""
         return None
+
+    def pictures(self, sentences: Sequence[str]) -> Mapping[str, str]:
+        """Return small pictures of what some of these texts name, as data URLs by the texts: a
+        table that brings vectors of images may bring these too."""
+        return {}
 
     def pair_scores(
         self, first: Sequence[str], second: Sequence[str], device: str | None = None

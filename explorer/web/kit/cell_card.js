@@ -1,6 +1,7 @@
 // What a cell of a step says: both its sides in words, the formula with its numbers, what it weighs.
 import { floats } from "./base64_arrays.js";
-import { clip, h, walkableLine } from "./dom.js";
+import { batchText } from "./batch_text.js";
+import { h, walkableLine } from "./dom.js";
 import { falseNegative } from "./false_negative.js";
 import { tex } from "./formula.js";
 import { bare, percent, show, texNumber } from "./number_format.js";
@@ -9,7 +10,7 @@ import { language, say } from "./words.js";
 
 /** @typedef {import("../wire").Axis} Axis */
 /** @typedef {import("../wire").Shown} Shown */
-/** @typedef {import("./false_negative.js").Batch & Pick<import("../wire").SceneBatch, "key" | "labels">} Batch */
+/** @typedef {import("./false_negative.js").Batch & Pick<import("../wire").SceneBatch, "key" | "labels" | "pictures">} Batch */
 /** @typedef {(pair: number) => number | string} Numbering what a pair is called */
 
 /**
@@ -128,7 +129,9 @@ class CellCard {
       `div.lp-side.lp-of-${isRow ? "row" : "column"}`,
       { "data-batch-text": "" },
       h("b", {}, name),
-      textsAt(step, axis, index).map((line) => h("p", { title: line }, clip(line, 110))),
+      textsAt(step, axis, index).map((line) =>
+        h("p", { title: line }, batchText(h, { text: line, of: step.batch }, 110)),
+      ),
       facts ? h("small", {}, facts) : null,
     );
   }

@@ -1,6 +1,7 @@
 // A matrix, cell by cell: layers to choose from, what its rows and columns are called, a scale, a part
 // to look at closely, and the same as a table. It gets plain arrays and tells what was pointed at or
 // chosen; it knows neither a loss nor a server, and several may stand beside each other.
+import { batchText } from "./batch_text.js";
 import { rangeOf } from "./cell_colours.js";
 import { cellFrame } from "./cell_frame.js";
 import { asTable, h, roomOf, setText, worded } from "./dom.js";
@@ -30,6 +31,7 @@ import { language, say } from "./words.js";
  * @property {ArrayLike<number> | null} present
  * @property {Side} rowAxis
  * @property {Side} columnAxis
+ * @property {Record<string, string>} [pictures] of what texts name
  */
 
 /**
@@ -274,12 +276,14 @@ export class Matrix {
     box.classList.toggle("lp-worded", worded);
     const cell = length / count;
     const every = worded ? 1 : Math.ceil((side === "row" ? 13 : 22) / cell);
+    box.style.setProperty("--lp-row-height", `${cell}px`);
     box.style.fontSize = worded ? `${Math.min(12, 0.8 * cell)}px` : "";
     const marks = [];
     for (let i = 0; axis.title && i < count; i += every) {
       const texts = axis.textsAt(from + i);
       const facts = (axis.factsAt(from + i) ?? []).map((value) => show(Math.round(100 * value) / 100, 3));
-      const beside = worded ? [...texts.map((text) => h("q", {}, text)), ...facts.map((fact) => h("i", {}, fact))] : [];
+      const words = texts.map((text) => h("q", {}, batchText(h, { text, of: this.data })));
+      const beside = worded ? [...words, ...facts.map((fact) => h("i", {}, fact))] : [];
       marks.push({ at: (i + 0.5) * cell, content: [h("b", {}, names[i]), ...beside], title: texts.join(" | ") });
     }
     if (worded && axis.factsAt(from)) {

@@ -1,7 +1,10 @@
 // A table that its reader sorts, by a click or Enter on a column's name, and walks with the arrow
 // keys. It knows nothing of what it lists.
+import { batchText } from "./batch_text.js";
 import { h, setText, walkable, worded } from "./dom.js";
 import { say } from "./words.js";
+
+/** @typedef {string | import("./batch_text.js").BatchText} Line of a cell */
 
 /**
  * `cell` makes the text of a row, or its lines, and `by` what it is sorted by; a `spare` column is
@@ -9,7 +12,7 @@ import { say } from "./words.js";
  * `acts` controls stand under its words, made once for each line and notified by an "lp-row" event that they
  * stand for another row.
  * @template Row
- * @typedef {{ key: string, by: (row: Row) => number | string, cell?: (row: Row) => string | string[],
+ * @typedef {{ key: string, by: (row: Row) => number | string, cell?: (row: Row) => string | Line[],
  *   wide?: boolean, spare?: boolean, acts?: (row: () => Row) => HTMLElement, box?: { label: (row: Row) => string,
  *   checked: (row: Row) => boolean } }} Column
  */
@@ -220,15 +223,18 @@ class SortableTable {
 /**
  * Write the text of a cell, or its lines, where it is another.
  * @param {HTMLElement} cell
- * @param {string | string[]} text
+ * @param {string | Line[]} content
  */
-function put(cell, text) {
-  const shown = Array.isArray(text) ? text.join("\n") : text;
+function put(cell, content) {
+  const lines = [content].flat().map((line) => (typeof line === "string" ? { text: line } : line));
+  const shown = lines.map(({ before = "", text }) => before + text).join("\n");
   if (cell.dataset.shown === shown) return;
   cell.dataset.shown = shown;
-  if (Array.isArray(text)) {
-    cell.title = shown;
-    const lines = text.map((part) => h("span", {}, part));
-    cell.replaceChildren(h("div.lp-two", {}, lines));
-  } else cell.textContent = text;
+  if (!Array.isArray(content)) {
+    cell.textContent = shown;
+    return;
+  }
+  cell.title = shown;
+  const words = lines.map((line) => h("span", {}, batchText(h, line)));
+  cell.replaceChildren(h("div.lp-two", {}, words));
 }

@@ -311,6 +311,7 @@ export function matrixData(step) {
   const layer = (values, look) => values && { values, kind, of, ...look };
   return {
     key: batch?.key,
+    pictures: batch?.pictures,
     rows: shown.rows,
     columns: shown.columns,
     all: [shown.all_rows, shown.all_columns],

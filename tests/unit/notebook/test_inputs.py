@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import decimal
+import io
 import itertools
 import pathlib
 import random
@@ -15,6 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
+from PIL import Image
 
 from lossprism.explorer.notebook.inputs import read_inputs
 from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
@@ -210,6 +213,8 @@ OPTIONS = {
     "prototypes": {"table": ROWS, "prototypes": 4},
     "guide": {"table": ROWS, "guide": 4},
     "teacher_scores": {"table": ROWS, "teacher_scores": pd.DataFrame({"a": [1]})},
+    "pictures": {"table": ROWS, "pictures": 4},
+    "pictures in no folder": {"table": ROWS, "pictures": "no such folder"},
 }
 
 
@@ -219,6 +224,80 @@ def test_an_option_that_does_not_fit_gets_a_sentence(kind):
         read_inputs("show", **OPTIONS[kind])
     assert str(problem.value).endswith(".")
     assert "Narwhals" not in str(problem.value)
+
+
+# ---- Pictures ------------------------------------------------------------------------------------
+
+INKS = ("red", "green", "blue")
+SQUARES = [Image.new("RGB", (120, 80), ink) for ink in INKS]
+IMAGES, TEXTS = np.random.RandomState(0).randn(2, 3, 4)
+
+
+def as_file(image):
+    held = io.BytesIO()
+    image.save(held, "PNG")
+    return held.getvalue()
+
+
+def with_pictures(images):
+    vectors = {"image_embedding": IMAGES.tolist(), "caption_embedding": TEXTS.tolist()}
+    return {"image": images, "caption": [f"a {ink} square" for ink in INKS], **vectors}
+
+
+PICTURES = {
+    "images in pandas": pd.DataFrame(with_pictures(SQUARES)),
+    "images in rows": pd.DataFrame(with_pictures(SQUARES)).to_dict("records"),
+    "images by columns": with_pictures(SQUARES),
+    "bytes in polars": pl.DataFrame(with_pictures(list(map(as_file, SQUARES)))),
+    "images of datasets": datasets.Dataset.from_dict(with_pictures(SQUARES)),
+    "files of datasets": pd.DataFrame(
+        with_pictures([{"bytes": as_file(one), "path": None} for one in SQUARES])
+    ),
+}
+
+
+def inks_of(found):
+    """The colours of the pictures of a batch, by their names."""
+    inks = {}
+    for name, url in found.resolved.batch.pictures.items():
+        content = base64.b64decode(url.removeprefix("data:image/webp;base64,"))
+        pixel = Image.open(io.BytesIO(content)).convert("RGB").getpixel((9, 9))
+        inks[name] = INKS[int(np.argmax(pixel))]
+    return inks
+
+
+@pytest.mark.parametrize("kind", PICTURES)
+def test_pictures_stand_beside_their_vectors(kind):
+    found = read_inputs("show", PICTURES[kind], loss="info_nce")
+    assert inks_of(found) == {f"image {row}": ink for row, ink in enumerate(INKS, start=1)}
+    np.testing.assert_allclose(found.resolved.batch.vectors[::2], IMAGES, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["text", "path", "absolute", "home"])
+def test_paths_of_pictures_are_read_in_their_folder_alone(kind, tmp_path, monkeypatch):
+    folder, other = tmp_path / "mine", tmp_path / "other"
+    for place in (folder, other):
+        place.mkdir()
+        for ink, square in zip(INKS, SQUARES, strict=True):
+            square.save(place / f"{ink}.png")
+    names = [f"{ink}.png" for ink in INKS]
+    written = {
+        "text": names,
+        "path": list(map(pathlib.Path, names)),
+        "absolute": [str(folder / name) for name in names],
+        "home": names,
+    }[kind]
+    monkeypatch.setenv("HOME", str(tmp_path))
+    chosen = "~/mine" if kind == "home" else folder
+    table = pd.DataFrame(with_pictures(written))
+    found = read_inputs("show", table, loss="info_nce", pictures=chosen)
+    assert inks_of(found) == dict(zip(map(str, written), INKS, strict=True))
+    monkeypatch.chdir(folder)  # the folder that is meant without one
+    assert inks_of(read_inputs("show", table, loss="info_nce")) == inks_of(found)
+    strange = [str(other / "red.png"), "../other/green.png", "blue.png"]
+    found = read_inputs("show", pd.DataFrame(with_pictures(strange)), loss="info_nce")
+    assert inks_of(found) == {"blue.png": "blue"}
+    assert found.resolved.batch.pairs.first == tuple(strange)
 
 
 def test_the_sentences_say_what_to_do():

@@ -1,6 +1,7 @@
 // How far the gradients of any two losses agree, and the pair on which the chosen two disagree most. Kendall's τ
 // stands below the diagonal, the cosine of the gradients by the sentence vectors above it.
 
+import { batchText } from "../../kit/batch_text.js";
 import { Chip, colourOf, letterOf } from "../../kit/loss_legend.js";
 import { read, show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
@@ -130,7 +131,11 @@ const DisagreedPair = ({ channel, batch, apart: { pair, sentences } }) =>
       onBlur: () => channel.point(),
     },
     sentences.map(({ key, values }) => say(key, values)).join(" "),
-    h("div.lp-two", { "data-batch-text": "" }, h("span", null, batch.first[pair]), h("span", null, batch.second[pair])),
+    h(
+      "div.lp-two",
+      { "data-batch-text": "" },
+      [batch.first, batch.second].map((side) => h("span", null, batchText(h, { text: side[pair], of: batch }))),
+    ),
   );
 
 /** @param {ComparePage} channel */

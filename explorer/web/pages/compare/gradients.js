@@ -1,5 +1,7 @@
 // The gradient of every pair under each loss, as strips of bars on one scale.
+
 import { floats } from "../../kit/base64_arrays.js";
+import { quotedPair } from "../../kit/batch_text.js";
 import { Checkbox, Notes, Select } from "../../kit/components.js";
 import { clip } from "../../kit/dom.js";
 import { colourOf, letterOf, nameOf } from "../../kit/loss_legend.js";
@@ -201,7 +203,7 @@ function Reading({ channel, plain }) {
     { "aria-live": "polite" },
     facts.filter(Boolean).join(" · "),
     " · ",
-    h("span", { "data-batch-text": "" }, `“${clip(batch.first[pair])}” · “${clip(batch.second[pair])}”`),
+    h("span", { "data-batch-text": "" }, quotedPair(h, batch, pair, 60)),
   );
 }
 

@@ -1,6 +1,7 @@
 // The gradient of every pair as bars, and the pairs that feel most in words.
 import { floats } from "../../kit/base64_arrays.js";
-import { clip, contextOf, h, reword, roomOf, setText, walkable } from "../../kit/dom.js";
+import { batchText } from "../../kit/batch_text.js";
+import { contextOf, h, reword, roomOf, setText, walkable } from "../../kit/dom.js";
 import { show } from "../../kit/number_format.js";
 import { tabbed } from "../../kit/sidebar_parts.js";
 import { say } from "../../kit/words.js";
@@ -83,7 +84,8 @@ class Bars {
   }
 
   /** @param {import("../../wire").SceneBatch} batch */
-  listPairs({ first, second }) {
+  listPairs(batch) {
+    const { first, second } = batch;
     const { gradient } = this;
     const ranked = Array.from(gradient.keys())
       .sort((a, b) => Math.abs(gradient[b]) - Math.abs(gradient[a]))
@@ -100,8 +102,9 @@ class Bars {
       if (line.pair === pair) return;
       line.pair = pair;
       line.title = `${first[pair]}\n${second[pair]}`;
-      texts[0].textContent = clip(first[pair], 70);
-      texts[1].textContent = clip(second[pair], 70);
+      [first, second].forEach((side, at) => {
+        texts[at].replaceChildren(...batchText(h, { text: side[pair], of: batch }, 70));
+      });
     });
   }
 

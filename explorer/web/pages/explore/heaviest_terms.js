@@ -29,16 +29,22 @@ const called = (channel, item) => nameOf((pair) => channel.numberOf(pair), item.
  * What a term's row or column stands for, in lines: its number, then its words.
  * @param {Scene} channel
  * @param {Item | undefined} item
+ * @returns {import("../../kit/batch_text.js").BatchText[]}
  */
 function linesOf(channel, item) {
-  if (!item || !channel.batch) return [""];
-  const { first, second, sentences } = channel.batch;
-  const number = called(channel, item);
-  if (item.axis === "pair") return [`${number} · ${first[item.pair] ?? ""}`, second[item.pair] ?? ""];
+  const of = channel.batch;
+  if (!item || !of) return [{ text: "" }];
+  const before = `${called(channel, item)} · `;
+  const second = of.second[item.pair] ?? "";
+  if (item.axis === "pair")
+    return [
+      { of, before, text: of.first[item.pair] ?? "" },
+      { of, text: second },
+    ];
   if (item.axis === "candidate" && item.pair >= 0)
-    return [`${channel.numberOf(item.pair)} · ${second[item.pair] ?? ""}`];
-  if (item.sentence >= 0) return [`${number} · ${sentences[item.sentence]}`];
-  return [`${say(`axis.one.${item.axis}`)} ${item.item + 1}`];
+    return [{ of, before: `${channel.numberOf(item.pair)} · `, text: second }];
+  if (item.sentence >= 0) return [{ of, before, text: of.sentences[item.sentence] }];
+  return [{ text: `${say(`axis.one.${item.axis}`)} ${item.item + 1}` }];
 }
 
 /**

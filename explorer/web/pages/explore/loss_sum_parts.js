@@ -1,4 +1,5 @@
 // A sum of losses, part by part: what each weighs, how far they agree, and on which pairs they do not.
+import { batchText } from "../../kit/batch_text.js";
 import { Fold } from "../../kit/components.js";
 import { tex } from "../../kit/formula.js";
 import { counted, percent, read, show as written } from "../../kit/number_format.js";
@@ -159,7 +160,7 @@ const Cosines = ({ parts, cosines }) =>
  * @param {{ channel: Scene, parts: PartSeen[] } & Parts["opposed"][number]} properties
  */
 function OpposedPair({ channel, parts, pair, pulls }) {
-  const { first = [], second = [] } = channel.batch ?? {};
+  const of = channel.batch;
   const point = () => channel.point([pair]);
   const leave = () => channel.point();
   return h(
@@ -168,8 +169,8 @@ function OpposedPair({ channel, parts, pair, pulls }) {
     h(
       "div.lp-two",
       null,
-      h("span", null, `${channel.numberOf(pair)} · ${first[pair] ?? ""}`),
-      h("span", null, second[pair] ?? ""),
+      h("span", null, batchText(h, { of, before: `${channel.numberOf(pair)} · `, text: of?.first[pair] ?? "" })),
+      h("span", null, batchText(h, { of, text: of?.second[pair] ?? "" })),
     ),
     h(
       "div.lp-row.lp-wrap",

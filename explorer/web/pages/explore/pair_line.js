@@ -1,4 +1,5 @@
 // A line of the table of pairs: its cells, what is wrong with them, and what is marked at them.
+import { pictureOf } from "../../kit/batch_text.js";
 import { h, reword } from "../../kit/dom.js";
 import { say } from "../../kit/words.js";
 
@@ -69,6 +70,16 @@ export function showMarks(line, marks) {
   const inputs = inputsOf(line);
   for (const { cell, key, about, values } of marks)
     inputs[cell].after(h("span.lp-tag", { title: say(about, values) }, say(key, values)));
+}
+
+/**
+ * Show the picture that a cell names before it.
+ * @param {HTMLElement} line
+ * @param {import("../../wire").SceneBatch | null} of
+ */
+export function showPictures(line, of) {
+  for (const old of line.querySelectorAll("img")) old.remove();
+  for (const input of inputsOf(line).slice(0, 2)) input.before(...pictureOf(h, { text: input.value, of }));
 }
 
 /**

@@ -5,7 +5,7 @@ import { show } from "../../kit/number_format.js";
 import { pageData } from "../../kit/page_data.js";
 import { cellsOfText } from "../../kit/spreadsheet_paste.js";
 import { say } from "../../kit/words.js";
-import { cellsOf, inputsOf, pairLine, showFault, showMarks } from "./pair_line.js";
+import { cellsOf, inputsOf, pairLine, showFault, showMarks, showPictures } from "./pair_line.js";
 import { marksOf, pairsOfRows } from "./pair_table_marks.js";
 
 /** @typedef {import("../../kit/types").Row} Row */
@@ -208,6 +208,7 @@ class PairTable {
       const pair = pairs[i];
       line.pair = pair;
       showFault(line, faults.get(i + 1));
+      showPictures(line, batch);
       showMarks(line, pair === undefined ? [] : (marks.get(pair) ?? []));
       find(line, ".lp-similarity").textContent = pair === undefined ? "" : show(scores[pair], 3);
       if (!isTable && pair !== undefined) line.children[0].textContent = String(this.channel.numberOf(pair));

@@ -30,7 +30,11 @@ function columnsOf(channel, second) {
       wide: true,
       cell: (one) => {
         const [a, b] = textsOf(one);
-        return [`${channel.numberOf(one.pair)} · ${a}`, b];
+        const of = channel.batch;
+        return [
+          { of, before: `${channel.numberOf(one.pair)} · `, text: a },
+          { of, text: b },
+        ];
       },
       by: ({ pair }) => channel.numberOf(pair),
       acts: (row) =>

@@ -1,4 +1,5 @@
 // What a block of the map is, or a single cell, in words: its bands or pairs, and what it holds.
+import { batchText } from "../../kit/batch_text.js";
 import { h } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/number_format.js";
 import { say } from "../../kit/words.js";
@@ -83,7 +84,7 @@ function sideOf(channel, shown, side, index) {
       "div.lp-side",
       {},
       h("b", {}, `${one} ${grouped(edges[index] + 1)}: ${say(`axis.one.${name}`)} #${grouped(entry + 1)}`),
-      textsOf(channel, items[index]).map((line) => h("p", {}, line)),
+      textsOf(channel, items[index]).map((text) => h("p", {}, batchText(h, { text, of: items[index] }))),
       h("small", {}, say("ui.pair_facts", { label: show(label), score: show(score) })),
     );
   }

@@ -23,8 +23,8 @@ export function textsOf({ of }, { side = "", first, second }) {
  */
 export function linesOf(channel, pair) {
   const number = `#${grouped(pair.entry + 1)}`;
-  const [text, ...others] = textsOf(channel, pair);
-  return text === undefined ? [number] : [`${number} · ${text}`, ...others];
+  const [text, ...others] = textsOf(channel, pair).map((one) => ({ of: pair, text: one }));
+  return text === undefined ? [{ text: number }] : [{ ...text, before: `${number} · ` }, ...others];
 }
 
 /** @param {Part | null} part */

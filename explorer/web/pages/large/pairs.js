@@ -1,4 +1,5 @@
 // Every pair with its gradient: sorted and searched on the server, twenty at a time.
+import { batchText } from "../../kit/batch_text.js";
 import { grouped, show as written } from "../../kit/number_format.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { Requests } from "../../kit/request.js";
@@ -163,7 +164,11 @@ function PairTable({ channel, pairs }) {
             ? h(
                 "td.lp-wide",
                 { "data-batch-text": "" },
-                h("div.lp-two", null, h("span", null, pair.first), h("span", null, pair.second)),
+                h(
+                  "div.lp-two",
+                  null,
+                  [pair.first, pair.second].map((text) => h("span", null, batchText(h, { text, of: pair }))),
+                ),
               )
             : null,
           h("td", null, written(pair.label)),

@@ -1,4 +1,5 @@
 // What if something about the batch were different: every loss before and after.
+import { quotedPair } from "../../../kit/batch_text.js";
 import { Select, Slider } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { labelOf } from "../../../kit/loss_legend.js";
@@ -91,7 +92,6 @@ function ChangedPair({ channel, options: { change, pair, by } }) {
   const pairs = batch.labels.map((_label, one) => [String(one), pairName(channel, one)]);
   const isKnown = last.current >= 0 && last.current < count;
   const label = batch.labelled ? say("compare.labelled", { label: show(batch.labels[pair]) }) : "";
-  const texts = [batch.first, batch.second].map((one) => `“${clip(one[pair] ?? "", 80)}”`);
   return group(
     h(Select, {
       name: say("compare.vary.pair"),
@@ -119,7 +119,7 @@ function ChangedPair({ channel, options: { change, pair, by } }) {
         )
       : null,
     isKnown ? null : h("span.lp-note", null, say("compare.vary.pointed_hint")),
-    h("p.lp-note.lp-vary-sentences", { "data-batch-text": "" }, [...texts, label].filter(Boolean).join(" · ")),
+    h("p.lp-note.lp-vary-sentences", { "data-batch-text": "" }, quotedPair(h, batch, pair, 80), label && ` · ${label}`),
   );
 }
 
