@@ -78,7 +78,7 @@ def test_pictures_stand_wherever_their_texts_do(page: Page) -> None:
         page.select_option("#lp-loss", "info_nce")
     with redrawn(page):
         upload(page, "clip.npz", with_pictures())
-    page.locator("details.lp-table > summary").click()
+    page.locator("details.lp-table > summary").first.click()
     for place in (".lp-row-ticks q", ".lp-card .lp-side", ".lp-sortable", ".lp-list", ".lp-table"):
         shown = page.locator(f"{place} img.lp-miniature")
         expect(shown.first).to_be_visible()
