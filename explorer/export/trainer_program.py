@@ -91,7 +91,7 @@ def trained_step(
 
 @dataclass(frozen=True)
 class Rows:
-    """The lines that create the pairs' data set `examples`, their imports, and a remark on the file
+    """The lines that create the pairs' dataset `examples`, their imports, and a remark on the file
     that they read."""
 
     lines: Sequence[str]

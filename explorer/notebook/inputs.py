@@ -1,4 +1,4 @@
-"""Pairs as notebooks hold them: data frames, Arrow tables, data sets, arrays and lists."""
+"""Pairs as notebooks hold them: data frames, Arrow tables, datasets, arrays and lists."""
 
 from __future__ import annotations
 

@@ -85,9 +85,9 @@ BUDGETS = (
         "disk_left_mib", 1024, "MiB", "all", "of disk left; with less no file and no run is taken"
     ),
     Budget("encoder_mib", 500, "MiB", "all", "an encoder of the hub"),
-    Budget("hub_mib", 200, "MiB", "all", "a data set of the hub"),
-    Budget("hub_kept", 4, "repositories", "all", "models of the hub kept, and as many data sets"),
-    Budget("hub_kept_mib", 2000, "MiB", "all", "of models of the hub, and as much of data sets"),
+    Budget("hub_mib", 200, "MiB", "all", "a dataset of the hub"),
+    Budget("hub_kept", 4, "repositories", "all", "models of the hub kept, and as many datasets"),
+    Budget("hub_kept_mib", 2000, "MiB", "all", "of models of the hub, and as much of datasets"),
     Budget("vectors_mib", 32, "MiB", "all", "of sentences' vectors kept in memory"),
 )
 _BY_NAME = {budget.name: budget for budget in BUDGETS}

@@ -68,7 +68,7 @@ JOB_RESULTS = 3
 # Work in the background that nobody has asked about for so long is cancelled: the page was closed.
 JOB_IDLE_S = 60.0
 HUB_S = 5.0  # a hub that says nothing for so long cannot be reached
-HUB_SILENT_S = 60.0  # one that was reached, and sends nothing of a data set any more
+HUB_SILENT_S = 60.0  # one that was reached, and sends nothing of a dataset any more
 # An answer waits this long for work to end before it says how far that is.
 ANSWER_S = 0.8
 

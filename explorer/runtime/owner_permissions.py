@@ -1,4 +1,4 @@
-"""Consent of the machine's owner in a request: models and data sets that may be fetched, files and
+"""Consent of the machine's owner in a request: models and datasets that may be fetched, files and
 folders that may be read, and Python files of a run folder that may be executed.
 
 A link, a scenario file or a run folder may come from anybody, so nothing that it names is fetched,

@@ -19,7 +19,7 @@ from lossprism.explorer.runtime.validation import text_of
 
 # What programs write where there is no value; a notebook of transformers writes the last.
 NOTHING = ("", "none", "null", "-", "n/a", "no log")
-# Words that data sets write where others write 1 and 0.
+# Words that datasets write where others write 1 and 0.
 YES_NO = {
     **dict.fromkeys(("true", "t", "yes", "y", "是", "真", "对", "相似", "相关", "匹配"), 1.0),
     **dict.fromkeys(("similar", "relevant", "duplicate", "paraphrase", "重复"), 1.0),
@@ -225,7 +225,7 @@ def read_inference(value: object, column: str) -> float:
 
 
 def inference_kind(value: object) -> int | None:
-    """Return the kind of inference, as its data sets number the three; None for anything else."""
+    """Return the kind of inference, as its datasets number the three; None for anything else."""
     word = label_word(value)
     if word in INFERENCE:
         return INFERENCE[word]

@@ -1,4 +1,4 @@
-"""Cache of a hosted page's downloads from the hub: models and data sets, up to a number of each;
+"""Cache of a hosted page's downloads from the hub: models and datasets, up to a number of each;
 the least recently used leave.
 
 A download has a mark in its folder from before its first byte, whose age is that of its last use:
@@ -24,7 +24,7 @@ from lossprism.explorer.runtime.limits import MIB
 Kind = Literal["model", "dataset"]
 KINDS: tuple[Kind, ...] = ("model", "dataset")
 MARK = ".lossprism"
-PREPARED = "prepared"  # of a data set, what is made of its files
+PREPARED = "prepared"  # of a dataset, what is made of its files
 _LEAVING = ".leaving-"
 _UNFINISHED = "*.incomplete"
 UNFINISHED_S = 3600.0  # no download takes as long

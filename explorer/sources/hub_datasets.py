@@ -1,6 +1,6 @@
-"""Data sets of the hub, by their id: what keeps one from being read, and its first rows, streamed.
+"""Datasets of the hub, by their id: what keeps one from being read, and its first rows, streamed.
 
-An id is written as on the hub, with the subset behind a colon where a data set has several:
+An id is written as on the hub, with the subset behind a colon where a dataset has several:
 `sentence-transformers/all-nli:triplet`.
 """
 
@@ -45,12 +45,12 @@ def named(hub: str) -> tuple[str, str | None]:
 
 def token() -> bool | None:
     """Token of the hub; none on a hosted page, whose visitors must not reach its owner's private
-    data sets."""
+    datasets."""
     return None if deployment_policy().uses_token else False
 
 
 def leave_name(hub: str) -> str:
-    """Return the name under which a data set is agreed to: a model may have the same id.
+    """Return the name under which a dataset is agreed to: a model may have the same id.
 
     >>> leave_name("sentence-transformers/all-nli:triplet")
     'datasets/sentence-transformers/all-nli'
@@ -59,7 +59,7 @@ def leave_name(hub: str) -> str:
 
 
 def about(hub: str) -> DatasetInfo:
-    """Ask the hub about a data set. `failures_of` turns a failure into a Problem.
+    """Ask the hub about a dataset. `failures_of` turns a failure into a Problem.
 
     Raises Problem, before any request, without permission.
     """
@@ -73,7 +73,7 @@ def about(hub: str) -> DatasetInfo:
 
 @contextlib.contextmanager
 def failures_of(hub: str) -> Iterator[None]:
-    """Turn any failure to read a data set into a Problem with its reason."""
+    """Turn any failure to read a dataset into a Problem with its reason."""
     try:
         yield
     except (Problem, Cancelled):
@@ -87,7 +87,7 @@ def failures_of(hub: str) -> Iterator[None]:
             raise Problem("hub_set_subset", name=hub, reason=reason) from error
         if isinstance(error, ValueError) and "split" in reason:
             raise Problem("hub_set_split", name=hub, reason=reason) from error
-        # What the reader of data sets says of one, rather than whatever carries it here.
+        # What the reader of datasets says of one, rather than whatever carries it here.
         if type(error).__module__.startswith(("datasets", "builtins")) and not (
             isinstance(error, OSError) and type(error).__module__ == "builtins"
         ):
@@ -96,10 +96,10 @@ def failures_of(hub: str) -> Iterator[None]:
 
 
 def first_rows(hub: str, split: str, most: int, report: Report) -> bytes:
-    """Return the first rows of a data set as JSON lines, at most `most`: no more of it is fetched.
+    """Return the first rows of a dataset as JSON lines, at most `most`: no more of it is fetched.
     `report` hears the number of rows and may raise to stop.
 
-    Raises Problem where there is no such data set or part, or the hub cannot be reached.
+    Raises Problem where there is no such dataset or part, or the hub cannot be reached.
     """
     lines: list[bytes] = []
     size = 0
@@ -180,7 +180,7 @@ def _fetch(hub: str, split: str, most: int, rows: queue.Queue, left: threading.E
 
 
 def fits_here(hub: str, info: DatasetInfo) -> int:
-    """Return the bytes of a whole data set. Raises Problem where it is too large for a hosted page,
+    """Return the bytes of a whole dataset. Raises Problem where it is too large for a hosted page,
     or the owner agreed to fewer."""
     whole = sum(file.size or 0 for file in info.siblings or ())
     if (size := whole // limits.MIB) > (limit := budget("hub_mib")):

@@ -36,7 +36,7 @@ def content_of_table(
 
 
 def saved_set_files(folder: Path) -> list[Path]:
-    """The Arrow files of a data set that `datasets.save_to_disk` wrote into a folder; of several
+    """The Arrow files of a dataset that `datasets.save_to_disk` wrote into a folder; of several
     splits those of "train", or else of the first. None of any other folder."""
     splits = _listed(folder / SPLITS, "splits")
     inner = folder / str(USUAL_SPLIT if USUAL_SPLIT in splits else splits[0]) if splits else folder

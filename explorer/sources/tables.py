@@ -134,7 +134,7 @@ def read_file(
 
 
 def file_content(path: str | Path, name: str | None = None) -> tuple[bytes, str]:
-    """Read a file or saved data set of at most 64 MB, and its name for the user. Raises Problem
+    """Read a file or saved dataset of at most 64 MB, and its name for the user. Raises Problem
     where it is larger, or cannot be read."""
     return content_of_table(path, name, FILE_BYTES, "file_too_large")
 

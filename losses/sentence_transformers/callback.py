@@ -165,7 +165,7 @@ def _trainer_of(callback: TrainerCallback) -> Any:
 
 
 def _losses_of(trainer: Any) -> list[nn.Module]:
-    """Return the loss for all data, or one for each data set; for a plain trainer of transformers
+    """Return the loss for all data, or one for each dataset; for a plain trainer of transformers
     those in its model, which computes the loss itself."""
     loss = getattr(trainer, "loss", None)
     if loss is None:

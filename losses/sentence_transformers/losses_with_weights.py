@@ -47,7 +47,7 @@ class PrototypeTrainingLoss(TrainingLoss):
         if class_count is None:
             raise TypeError(
                 f"{type(self).__name__} learns a vector for each class: pass class_count=…, how "
-                "many classes the data set has"
+                "many classes the dataset has"
             )
         super().__init__(model, **settings)
         width = embedding_width(model)
@@ -62,7 +62,7 @@ class PrototypeTrainingLoss(TrainingLoss):
     def arguments(self, examples: Examples) -> dict[str, Tensor]:
         if len(examples.columns) != 1:
             raise ValueError(
-                f"{type(self).__name__} knows its classes from one data set to the next batch: "
+                f"{type(self).__name__} knows its classes from one dataset to the next batch: "
                 "it needs one column of text and a class for each row, 0 … class_count − 1"
             )
         (head,) = (name for name, what in self.spec.reads.items() if what == "prototypes")

@@ -199,7 +199,7 @@ class Examples:
         """The teacher's scores. Raises ValueError without any."""
         if self.teacher is None:
             raise ValueError(
-                "the loss learns from a teacher, and the data set has no label; add the teacher's "
+                "the loss learns from a teacher, and the dataset has no label; add the teacher's "
                 "scores of each row's candidates as a column of lists called label"
             )
         return self.teacher

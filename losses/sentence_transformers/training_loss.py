@@ -148,7 +148,7 @@ class TrainingLoss(Settled):
         examples = self.examples(list(columns), labels, prompt, task)
         if not examples.labelled and self.spec.reads_labels:
             raise ValueError(
-                f"{type(self).__name__} learns from labels, and the data set has two columns of "
+                f"{type(self).__name__} learns from labels, and the dataset has two columns of "
                 "text and no label; add a column of labels, or one of negatives"
             )
         of_positives = any(reading.positives_only for reading in self.spec.readings)

@@ -32,7 +32,7 @@ def test_a_class_that_is_no_loss_here_is_told_why(page: Page) -> None:
     box, said = page.locator(BOX), page.locator(SAID)
     box.fill("AdaptiveLayerLoss")
     box.press("Enter")
-    expect(said).to_contain_text("a batch holds the vectors of one layer")
+    expect(said).to_contain_text("a batch has the vectors of one layer")
     expect(said).to_contain_text("InfoNCE on prefixes (MRL)")
     expect(page.locator("#lp-loss")).to_have_value("cosent")
     box.fill("SoftmaxLoss")

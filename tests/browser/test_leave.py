@@ -29,7 +29,7 @@ ALLOW = {"en-US": "Allow", "zh-CN": "允许"}
 
 @pytest.fixture(scope="module")
 def server_with_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server whose hub has a model and a data set of a stranger."""
+    """A server whose hub has a model and a dataset of a stranger."""
     root = tmp_path_factory.mktemp("hub")
     static_model().save_pretrained(str(root / "model"))
     (root / "model" / "notes.txt").write_bytes(

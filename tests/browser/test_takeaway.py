@@ -124,7 +124,7 @@ def test_a_scene_goes_into_a_file_and_comes_back(box: Page) -> None:
         f"{BOX} input[type=file]",
         {"name": "no.json", "mimeType": "application/json", "buffer": b"{ not a scene"},
     )
-    expect(box.locator("#main-figures .lp-problem")).to_contain_text("not a scene")
+    expect(box.locator("#main-figures .lp-problem")).to_contain_text("not a scenario")
     assert loss_shown(box) == before
 
 

@@ -83,7 +83,7 @@ def even_or_heavy(draw: Source, count: int) -> np.ndarray:
 def disagreeing(
     share_wrong: float, ends: tuple[float, float], labels_of: Labels | None = None
 ) -> Callable[[Source], bool]:
-    """Whether it is said of a data set of 1,000 pairs, with labels of one kind or, without one, of
+    """Whether it is said of a dataset of 1,000 pairs, with labels of one kind or, without one, of
     each but two kinds in turn."""
     kinds = itertools.cycle(KINDS.values())
 

@@ -18,7 +18,7 @@ from tests import planted
 from tests.judgements.claims import JUDGEMENTS
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "troubleshooting.md"
-ROOMS = {"run": "A training run", "data": "A data set"}
+ROOMS = {"run": "A training run", "data": "A dataset"}
 # Of each finding about data a table that shows it, under a loss in batches of a size; with an
 # encoder where only that can tell.
 LONG = " ".join(["word"] * 300)

@@ -2,6 +2,6 @@
 
 # Defaults of the examination of a table of pairs.
 USUAL_LOSS, USUAL_BATCH = "info_nce", 64
-USUAL_HUB_ROWS = 10_000  # that are read of a data set of the hub
+USUAL_HUB_ROWS = 10_000  # that are read of a dataset of the hub
 UNUSABLE = 2  # exit status of a command that failed, as in argparse
 OF_OTHER = ("batch", "temperature", "scale")  # known values of another run beside its loss

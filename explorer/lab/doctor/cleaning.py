@@ -1,4 +1,4 @@
-"""The rows that stay of a data set, and those that do not with why, as files to take away.
+"""The rows that stay of a dataset, and those that do not with why, as files to take away.
 
 Rows come out in the form in which they came in: pairs with their labels, triplets with their
 columns, lists as lists. sentence-transformers trains on what stays as on what was read.

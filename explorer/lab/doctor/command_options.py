@@ -85,10 +85,10 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
         "reads any of these, or numbers, from standard input"
     )
     parser.add_argument("file", nargs="?", help=about)
-    about = "in place of a file: the first rows of a data set of the hub, a subset behind a colon"
+    about = "in place of a file: the first rows of a dataset of the hub, a subset behind a colon"
     parser.add_argument("--hub", default="", metavar="ID", help=about)
-    parser.add_argument("--split", default="train", help="part of a data set of the hub (train)")
-    about = "that are read of a data set of the hub (10000)"
+    parser.add_argument("--split", default="train", help="part of a dataset of the hub (train)")
+    about = "that are read of a dataset of the hub (10000)"
     parser.add_argument("--rows", type=int, default=USUAL_HUB_ROWS, metavar="N", help=about)
     about = f"as explain takes it; of a run what its log says, of pairs {USUAL_LOSS}"
     parser.add_argument("--loss", default="", help=about)

@@ -1,4 +1,4 @@
-"""The report on a data set, and on it under an encoder: as lines of text, and as an answer."""
+"""The report on a dataset, and on it under an encoder: as lines of text, and as an answer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LETTERS = 60  # of a text of a row that shows a finding
 
 
 def data_lines(read: Read, found: Examined, called: str, language: str) -> Iterator[str]:
-    """Yield the report of a data set for the terminal; `called` is the user's name of the loss."""
+    """Yield the report of a dataset for the terminal; `called` is the user's name of the loss."""
     loss = title_word(LOSSES[found.loss])
     yield say(language, "doctor.examined", count=found.pairs, loss=loss, batch=found.batch)
     if found.rows < found.pairs:
@@ -73,7 +73,7 @@ def suited_lines(found: tuple[Suited, ...], none: str, language: str) -> Iterato
 
 
 def cleaned_line(found: Examined, language: str) -> str:
-    """Describe the part of the data set that stays; "" if all does."""
+    """Describe the part of the dataset that stays; "" if all does."""
     kept, total = len(found.cleaned.kept), found.pairs
     if kept == total:
         return ""
@@ -228,7 +228,7 @@ class LeftOut(Whole):
 
 @dataclass(frozen=True)
 class DoctoredData(Whole):
-    """The findings about a data set, the worst first."""
+    """The findings about a dataset, the worst first."""
 
     pairs: int
     rows: int
@@ -259,7 +259,7 @@ def data_answer(
     called: str = "",
     mined: MinedNegatives | None = None,
 ) -> DoctoredData:
-    """Return the findings about a data set, as the command and `doctor_data` answer it.
+    """Return the findings about a dataset, as the command and `doctor_data` answer it.
 
     With an encoder's findings and with mined negatives where there are any. Rows are those of the
     table; `called` is the user's name of the loss.
@@ -288,7 +288,7 @@ def data_answer(
 def encoded_answer(
     read: Read, seen: Seen, spec: LossSpec, batch: int, language: str = "en"
 ) -> SeenData:
-    """Return an encoder's findings about a data set, the worst first.
+    """Return an encoder's findings about a dataset, the worst first.
 
     With the checks, the rows on which label and encoder disagree, cosines by label, and the
     sharpness of temperatures.

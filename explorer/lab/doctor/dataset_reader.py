@@ -1,4 +1,4 @@
-"""Data sets for Doctor: a large file, or pairs that are there, with their profile."""
+"""Datasets for Doctor: a large file, or pairs that are there, with their profile."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from lossprism.explorer.sources.local_files import content_of_table
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES, LossSpec
 
-HUB_ROWS = (10, LARGE_PAIRS)  # that are read of a data set of the hub
+HUB_ROWS = (10, LARGE_PAIRS)  # that are read of a dataset of the hub
 
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """The profile of a data set; `file` has the file's other findings, None where the pairs came
+    """The profile of a dataset; `file` has the file's other findings, None where the pairs came
     from elsewhere."""
 
     profile: Profile
@@ -108,13 +108,13 @@ def pairs_only(read: Table) -> Read:
 
 
 def content_of(path: str | Path) -> tuple[bytes, str]:
-    """Read a file or saved data set of this computer, and its name. Raises Problem where it cannot
+    """Read a file or saved dataset of this computer, and its name. Raises Problem where it cannot
     be read, or is larger than the page takes."""
     return content_of_table(path, None, LARGE_FILE_BYTES, "large_file_too_large")
 
 
 def hub_content(hub: str, split: str, rows: int, report: Report) -> tuple[bytes, str]:
-    """Read the first rows of a data set of the hub as a file of JSON lines, and its name.
+    """Read the first rows of a dataset of the hub as a file of JSON lines, and its name.
 
     Raises Problem where it cannot be read, or for too many rows.
     """

@@ -1,7 +1,7 @@
-"""Findings about a data set that need an encoder.
+"""Findings about a dataset that need an encoder.
 
 Texts near each other, keys of other pairs above a query's own, labels that the encoder contradicts,
-cosines by label, and the sharpness of temperatures. A large data set is sampled by a fixed random
+cosines by label, and the sharpness of temperatures. A large dataset is sampled by a fixed random
 stream.
 """
 

@@ -1,4 +1,4 @@
-"""Rows of a data set as a scenario of Explore, under the examined loss."""
+"""Rows of a dataset as a scenario of Explore, under the examined loss."""
 
 from __future__ import annotations
 

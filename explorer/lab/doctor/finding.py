@@ -97,7 +97,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class FoundFault(Whole):
-    """A finding about a data set: its sentence, the numbers in it, rows of the table that show
+    """A finding about a dataset: its sentence, the numbers in it, rows of the table that show
     it."""
 
     name: str

@@ -1,4 +1,4 @@
-"""Hard negatives of a data set, mined by sentence-transformers' own utility, as a file.
+"""Hard negatives of a dataset, mined by sentence-transformers' own utility, as a file.
 
 The utility is handed vectors that are kept on disk, in place of a model that would encode anew; and
 of texts that are equal but for case, width and blanks the first for all of them, so that the key of

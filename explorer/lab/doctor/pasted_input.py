@@ -26,7 +26,7 @@ _AROUND = " \t\r\n[]()`'\"*"
 @dataclass(frozen=True)
 class Pasted:
     """Recognised input. `kind` names the filled field: `numbers` as they are written, or the `log`.
-    A "table" is left to the reader of data sets. A log of fewer than three values has both."""
+    A "table" is left to the reader of datasets. A log of fewer than three values has both."""
 
     kind: Kind
     numbers: tuple[str, ...] = ()

@@ -65,7 +65,7 @@ def numbered(*hashes: np.ndarray) -> list[np.ndarray]:
     """Number the texts of each column, int64; equal for texts that fold to the same.
 
     They are distinguished by their 64-bit hashes: among a million texts, two that differ come out
-    as one once in some ten million data sets.
+    as one once in some ten million datasets.
     """
     _, numbers = np.unique(np.concatenate(hashes), return_inverse=True)
     return np.split(numbers, np.cumsum([len(side) for side in hashes])[:-1])

@@ -77,7 +77,7 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
     },
 }
 _DATA_KNOBS: dict[str, tuple[object, str]] = {
-    "split": ("train", "part of a data set of the hub"),
+    "split": ("train", "part of a dataset of the hub"),
     "most": (100_000, "of more pairs than these, a random sample"),
     "held_out_file": ("", "a file of pairs to measure by"),
     "held_out_share": (0.2, "what is held out where there is no such file"),
@@ -110,7 +110,7 @@ def _add_plan(parser: argparse.ArgumentParser, required: bool = True) -> None:
     source = data.add_mutually_exclusive_group(required=required)
     pairs = "a file of pairs with scores, of lists, of positives without scores, or of triplets"
     source.add_argument("--data", dest="file", metavar="FILE", help=pairs)
-    source.add_argument("--hub", metavar="ID", help="id of a data set on the hub")
+    source.add_argument("--hub", metavar="ID", help="id of a dataset on the hub")
     source.add_argument(
         "--example", metavar="NAME", help="name of a textbook example, such as graded_english"
     )

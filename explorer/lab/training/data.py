@@ -207,7 +207,7 @@ def _groups(pairs: Sequence[AnyPair]) -> list[list[int]]:
 
 
 def rules_for(plan: TrainingPlan, corpus: Corpus) -> LabelRules:
-    """The page's rules, on the labels of the whole data set in place of one batch."""
+    """The page's rules, on the labels of the whole dataset in place of one batch."""
     threshold = corpus.threshold if plan.threshold is None else plan.threshold
     return label_rules(corpus.labels, threshold, plan.label_range)
 

@@ -76,7 +76,7 @@ def _from_file(data: TrainingData, path: str | Path, name: str) -> Origin:
 
 
 def columns_read(data: TrainingData) -> dict[str, tuple[ReadingNote, ...]]:
-    """Roles of the columns of a plan's file or data set, and of its held-out file, by the name of
+    """Roles of the columns of a plan's file or dataset, and of its held-out file, by the name of
     each; nothing for other sources."""
     found = {}
     if data.source in ("file", "hub"):
@@ -100,7 +100,7 @@ def _json_lines(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _from_hub(data: TrainingData) -> Origin:
-    """Read a data set of the hub, as the same rows in a file would be."""
+    """Read a dataset of the hub, as the same rows in a file would be."""
     from datasets import disable_progress_bars, load_dataset
 
     disable_progress_bars()

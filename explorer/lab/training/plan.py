@@ -47,7 +47,7 @@ class TrainingData:
     same form; with `triplets` each positive is followed by the negatives of its row; `file` is a
     path, `name` the user's name for it, or else that of the file, `columns` its roles and
     `encoding` that of its text, as `read_file` takes them; `example` a textbook example; `hub` the
-    id of a data set on the hub, `split` its part. A `held_out_file` (`held_out_name` to the user)
+    id of a dataset on the hub, `split` its part. A `held_out_file` (`held_out_name` to the user)
     has its roles in the same columns where it has those; without one, the `held_out_share` of the
     pairs is held out, so that no sentence stands on both sides. `alternatives` are columns of the
     file with another wording of the first sentence (a back-translation, synonyms), `augment` the
@@ -221,7 +221,7 @@ class TrainingPlan:
         return self.query_prompt == self.document_prompt
 
     def prompts_for(self, columns: Iterable[str]) -> dict[str, str]:
-        """The prompt of each of these columns of the data set; empty without prompts."""
+        """The prompt of each of these columns of the dataset; empty without prompts."""
         first, *others = (name for name in columns if name != "label")
         if not (self.query_prompt or self.document_prompt):
             return {}
@@ -230,7 +230,7 @@ class TrainingPlan:
     def trainer_arguments(
         self, steps: int, examples: int, columns: Iterable[str] = ("sentence1", "sentence2")
     ) -> dict[str, Any]:
-        """Return the arguments of sentence-transformers' trainer, for a data set of so many
+        """Return the arguments of sentence-transformers' trainer, for a dataset of so many
         `examples` with these `columns`."""
         prompts = self.prompts_for(columns)
         warmup = self.warmup_steps(steps)

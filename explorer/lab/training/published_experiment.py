@@ -1,6 +1,6 @@
 """The experiment of S1: a cross-encoder trained with cross-entropy, and with CoSENT.
 
-The source trained Chinese BERT and RoBERTa of 110 million weights on four data sets of up to
+The source trained Chinese BERT and RoBERTa of 110 million weights on four datasets of up to
 240,000 pairs. What is repeated here is the comparison, on other data and smaller models.
 """
 

@@ -162,7 +162,7 @@ def loss_and_data(
     rules: LabelRules,
     guide: SentenceTransformer | None = None,
 ) -> tuple[TrainingLoss, Dataset]:
-    """Make the loss around the model, beside its guide, and its data set."""
+    """Make the loss around the model, beside its guide, and its dataset."""
     columns = columns_for(plan, material, rules)
     count = len(set(columns["label"])) if plan.forms_classes else 0
     arguments = plan.loss_arguments(rules.threshold, rules.label_range, count)

@@ -1,4 +1,4 @@
-"""The parts of a run that trains, and the loss of some rows of its data set."""
+"""The parts of a run that trains, and the loss of some rows of its dataset."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Session:
 
 
 def batch_loss(session: Session, rows: list[dict]) -> torch.Tensor:
-    """Compute the loss of these rows of the data set."""
+    """Compute the loss of these rows of the dataset."""
     from sentence_transformers.util import batch_to_device
 
     at = session.model.device

@@ -138,7 +138,7 @@ def pairs_in(plan: TrainingPlan, material: Material) -> tuple[float, int]:
 
 
 def columns_for(plan: TrainingPlan, material: Material, rules: LabelRules) -> dict[str, list]:
-    """Return the columns of the data set, by name."""
+    """Return the columns of the dataset, by name."""
     form, pairs = form_of(plan, material), material.pairs
     if form == CLASSES:
         classes = classes_of(pairs, rules.threshold)
@@ -176,7 +176,7 @@ def sentences_of(pairs: Iterable[Sequence]) -> set[str]:
 
 
 def classes_of(pairs: Sequence[Pair], threshold: float) -> dict[str, int]:
-    """The class of each sentence: connected by positive pairs, over the whole data set."""
+    """The class of each sentence: connected by positive pairs, over the whole dataset."""
     joined = ((a, b if label >= threshold else a) for a, b, label in pairs)
     alone = ((b, b) for _, b, _ in pairs)
     return components(itertools.chain(joined, alone))

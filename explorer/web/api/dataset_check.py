@@ -1,4 +1,4 @@
-"""Diagnosis of a data set, for programs."""
+"""Diagnosis of a dataset, for programs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def doctor_data(
     margin: float | None = None,
     header: bool | None = None,
 ) -> DoctoredData | DoctoredClasses | DoctoredSimilarities:
-    """Diagnose a data set of up to 100,000 pairs, or of texts with their classes, for a loss and a
+    """Diagnose a dataset of up to 100,000 pairs, or of texts with their classes, for a loss and a
     batch size, from its texts and labels and, if named, with an encoder.
 
     Args:
@@ -64,7 +64,7 @@ def doctor_data(
         batch: pairs of a batch
         tokens: that the encoder reads of a text; null if not known
         language: see explain_loss_value
-        hub: in place of both, a data set of the hub, a subset behind a colon, such as
+        hub: in place of both, a dataset of the hub, a subset behind a colon, such as
             "sentence-transformers/all-nli:triplet"; its first rows are read
         split: the part of it
         rows: how many of its rows, from 10 to 1,048,576

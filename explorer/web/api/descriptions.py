@@ -12,7 +12,7 @@ INTRODUCTION = """\
 # LossPrism for agents
 
 LossPrism computes ranking and contrastive losses on a batch of sentence pairs, says what drives
-them, explains a loss value, and diagnoses data sets and training runs.
+them, explains a loss value, and diagnoses datasets and training runs.
 
 * MCP: `gradio_api/mcp/` (streamable HTTP), below the address of this page. Each call is a tool.
 * HTTP: `POST gradio_api/run/NAME` with `{"data": [argument, …]}` in the order below; values at the

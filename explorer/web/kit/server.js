@@ -49,7 +49,7 @@ export const pause = (ms) =>
 
 const LEAVE = "leave";
 /**
- * What the reader agreed to in this tab, by name: how many MiB of a model or data set may be fetched; any number
+ * What the reader agreed to in this tab, by name: how many MiB of a model or dataset may be fetched; any number
  * for a folder that may be read or a Python file that may be run. What was refused is not asked again on this page.
  * @type {Map<string, number>}
  */
@@ -78,7 +78,7 @@ function allow(name, mib) {
 }
 
 /**
- * The same for a data set of the hub, with or without its subset (`leave_name` of sources/hub_datasets.py).
+ * The same for a dataset of the hub, with or without its subset (`leave_name` of sources/hub_datasets.py).
  * @param {string} hub
  */
 export const agreeToSet = (hub) => agree(`datasets/${hub.split(":")[0].trim()}`);

@@ -353,7 +353,7 @@ def test_a_batch_too_large_for_an_address_is_kept_beside_it(page: Page) -> None:
 
 def test_a_kept_batch_that_is_not_here_is_said(compare: Page) -> None:
     led(compare, "1=cosent&2=info_nce&scene=kept")
-    expect(compare.locator(PROBLEM)).to_contain_text("does not keep it")
+    expect(compare.locator(PROBLEM)).to_contain_text("no longer has it")
 
 
 def test_what_is_shown_is_taken_away(compare: Page) -> None:

@@ -38,19 +38,19 @@ def test_a_stranger_brings_data(
     # It opens on a set that is here, with something the matter with it.
     page.get_by_role("tab", name="Check a dataset").click()
     twins = finding(page, "twins")
-    expect(twins).to_contain_text("and a loss of at least")
+    expect(twins).to_contain_text("and a minimum of")
     expect(twins.locator("tbody tr")).to_have_count(5)
     expect(page.locator("#doctor-number")).to_be_hidden()
     # An encoder tells which answers would do for another question, too.
     page.get_by_text("With an encoder").click()
     page.click("#lp-doctor-encode")
     expect(finding(page, "false_negatives")).to_contain_text("It is closed on Mondays")
-    expect(page.locator(f"{MAIN} .lp-encoded")).to_contain_text("negatives of a batch count")
+    expect(page.locator(f"{MAIN} .lp-encoded")).to_contain_text("negatives of a batch have weight")
     # Its hard negatives are a file to take away.
     page.fill("#lp-doctor-mine-negatives", "2")
     expect(page.locator(f"{MAIN} .lp-mining code")).to_contain_text("num_negatives=2")
     with page.expect_download() as mined:
-        page.get_by_role("button", name="Take the triplets").click()
+        page.get_by_role("button", name="Download the triplets").click()
     assert mined.value.suggested_filename == "twins-hard-negatives.tsv"
     triplets = Path(mined.value.path()).read_text().splitlines()
     assert triplets[0] == "anchor\tpositive\tnegative"
@@ -94,7 +94,7 @@ def test_a_stranger_brings_data(
     expect(page.locator(f"{MAIN} .lp-clean")).to_contain_text("1 of 3 texts")
     page.get_by_text("The rows that stay", exact=True).click()
     with page.expect_download() as taken:
-        page.get_by_role("button", name="Take the rows that stay").click()
+        page.get_by_role("button", name="Download the rows that stay").click()
     assert Path(taken.value.path()).read_text() == "text\tclass\none\ta\n"
     link = page.locator(f"{MAIN} .lp-suited").get_by_role("link", name="Some rows in Explore").first
     scene = Scenario.from_link(href(link).removeprefix("./#"))
@@ -121,10 +121,10 @@ def test_a_stranger_brings_data(
     page.set_input_files("#lp-doctor-file", path)
     expect(finding(page, "copies")).to_contain_text("1 row repeats an earlier row")
     expect(page.locator(ABOUT)).to_contain_text("401 pairs")
-    if not page.get_by_role("button", name="Take the rows that stay").is_visible():
+    if not page.get_by_role("button", name="Download the rows that stay").is_visible():
         page.get_by_text("The rows that stay", exact=True).click()
     with page.expect_download() as taken:
-        page.get_by_role("button", name="Take the rows that stay").click()
+        page.get_by_role("button", name="Download the rows that stay").click()
     assert taken.value.suggested_filename == "mine-clean.tsv"
     assert len(Path(taken.value.path()).read_text().splitlines()) == 401
     # The language turns the sentences of the server, too.

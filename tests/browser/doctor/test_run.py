@@ -53,7 +53,7 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
          "buffer": json.dumps(STATE).encode()},
     )  # fmt: skip
     known = page.locator(f"{MAIN} .lp-known")
-    expect(known).to_contain_text("Name the loss and the batch size")
+    expect(known).to_contain_text("Enter loss and batch size")
     page.fill("#lp-run-loss", "MNRL")
     page.fill("#lp-run-batch", "16")
     expect(finding(page, "at_collapse")).to_contain_text("2.773")
@@ -65,7 +65,7 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
     page.select_option("#lp-run-other", "none")
     expect(page).not_to_have_url(re.compile("beside"))
     # Its last value leads to the check of a number.
-    page.get_by_role("link", name="What its last value is").click()
+    page.get_by_role("link", name="Explain its last value").click()
     expect(page.locator("#doctor-number .lp-finding").first).to_contain_text("2.77")
 
     # What is no log is said, and nothing typed is lost.

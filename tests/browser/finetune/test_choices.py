@@ -238,9 +238,9 @@ def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path
     page.select_option("#lp-finetune-encoder", "other")
     page.fill("#lp-finetune-encoder-name", str(tmp_path))
     page.keyboard.press("Tab")
-    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("holds no model")
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("has no model")
     page.click("#lp-finetune-start")
-    expect(page.locator(".lp-start-box .lp-wrong:visible")).to_contain_text("holds no model")
+    expect(page.locator(".lp-start-box .lp-wrong:visible")).to_contain_text("has no model")
     expect(page.locator("#lp-finetune-quick")).to_be_visible()
     # One that looks like an encoder is found out when it is loaded.
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")

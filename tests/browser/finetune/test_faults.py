@@ -54,7 +54,7 @@ def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(odd: Page
     expect(told).to_contain_text(f"is not a number at step {done + 1}")
     expect(told).to_contain_text(", on “")
     expect(told).to_contain_text("and 13 more")
-    expect(told).to_contain_text(f"the model kept is that of step {kept}")
+    expect(told).to_contain_text(f"the saved model is that of step {kept}")
 
 
 def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(odd: Page) -> None:
@@ -104,7 +104,7 @@ def test_a_disk_that_is_full_is_said_and_the_run_can_go_on(
         assert done > 100
         told = page.locator(".lp-finetune_run .lp-problem:visible")
         expect(told).to_contain_text("The disk is full (0 MB free) at ")
-        expect(told).to_contain_text("make room, then resume")
+        expect(told).to_contain_text("free some space, then resume")
         expect(page.locator("#lp-finetune-resume")).to_be_visible()
         # Nor can another run be kept there.
         page.click("#lp-finetune-start")

@@ -100,7 +100,7 @@ def test_steps_that_follow_fast_are_steps_of_the_browser_too(large: Page) -> Non
 
 
 REFUSED = (
-    ("#loss=none", "is not offered"),
+    ("#loss=none", "is not available"),
     ("#window=5-2-0-1", "lies outside"),
     ("#window=a-b", "window"),
     ("#p.scale=-4", "scale is -4"),

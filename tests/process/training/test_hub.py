@@ -1,4 +1,4 @@
-"""Encoders and data sets by their id on a hub, downloaded for real from one on this computer."""
+"""Encoders and datasets by their id on a hub, downloaded for real from one on this computer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADS = ("sentence1", "sentence2", "score")
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory):
-    """Folders of models and of data sets, as they lie on the hub."""
+    """Folders of models and of datasets, as they lie on the hub."""
     root = tmp_path_factory.mktemp("shelf")
     static_model().save_pretrained(str(root / "static"))
     (root / "bert").mkdir()
@@ -168,7 +168,7 @@ except Problem as problem:
 
 @pytest.fixture(scope="module")
 def answers(shelf, tmp_path_factory):
-    """An encoder, data sets, and a run from both: what is downloaded of each; and how a stranger
+    """An encoder, datasets, and a run from both: what is downloaded of each; and how a stranger
     asks for it."""
     folder = tmp_path_factory.mktemp("asked")
     read = f"{DATA}\nanswer = [read(*where) for where in {WANTED}]"

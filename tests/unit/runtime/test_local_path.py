@@ -56,7 +56,7 @@ DOORS = {
     "is a log": is_run,
     "kept batches": files_in,
     "scene file": lambda name: read_scenario(f"{name}/scene.json"),
-    "data set": named,
+    "dataset": named,
     "table": read_file,
     "table of Doctor": content_of,
     "data of a training": lambda name: pairs_of(TrainingData(source="file", file=name)),

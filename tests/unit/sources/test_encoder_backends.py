@@ -140,7 +140,7 @@ def test_a_module_gone_is_a_name_like_any_other():
 
 
 def test_vectors_that_depend_on_the_whole_batch_are_made_of_the_whole():
-    """With "all apart" each sentence has a dimension: no part of a data set has its vectors."""
+    """With "all apart" each sentence has a dimension: no part of a dataset has its vectors."""
     first = tuple(f"query {place}" for place in range(600))
     second = tuple(f"key {place}" for place in range(600))
     pairs = Pairs(first, second, (1.0,) * 600, labelled=False)

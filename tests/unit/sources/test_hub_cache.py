@@ -1,4 +1,4 @@
-"""A hosted page keeps few models and data sets of the hub, those that were used last."""
+"""A hosted page keeps few models and datasets of the hub, those that were used last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a data set of the hub, as they are streamed; and what is said where they are not."""
+"""Rows of a dataset of the hub, as they are streamed; and what is said where they are not."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def quiet(what, done, total):
 
 @pytest.fixture
 def hub(monkeypatch):
-    """A hub that has one data set; what it was asked for."""
+    """A hub that has one dataset; what it was asked for."""
     asked = []
     told = SimpleNamespace(siblings=[])
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", lambda api, *_, **__: told)
@@ -108,7 +108,7 @@ def test_more_text_than_a_file_may_have_is_said(hub, monkeypatch):
         (DataFilesNotFoundError("No (supported) data files found"), "says: No .supported. data"),
         (RuntimeError("Dataset scripts are no longer supported, but found a.py"), "found a.py"),
         (ValueError("Config name is missing.\nPick one of: ['pair', 'triplet']\n`x`"), "triplet"),
-        (ValueError('Unknown split "dev". Should be one of [train]'), "has no such part"),
+        (ValueError('Unknown split "dev". Should be one of [train]'), "has no such split"),
     ],
 )
 def test_what_keeps_it_from_being_read_is_said(hub, monkeypatch, error, said):

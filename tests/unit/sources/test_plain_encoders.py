@@ -28,7 +28,7 @@ def test_what_is_no_plain_encoder(name):
     ("name", "count", "said"),
     [
         (f"{ALIKE} 1", 3, "a number of dimensions from 2 to 4096"),
-        (f"{APART} 8", 3, "names no plain encoder"),
+        (f"{APART} 8", 3, "does not name a plain encoder"),
         (APART, 2049, "for at most 2\u202f048 sentences"),
     ],
 )

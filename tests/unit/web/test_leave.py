@@ -1,4 +1,4 @@
-"""A link, a scene file or a run folder may come from a stranger: no model or data set that it
+"""A link, a scene file or a run folder may come from a stranger: no model or dataset that it
 names is fetched, no folder read, and the hub not even asked, before the owner agrees."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.unit.lab.training.conftest import corpus
 from tests.wire import by_name
 
 NAME, MIB = "stranger/model", 7
-DATA_SET = f"datasets/{NAME}"  # a data set and a model may have the same id
+DATA_SET = f"datasets/{NAME}"  # a dataset and a model may have the same id
 LOSS_OF = {
     "encoder": "cosent",
     "cross_encoder": "cosent",
@@ -41,7 +41,7 @@ EXAMPLE = {"source": "example", "example": "graded_lists"}
 
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
-    """A hub with a model and a data set of some megabytes; a list of what was asked of it, and of
+    """A hub with a model and a dataset of some megabytes; a list of what was asked of it, and of
     downloads."""
     asked = []
     plan_check._corpus.cache_clear()

@@ -371,7 +371,7 @@ def test_programs_know_their_runs_by_their_key(runs):
         for call in (lambda k: (status, began["id"], 0, k), lambda k: (stop, began["id"], k)):
             with pytest.raises(Exception, match="no run called"):
                 ask(OTHER, *call(key))
-    with pytest.raises(Exception, match="is no key"):
+    with pytest.raises(Exception, match="is not a key"):
         ask(OTHER, status, began["id"], 0, "../..")
     assert ask(OTHER, stop, began["id"], began["key"]) == {"id": began["id"]}
 

@@ -99,7 +99,7 @@ def _examine(request: Json) -> Examination | UndecidedData | Working:
 
 
 def _common_in(request: Json) -> tuple[Source, ConfiguredLoss, int, str]:
-    """Read the common part of requests on a data set: it, the loss, the batch size, the
+    """Read the common part of requests on a dataset: it, the loss, the batch size, the
     language."""
     source = read_source(request.get("source", {}))
     loss = single_loss(Known(loss=of_type(str)(request.get("loss", FIRST_LOSS), "loss")))
@@ -109,7 +109,7 @@ def _common_in(request: Json) -> tuple[Source, ConfiguredLoss, int, str]:
 
 def _encode(request: Json) -> EncodedData | Working:
     """{source, loss, batch, encoder, most: pairs that it reads, language} → what only an encoder
-    can tell of the data set."""
+    can tell of the dataset."""
     source, loss, batch, language = _common_in(request)
     encoder = of_type(str)(request.get("encoder"), "encoder").strip()
     most = _within(ENCODED, request.get("most", USUAL_ENCODED), "most")
@@ -205,7 +205,7 @@ def _plain(value: object) -> object:
     return value if isinstance(value, str | int | float) else None
 
 
-# ---- A data set of the hub -----------------------------------------------------------------------
+# ---- A dataset of the hub -----------------------------------------------------------------------
 
 _fetched = Jobs(most=4)
 

@@ -80,7 +80,7 @@ class ClassRow:
 
 @dataclass(frozen=True)
 class DataFinding:
-    """A finding about a data set: its sentence, the advice with code to paste, rows, or texts of
+    """A finding about a dataset: its sentence, the advice with code to paste, rows, or texts of
     two pairs, that show it, and the link of a scenario with these ("" where none fits)."""
 
     name: str
@@ -94,7 +94,7 @@ class DataFinding:
 
 @dataclass(frozen=True)
 class EncodedData:
-    """An encoder's findings about `pairs` of a data set; `ranked` are the first of those on which
+    """An encoder's findings about `pairs` of a dataset; `ranked` are the first of those on which
     it and the labels disagree."""
 
     encoder: str
@@ -120,7 +120,7 @@ class FittingLoss:
 
 @dataclass(frozen=True)
 class ExaminedData:
-    """Findings about a data set, pairs in rows, for a loss in batches of a size, the worst first.
+    """Findings about a dataset, pairs in rows, for a loss in batches of a size, the worst first.
 
     With the checks made and not made; the losses that can learn from it, and the number of these,
     the last ones, that stand folded; links of scenarios with rows of it, which several of the
@@ -142,7 +142,7 @@ class ExaminedData:
 
 @dataclass(frozen=True)
 class FetchedRows:
-    """Rows of a data set as a file that the server has, by its content."""
+    """Rows of a dataset as a file that the server has, by its content."""
 
     file: str
     name: str

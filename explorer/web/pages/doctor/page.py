@@ -1,4 +1,4 @@
-"""The Doctor page: bring a number, a data set or a run, and learn what is the matter with it."""
+"""The Doctor page: bring a number, a dataset or a run, and learn what is the matter with it."""
 
 from __future__ import annotations
 

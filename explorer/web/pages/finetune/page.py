@@ -35,7 +35,7 @@ class QuickPlan:
 
 @dataclass(frozen=True)
 class PrintedRow:
-    """A row of the source's table: a figure on each data set, and their mean."""
+    """A row of the source's table: a figure on each dataset, and their mean."""
 
     model: str
     loss: str

@@ -1,4 +1,4 @@
-"""What an encoder tells of a data set: what was planted is counted, and nothing else."""
+"""What an encoder tells of a dataset: what was planted is counted, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ from lossprism.explorer.lab.doctor.pair_table_profile import profiled
 from lossprism.explorer.lab.large.encoded_similarities import Encoded
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.runtime.number_format import percent
-from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import EMBEDDED, locate
 from lossprism.explorer.sources.encoders.backend import TokenLengths
 from lossprism.explorer.sources.pairs import Pairs
@@ -264,10 +263,13 @@ def test_mining_can_be_stopped_and_says_what_it_cannot_do(encoder, tmp_path):
     with pytest.raises(Cancelled):
         mining.mine(profiled(clean()), "minilm", 100, 1, 0.05, stop)
     one = profiled(Pairs(("a of b",), ("b",), (1.0,), labelled=False))
-    for asked, said in (((one, 1, 0.05), "no two positive"), ((one, 11, 0.0), "11 negatives"),
-                        ((one, 1, 0.95), "The margin is 0.95")):  # fmt: skip
-        with pytest.raises(Problem, match=said):
-            mining.mine(asked[0], "minilm", 100, *asked[1:], quiet)
+    for each, margin, key in (
+        (1, 0.05, "mine_too_few"),
+        (11, 0.0, "mine_each"),
+        (1, 0.95, "mine_margin"),
+    ):
+        with raises_problem(key):
+            mining.mine(one, "minilm", 100, each, margin, quiet)
     found = mining.mine(profiled(clean()), "minilm", 100, 3, 0.05, quiet)
     rows = mining.write_mined(found, tmp_path / "mined.tsv").read_text().splitlines()
     assert rows[0] == "anchor\tpositive\tnegative"

@@ -302,7 +302,7 @@ def test_above_collapse_nothing_is_said_of_the_embeddings():
         said = position_sentence(told.position, 9.4)
         assert told.position.place in ("above", "starting")
         assert {"Spearman", "Explore"} <= {*re.findall(r"\w+", said)}
-        assert ("at another" in said) == (scaled and told.position.place == "above")
+        assert ("with another" in said) == (scaled and told.position.place == "above")
         assert not any(one in said for one in ("worse", "wrong labels", "sign", "too steep"))
 
 

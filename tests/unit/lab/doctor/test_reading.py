@@ -1,4 +1,4 @@
-"""A data set as Doctor reads it, the rows that stay of it, and its scenes."""
+"""A dataset as Doctor reads it, the rows that stay of it, and its scenes."""
 
 from __future__ import annotations
 

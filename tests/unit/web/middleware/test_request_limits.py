@@ -71,7 +71,7 @@ def test_what_is_asked_too_often_is_refused_of_that_visitor_alone(application, m
     assert [mine.post("/length", content=b"a").status_code for _ in range(4)] == [200] * 3 + [429]
     refused = mine.post("/length", content=b"zanzibar")
     assert refused.json()["error"]["key"] == "problem.too_often"
-    assert "more often" in refused.json()["detail"]
+    assert "faster" in refused.json()["detail"]
     assert other.post("/length", content=b"a").status_code == 200
     assert mine.get("/page").status_code == 200  # the page's own files come at once
     said = capfd.readouterr().err.splitlines()

@@ -1,4 +1,4 @@
-"""The second door of Doctor: a data set is read once, and examined for any loss and batch size."""
+"""The second door of Doctor: a dataset is read once, and examined for any loss and batch size."""
 
 from __future__ import annotations
 

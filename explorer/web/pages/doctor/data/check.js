@@ -97,7 +97,7 @@ export class DataCheck {
   }
 
   /**
-   * Another data set is read as it says itself.
+   * Another dataset is read as it says itself.
    * @param {Record<string, any>} source
    */
   begin(source) {
