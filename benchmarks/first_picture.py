@@ -29,7 +29,7 @@ page.block_thread()
 # What a page requests before the parts that follow its first picture.
 BEFORE = """async () => {
   let mark;
-  while (!(mark = performance.getEntriesByName("first picture")[0]))
+  while (!(mark = performance.getEntriesByName("first-picture")[0]))
     await new Promise((done) => setTimeout(done, 5));
   return performance.getEntriesByType("resource")
     .filter((one) => one.startTime < mark.startTime)

@@ -68,7 +68,7 @@ async function open() {
         shared.on("language", () => reword(root));
       }),
     ); // where one fails the others are there all the same
-  const seen = firstPicture(shared).then(() => performance.mark("first picture"));
+  const seen = firstPicture(shared).then(() => performance.mark("first-picture"));
   await build(first, builders);
   await seen;
   await Promise.all([modulesOf(later).then((modules) => build(later, modules)), wordsFor("problem")]);
