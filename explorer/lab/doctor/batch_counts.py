@@ -1,4 +1,4 @@
-"""Axes of batch counts that a loss may depend on; unknown counts are open."""
+"""Axes of batches: an unknown count that a reference value may depend on, and the batch at each."""
 
 from __future__ import annotations
 
@@ -19,17 +19,28 @@ from lossprism.explorer.lab.doctor.reference_values import (
 )
 
 Counts = tuple[tuple[str, int], ...]
-MAX_BATCH, MAX_CLASSES, MAX_CANDIDATES, MAX_ORDERED = 2**16, 2**10, 2**8, 2**12
-MAX_HARD, MAX_DIMENSIONS = 64, 2**13
+# Largest counts that are searched for a value.
+MAX_BATCH, MAX_CLASSES, MAX_CANDIDATES, MAX_ORDERED_PAIRS = 2**16, 2**10, 2**8, 2**12
+MAX_NEGATIVES_PER_QUERY, MAX_DIMENSIONS = 64, 2**13
 ENUMERATED_PAIRS = 10  # largest batch for which every share of positives is tried
+
+# Costs of assuming a kind of batch, in units of one unknown count (`number_matching.Costs`).
+DIMENSION_COST = 0.5  # the value depends on the dimension of the vectors
+HARD_NEGATIVES_COST = 0.5  # the queries have negatives of their own
+SOME_POSITIVES_COST = 0.5  # only some pairs of the batch are positive
+HALF_POSITIVE_COST = 0.2
+SMALL_BATCH_COST = 1.5  # a batch of at most `ENUMERATED_PAIRS`, some of which are positive
+SENTENCES_COST = 0.3  # the known batch size counts sentences, not pairs
+ONE_PROCESS_COST = 0.3  # each process computes the loss of its own batch
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Batches along one count, from `least` to `most`: the layout at each, and how to say it.
+    """Batches along one unknown count, from `least` to `most`.
 
-    Of a batch that is known, both are one. `cost` is what is assumed beside the count; `counted`
-    the name of that count, "" where nothing is open.
+    `counted` names the count, "" for a known batch, where `least` and `most` are 1. `layout_of` and
+    `counts_of` give the batch at a count and all its counts by name. `cost` is that of assuming a
+    batch of this kind.
     """
 
     counted: str
@@ -47,10 +58,10 @@ class Axis:
 
 def axes_of(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
     """Yield the batches to search for a reference value of this loss, likeliest first."""
-    for axis in _AXES[family_of(loss)](loss, known):
+    for axis in _AXES_OF_FAMILY[family_of(loss)](loss, known):
         if axis.counted and (limit := max_batch_pairs(loss)):
-            axis = replace(axis, most=_fitting(axis, limit))
-        yield _in_dimensions(axis, known.dimension) if known.dimension else axis
+            axis = replace(axis, most=_last_count_within(axis, limit))
+        yield _with_dimension(axis, known.dimension) if known.dimension else axis
     if known.dimension is None:
         yield Axis(
             "dimension",
@@ -58,22 +69,19 @@ def axes_of(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
             lambda n: (("dimension", n),),
             2,
             MAX_DIMENSIONS,
-            0.5,
+            DIMENSION_COST,
         )
 
 
 def family_of(loss: ConfiguredLoss) -> str:
-    """Return the family of a loss by its inputs: one of `_MARKS`, or else "pairs"."""
+    """Return the family of a loss: that of an input in `_FAMILY_BY_INPUT`, or else "pairs"."""
     reads = set(loss.spec.reads.values())
-    for family, marks in _MARKS.items():
-        if reads & marks:
-            return family
-    return "pairs"
+    return next((family for name, family in _FAMILY_BY_INPUT.items() if name in reads), "pairs")
 
 
 def max_batch_pairs(loss: ConfiguredLoss) -> int | None:
-    """The pairs of the largest batch whose landmarks are computed: where its definition is run for
-    them, or a matrix of the batch is formed. None where any batch will do."""
+    """Return the pairs of the largest batch with known reference values; None for any batch, where
+    a formula needs neither the definition nor a matrix of the batch."""
     if loss.spec.collapse is not None:
         return MAX_MATRIX_PAIRS if is_matrix(loss.spec) else None
     reads = set(loss.spec.reads.values())
@@ -82,24 +90,24 @@ def max_batch_pairs(loss: ConfiguredLoss) -> int | None:
     return MAX_RUN_SENTENCES // 2 if reads & {"embeddings", "classes"} else MAX_RUN_PAIRS // 2
 
 
-def _fitting(axis: Axis, limit: int) -> int:
-    """Last count of an axis whose batch has at most `limit` pairs."""
+def _last_count_within(axis: Axis, max_pairs: int) -> int:
     counts = range(axis.least, axis.most + 1)
-    fits = bisect.bisect_right(counts, limit, key=lambda count: axis.layout_of(count).pairs)
-    return counts[max(fits - 1, 0)]
+    within = bisect.bisect_right(counts, max_pairs, key=lambda count: axis.layout_of(count).pairs)
+    return counts[max(within - 1, 0)]
 
 
-_MARKS = {
-    "lists": {"list_scores"},
-    "margins": {"margin_positives"},
-    "triplets": {"triplet_anchors"},
-    "prototypes": {"prototypes"},
-    "sentences": {"embeddings"},
-    "keys": {"queries"},
+# The families by an input of theirs; the first that a loss reads decides.
+_FAMILY_BY_INPUT = {
+    "list_scores": "lists",
+    "margin_positives": "margins",
+    "triplet_anchors": "triplets",
+    "prototypes": "prototypes",
+    "embeddings": "sentences",
+    "queries": "keys",
 }
 
 
-def _in_dimensions(axis: Axis, dimension: int) -> Axis:
+def _with_dimension(axis: Axis, dimension: int) -> Axis:
     def layout_of(count: int) -> Layout:
         return axis.layout_of(count)._replace(dimensions=dimension)
 
@@ -109,14 +117,14 @@ def _in_dimensions(axis: Axis, dimension: int) -> Axis:
     return replace(axis, layout_of=layout_of, counts_of=counts_of)
 
 
-def _fixed(layout: Layout, *counts: tuple[str, int], cost: float = 0.0) -> Axis:
+def _known_batch(layout: Layout, *counts: tuple[str, int], cost: float = 0.0) -> Axis:
     return Axis("", lambda _: layout, lambda _: counts, cost=cost)
 
 
-def _of_lists(_: ConfiguredLoss, known: Known) -> Iterator[Axis]:
+def _list_axes(_: ConfiguredLoss, known: Known) -> Iterator[Axis]:
     if known.negatives is not None:
         candidates = 1 + known.negatives
-        yield _fixed(Layout(1, known.negatives, one_query=True), ("candidates", candidates))
+        yield _known_batch(Layout(1, known.negatives, one_query=True), ("candidates", candidates))
         return
     yield Axis(
         "candidates",
@@ -127,25 +135,25 @@ def _of_lists(_: ConfiguredLoss, known: Known) -> Iterator[Axis]:
     )
 
 
-def _of_margins(_: ConfiguredLoss, __: Known) -> Iterator[Axis]:
+def _margin_axes(_: ConfiguredLoss, __: Known) -> Iterator[Axis]:
     yield from ()  # no value holds for every teacher
 
 
-def _of_triplets(_: ConfiguredLoss, __: Known) -> Iterator[Axis]:
-    """Yield one triplet: no reference value depends on their number."""
-    yield _fixed(Layout(1, 1, one_query=True), ("candidates", 2))
+def _triplet_axes(_: ConfiguredLoss, __: Known) -> Iterator[Axis]:
+    """Yield a single triplet: no reference value depends on their number."""
+    yield _known_batch(Layout(1, 1, one_query=True), ("candidates", 2))
 
 
-def _of_classes(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
-    """Yield two of each class, unless batch and classes say otherwise."""
+def _class_axes(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
+    """Yield two sentences of each class, unless batch and classes are known."""
     classes, batch = known.classes, known.batch
     if classes and batch and batch >= 2 * classes and batch % classes == 0:
         size = batch // classes
         counts = (("classes", classes), ("sentences", batch))
-        yield _fixed(Layout(classes, per_class=size), *counts)
+        yield _known_batch(Layout(classes, per_class=size), *counts)
     elif classes:
         counts = (("classes", classes), ("sentences", 2 * classes))
-        yield _fixed(Layout(classes), *counts)
+        yield _known_batch(Layout(classes), *counts)
         yield Axis(
             "sentences",
             lambda n: Layout(classes, per_class=n),
@@ -154,10 +162,12 @@ def _of_classes(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
             max(MAX_CLASSES // classes, 3),
         )
     elif batch and family_of(loss) == "sentences":
-        yield _fixed(Layout(batch), ("batch", batch), ("sentences", 2 * batch))
+        yield _known_batch(Layout(batch), ("batch", batch), ("sentences", 2 * batch))
         if batch % 2 == 0:
             half = batch // 2
-            yield _fixed(Layout(half), ("sentences", batch), ("classes", half), cost=0.3)
+            yield _known_batch(
+                Layout(half), ("sentences", batch), ("classes", half), cost=SENTENCES_COST
+            )
     else:
         counted = "batch" if family_of(loss) == "sentences" else "classes"
         yield Axis(
@@ -168,53 +178,54 @@ def _of_classes(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
         )
 
 
-def _of_keys(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
-    takes = "negatives" in loss.spec.reads.values()
-    hard = (known.negatives or 0) if takes else 0
-    together = known.processes or 1
+def _key_axes(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
+    takes_negatives = "negatives" in loss.spec.reads.values()
+    negatives = (known.negatives or 0) if takes_negatives else 0
+    processes = known.processes or 1
     if dict(loss.parameters).get("in_batch") is False:
-        yield from _of_own_negatives(known.negatives)
+        yield from _own_negative_axes(known.negatives)
         return
-    named = (("negatives_per_query", hard),) if hard else ()
+    own_negatives = (("negatives_per_query", negatives),) if negatives else ()
     if known.batch is None:
-        more = (("processes", together),) if together > 1 else ()
+        all_processes = (("processes", processes),) if processes > 1 else ()
         yield Axis(
             "batch",
-            lambda n: Layout(n * together, n * together * hard),
-            lambda n: (("batch", n), *named, *more),
-            most=MAX_BATCH // (together * (1 + hard)) or 1,
+            lambda n: Layout(n * processes, n * processes * negatives),
+            lambda n: (("batch", n), *own_negatives, *all_processes),
+            most=MAX_BATCH // (processes * (1 + negatives)) or 1,
         )
         return
-    batch, total = known.batch, known.batch * together
-    alone = (("batch", batch), *named)
-    if together > 1:
-        yield _fixed(Layout(total, total * hard), *alone, ("processes", together))
-    yield _fixed(Layout(batch, batch * hard), *alone, cost=0.3 * (together > 1))
-    if takes and known.negatives is None:
+    batch, total = known.batch, known.batch * processes
+    counts = (("batch", batch), *own_negatives)
+    if processes > 1:
+        yield _known_batch(Layout(total, total * negatives), *counts, ("processes", processes))
+    cost = ONE_PROCESS_COST if processes > 1 else 0.0
+    yield _known_batch(Layout(batch, batch * negatives), *counts, cost=cost)
+    if takes_negatives and known.negatives is None:
         yield Axis(
             "negatives_per_query",
             lambda n: Layout(total, total * n),
             lambda n: (("batch", batch), ("negatives_per_query", n)),
-            most=min(MAX_HARD, MAX_BATCH // total or 1),
-            cost=0.5,
+            most=min(MAX_NEGATIVES_PER_QUERY, MAX_BATCH // total or 1),
+            cost=HARD_NEGATIVES_COST,
         )
-    within = batch <= (max_batch_pairs(loss) or batch)
-    if known.loss and together == 1 and not hard and batch > 2 and within:
-        # Only of a loss that is named: else any value is some count's.
+    is_computed = batch <= (max_batch_pairs(loss) or batch)
+    if known.loss and processes == 1 and not negatives and batch > 2 and is_computed:
+        # Without a named loss, any number would be the value at some count.
         yield Axis(
             "positives",
             Layout,
             lambda n: (("batch", batch), ("positives", n)),
             2,
             batch - 1,
-            0.5,
+            SOME_POSITIVES_COST,
         )
 
 
-def _of_own_negatives(hard: int | None) -> Iterator[Axis]:
-    """Yield queries that see their own negatives alone, so that the batch does not matter."""
-    if hard is not None:
-        yield _fixed(Layout(1, hard), ("negatives_per_query", hard))
+def _own_negative_axes(negatives: int | None) -> Iterator[Axis]:
+    """Yield a single query, for a loss that compares each with its own negatives alone."""
+    if negatives is not None:
+        yield _known_batch(Layout(1, negatives), ("negatives_per_query", negatives))
     else:
         yield Axis(
             "negatives_per_query",
@@ -224,26 +235,37 @@ def _of_own_negatives(hard: int | None) -> Iterator[Axis]:
         )
 
 
-def _of_pairs(_: ConfiguredLoss, known: Known) -> Iterator[Axis]:
+def _pair_axes(_: ConfiguredLoss, known: Known) -> Iterator[Axis]:
     batch = known.batch
     if batch is not None:
         half = batch // 2
         if batch > 1:
-            yield _fixed(Layout(batch - half, half), *_by_label(batch - half, half), cost=0.2)
+            yield _known_batch(
+                Layout(batch - half, half),
+                *_counts_by_label(batch - half, half),
+                cost=HALF_POSITIVE_COST,
+            )
             for swapped in (False, True):
-                yield _part_positive(batch, swapped)
+                yield _positives_axis(batch, swapped)
         return
-    yield Axis("ordered", lambda n: Layout(1, n), lambda n: (("ordered", n),), most=MAX_ORDERED)
     yield Axis(
-        "batch", lambda n: Layout(n, n), lambda n: _by_label(n, n), most=MAX_BATCH // 2, cost=0.2
+        "ordered", lambda n: Layout(1, n), lambda n: (("ordered", n),), most=MAX_ORDERED_PAIRS
+    )
+    yield Axis(
+        "batch",
+        lambda n: Layout(n, n),
+        lambda n: _counts_by_label(n, n),
+        most=MAX_BATCH // 2,
+        cost=HALF_POSITIVE_COST,
     )
     for total in range(3, ENUMERATED_PAIRS + 1):
         for swapped in (False, True):
-            yield replace(_part_positive(total, swapped), cost=1.5)
+            yield replace(_positives_axis(total, swapped), cost=SMALL_BATCH_COST)
 
 
-def _part_positive(batch: int, swapped: bool) -> Axis:
-    """Return the axis of the number of positives, or of others, of a batch; up to half of it."""
+def _positives_axis(batch: int, swapped: bool) -> Axis:
+    """Return the axis of the number of positives of a batch, up to half of it; `swapped`, that of
+    the other pairs."""
 
     def split(count: int) -> tuple[int, int]:
         return (batch - count, count) if swapped else (count, batch - count)
@@ -251,23 +273,23 @@ def _part_positive(batch: int, swapped: bool) -> Axis:
     return Axis(
         "positives",
         lambda n: Layout(*split(n)),
-        lambda n: _by_label(*split(n)),
+        lambda n: _counts_by_label(*split(n)),
         1,
         max(batch // 2, 1),
-        0.5,
+        SOME_POSITIVES_COST,
     )
 
 
-def _by_label(positives: int, negatives: int) -> Counts:
+def _counts_by_label(positives: int, negatives: int) -> Counts:
     return ("batch", positives + negatives), ("positives", positives), ("negatives", negatives)
 
 
-_AXES: dict[str, Callable[[ConfiguredLoss, Known], Iterator[Axis]]] = {
-    "lists": _of_lists,
-    "margins": _of_margins,
-    "triplets": _of_triplets,
-    "prototypes": _of_classes,
-    "sentences": _of_classes,
-    "keys": _of_keys,
-    "pairs": _of_pairs,
+_AXES_OF_FAMILY: dict[str, Callable[[ConfiguredLoss, Known], Iterator[Axis]]] = {
+    "lists": _list_axes,
+    "margins": _margin_axes,
+    "triplets": _triplet_axes,
+    "prototypes": _class_axes,
+    "sentences": _class_axes,
+    "keys": _key_axes,
+    "pairs": _pair_axes,
 }

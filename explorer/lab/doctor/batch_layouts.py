@@ -1,8 +1,7 @@
-"""Batches known by their counts alone: so many positive pairs, so many others, so many classes.
+"""Batches known by their counts alone: numbers of positive pairs, of other pairs, of classes.
 
-A loss's value at collapse, at its start and at best depends on nothing else. What a loss reads of
-such a batch is what it reads of the scene of the same rows.
-"""
+Reference values depend on nothing else. A loss reads the same inputs of such a batch as of the
+scenario with its rows."""
 
 from __future__ import annotations
 
@@ -19,22 +18,19 @@ from lossprism.explorer.runtime.limits import EXPLORED_PAIRS
 from lossprism.explorer.sources.pairs import Pairs
 
 Row = tuple[str, str, str]
-# A vector of its own for each of more sentences would be a matrix that takes longer than the loss.
+# Orthogonal vectors of more sentences would be a matrix that takes longer than the loss.
 MAX_ORTHOGONAL_SENTENCES = 512
-HALF = 0.5
-# Inputs of a batch of at most so many sentences are cached, a few kilobytes each.
-MAX_KEPT = 128
+POSITIVE_SHARE = 0.5  # of the largest label, from which on a pair is positive
+MAX_CACHED_SENTENCES = 128  # of a batch whose inputs are cached: a few kilobytes each
 
 
 class Layout(NamedTuple):
-    """A batch of so many positive pairs and so many other ones.
+    """Counts of a batch: `positives` pairs with label `grade`, and `negatives` pairs with label 0.
 
-    Each pair has two sentences of its own, so that its positive pairs are as many classes of two;
-    with `per_class` above 2 each class is a chain of as many sentences, and `positives` counts
-    classes. `grade` is the label of a positive pair, which a loss may take as it is. Of `one_query`
-    all pairs share their first sentence: a list of candidates. Where all vectors are alike they
-    have so many `dimensions`. `graded` has all labels differ, in even steps down to 0, in place of
-    those of both kinds of pairs.
+    Each pair has two sentences of its own, so that positive pairs are classes of two sentences.
+    With `per_class` above 2, `positives` counts classes, each a chain of pairs. With `one_query`,
+    all pairs share their first sentence: a list of candidates. `dimensions` is the length of equal
+    vectors. With `graded`, labels fall from `grade` to 0 in even steps.
     """
 
     positives: int
@@ -57,11 +53,11 @@ class Layout(NamedTuple):
 
     @property
     def shown(self) -> bool:
-        """True if its scenario can be opened."""
+        """True if Explore can show the batch."""
         return 0 < self.pairs <= EXPLORED_PAIRS
 
     def rows(self) -> tuple[Row, ...]:
-        """The pairs as they would be typed, positives with 1 and the others with 0."""
+        """Return the pairs with made-up texts and their labels, 1 or 0."""
         first, second = (side.tolist() for side in _sides(self))
         labels = ["1"] * (self.pairs - self.negatives) + ["0"] * self.negatives
         return tuple(
@@ -71,31 +67,29 @@ class Layout(NamedTuple):
 
 
 def inputs_of(layout: Layout, reads: Mapping[str, str], orthogonal: bool) -> dict[str, Tensor]:
-    """Inputs of a loss on the batch, in float64: of vectors that are all alike, or all at right
-    angles (`orthogonal`), with the similarity 1 or 0 of every pair.
+    """Return the inputs of a loss on the batch, in float64: of equal vectors, or of `orthogonal`
+    ones, with a similarity of 1 or 0 of every pair.
 
     Raises Problem where the batch lacks something, such as a positive pair.
     """
-    # No other pair has the first sentence of a positive one, or it is a list, where all have.
+    # Without a list, no negative has the query of a positive pair.
     unowned = {"negative_owners"} if not layout.one_query else set()
-    is_small = layout.sentences <= MAX_KEPT
-    read = _cached_reading if is_small else _reading
+    is_small = layout.sentences <= MAX_CACHED_SENTENCES
+    read = _cached_input if is_small else _input
     found = {
         name: read(layout, what, orthogonal) for name, what in reads.items() if what not in unowned
     }
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _reading(layout: Layout, what: str, orthogonal: bool) -> Tensor | None:
+def _input(layout: Layout, what: str, orthogonal: bool) -> Tensor | None:
     batch = _batch(layout, orthogonal)
-    if (
-        what == "prototypes" and not orthogonal
-    ):  # the means of equal vectors, without adding them up
+    if what == "prototypes" and not orthogonal:  # a mean of equal vectors is one of them
         return batch.needed_vectors[: int(batch.classes.max()) + 1]
     return batch.read(what, batch.vectors, batch.scores)
 
 
-_cached_reading = functools.lru_cache(maxsize=4096)(_reading)
+_cached_input = functools.lru_cache(maxsize=4096)(_input)
 
 
 @functools.lru_cache(maxsize=64)
@@ -118,23 +112,24 @@ def _batch(layout: Layout, orthogonal: bool) -> Batch:
         labels=labels,
         first=first,
         second=second,
-        threshold=HALF * layout.grade,
+        threshold=POSITIVE_SHARE * layout.grade,
         label_range=(0.0, layout.grade),
-        positive=labels >= HALF * layout.grade,
+        positive=labels >= POSITIVE_SHARE * layout.grade,
         classes=_classes(layout),
         rules=Rules(),
         teacher=torch.linspace(-1, 1, count, dtype=torch.float64),
-        teacher_vectors=_whatever(sentences, vectors.shape[1]),
+        teacher_vectors=_distinct_vectors(sentences, vectors.shape[1]),
     )
 
 
-def _whatever(rows: int, width: int) -> Tensor:
-    """Vectors of an unknown teacher: no two alike."""
+def _distinct_vectors(rows: int, width: int) -> Tensor:
+    """Return vectors of an unknown teacher, no two of them equal."""
     return torch.linspace(-1, 1, rows, dtype=torch.float64)[:, None].expand(rows, width)
 
 
 def _sides(layout: Layout) -> tuple[Tensor, Tensor]:
-    """Numbers of the first and the second sentence of each pair; numbered as they appear."""
+    """Return the numbers of the first and the second sentence of each pair [N], in order of
+    appearance."""
     count = layout.pairs
     if layout.one_query:
         return torch.zeros(count, dtype=torch.int64), torch.arange(1, count + 1)
@@ -147,7 +142,7 @@ def _sides(layout: Layout) -> tuple[Tensor, Tensor]:
 
 
 def _classes(layout: Layout) -> Tensor:
-    """The class of each sentence: positive pairs join theirs."""
+    """Return the class of each sentence [S]; a positive pair is in one class."""
     if layout.one_query:
         joined = torch.zeros(1 + layout.positives, dtype=torch.int64)
         return torch.cat((joined, torch.arange(1, layout.negatives + 1)))

@@ -1,4 +1,4 @@
-"""Inversion of a reference value: the whole numbers at which it has a value."""
+"""Inversion of a reference value: the counts at which it has a value."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ Point = tuple[int, float]
 Points = Sequence[Point]
 # Two counts and a third that is no power of two show whether a value depends on the count.
 PROBES = (2, 3, 7)
-# Of a longer row of counts that all fit, these many are looked at for the roundest.
-MAX_FITS = 4096
-# A range this short is searched whole: its values may rise and fall again.
-SHORT = 16
-# In a range up to this long, evenly spaced counts are tried as well.
-MIDDLING = 128
+MAX_COMPARED_COUNTS = 4096  # of successive counts that match, for the roundest
+# A range up to this length is searched whole: its values may rise and fall again.
+SHORT_RANGE = 16
+# In a range up to this length, evenly spaced counts are tried beside the powers of four.
+MEDIUM_RANGE = 128
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A count at which the reference value has a value: `gap` is that value less the requested
-    one."""
+    """A count, the reference value there, and the `gap`: that value less the requested one."""
 
     count: int
     value: float
@@ -31,32 +29,31 @@ class Fit:
 
 
 def steps(largest: int, least: int = 1) -> tuple[int, ...]:
-    """Return `least`, the powers of four above it up to `largest`, and that itself; every count of
-    a short range, and for one not much longer some between the powers."""
-    if largest - least < SHORT:
+    """Return every count of a short range; else both ends and the powers of four between, with
+    evenly spaced counts in a medium range."""
+    if largest - least < SHORT_RANGE:
         return tuple(range(least, largest + 1))
     powers = [4**power for power in range(largest.bit_length() // 2 + 1)]
     found = {least, largest, *(power for power in powers if least < power < largest)}
-    if largest - least < MIDDLING:
-        found |= {least + place * (largest - least) // SHORT for place in range(SHORT)}
+    if largest - least < MEDIUM_RANGE:
+        found |= {least + place * (largest - least) // SHORT_RANGE for place in range(SHORT_RANGE)}
     return tuple(sorted(found))
 
 
 def points(value_at: ValueAt, largest: int, least: int = 1) -> Points:
-    """Return the start of a search: the `steps` at which there is a reference value, each with
-    it."""
+    """Return the `steps` that have a reference value, each with it: where a search begins."""
     values = ((count, value_at(count)) for count in steps(largest, least))
     return tuple((count, value) for count, value in values if value is not None)
 
 
 def constant(value_at: ValueAt) -> float | None:
-    """The value of a landmark that no count changes; None of any other."""
+    """Return the value at every count, if three counts agree; else None."""
     found = [value_at(count) for count in PROBES]
     first = found[0]
     if first is None or any(one is None for one in found):
         return None
-    alike = all(math.isclose(one or 0.0, first, rel_tol=1e-9, abs_tol=1e-12) for one in found)
-    return first if alike else None
+    is_same = all(math.isclose(one or 0.0, first, rel_tol=1e-9, abs_tol=1e-12) for one in found)
+    return first if is_same else None
 
 
 def round_counts(value_at: ValueAt, known: Points, value: float, near: float) -> Iterator[Fit]:
@@ -74,8 +71,8 @@ def counts_with(value_at: ValueAt, known: Points, value: float, tolerance: float
     """Yield the counts whose value lies within `tolerance` of the requested one, between the known
     `points`.
 
-    Between two successive points the value is taken to rise or to fall throughout. Of many counts
-    in a row the roundest is returned. Counts without a reference value are skipped.
+    Between two points the value is assumed to rise or to fall throughout. Of successive counts that
+    match, the roundest is yielded. Counts without a reference value are skipped.
     """
     for low, high in pairwise(known):
         bounds = sorted((low[1], high[1]))
@@ -84,10 +81,10 @@ def counts_with(value_at: ValueAt, known: Points, value: float, tolerance: float
         rises = high[1] > low[1]
         ends = (value - tolerance, value + tolerance) if rises else (
             value + tolerance, value - tolerance)  # fmt: skip
-        first = _first(value_at, low, high, ends[0], rises, strict=False)
+        first = _first_beyond(value_at, low, high, ends[0], rises, strict=False)
         at_first = value_at(first) if first <= high[0] else None
-        begins = low if at_first is None else (first, at_first)
-        last = _first(value_at, begins, high, ends[1], rises, strict=True) - 1
+        from_first = low if at_first is None else (first, at_first)
+        last = _first_beyond(value_at, from_first, high, ends[1], rises, strict=True) - 1
         if first <= last:
             count = roundest(first, last)
             found = value_at(count)
@@ -102,7 +99,7 @@ def nearest_count(value_at: ValueAt, known: Points, value: float) -> Fit | None:
     tried = list(known)
     for low, high in pairwise(known):
         if min(low[1], high[1]) <= value <= max(low[1], high[1]):
-            place = _first(value_at, low, high, value, high[1] > low[1], strict=False)
+            place = _first_beyond(value_at, low, high, value, high[1] > low[1], strict=False)
             tried += [
                 (count, found)
                 for count in (place - 1, place)
@@ -112,24 +109,24 @@ def nearest_count(value_at: ValueAt, known: Points, value: float) -> Fit | None:
     return min(fits, key=lambda fit: abs(fit.gap), default=None)
 
 
-def _first(
+def _first_beyond(
     value_at: ValueAt, low: Point, high: Point, bound: float, rises: bool, *, strict: bool
 ) -> int:
-    """The first count from `low` to `high` at which a value that rises has reached the bound, or,
-    if it is `strict`, has passed it; the one after `high` if none has.
+    """Return the first count from `low` to `high` whose value has reached the bound, or, if
+    `strict`, has passed it; the count after `high` if none has.
 
-    It is looked for where it would be if the value followed the logarithm of the count, as most
-    do, and each third time halfway.
+    Most values follow the logarithm of the count: the search interpolates so, and bisects every
+    third time.
     """
     sign = 1 if rises else -1
 
-    def there(found: float) -> bool:
+    def is_beyond(found: float) -> bool:
         beyond = sign * (found - bound)
         return beyond > 0 if strict else beyond >= 0
 
-    if there(low[1]):
+    if is_beyond(low[1]):
         return low[0]
-    if not there(high[1]):
+    if not is_beyond(high[1]):
         return high[0] + 1
     before, at_before = low
     after: int = high[0]
@@ -142,7 +139,7 @@ def _first(
             guess = round(before * (after / before) ** share)
             middle = min(max(guess, before + 1), after - 1)
         found = value_at(middle)
-        if found is None or there(found):
+        if found is None or is_beyond(found):
             after, at_after = middle, found
         else:
             before, at_before = middle, found
@@ -162,9 +159,9 @@ def roundness(count: int) -> float:
 
 
 def roundest(first: int, last: int) -> int:
-    """The count of a row of them that assumes least; of several, the one in the middle."""
+    """Return the roundest of successive counts, nearest to the middle."""
     middle = (first + last) // 2
-    if last - first > MAX_FITS:
+    if last - first > MAX_COMPARED_COUNTS:
         power = 2 ** int(math.log2(last))
         return power if power >= first else middle
     return min(range(first, last + 1), key=lambda count: (roundness(count), abs(count - middle)))

@@ -1,4 +1,4 @@
-"""Known values beside the number: the loss or a library's class, the counts of the batch."""
+"""Known values beside a number: the loss or a library's class, its settings, the batch's counts."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from lossprism.losses import LOSSES
 from lossprism.losses.aliases import LIBRARY, conventions_called, is_qualified, last_part, plain
 from lossprism.losses.score_kinds import SCORE_KINDS
 
-# The counts with their smallest values.
+# The counts, each with its least value.
 COUNTS = {"batch": 1, "negatives": 0, "classes": 1, "processes": 1, "dimension": 1}
 SETTINGS = ("temperature", "scale", "margin")
-LARGEST = 1e6
+MAX_SETTING = 1e6
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Known:
     """The user's knowledge; None and "" for unknown values.
 
     `loss` is a name of the registry, an alias, or a library's class. `batch` counts pairs (for a
-    loss on classes, sentences), `negatives` the hard negatives of each query, `processes` those
-    that train together, each on a batch of its own. `score` is the kind of its scores
-    (`losses.score_kinds`), `convention` the one that a record of a training names.
+    loss on classes, sentences), `negatives` the hard negatives of each query, `processes` the
+    training processes, each with a batch of its own. `score` is the kind of the scores
+    (`losses.score_kinds`), `convention` the one in the record of a training.
     """
 
     loss: str = ""
@@ -57,16 +57,16 @@ class Known:
         return {name: value for name, value in vars(self).items() if value not in (None, "")}
 
     def checked(self) -> Known:
-        """Return itself. Raises Problem, naming the first entry that cannot be."""
+        """Return itself. Raises Problem for the first impossible value, by name."""
         for name, least in COUNTS.items():
             count_of(name, getattr(self, name), least)
         for name in SETTINGS:
             value = getattr(self, name)
             if value is None:
                 continue
-            # One over a scale is a temperature.
-            least = -LARGEST if name == "margin" else 1 / LARGEST
-            if not is_number(value) or not least <= value <= LARGEST:
+            # The inverse of a scale, as a temperature, has the same largest value.
+            least = -MAX_SETTING if name == "margin" else 1 / MAX_SETTING
+            if not is_number(value) or not least <= value <= MAX_SETTING:
                 raise Problem("explain_setting", name=name, value=str(value)[:60])
         if self.score and self.score not in SCORE_KINDS:
             kinds = ", ".join(SCORE_KINDS)
@@ -79,8 +79,7 @@ class Known:
 
 
 def count_of(name: str, count: object, least: int = 1) -> int | None:
-    """A count that may be known, None where it is not. Raises Problem, naming it, where it cannot
-    be."""
+    """Return the count, None where it is unknown. Raises Problem for an impossible one, by name."""
     if count is None:
         return None
     if isinstance(count, int) and type(count) is not bool and least <= count <= LARGE_PAIRS:
@@ -89,8 +88,8 @@ def count_of(name: str, count: object, least: int = 1) -> int | None:
 
 
 def possible_losses(known: Known) -> list[ConfiguredLoss]:
-    """Return each loss under each convention that may be meant, with the known parameters. A class
-    of a library is its conventions alone.
+    """Return each loss under each convention that may be meant, with the known parameters; for a
+    library's class, its conventions alone.
 
     Raises Problem where no loss goes by that name, or one of `RELATIVES`, and for a sum of losses.
     """
@@ -99,12 +98,12 @@ def possible_losses(known: Known) -> list[ConfiguredLoss]:
     else:
         losses = [*_named(_on_scores(known))]
     recorded = [loss for loss in losses if known.convention and loss.convention == known.convention]
-    return [_set(loss, known) for loss in recorded or losses]
+    return [_with_known_settings(loss, known) for loss in recorded or losses]
 
 
 def other_conventions(known: Known) -> list[ConfiguredLoss]:
-    """Return the other conventions of the losses whose library's class is named, which may be meant
-    where no value of its own fits. None for a class that stands in the name of its convention."""
+    """Return the other conventions of the losses whose library's class is named: tried where that
+    class has no value that matches. Empty for a class that names its convention."""
     if not known.loss.strip() or known.convention:
         return []
     name, found = plain(known.loss), []
@@ -112,12 +111,11 @@ def other_conventions(known: Known) -> list[ConfiguredLoss]:
         selected = conventions_called(spec, known.loss)
         if selected and not any(name in map(plain, one.split()) for one in selected):
             found += [loss for loss in configured_losses(spec) if loss.convention not in selected]
-    return [_set(loss, known) for loss in found]
+    return [_with_known_settings(loss, known) for loss in found]
 
 
 def _on_scores(known: Known) -> str:
-    """The name of the loss: on logits that of a cross-encoder's class, where a bi-encoder has one
-    of the same name."""
+    """Return the name of the loss; on logits, that of the cross-encoder's class of this name."""
     crossed = f"cross_encoder.losses.{last_part(known.loss)}"
     return crossed if known.score == "logit" and _is_qualified(crossed) else known.loss
 
@@ -127,7 +125,7 @@ def _is_qualified(name: str) -> bool:
 
 
 def single_loss(known: Known) -> ConfiguredLoss:
-    """The one loss that data or a run are examined for; of a class of several libraries, that of
+    """Return the one loss to examine data or a run for; of a class of several libraries, that of
     sentence-transformers.
 
     Raises Problem as `possible_losses` does, and for a name of several losses or conventions.
@@ -154,46 +152,46 @@ def _named(name: str) -> Iterator[ConfiguredLoss]:
 
 
 def is_without_ends(name: str) -> bool:
-    """True if the loss of that name has no ends that counts determine: a sum of losses, or one of
-    `RELATIVES`. Raises Problem where no loss has the name."""
+    """True for a loss whose ends do not follow from counts: a sum of losses, or one of `RELATIVES`.
+    Raises Problem where no loss has the name."""
     return relative_called(name) is not None or all(spec.parts for spec in losses_called(name))
 
 
 def is_of_library(name: str) -> bool:
-    """True if a loss was named as the class of a library, to which every row is a positive pair if
-    it reads no labels."""
+    """True for the class of a library, to which every row is a positive pair if it reads no
+    labels."""
     if not name.strip() or LOSSES.exact(name) or relative_called(name):
         return False
     return any(conventions_called(spec, name) for spec in losses_called(name))
 
 
-def _set(loss: ConfiguredLoss, known: Known) -> ConfiguredLoss:
-    """Return the loss with the temperature, the scale (one over the other), the margin and the kind
-    of score, where it has them."""
-    spec, moved = loss.spec, {}
+def _with_known_settings(loss: ConfiguredLoss, known: Known) -> ConfiguredLoss:
+    """Return the loss with the known temperature or scale, margin and kind of score, where it has
+    them."""
+    spec, changed = loss.spec, {}
     factor = sharpening(spec)
     if factor is not None:
-        own = known.temperature if "temperature" in factor.name else known.scale
-        other = known.scale if "temperature" in factor.name else known.temperature
+        own, inverse = known.temperature, known.scale
+        if "temperature" not in factor.name:
+            own, inverse = inverse, own
         if own is not None:
-            moved[factor.name] = float(own)
-        elif other is not None:
-            moved[factor.name] = 1 / other
+            changed[factor.name] = float(own)
+        elif inverse is not None:
+            changed[factor.name] = 1 / inverse
     margins = [one for one in spec.parameters if one.role == "margin"]
     if known.margin is not None and len(margins) == 1:
-        moved[margins[0].name] = float(known.margin)
+        changed[margins[0].name] = float(known.margin)
     if known.score in ("cosine", "dot") and "similarity" in spec.defaults:
-        moved["similarity"] = known.score
-    return loss.with_parameters(**moved)._replace(score=known.score)
+        changed["similarity"] = known.score
+    return loss.with_parameters(**changed)._replace(score=known.score)
 
 
 def known_as_trained(
     name: str, parameters: Mapping[str, object], batch: int | None, negatives: int | None = None
 ) -> Known:
-    """Return the loss, of this name in the registry, and the counts that a record of a training
-    has.
+    """Return the loss and the counts in the record of a training.
 
-    Without the loss if it is the user's own, or a sum, which cannot be decoded.
+    Without the loss if it is the user's own or a sum, whose ends do not follow from counts.
     """
     if name not in LOSSES or LOSSES[name].parts:
         return Known(batch=batch, negatives=negatives)

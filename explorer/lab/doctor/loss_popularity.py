@@ -1,5 +1,5 @@
-"""Frequency of a loss or a library's class in practice, by which Doctor ranks the meanings of a
-number: `loss_popularity.json` is the table of groups, each with its reason."""
+"""Frequency of losses and libraries' classes in practice, by which Doctor ranks the meanings of a
+number. The groups, with their reasons, are in `loss_popularity.json`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 
 class Usage(NamedTuple):
-    """Losses, and conventions of them by loss, that are equally common, for one reason. `cost` is
-    what is assumed by taking a number for theirs; all others are of cost 0."""
+    """Losses, and conventions by loss, that are equally common, with the reason. `cost` is that of
+    taking a number for theirs, in units of one unknown count; others cost 0."""
 
     reason: str
     cost: float
@@ -29,8 +29,8 @@ USAGES = _usages()
 
 
 def usage_cost(loss: str, convention: str) -> float:
-    """Return what is assumed by taking a number for one of this loss under this convention: as
-    little as the loss is common, or as much as the convention is not."""
+    """Return the cost of taking a number for one of this loss under this convention: negative for
+    a common loss, positive for a rare convention."""
     for usage in USAGES:
         if convention in usage.conventions.get(loss, ()):
             return usage.cost

@@ -1,5 +1,5 @@
-"""Losses that people bring numbers of and that have no definition here: what they are where nothing
-is learned, and at best, known by a formula each."""
+"""Losses without a definition here whose numbers people bring: their values before learning and at
+the minimum, by a formula each."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from dataclasses import dataclass
 
 from lossprism.losses.aliases import SHARED_CLASSES, plain
 
-MAX_KINDS = 1000  # classes of a classifier
-KINDS_OF_INFERENCE = 3
+MAX_CLASSES = 1000  # of a classifier
+INFERENCE_CLASSES = 3  # entailment, neutral, contradiction
 
 Values = dict[str, float | int]
-# Of a value, its tolerance, how many classes there are if that is known, and whether the loss was
-# named: the end of a sentence's key, with its values; None where there is nothing to say.
+# From a value, its tolerance, the number of classes (None if unknown) and whether the loss is named
+# to the end of a sentence's key and its values; None where there is nothing to say.
 Place = Callable[[float, float, int | None, bool], tuple[str, Values] | None]
 
 
 @dataclass(frozen=True)
 class Relative:
-    """A loss without a definition here. `names` are read as `plain` does, `exactly` to the letter,
-    because they are other losses' too."""
+    """A loss without a definition here. `names` match in any spelling (`plain`); those in `exactly`
+    must match to the letter, because other losses have them in other spellings."""
 
     name: str
     names: tuple[str, ...]
@@ -30,7 +30,7 @@ class Relative:
 
 
 def relative_called(name: str) -> Relative | None:
-    """The one that goes by this name; None where a loss of the registry may."""
+    """Return the one of this name; None where it may be a loss of the registry."""
     last = name.strip().rpartition(".")[2]
     for one in RELATIVES:
         if last in one.exactly or (one.names and plain(name) in map(plain, one.names)):
@@ -38,23 +38,24 @@ def relative_called(name: str) -> Relative | None:
     return None
 
 
-def _simsiam(value: float, off: float, _: int | None, named: bool) -> tuple[str, Values] | None:
-    """Place −½ (cos + cos′) of predictions and targets: from −1 to 1, −1 also where all are
-    alike."""
+def _simsiam(
+    value: float, tolerance: float, _: int | None, named: bool
+) -> tuple[str, Values] | None:
+    """Place −½ (cos + cos′) of predictions and targets, from −1 to 1; equal vectors give −1 too."""
     values: Values = {"cosine": -value}
-    if value < -1 - off or value > 1 + off:
+    if value < -1 - tolerance or value > 1 + tolerance:
         return ("beyond", {}) if named else None
-    if abs(value + 1) <= off:
+    if abs(value + 1) <= tolerance:
         return "floor", {}
-    if abs(value) <= off:
+    if abs(value) <= tolerance:
         return ("start", {}) if named else None
-    return ("between", values) if named or value < -off else None
+    return ("between", values) if named or value < -tolerance else None
 
 
-def _dpo(value: float, off: float, _: int | None, named: bool) -> tuple[str, Values] | None:
-    """Place −ln σ(β Δ): Δ is 0 where policy and reference are the same."""
+def _dpo(value: float, tolerance: float, _: int | None, named: bool) -> tuple[str, Values] | None:
+    """Place −ln σ(β Δ), where Δ is 0 while policy and reference are equal."""
     start = math.log(2)
-    if abs(value - start) <= off:
+    if abs(value - start) <= tolerance:
         return "start", {"start": start}
     if not named:
         return None
@@ -64,22 +65,22 @@ def _dpo(value: float, off: float, _: int | None, named: bool) -> tuple[str, Val
 
 
 def _classifier(
-    value: float, off: float, classes: int | None, named: bool
+    value: float, tolerance: float, classes: int | None, named: bool
 ) -> tuple[str, Values] | None:
-    """Place a cross-entropy over `classes` kinds: ln of these where all are as likely."""
-    counts = range(2, MAX_KINDS + 1) if named else (KINDS_OF_INFERENCE,)
+    """Place a cross-entropy over `classes`: their logarithm where all are equally likely."""
+    counts = range(2, MAX_CLASSES + 1) if named else (INFERENCE_CLASSES,)
     if classes is not None:
         counts = (classes,)
-    for kinds in counts:
-        if abs(value - math.log(kinds)) <= off:
-            return "start", {"classes": kinds}
+    for count in counts:
+        if abs(value - math.log(count)) <= tolerance:
+            return "start", {"classes": count}
     if not named:
         return None
-    kinds = classes or KINDS_OF_INFERENCE
-    values: Values = {"classes": kinds, "start": math.log(kinds)}
+    count = classes or INFERENCE_CLASSES
+    values: Values = {"classes": count, "start": math.log(count)}
     if value < 0:
         return "beyond", {}
-    return ("above" if value > math.log(kinds) else "below"), values
+    return ("above" if value > math.log(count) else "below"), values
 
 
 RELATIVES = (

@@ -1,4 +1,4 @@
-"""Chance levels of metrics: what an answer that is always "no", or a random order, gets."""
+"""Chance levels of metrics: the value for a constant "no", and for a random order."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import NamedTuple
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 
 COMMON_COUNTS = (*range(2, 11), 16, 20, 32, 50, 64, 100, 128, 256)
-CUT = 10  # positions that MRR@10 and NDCG@10 look at
-METRIC_NOISE = 0.01  # of a metric, where the number of candidates is known
-ROUNDED = 0.005  # of a metric, where it is not: 1 is no 0.99 of 100 candidates
+MAX_RANK = 10  # of MRR@10 and NDCG@10
+# Relative distance of a metric from its chance level: noise, where the number of candidates is
+# known; else the largest rounding, since 1 is not the 0.99 of 100 candidates.
+METRIC_NOISE, MAX_METRIC_ROUNDING = 0.01, 0.005
 
 
 class Chance(NamedTuple):
-    """The value of a metric by chance, of one right candidate among the `candidates`: "always_no",
-    "accuracy", "mrr" and "ndcg" over all positions, "mrr_cut" and "ndcg_cut" over the first 10."""
+    """Value of a metric by chance, with one right candidate of `candidates`: "always_no",
+    "accuracy", "mrr" and "ndcg" over all ranks, "mrr_cut" and "ndcg_cut" over the first 10."""
 
     metric: str
     candidates: int
@@ -24,14 +25,14 @@ class Chance(NamedTuple):
 
 
 def chance_levels(count: int) -> Iterator[Chance]:
-    """Yield each chance level of one right candidate among `count`.
+    """Yield the chance level of each metric, with one right candidate among `count`.
 
     >>> [(one.metric, round(one.value, 4)) for one in chance_levels(4)]
     [('always_no', 0.75), ('accuracy', 0.25), ('mrr', 0.5208), ('ndcg', 0.6404)]
     """
     yield Chance("always_no", count, (count - 1) / count)
     yield Chance("accuracy", count, 1 / count)
-    ends = {"": count, "_cut": CUT} if count > CUT else {"": count}
+    ends = {"": count, "_cut": MAX_RANK} if count > MAX_RANK else {"": count}
     for ending, end in ends.items():
         positions = range(1, end + 1)
         yield Chance(f"mrr{ending}", count, sum(1 / at for at in positions) / count)
@@ -40,16 +41,19 @@ def chance_levels(count: int) -> Iterator[Chance]:
 
 
 def chances_at(value: float, tolerance: float, known: Known) -> tuple[Chance, ...]:
-    """The chance levels that a number may be, the fewest candidates first. Where their number is
-    known, from the negatives, the classes or the batch, within 1%; else to the digits written."""
-    counts = _counts(known)
-    noise, rounding = METRIC_NOISE * abs(value), ROUNDED * abs(value)
+    """Return the chance levels that a number may be, the fewest candidates first.
+
+    It is within 1% where negatives, classes or the batch give the number of candidates, else equal
+    to the written digits.
+    """
+    counts = _candidate_counts(known)
+    noise, rounding = METRIC_NOISE * abs(value), MAX_METRIC_ROUNDING * abs(value)
     near = max(tolerance, noise) if counts else min(tolerance, rounding)
     levels = (one for count in counts or COMMON_COUNTS for one in chance_levels(count))
     return tuple(one for one in levels if abs(one.value - value) <= near)
 
 
-def _counts(known: Known) -> list[int]:
-    hard = known.negatives or 0
-    batch = (known.batch or 0) * (1 + hard)
-    return sorted({count for count in (hard + 1, known.classes or 0, batch) if count > 1})
+def _candidate_counts(known: Known) -> list[int]:
+    in_list = (known.negatives or 0) + 1
+    in_batch = (known.batch or 0) * in_list
+    return sorted({count for count in (in_list, known.classes or 0, in_batch) if count > 1})

@@ -24,19 +24,20 @@ from lossprism.losses.labels import Ends
 from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.score_kinds import SCORE_KINDS
 
-ZERO = 1e-6
-# Labels of positives that are tried where the labels are unknown.
-GRADES = (1.0, 5.0, 100.0)
-BEYOND = 2.0  # times the end of the labels that a loss is made for
+ZERO_TOLERANCE = 1e-6
+# Labels of positive pairs that are tried where labels are unknown: the largest of usual scales.
+UNKNOWN_LARGEST_LABELS = (1.0, 5.0, 100.0)
+# A label outside the ends of a loss, as a multiple of its upper end.
+OUTSIDE_LABEL = 2.0
 
 
 @dataclass(frozen=True)
 class Minimum:
     """Lower bound of a loss.
 
-    `certain` holds whatever labels and kind of score are unknown; None where there is no such
-    value. `cause` may bring the loss below the assumed minimum: "cosines" (dot products, logits and
-    vectors of other lengths have another), "labels", "" for nothing. Once a label lies outside
+    `certain` holds for all unknown labels and kinds of score; None where there is no such value.
+    `cause` is the assumption behind the usual minimum that may fail: "cosines" (dot products,
+    logits and other lengths have another minimum), "labels", "" for none. With a label outside
     `label_ends` the loss has no minimum; None where it always has one.
     """
 
@@ -46,10 +47,10 @@ class Minimum:
 
 
 def minimum_of(loss: ConfiguredLoss, known: Known, layout: Layout) -> Minimum:
-    """Return the minimum of a loss on batches of this layout; `known` has the rest."""
+    """Return the minimum of a loss on batches of this layout, given what else is known."""
     if _depends_on_lengths(loss):
         return Minimum(None if falls_below_zero(loss.name) else 0.0, "cosines")
-    unbounded = _on_other_scores(loss, known)
+    unbounded = _on_unbounded_scores(loss, known)
     own = _least([(loss, layout)])
     on_scores = _least([(loss, layout), *((one, layout) for one in unbounded)])
     with_labels = _least(
@@ -57,20 +58,22 @@ def minimum_of(loss: ConfiguredLoss, known: Known, layout: Layout) -> Minimum:
     )
     cause = "cosines" if on_scores != own else "labels" if with_labels != own else ""
     certain = None if None in (on_scores, with_labels) else min(on_scores or 0, with_labels or 0)
-    ends = (one.spec.label_ends for one in (loss, *unbounded) if _falls_outside(one, layout))
+    ends = (
+        one.spec.label_ends for one in (loss, *unbounded) if _loses_minimum_outside(one, layout)
+    )
     return Minimum(certain, cause, next(ends, None))
 
 
 def _least(batches: list[tuple[ConfiguredLoss, Layout]]) -> float | None:
-    """The least of the lower bounds of these; None where one has none."""
+    """Return the least lower bound; None where a loss has none."""
     bounds = [lower_bound(*one) for one in batches]
     known = [bound for bound in bounds if bound is not None]
     return min(known) if len(known) == len(bounds) else None
 
 
-def _on_other_scores(loss: ConfiguredLoss, known: Known) -> list[ConfiguredLoss]:
-    """Return the loss on dot products, for a library's class that can compare these; and, for a
-    loss by a name that is no class's, its conventions on unbounded scores."""
+def _on_unbounded_scores(loss: ConfiguredLoss, known: Known) -> list[ConfiguredLoss]:
+    """Return the configurations with unbounded scores that the name may mean: for a library's class
+    that on dot products, for any other name its conventions on such scores."""
     if known.score or not SCORE_KINDS[loss.spec.score].bounded:
         return []
     reads_similarities = loss.spec.reads_scores or "similarity" in loss.spec.defaults
@@ -86,8 +89,7 @@ def _on_other_scores(loss: ConfiguredLoss, known: Known) -> list[ConfiguredLoss]
 
 @functools.lru_cache(maxsize=4096)
 def _depends_on_lengths(loss: ConfiguredLoss) -> bool:
-    """True if a loss whose minimum is that of unit vectors depends on the lengths of its
-    vectors."""
+    """True if vectors three times as long change the value of a loss on cosines."""
     spec, chosen = loss.spec, dict(loss.parameters)
     vectors = [name for name, what in spec.reads.items() if READABLE[what].axes[-1] == "dimension"]
     if not vectors or spec.score == "dot" or chosen.get("similarity") == "dot":
@@ -112,11 +114,11 @@ def _on_dots(known: Known) -> Known:
 
 
 def _with_other_labels(loss: ConfiguredLoss, layout: Layout) -> list[Layout]:
-    """Batches of the same size whose labels are others, of a loss that reads them as values."""
+    """Return batches of the same size with other labels, for a loss that reads their values."""
     family, ends = family_of(loss), loss.spec.label_ends
     if family not in ("pairs", "lists") or not loss.spec.reads_labels:
         return []
-    grades = GRADES if ends is None else (ends[1],)
+    grades = UNKNOWN_LARGEST_LABELS if ends is None else (ends[1],)
     count = layout.pairs
     positives = sorted({0, 1, count // 2, count})
     shared = {"one_query": layout.one_query}
@@ -129,19 +131,20 @@ def _with_other_labels(loss: ConfiguredLoss, layout: Layout) -> list[Layout]:
 
 
 def ends_of_labels(loss: str) -> Ends | None:
-    """Ends outside of which labels take the minimum of a loss away, in any convention."""
+    """Return the ends outside of which labels leave a loss without a minimum, in any convention;
+    None without such ends."""
     for one in possible_losses(Known(loss=loss)):
-        if one.spec.label_ends and _falls_outside(one, Layout(1, 1)):
+        if one.spec.label_ends and _loses_minimum_outside(one, Layout(1, 1)):
             return one.spec.label_ends
     return None
 
 
-def _falls_outside(loss: ConfiguredLoss, layout: Layout) -> bool:
-    """True if a label outside the ends of the loss takes its minimum away."""
+def _loses_minimum_outside(loss: ConfiguredLoss, layout: Layout) -> bool:
+    """True if a label outside its ends leaves the loss without a minimum."""
     ends = loss.spec.label_ends
     if ends is None or lower_bound(loss, layout) is None:
         return False
-    return lower_bound(loss, layout._replace(grade=BEYOND * ends[1])) is None
+    return lower_bound(loss, layout._replace(grade=OUTSIDE_LABEL * ends[1])) is None
 
 
 @functools.lru_cache(maxsize=256)
@@ -149,7 +152,7 @@ def falls_below_zero(name: str) -> bool:
     """True if any reference value of the loss, in any convention, is below 0 at a few counts."""
     losses = possible_losses(Known(loss=name))
     return any(
-        (found := reference_value(loss, kind, layout)) is not None and found < -ZERO
+        (found := reference_value(loss, kind, layout)) is not None and found < -ZERO_TOLERANCE
         for loss in losses
         for layout in small_layouts(loss)
         for kind in (COLLAPSE, START, FLOOR)
@@ -157,7 +160,7 @@ def falls_below_zero(name: str) -> bool:
 
 
 def small_layouts(loss: ConfiguredLoss) -> tuple[Layout, ...]:
-    """A few small batches of what a loss reads."""
+    """Return two small batches with the inputs of a loss."""
     family = family_of(loss)
     if family == "triplets":
         return Layout(1, 1, one_query=True), Layout(1, 2, one_query=True)

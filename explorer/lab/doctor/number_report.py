@@ -1,4 +1,4 @@
-"""The report on a number: its explanations as lines of text and as an answer."""
+"""The report on a number: its explanation as lines of text, and as the answer of API and page."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ from lossprism.losses import LOSSES
 from lossprism.losses.labels import Ends
 
 ZERO_TOLERANCE = 1e-9
-NAMED_TOGETHER = 6  # losses of one number; beyond, they are counted
-LISTED, FITS = 8, 16  # findings, and losses of each, of an answer as JSON
-OPEN = ("batch", "candidates", "classes", "negatives_per_query", "ordered", "dimension")
+MAX_NAMED_LOSSES = 6  # in a sentence, which counts the others
+MAX_FINDINGS, MAX_LOSSES = 8, 16  # of an answer, and of each of its findings
+# Counts that may be unknown, in the order in which a sentence names them.
+UNKNOWN_COUNTS = ("batch", "candidates", "classes", "negatives_per_query", "ordered", "dimension")
 
 
-def lines(found: Explanation, language: str = "en", most: int = LISTED) -> Iterator[str]:
-    """Yield the report of a number: a sentence for each finding, the likeliest first, and why."""
+def lines(found: Explanation, language: str = "en", most: int = MAX_FINDINGS) -> Iterator[str]:
+    """Yield the report of a number: its position, then each finding with its reasons, likeliest
+    first."""
     if found.count > 1:
         yield say(language, "doctor.mean_of", count=found.count, value=typed(found.value))
     if found.position is not None and found.position.place != "negative":
@@ -55,7 +57,7 @@ def lines(found: Explanation, language: str = "en", most: int = LISTED) -> Itera
 
 
 def finding_sentence(finding: Finding, language: str = "en") -> str:
-    """Describe the number, for the loss that has it with the fewest assumptions."""
+    """Describe the number as a value of its likeliest loss."""
     first, kinds = finding.likeliest, finding.kinds
     if first.reason:
         return say(language, f"doctor.nothing.{first.reason}", loss=named(first, language))
@@ -68,7 +70,7 @@ def finding_sentence(finding: Finding, language: str = "en") -> str:
 
 
 def _multiple(finding: Finding, language: str) -> str:
-    """Say that the number is a multiple of the next value, and what adds losses up; "" else."""
+    """Say that the number is a multiple of the value, and what sums losses; "" where it is not."""
     if not finding.summed:
         return ""
     value, number = _shown(finding.value), _shown(finding.value * finding.factor - finding.gap)
@@ -77,29 +79,30 @@ def _multiple(finding: Finding, language: str) -> str:
 
 
 def _default_sentence(finding: Finding, language: str) -> str:
-    """Name the libraries with this margin as default, for a value that is a margin; "" for any
-    other."""
-    marks = [one for one in finding.matches if one.kind == COLLAPSE and _margin(one, finding.value)]
-    if not marks or finding.likeliest.kind != COLLAPSE:
+    """Name the libraries with this margin as default; "" for a value that is not a margin."""
+    likeliest, value = finding.likeliest, finding.value
+    matches = [one for one in finding.matches if one.kind == COLLAPSE and _has_margin(one, value)]
+    if not matches or likeliest.kind != COLLAPSE:
         return ""
-    marks.sort(key=lambda one: one.loss != finding.likeliest.loss)
-    names = dict.fromkeys(one.convention for one in marks if one.convention and not one.parameters)
+    matches.sort(key=lambda one: one.loss != likeliest.loss)
+    defaults = (one for one in matches if not one.parameters)
+    names = dict.fromkeys(one.convention for one in defaults if one.convention)
     value = _shown(finding.value)
     if not names:
         return say(language, "doctor.default_of_none", value=value)
     return say(language, "doctor.default_of", value=value, losses=_shorten(list(names), language))
 
 
-def _margin(match: LossMatch, value: float) -> bool:
-    spec = LOSSES[match.loss].under(match.convention)
-    settings = {**spec.defaults, **dict(match.parameters)}
-    margins = [settings[one.name] for one in spec.parameters if one.role == "margin"]
+def _has_margin(match: LossMatch, value: float) -> bool:
+    loss = match.configured
+    settings = dict(loss.parameters)
+    margins = [settings[one.name] for one in loss.spec.parameters if one.role == "margin"]
     return len(margins) == 1 and math.isclose(float(str(margins[0])), value, rel_tol=1e-6)
 
 
 def beside(finding: Finding, following: Finding | None, language: str = "en") -> Iterator[str]:
-    """Yield the other losses that have the number, its other meanings, and the next finding's
-    difference."""
+    """Yield the other losses and meanings of the value, and how to distinguish it from that of the
+    following finding."""
     first = finding.likeliest
     first_of: dict[str, LossMatch] = {}
     for match in finding.matches:
@@ -128,7 +131,7 @@ def _shown(value: float | None) -> str:
 
 
 def _beyond(match: LossMatch, language: str) -> Iterator[str]:
-    """Explain a minimum left by a margin that no two unit vectors have between them."""
+    """Explain a minimum above 0, left by a margin larger than any between unit vectors."""
     spec = LOSSES[match.loss].under(match.convention)
     beyond = spec.beyond_reach({**spec.defaults, **dict(match.parameters)})
     if beyond is None:
@@ -139,7 +142,9 @@ def _beyond(match: LossMatch, language: str) -> Iterator[str]:
 
 
 def _doubled(first: LossMatch, following: Finding | None, language: str) -> str:
-    counted = word(f"doctor.counted.{_open(first)}", _open(first))
+    """Say what twice the count would change, to distinguish the finding from the following one."""
+    name = _unknown_count(first)
+    counted = word(f"doctor.counted.{name}", name)
     doubled = first.doubled
     assert doubled is not None
     stays = abs(doubled - first.value) <= 1e-9 * abs(first.value)
@@ -157,14 +162,14 @@ def _doubled(first: LossMatch, following: Finding | None, language: str) -> str:
     return say(language, "doctor.doubled", counted=counted, value=_shown(doubled))
 
 
-def _open(match: LossMatch) -> str:
-    """The count by whose doubling the reference value moves."""
+def _unknown_count(match: LossMatch) -> str:
+    """Name the count whose doubling changes the reference value."""
     names = [name for name, _ in match.counts]
-    return next((name for name in OPEN if name in names), "batch")
+    return next((name for name in UNKNOWN_COUNTS if name in names), "batch")
 
 
 def named(match: LossMatch | Position, language: str) -> str:
-    """The loss, and whose it is where that is another one than ours: "InfoNCE (ms-swift)"."""
+    """Name the loss, with its convention unless that is its own: "InfoNCE (ms-swift)"."""
     title = spelled(language, "loss", title_word(LOSSES[match.loss]))
     if not match.convention:
         return title
@@ -198,7 +203,7 @@ def _pairs(known: Known) -> int:
 
 
 def _signs(found: Explanation, language: str) -> Iterator[str]:
-    """Yield sentences about the number itself, whatever reference value it is near."""
+    """Yield sentences about the number itself, apart from its findings."""
     if found.duplicates is not None:
         loss, count = found.duplicates
         titled = title_word(LOSSES[loss])
@@ -214,8 +219,8 @@ def _chances(found: Explanation, language: str) -> Iterator[str]:
 
 
 def _relatives(found: Explanation, language: str) -> Iterator[str]:
-    """Yield the number's meaning for losses without a definition here: the named one, or all of
-    them."""
+    """Yield the meaning of the number for the named loss without a definition here, or for all such
+    losses where none is named."""
     named = relative_called(found.known.loss)
     if found.known.loss and named is None:
         return
@@ -250,7 +255,7 @@ def position_sentence(position: Position, value: float, language: str = "en") ->
     spec = LOSSES[position.loss].under(position.convention)
     factor, moved = sharpening(spec), dict(position.parameters)
     margins = [one for one in spec.parameters if one.role == "margin"]
-    for one in (*([factor] if factor else []), *margins):  # on which both ends depend
+    for one in (*([factor] if factor else []), *margins):  # both ends depend on these
         moved = {one.name: moved.get(one.name, one.default), **moved}
     place = position.place
     if place == "between" and position.share is None:
@@ -275,7 +280,6 @@ def position_sentence(position: Position, value: float, language: str = "en") ->
     )
     if not position.assumed:
         return sentence
-    # The labels are unknown, and real ones are seldom of two kinds.
     found, key = position.collapses, f"doctor.if.{position.assumed}"
     if found is None:
         return say(language, key, standing=sentence)
@@ -299,8 +303,8 @@ def _where(one: LossMatch | Position, parameters: Settings, language: str) -> st
 
 
 def _counted(one: LossMatch | Position, language: str) -> list[str]:
-    """Format the counts. A batch without other counts holds positive pairs alone, or classes of one
-    pair."""
+    """Format the counts. Without counts by label, a batch has positive pairs alone, or classes of
+    one pair each."""
     reads = set(LOSSES[one.loss].reads.values())
     batch = "batch_of_classes" if "embeddings" in reads else "batch_of_positives"
     labelled = "positives" in dict(one.counts) or not reads & {"embeddings", "queries"}
@@ -316,17 +320,14 @@ def _losses(names: Sequence[str], language: str) -> str:
 
 
 def _shorten(names: Sequence[str], language: str) -> str:
-    """Join the first of them, and the number of the others."""
-    shown = _joined(names[:NAMED_TOGETHER], language)
-    more = len(names) - NAMED_TOGETHER
+    """Join the first names, with the number of the others."""
+    shown = _joined(names[:MAX_NAMED_LOSSES], language)
+    more = len(names) - MAX_NAMED_LOSSES
     return shown if more <= 0 else say(language, "doctor.and_more", losses=shown, count=more)
 
 
 def _joined(names: Sequence[str], language: str) -> str:
     return say(language, "ui.between").join(names)
-
-
-# ---- Answers -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -382,7 +383,7 @@ class ExplainedStanding(Whole):
 
 @dataclass(frozen=True)
 class ExplainedValue(Whole):
-    """The meaning of a number."""
+    """What a number may be, as `explain_loss_value` answers it."""
 
     value: float
     count: int
@@ -398,7 +399,7 @@ class ExplainedValue(Whole):
 
 
 def number_answer(found: Explanation, language: str = "en") -> ExplainedValue:
-    """Return what the number may be, as `explain_loss_value` answers it."""
+    """Return the explanation as an answer."""
     position, sentences = found.position, [*lines(found, language)]
     sentence = position and position_sentence(position, found.value, language)
     is_explained = found.findings or relative_called(found.known.loss)
@@ -419,15 +420,15 @@ def number_answer(found: Explanation, language: str = "en") -> ExplainedValue:
 
 
 def listed(found: Explanation) -> tuple[Finding, ...]:
-    """The findings of an answer, or without any the nearest values."""
-    return (found.findings or found.nearest)[:LISTED]
+    """Return the findings of an answer; without any, the nearest values."""
+    return (found.findings or found.nearest)[:MAX_FINDINGS]
 
 
 def finding_answer(
     finding: Finding, language: str, kind: type[Answer] = ExplainedFinding, **others: object
 ) -> Answer:
-    """Return one value that the number may be, as an answer of this kind."""
-    shown = finding.matches[:FITS]
+    """Return a finding as an answer of this kind."""
+    shown = finding.matches[:MAX_LOSSES]
     return as_answer(
         kind,
         finding,
