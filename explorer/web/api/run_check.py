@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lossprism.explorer.core.explore import LIGHT_PAIRS
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
-from lossprism.explorer.lab.doctor.logs.log import MAX_POINTS, Given, Log, log_of
+from lossprism.explorer.lab.doctor.logs.log import MAX_POINTS, Log, NumberSeries, log_of
 from lossprism.explorer.lab.doctor.logs.run_reader import read_content
 from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
 from lossprism.explorer.locale import LANGUAGES
@@ -150,7 +150,7 @@ def _read(name: str, text: str, step: str = "") -> Log:
     return read_content(name, text.encode("utf-8", "replace"), step)
 
 
-def _curve_of(name: str, values: object, steps_name: str, steps: object) -> Given:
+def _curve_of(name: str, values: object, steps_name: str, steps: object) -> NumberSeries:
     numbers = read_values(name, values)
     at = None if steps is None else read_numbers(steps_name, steps)
     lists = {name: numbers} if at is None else {name: numbers, steps_name: at}

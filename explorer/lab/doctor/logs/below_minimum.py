@@ -1,4 +1,4 @@
-"""Losses that ended below their minimum: what is certain, and what is only assumed of them."""
+"""Losses that ended below their minimum: the certain one, or the one with assumed labels."""
 
 from __future__ import annotations
 
@@ -8,32 +8,31 @@ from lossprism.explorer.lab.doctor.finding import NOTE, SEVERE, WARNING, Fault, 
 from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks
 from lossprism.explorer.runtime.number_format import display_number
 
-BELOW = {"below_floor", "below_assumed", "labels_outside"}
-# A reference value is met within this share of it, whatever the noise; beside it, rounding of a
-# log.
+BELOW = {"below_floor", "below_assumed", "labels_outside"}  # findings
+# A level this near to a reference value, relative to it, is at that value, however small its error.
 NEAR = 0.005
 
 
 def below_minimum(
-    level: float, off: float, marks: Marks, values: Mapping[str, Value]
+    level: float, error: float, marks: Marks, values: Mapping[str, Value]
 ) -> Fault | None:
-    """Find a run that ended more than `off` below its minimum, None where it did not.
+    """Find a run that ended below its minimum by more than `error`; None where it did not.
 
-    It is severe below the minimum for any scores and labels, and not below the one on unit vectors
-    and labels 1 and 0, which are only assumed.
+    It is severe below the minimum for any scores and labels; below that of unit vectors and labels
+    1 and 0, which are assumed, it is not.
     """
     minimum, floor = marks.minimum, marks.floor
-    if minimum.certain is not None and _is_below(level, minimum.certain, off):
+    if minimum.certain is not None and _is_below(level, minimum.certain, error):
         numbers = {**values, "floor": display_number(minimum.certain, 4)}
         if minimum.label_ends is None:
             return Fault("below_floor", SEVERE, numbers, room="run")
         ends = dict(zip(("low", "high"), map(display_number, minimum.label_ends), strict=True))
         return Fault("labels_outside", SEVERE, {**numbers, **ends}, room="run")
-    if floor is None or not _is_below(level, floor, off):
+    if floor is None or not _is_below(level, floor, error):
         return None
     severity = NOTE if minimum.cause == "labels" else WARNING
     return Fault("below_assumed", severity, {**values}, room="run")
 
 
-def _is_below(level: float, minimum: float, off: float) -> bool:
-    return level < minimum - off - NEAR * max(abs(minimum), 1e-3)
+def _is_below(level: float, minimum: float, error: float) -> bool:
+    return level < minimum - error - NEAR * max(abs(minimum), 1e-3)

@@ -1,4 +1,4 @@
-"""A loss of 0 that is no solved task: values that are no numbers, filtered to 0 in the log."""
+"""A loss of 0 in the log that was NaN: loggers may filter it to 0."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _ACCURACY = re.compile(r"(?:^|[/_ ])acc(?:uracy)?$", re.I)
 
 
 def on_filtered(log: Log, curve: Curve, zeros: int) -> Iterator[Fault]:
-    """Find loss and gradient exactly 0 in the last `zeros` entries while an accuracy of the same
-    steps is below 1: a wrong answer has a loss above 0."""
+    """Find loss and gradient exactly 0 in the last `zeros` entries beside an accuracy below 1: with
+    a wrong answer, a loss is above 0."""
     steps = curve.steps[len(curve) - zeros :] if zeros else np.array([])
-    gradient = [_at(one, steps) for name, one in log.curves.items() if GRADIENT.search(name)]
+    gradient = [_values_at(one, steps) for name, one in log.curves.items() if GRADIENT.search(name)]
     if not any(len(values) and (values == 0).all() for values in gradient):
         return
     for name, one in log.curves.items():
-        values = _at(one, steps) if _ACCURACY.search(name) else np.array([])
+        values = _values_at(one, steps) if _ACCURACY.search(name) else np.array([])
         if len(values) and values.max() < 1:
             yield _filtered(name, values, one, curve, zeros)
             return
 
 
-def _at(curve: Curve, steps: np.ndarray) -> np.ndarray:
-    """The values of a curve at those of the steps at which it has any; none if one is no number."""
+def _values_at(curve: Curve, steps: np.ndarray) -> np.ndarray:
+    """Return the values of a curve at these steps; none if one of them is not finite."""
     values = curve.values[np.isin(curve.steps, steps)]
     return values if np.isfinite(values).all() else np.array([])
 
 
-def _filtered(name: str, values: np.ndarray, of: Curve, curve: Curve, zeros: int) -> Fault:
+def _filtered(name: str, values: np.ndarray, accuracy: Curve, curve: Curve, zeros: int) -> Fault:
     level = float(values.mean())
     step = float(curve.steps[len(curve) - zeros])
     values_found: dict[str, int | float | str] = {
@@ -45,8 +45,8 @@ def _filtered(name: str, values: np.ndarray, of: Curve, curve: Curve, zeros: int
         "name": name,
         "figure": display_number(level, 3),
     }
-    exact = max(float(of.unit.max(initial=0.0)), 1e-9)
-    always_no = [one for one in chances_at(level, exact, Known()) if one.metric == "always_no"]
+    rounding = max(float(accuracy.unit.max(initial=0.0)), 1e-9)
+    always_no = [one for one in chances_at(level, rounding, Known()) if one.metric == "always_no"]
     if always_no:
         values_found |= {
             "candidates": always_no[0].candidates,

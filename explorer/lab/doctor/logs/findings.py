@@ -1,7 +1,7 @@
 """Findings about a run from its curves and the known values of its loss.
 
-Each finding is a pure function of a curve, or of two, with a test of its own: its claim, evidence
-and test stand in `tests.judgements.claims`, its error rates in docs/judgements.md.
+Each is a pure function of one or two curves: its claim, evidence and test are in
+`tests.judgements.claims`, its error rates in docs/judgements.md.
 """
 
 from __future__ import annotations
@@ -36,28 +36,31 @@ from lossprism.explorer.lab.doctor.pair_dataset_checks import is_softmax, margin
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.runtime.problem import Problem
 
-# Standard errors of a difference that counts; more of them when many places are searched.
-MIN_STANDARD_ERRORS, MIN_STANDARD_ERRORS_AMONG_MANY = 3.0, 6.0
-# A rank correlation this far from 0 is no chance of some 200 held-out pairs or more.
-ORDERED = 0.2
-LEAST_POINTS = 3
-DONE = 0.98  # of the way from collapse to floor
-MIN_PLATEAU_STEPS, MIN_DIGIT_VALUES = 40, 8
-# Above this share of the way from collapse to floor an error leaves open where on it a level lies.
-VAGUE = 0.1
-BLOCKS, OF_LEVEL = 20, 5
-# Steps before and after a place that are compared for a jump.
-NARROW, WIDE, WIDEST = 5, 10, 50
-LEAST_PLATEAU, LEAST_MOVE, MAX_REST = 0.25, 6.0, 0.1
-# Bits behind the point of a number in each format, the coarser first.
-BITS = {"bfloat16": 7, "float16": 10}
-MAX_BY_CHANCE = 1e-9
-ZEROS = 5
+# Standard errors of a difference that is reported; more where every step is searched.
+MIN_STANDARD_ERRORS, MIN_STANDARD_ERRORS_ANYWHERE = 3.0, 6.0
+# Chance hardly brings the rank correlation of 200 held-out pairs this far from 0.
+MIN_CORRELATION = 0.2
+MIN_POINTS = 3  # of a curve with an end
+AT_MINIMUM_SHARE = 0.98  # of the way from collapse to the minimum
+# A level whose error is more than this share of the way from collapse to the minimum has no place
+# between them.
+MAX_ERROR_SHARE = 0.1
+# A plateau: the curve is cut into blocks, of which the last give its level. It has a share of the
+# values, after a fall of several standard errors, and drifts by a share of that fall at most.
+MIN_PLATEAU_STEPS, PLATEAU_BLOCKS, LEVEL_BLOCKS = 40, 20, 5
+MIN_PLATEAU_SHARE, MIN_FALL_STANDARD_ERRORS, MAX_DRIFT_SHARE = 0.25, 6.0, 0.1
+# Values before and after a step that are compared for a jump: a fiftieth of the curve, from the
+# usual number to the largest; in a short curve fewer, down to the least.
+MIN_JUMP_WINDOW, USUAL_JUMP_WINDOW, MAX_JUMP_WINDOW = 5, 10, 50
+# Binary digits of a mantissa, the coarser format first; the values that show one, and the largest
+# chance that values in full precision all look like it.
+MANTISSA_BITS = {"bfloat16": 7, "float16": 10}
+MIN_DIGIT_VALUES, MAX_DIGIT_CHANCE = 8, 1e-9
+# Last entries that are 0, that have no value, or whose value is not finite: fewer may be chance.
+MIN_LAST_ENTRIES = 5
 # Findings about the end of the curve.
-OF_END = {*BELOW, "ordered", "turned", "at_collapse", "not_collapsed", "above_collapse",
-          "at_floor", "between"}  # fmt: skip
-# Entries at the end, without a value or with none that is a number, that are no chance.
-TRAILING = 5
+END_FINDINGS = {*BELOW, "ordered", "turned", "at_collapse", "not_collapsed", "above_collapse",
+                "at_floor", "between"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -97,37 +100,40 @@ def examine_run(
         evaluated = log.curves[evaluated_name].finite
     marks = marks_of(log, known)
     found, finite, level = [*on_numbers(trained)], trained.finite, None
-    if len(finite) and trained.ends:  # else its end is unknown
+    if len(finite) and trained.is_finite_at_end:
         level = level_of(finite)[0]
         zeros = sum(int(fault.values["count"]) for fault in found if fault.name == "zero")
         if not zeros:
             found += on_level(finite, marks, known)
-        elif zeros >= last_of(finite):  # else its mean mixes zeros and earlier values
-            # It did not get there by learning.
+        elif zeros >= last_count(finite):  # the mean of the end has no earlier values
+            # A broken loss is 0 without having learned.
             at_end = on_level(finite, marks, known)
             found += [fault for fault in at_end if fault.name != "at_floor"]
-        if zeros < last_of(finite):  # it stays there for another reason
+        if zeros < last_count(finite):  # zeros are no plateau of learning
             found += on_plateau(finite)
         if filtered := [*on_filtered(log, trained, zeros)]:
             found = [*filtered, *(fault for fault in found if fault.name != "zero")]
     found += [*on_jumps(finite), *on_digits(trained), *on_end(log, trained)]
-    found += on_gradient(log) if trained.ends else ()
+    found += on_gradient(log) if trained.is_finite_at_end else ()
     if loss := single_loss_if_known(known):
         found += margin_beyond(loss.spec, dict(loss.parameters), room="run")
-    if evaluated is not None and trained.ends and log.curve(evaluated_name).ends:
+    both_end = trained.is_finite_at_end and (
+        evaluated is not None and log.curve(evaluated_name).is_finite_at_end
+    )
+    if evaluated is not None and both_end:
         turned = [*on_held_out(finite, evaluated)]
         found += turned or on_gap(finite, evaluated, marks)
         found += on_leak(finite, evaluated, marks, log.epochs)
     for figure in (log.curves[name] for name in log.figures):
-        found += on_figure(figure.finite) if figure.ends else ()
+        found += on_figure(figure.finite) if figure.is_finite_at_end else ()
     found.sort(key=lambda fault: SEVERITIES.index(fault.severity))
     return ExaminedRun(log, name, evaluated_name, known, marks, level, tuple(found))
 
 
 def too_short_for(found: ExaminedRun) -> tuple[str, ...]:
-    """Names of the checks that need more values than this run has."""
+    """Return the names of the checks that need more values than this run has."""
     trained = found.log.curve(found.curve)
-    needed = {"end": LEAST_POINTS, "jump": 3 * NARROW, "plateau": MIN_PLATEAU_STEPS}
+    needed = {"end": MIN_POINTS, "jump": 3 * MIN_JUMP_WINDOW, "plateau": MIN_PLATEAU_STEPS}
     short = [name for name, least in needed.items() if len(trained.finite) < least]
     chosen = [found.held_out] if found.held_out else []
     evaluated = [found.log.curve(name) for name in dict.fromkeys([*chosen, *found.log.figures])]
@@ -152,22 +158,19 @@ def known_of(log: Log, provided: Known | None) -> Known:
     return Known(**merged).checked()
 
 
-# ---- A curve
-
-
 def level_of(curve: Curve) -> tuple[float, float]:
-    """Mean of the last tenth of the curve, and its standard error."""
-    last = last_of(curve)
+    """Return the mean of the last tenth of the curve, and its standard error."""
+    last = last_count(curve)
     return float(curve.values[-last:].mean()), noise_of(curve.values).of_mean(last)
 
 
-def last_of(curve: Curve) -> int:
-    """Number of values of the last tenth; three where there are so many."""
+def last_count(curve: Curve) -> int:
+    """Return the number of values in the last tenth, at least three of a curve with as many."""
     return max(len(curve) // 10, min(len(curve), 3))
 
 
 def on_numbers(curve: Curve) -> Iterator[Fault]:
-    """Find values that are no numbers, and a loss that is exactly 0 at the end."""
+    """Find values that are not finite, and a loss that is exactly 0 at the end."""
     broken = np.flatnonzero(~np.isfinite(curve.values))
     if len(broken):
         values: dict[str, int | float | str] = {
@@ -179,7 +182,7 @@ def on_numbers(curve: Curve) -> Iterator[Fault]:
         yield Fault("not_finite", SEVERE, values, _steps(curve, broken), room="run")
     zero = curve.values == 0
     last = len(zero) if zero.all() else int(np.argmin(zero[::-1]))
-    if last >= ZEROS:
+    if last >= MIN_LAST_ENTRIES:
         at = len(zero) - last
         ending: dict[str, int | float | str] = {"count": last, "step": curve.step_at(at)}
         yield Fault(
@@ -188,14 +191,13 @@ def on_numbers(curve: Curve) -> Iterator[Fault]:
 
 
 def on_end(log: Log, curve: Curve) -> Iterator[Fault]:
-    """Find a curve without further values while the log goes on: pandas and JSON leave a NaN
-    out."""
+    """Find a curve that stops while the log goes on: pandas and JSON leave out a NaN."""
     if not len(curve):
         return
     last = float(curve.steps[-1])
     run = run_of(curve.name)
     others = [one.steps for name, one in log.curves.items() if run_of(name) == run]
-    # The rows of a table are of the curve as well.
+    # Rows of a table without any value are entries, too.
     rows = np.union1d(curve.steps, log.blank) if log.blank else curve.steps
     for steps in (rows, *others):
         if _goes_on(curve.steps, steps):
@@ -207,22 +209,22 @@ def on_end(log: Log, curve: Curve) -> Iterator[Fault]:
 
 
 def _goes_on(own: np.ndarray, steps: np.ndarray) -> bool:
-    """True if other entries, logged between the steps of a curve all along, went on after them for
-    longer than ever between two of them."""
-    if len(own) < LEAST_POINTS or not len(steps):
+    """True if other entries, which ran beside a curve, went on after its last step: for twice the
+    longest run between two of its steps, or for `MIN_LAST_ENTRIES`."""
+    if len(own) < MIN_POINTS or not len(steps):
         return False
     between = np.diff(np.searchsorted(steps, own, side="right"))
-    along = steps[0] <= own[len(own) // 2]  # else it began later, and is of another time
-    return bool(along and (steps > own[-1]).sum() > max(TRAILING, 2 * between.max()))
+    ran_beside = steps[0] <= own[len(own) // 2]
+    return bool(ran_beside and (steps > own[-1]).sum() > max(MIN_LAST_ENTRIES, 2 * between.max()))
 
 
 def on_gradient(log: Log) -> Iterator[Fault]:
-    """Find a gradient that is no number in all of the last entries, beside a loss that is one. A
-    float16 scaler skips an occasional one."""
+    """Find a gradient that is not finite in all of the last entries, beside a finite loss. A single
+    one is normal: the scaler of float16 skips that step."""
     for name, curve in log.curves.items():
         broken = ~np.isfinite(curve.values)
         last = len(broken) if broken.all() else int(np.argmin(broken[::-1]))
-        if GRADIENT.search(name) and last >= TRAILING:
+        if GRADIENT.search(name) and last >= MIN_LAST_ENTRIES:
             at = len(broken) - last
             values: dict[str, int | float | str] = {
                 "name": name,
@@ -237,7 +239,7 @@ def on_gradient(log: Log) -> Iterator[Fault]:
 
 def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
     """Find where the curve ended between the minimum of its loss and its value at collapse."""
-    if len(curve) < LEAST_POINTS:  # the first steps do not show the end
+    if len(curve) < MIN_POINTS:
         return
     level, error = level_of(curve)
     unit = float(curve.unit.max(initial=0.0))
@@ -246,12 +248,12 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
         "collapse": display_number(marks.collapse, 4),
         "floor": display_number(marks.floor, 4),
     }
-    found = [*_against(level, MIN_STANDARD_ERRORS * error + unit, marks, values)]
+    found = [*_place_level(level, MIN_STANDARD_ERRORS * error + unit, marks, values)]
     for fault in found:
         assumed = "" if fault.name in BELOW - {"below_floor"} else marks.assumed
         yield dataclasses.replace(fault, assumed=assumed)
     if any(fault.name in BELOW for fault in found):
-        return  # it is another loss, with other candidates
+        return  # below its minimum, it is not this softmax
     loss = single_loss_if_known(known)
     if loss is not None and is_softmax(loss.name) and 0 < level <= (marks.collapse or 0):
         counts = {
@@ -262,22 +264,22 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
         yield Fault("effective_candidates", NOTE, numbers, room="run", assumed=marks.assumed)
 
 
-def _against(level: float, off: float, marks: Marks, values: dict) -> Iterator[Fault]:
+def _place_level(level: float, error: float, marks: Marks, values: dict) -> Iterator[Fault]:
+    """Place the level of the last values, known up to `error`, among the reference values."""
     collapse, floor = marks.collapse, marks.floor
-    if below := below_minimum(level, off, marks, values):
+    if below := below_minimum(level, error, marks, values):
         yield below
         return
     if collapse is None:
         return
-    if off > VAGUE * abs(collapse - (floor or 0)) and level < collapse + off:
-        return  # its place between the two is uncertain
-    near = max(off, NEAR * abs(collapse))
-    if level >= collapse - near and marks.order is not None and abs(marks.order[1]) >= ORDERED:
-        name, figure = marks.order
+    if error > MAX_ERROR_SHARE * abs(collapse - (floor or 0)) and level < collapse + error:
+        return
+    near = max(error, NEAR * abs(collapse))
+    name, figure = marks.order or ("", 0.0)
+    if level >= collapse - near and abs(figure) >= MIN_CORRELATION:
         numbers = {**values, "name": name, "figure": display_number(figure, 3)}
-        in_order = figure > 0
-        severity = NOTE if in_order else WARNING
-        yield Fault("ordered" if in_order else "turned", severity, numbers, room="run")
+        kind, severity = ("ordered", NOTE) if figure > 0 else ("turned", WARNING)
+        yield Fault(kind, severity, numbers, room="run")
     elif abs(level - collapse) <= near:
         yield _at_collapse(marks, values)
     elif level > collapse:
@@ -285,12 +287,12 @@ def _against(level: float, off: float, marks: Marks, values: dict) -> Iterator[F
     elif floor is not None and floor < collapse:
         share = (collapse - level) / (collapse - floor)
         shared = {**values, "share": percent(min(share, 1.0))}
-        yield Fault("at_floor" if share >= DONE else "between", NOTE, shared, room="run")
+        place = "at_floor" if share >= AT_MINIMUM_SHARE else "between"
+        yield Fault(place, NOTE, shared, room="run")
 
 
 def _at_collapse(marks: Marks, values: dict) -> Fault:
-    """Judge a loss at its value at collapse: with negatives apart from each other it has not
-    collapsed."""
+    """Judge a loss at its value at collapse: where negatives differ, it has not collapsed."""
     if marks.negatives is None:
         return Fault("at_collapse", SEVERE, values, room="run")
     numbers = {**values, "negative": display_number(marks.negatives, 2)}
@@ -300,24 +302,25 @@ def _at_collapse(marks: Marks, values: dict) -> Fault:
 
 
 def on_plateau(curve: Curve) -> Iterator[Fault]:
-    """Find the step from which the loss moved by less than a tenth of its earlier move."""
+    """Find the step after which the loss fell by less than a tenth of its fall before."""
     count = len(curve)
     if count < MIN_PLATEAU_STEPS:
         return
     values, noise = curve.values, noise_of(curve.values)
-    parts = np.array_split(values, BLOCKS)
+    parts = np.array_split(values, PLATEAU_BLOCKS)
     means = np.array([part.mean() for part in parts])
     starts = np.cumsum([0, *map(len, parts)])
-    level = float(means[-OF_LEVEL:].mean())
-    error = noise.of_mean(count // BLOCKS)
-    moving = np.abs(means - level) > MIN_STANDARD_ERRORS * error * math.sqrt(1 + 1 / OF_LEVEL)
+    level = float(means[-LEVEL_BLOCKS:].mean())
+    error = noise.of_mean(count // PLATEAU_BLOCKS)
+    moving = np.abs(means - level) > MIN_STANDARD_ERRORS * error * math.sqrt(1 + 1 / LEVEL_BLOCKS)
     begins = int(np.flatnonzero(moving).max(initial=-1)) + 1
-    moved = float(means[0]) - level
+    fall = float(means[0]) - level
     rest = values[starts[begins] :]
-    if begins == 0 or len(rest) < LEAST_PLATEAU * count or moved < LEAST_MOVE * error:
+    is_short = len(rest) < MIN_PLATEAU_SHARE * count
+    if begins == 0 or is_short or fall < MIN_FALL_STANDARD_ERRORS * error:
         return
     drift = (abs(slope_of(rest)) + 2 * noise.of_slope(len(rest))) * len(rest)
-    if drift > MAX_REST * moved:
+    if drift > MAX_DRIFT_SHARE * fall:
         return
     step, share = curve.step_at(int(starts[begins])), percent(len(rest) / count)
     numbers = {"step": step, "share": share, "level": display_number(level, 4)}
@@ -325,16 +328,16 @@ def on_plateau(curve: Curve) -> Iterator[Fault]:
 
 
 def on_jumps(curve: Curve) -> Iterator[Fault]:
-    """Find steps at which the loss rose at once, and stayed there for a while."""
+    """Find steps at which the loss rose at once, and stayed up for a while."""
     values, noise = curve.values, noise_of(curve.values)
-    width = min(max(WIDE, len(values) // 50), WIDEST, len(values) // 3)
-    if width < NARROW or noise.deviation <= 0:
+    width = min(max(USUAL_JUMP_WINDOW, len(values) // 50), MAX_JUMP_WINDOW, len(values) // 3)
+    if width < MIN_JUMP_WINDOW or noise.deviation <= 0:
         return
-    step, later = _of_step(width, 0), _of_step(width, width // 2)
-    even = _without_spikes(values, noise.deviation)
-    rises, stays = np.correlate(even, step), np.correlate(even, later)
+    step, later_step = _step_weights(width, 0), _step_weights(width, width // 2)
+    smooth = _without_spikes(values, noise.deviation)
+    rises, stays = np.correlate(smooth, step), np.correlate(smooth, later_step)
     at_once = values[width : len(values) - width + 1] - values[width - 1 : len(values) - width]
-    least = MIN_STANDARD_ERRORS_AMONG_MANY * noise.of_sum(step)
+    least = MIN_STANDARD_ERRORS_ANYWHERE * noise.of_sum(step)
     is_jump = (rises > least) & (at_once > 0.5 * rises) & (stays > 0.5 * rises)
     found = np.flatnonzero(is_jump) + width
     places = [int(found[place]) for place in range(len(found))
@@ -351,10 +354,9 @@ def on_jumps(curve: Curve) -> Iterator[Fault]:
     yield Fault("jump", WARNING, numbers, _steps(curve, np.array(places)), room="run")
 
 
-def _of_step(width: int, left_out: int) -> np.ndarray:
-    """The weights [2·width] whose sum with as many values before and after a place is by how much
-    these lie above those, beside a line through both that has one slope. Of those after it the
-    first may be left out."""
+def _step_weights(width: int, left_out: int) -> np.ndarray:
+    """Return the weights [2·width] whose sum with values around a place is the height of the step
+    there, beside a common slope. The first `left_out` values after the place do not count."""
     place = np.arange(2 * width) - width + 0.5
     model = np.stack([np.ones(2 * width), place, place > 0], axis=1)
     model[width : width + left_out] = 0
@@ -362,26 +364,26 @@ def _of_step(width: int, left_out: int) -> np.ndarray:
 
 
 def _without_spikes(values: np.ndarray, deviation: float) -> np.ndarray:
-    """Replace values far from the median of the five about them by that median."""
+    """Replace values far from the median of five neighbours by that median."""
     padded = np.pad(values, 2, mode="edge")
     middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
     return np.where(np.abs(values - middle) > MIN_STANDARD_ERRORS * deviation, middle, values)
 
 
 def on_digits(curve: Curve) -> Iterator[Fault]:
-    """Find values that are all numbers of a half format, where hardly one would be by chance."""
+    """Find values that are all exact in a 16-bit format, which is no chance."""
     finite = curve.finite
     values, places = np.unique(np.abs(finite.values), return_index=True)
-    normal = values > 2.0**-14  # below, the steps of float16 are even
+    normal = values > 2.0**-14  # smaller numbers of float16 are subnormal
     values, units = values[normal], finite.unit[places][normal]
     if len(values) < MIN_DIGIT_VALUES:
         return
-    for name, bits in BITS.items():
+    for name, bits in MANTISSA_BITS.items():
         steps = 2.0 ** (np.floor(np.log2(values)) - bits)
         slack = units + 1e-9 * values
         off = np.abs(values - np.round(values / steps) * steps)
         chance = np.clip(2 * slack / steps, 1e-12, 1.0)
-        if (off <= 1.01 * slack).all() and np.log(chance).sum() < math.log(MAX_BY_CHANCE):
+        if (off <= 1.01 * slack).all() and np.log(chance).sum() < math.log(MAX_DIGIT_CHANCE):
             step = float(steps[len(steps) // 2])
             numbers: dict[str, int | float | str] = {
                 "format": name,

@@ -1,5 +1,5 @@
-"""Findings from evaluations on held-out pairs: a loss or a figure that turns, a loss that stays far
-above that of the training, and one as low as it where hardly any is."""
+"""Findings from evaluations on held-out pairs: a loss or a figure that turns, a loss far above the
+training loss, and one as low as a training loss that is nearly at its minimum."""
 
 from __future__ import annotations
 
@@ -20,37 +20,34 @@ from lossprism.explorer.lab.doctor.logs.log import Curve
 from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks
 from lossprism.explorer.runtime.number_format import display_number
 
-# Standard errors by which the last evaluations must be worse than the best, and by which a training
-# loss must rise.
+# Standard errors of evaluations and of training losses by which a difference is reported.
 HELD_OUT_STANDARD_ERRORS, TRAINED_STANDARD_ERRORS = 3.2, 3.0
 MIN_HELD_OUT_POINTS, MIN_TRAINED_POINTS = 6, 10
-# The rise of a held-out loss that matters, as a share of its least value or of how far it had
-# fallen, whichever is more.
-LEAST_RISE = 0.02
-# What is left to learn counts from the minimum. A gap: on held-out rows this many times as much is
-# left as on those of the training, and at least this share of what there was at first.
-GAP_TIMES, GAP_LEFT = 10.0, 0.2
-# A leak: on both so small a share is left, and neither is this many times the other. Standard
-# errors by which both are shown.
-LEAK_LEFT, LEAK_TIMES, LEAK_STANDARD_ERRORS = 0.05, 2.0, 1.65
-# The epochs from which on the rows of a training have been seen before.
-REPEATED_EPOCHS = 1.5
+# Least rise of a held-out loss, as a share of its least value or, if that is more, of its fall.
+MIN_RISE_SHARE = 0.02
+# The excess of a loss is its distance from the minimum. A gap: the held-out excess is this many
+# times that of the training, and at least this share of the first one.
+GAP_RATIO, MIN_GAP_SHARE = 10.0, 0.2
+# A leak: both excesses are at most this share of the first one, and neither is this many times the
+# other, by so many standard errors.
+MAX_LEAK_SHARE, MAX_LEAK_RATIO, LEAK_STANDARD_ERRORS = 0.05, 2.0, 1.65
+# Epochs after which a training has seen its rows before.
+MIN_REPEATED_EPOCHS = 1.5
 
 
 def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
-    """Find a held-out loss that rises visibly from its minimum on, while that of the training does
-    not."""
-    found = _turned(held, 1.0)
+    """Find a held-out loss that rises after its least value, while the training loss does not."""
+    found = _turn(held, 1.0)
     if found is None:
         return
     best, rise = found
     least = float(held.values[best])
-    if rise < LEAST_RISE * max(abs(least), float(held.values[0]) - least):
-        return  # it does so surely, and as good as stays
+    if rise < MIN_RISE_SHARE * max(abs(least), float(held.values[0]) - least):
+        return  # a certain rise, but too small to matter
     after = trained.values[trained.steps >= held.steps[best]]
-    off = TRAINED_STANDARD_ERRORS * noise_of(after).of_slope(max(len(after), 1))
-    if len(after) >= MIN_TRAINED_POINTS and slope_of(after) > off:
-        return  # it is the training that went wrong
+    error = TRAINED_STANDARD_ERRORS * noise_of(after).of_slope(max(len(after), 1))
+    if len(after) >= MIN_TRAINED_POINTS and slope_of(after) > error:
+        return  # the training itself diverges
     values: dict[str, int | float | str] = {
         "name": held.name,
         "step": held.step_at(best),
@@ -62,7 +59,7 @@ def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
 
 
 @dataclass(frozen=True)
-class Left:
+class Excess:
     """Distance of the last values of a curve from the minimum, and its standard error."""
 
     level: float
@@ -70,13 +67,13 @@ class Left:
 
 
 def on_gap(trained: Curve, held: Curve, marks: Marks) -> Iterator[Fault]:
-    """Find a held-out loss that stays far above that of the training, whether or not it rises."""
-    left = _left(trained, held, marks)
-    if left is None:
+    """Find a held-out loss that stays far above the training loss, whether or not it rises."""
+    excess = _excesses(trained, held, marks)
+    if excess is None:
         return
-    start, own, other = left
+    start, own, other = excess
     low = other.level - HELD_OUT_STANDARD_ERRORS * other.error
-    if low < GAP_LEFT * start or low < GAP_TIMES * (
+    if low < MIN_GAP_SHARE * start or low < GAP_RATIO * (
         own.level + TRAINED_STANDARD_ERRORS * own.error
     ):
         return
@@ -85,58 +82,54 @@ def on_gap(trained: Curve, held: Curve, marks: Marks) -> Iterator[Fault]:
 
 
 def on_leak(trained: Curve, held: Curve, marks: Marks, epochs: float | None) -> Iterator[Fault]:
-    """Find a held-out loss as low as that of a training that has seen its rows several times, where
-    hardly anything is left to learn: unseen rows are hardly ever learnt so well."""
-    left = _left(trained, held, marks)
-    if left is None or (epochs is not None and epochs < REPEATED_EPOCHS):
+    """Find a held-out loss as low as the training loss, with both nearly at the minimum, after more
+    than one pass over the rows: unseen rows are hardly ever learned so well."""
+    excess = _excesses(trained, held, marks)
+    if excess is None or (epochs is not None and epochs < MIN_REPEATED_EPOCHS):
         return
-    start, own, other = left
-    off = LEAK_STANDARD_ERRORS * math.hypot(own.error, other.error)
-    if max(own.level, other.level) + off > LEAK_LEFT * start:
+    start, own, other = excess
+    error = LEAK_STANDARD_ERRORS * math.hypot(own.error, other.error)
+    if max(own.level, other.level) + error > MAX_LEAK_SHARE * start:
         return
     for one, another in ((own, other), (other, own)):
-        off = LEAK_STANDARD_ERRORS * math.hypot(one.error, LEAK_TIMES * another.error)
-        if one.level + off > LEAK_TIMES * another.level:
+        error = LEAK_STANDARD_ERRORS * math.hypot(one.error, MAX_LEAK_RATIO * another.error)
+        if one.level + error > MAX_LEAK_RATIO * another.level:
             return
     values = _both(trained, held, marks, own, other)
     yield Fault("leak", WARNING, values, (int(held.steps[-1]),), room="run")
 
 
-def _left(trained: Curve, held: Curve, marks: Marks) -> tuple[float, Left, Left] | None:
-    """Loss left to learn at first, and at last on the rows of the training and on held-out ones;
-    None where the minimum is not known or either curve is too short."""
+def _excesses(trained: Curve, held: Curve, marks: Marks) -> tuple[float, Excess, Excess] | None:
+    """Return the excess of the training loss at first and at last, and the held-out one at last;
+    None where the minimum is unknown, or either curve too short."""
     floor = _minimum(trained, held, marks)
     if floor is None or len(trained) < MIN_TRAINED_POINTS or not len(held):
         return None
     last = max(len(trained) // 5, 3)
-    noise = noise_of(trained.values[-2 * last :])  # that of a loss fades as it falls
-    own = Left(float(trained.values[-last:].mean()) - floor, noise.of_mean(last))
+    noise = noise_of(trained.values[-2 * last :])  # earlier, a higher loss has more noise
+    own = Excess(float(trained.values[-last:].mean()) - floor, noise.of_mean(last))
     start = float(trained.values[:3].mean()) - floor
     last_evaluations = max(len(held) // 3, 1)
-    scatter = (
-        noise_of_evaluations(held.values[-max(2 * last_evaluations, 3) :])
-        if len(held) > 3
-        else Noise(0.0)
+    late = held.values[-max(2 * last_evaluations, 3) :]
+    held_noise = noise_of_evaluations(late) if len(held) > 3 else Noise(0.0)
+    other = Excess(
+        float(held.values[-last_evaluations:].mean()) - floor, held_noise.of_mean(last_evaluations)
     )
-    other = Left(
-        float(held.values[-last_evaluations:].mean()) - floor, scatter.of_mean(last_evaluations)
-    )
-    below = (
-        own.level + TRAINED_STANDARD_ERRORS * own.error < 0
-    )  # it is not the loss that it is taken for
-    if start <= 0 or below:
+    is_below_minimum = own.level + TRAINED_STANDARD_ERRORS * own.error < 0  # of another loss, then
+    if start <= 0 or is_below_minimum:
         return None
-    return start, Left(max(own.level, 0.0), own.error), other
+    return start, Excess(max(own.level, 0.0), own.error), other
 
 
 def _minimum(trained: Curve, held: Curve, marks: Marks) -> float | None:
-    """Minimum of the loss; 0 for one that is never below it, where none is known."""
+    """Return the minimum of the loss; where it is unknown, 0 if no value is below that, else
+    None."""
     if marks.floor is not None:
         return marks.floor
     return 0.0 if min(trained.values.min(initial=0.0), held.values.min(initial=0.0)) >= 0 else None
 
 
-def _both(trained: Curve, held: Curve, marks: Marks, own: Left, other: Left) -> dict:
+def _both(trained: Curve, held: Curve, marks: Marks, own: Excess, other: Excess) -> dict:
     floor = _minimum(trained, held, marks) or 0.0
     return {
         "name": held.name,
@@ -147,8 +140,8 @@ def _both(trained: Curve, held: Curve, marks: Marks, own: Left, other: Left) -> 
 
 
 def on_figure(curve: Curve) -> Iterator[Fault]:
-    """Find a held-out figure that falls from its best on."""
-    found = _turned(curve, -1.0)
+    """Find a held-out figure that falls after its best value."""
+    found = _turn(curve, -1.0)
     if found is None:
         return
     best, fall = found
@@ -162,9 +155,11 @@ def on_figure(curve: Curve) -> Iterator[Fault]:
     yield Fault("figure_falls", WARNING, values, (int(curve.steps[best]),), paste, room="run")
 
 
-def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
-    """Place of the best value, and the loss of the last ones against it; None where that is no more
-    than noise. The best is that of medians of three, so that no single one is."""
+def _turn(curve: Curve, sign: float) -> tuple[int, float] | None:
+    """Return the place of the best value and how much worse the last values are; None within noise.
+
+    The best is the least of `sign` times the medians of three, so that no single outlier is.
+    """
     values = sign * curve.values
     if len(values) < MIN_HELD_OUT_POINTS:
         return None
@@ -175,7 +170,7 @@ def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
         return None
     last = after[-max(len(after) // 3, 2) :]
     rise = float(last.mean() - smooth[best - 1])
-    # What lies before the best may still be on its steep way, and is no noise.
+    # Before the best, the curve may fall steeply, which is no noise.
     noise = noise_of_evaluations(values[best:])
     allowed = HELD_OUT_STANDARD_ERRORS * math.hypot(noise.of_mean(len(last)), noise.of_mean(3))
     return (best, rise) if rise > allowed else None

@@ -16,9 +16,9 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.runtime.problem import Problem
 
 MAX_POINTS = 2_000_000
-MAX_CURVES = 10_000  # as a table has columns; each holds memory of its own, however short
-# Values, and their steps.
-Given = tuple[tuple[float, ...], tuple[float, ...] | None]
+MAX_CURVES = 10_000  # each takes memory, however short
+# Values, and their steps (None for 1, 2, 3 …).
+NumberSeries = tuple[tuple[float, ...], tuple[float, ...] | None]
 # Names of a training loss and of a held-out one, without their prefixes.
 TRAINED = (
     *("loss", "train_loss", "training_loss", "train"),
@@ -35,11 +35,10 @@ THRESHOLD = re.compile("threshold", re.I)
 CORRELATION = re.compile(r"spearman|pearson", re.I)
 GRADIENT = re.compile(r"grad(ient)?_norm$", re.I)
 EVALUATED = re.compile(r"eval|val|test|dev|held|验证|测试|评估", re.I)
-OURS = "prism_"
-OF_RUN = " - "  # between a run and its curve, as wandb writes it
-BEFORE_CURVE = " [-·] "  # the characters there
-# Names of the step, the better first: "step" may be a logger's own count of its calls, as trackio's
-# and wandb's are.
+OURS = "prism_"  # before the names of the curves of `PrismCallback`
+OF_RUN = " - "  # between the names of a run and of its curve, as wandb writes it
+BEFORE_CURVE = " [-·] "  # the same in other logs, as an expression
+# Names of the step, the better first: for trackio and wandb, "step" counts their own calls.
 GLOBAL_STEPS = ("global_step", "train/global_step", "trainer/global_step")
 STEP_NAMES = (
     *("global_step/max_steps", *GLOBAL_STEPS, "step"),
@@ -47,19 +46,17 @@ STEP_NAMES = (
     *("步数", "训练步数", "迭代次数"),
 )
 EPOCH = re.compile(r"(?:^|/)(?:epoch|轮次|轮数)$", re.I)
-# Names of input without one: pasted, or by standard input.
-PASTED, PIPED = "pasted.txt", "stdin.txt"
-ROWS = "#"  # in place of a column of steps: the number of the row
-NO_NUMBERS = ("NaN", "Infinity", "-Infinity")  # in place of a number in JSON, as many write it
+PASTED, PIPED = "pasted.txt", "stdin.txt"  # names of input that has none
+ROWS = "#"  # chosen in place of a column of steps: the number of the row
+NO_NUMBERS = ("NaN", "Infinity", "-Infinity")  # that many programs write into JSON
 LARGEST_POWER = sys.float_info.max_10_exp
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Values over steps, in the order of the steps; NaN and infinities stay.
+    """Values over steps, in the order of the steps, with NaN and infinities.
 
-    `unit` [n] is half a unit of the last digit of each value as it was written; 0 for what was kept
-    as a binary number.
+    `unit` [n] is half a unit of the last written digit of each value; 0 for binary numbers.
     """
 
     name: str
@@ -71,18 +68,18 @@ class Curve:
         return len(self.values)
 
     @property
-    def ends(self) -> bool:
-        """True if its last value is a number: a curve that became NaN did not end there."""
+    def is_finite_at_end(self) -> bool:
+        """True if the last value is finite: a run that became NaN has no end to judge."""
         return bool(len(self) and np.isfinite(self.values[-1]))
 
     def step_at(self, place: int) -> int | float:
-        """The step of the value at this place, as people write it."""
+        """Return the step at this place, an integer if it is whole."""
         step = float(self.steps[place])
         return int(step) if step == int(step) else step
 
     @property
     def finite(self) -> Curve:
-        """Return the curve without values that are no numbers."""
+        """Return the curve of the finite values."""
         there = np.isfinite(self.values)
         return replace(
             self, steps=self.steps[there], values=self.values[there], unit=self.unit[there]
@@ -122,12 +119,12 @@ class Log:
 
     @property
     def trained(self) -> str:
-        """The curve of the training loss; "" where none goes by such a name."""
+        """The name of the curve of the training loss, "" for none."""
         return self._first(TRAINED, lambda name: not EVALUATED.search(name.rpartition("/")[0]))
 
     @property
     def held_out(self) -> str:
-        """The curve of the held-out loss, "" for none."""
+        """The name of the curve of the held-out loss, "" for none."""
         named = self._first(HELD_OUT, lambda _: True)
         return named or self._first(("loss",), lambda name: bool(EVALUATED.search(name)))
 
@@ -157,8 +154,8 @@ def run_of(name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name without its folder, its run, and whether it is of steps or a mean of an epoch's, as
-    Lightning has it: "bold-sun-1 - train/loss" → "loss", "train_loss_step" → "train_loss"."""
+    """Return a name without its run, its folder and Lightning's ending of step or epoch:
+    "bold-sun-1 - train/loss" → "loss", "train_loss_step" → "train_loss"."""
     last = re.split(f"/|{BEFORE_CURVE}", name)[-1].strip().lower()
     if last.endswith("损失"):
         return "eval_loss" if EVALUATED.search(last) else "loss"
@@ -166,12 +163,11 @@ def _plain(name: str) -> str:
 
 
 def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
-    """Make curves from (name, step, value) in any order; of two values at one step the later
-    counts.
+    """Make curves from (name, step, value) in any order; of two values at one step, the later wins.
 
-    A value is a number, or text of one as it was written.
+    A value is a number, or the text of one.
 
-    Raises Problem for a step or value that is none, naming the place, and for too many of them.
+    Raises Problem for a step or value that is not a number, with its place, and for too many.
     """
     found: dict[str, array[float]] = {}
     for count, (name, step, value) in enumerate(points, 1):
@@ -192,17 +188,16 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
 
 
 def _curve(name: str, rows: np.ndarray) -> Curve:
-    """Make the curve of rows of step, value and half a unit, in the order in which they were
-    written."""
+    """Make a curve of rows (step, value, half a unit) [n, 3], in the order of the log."""
     ordered = rows[rows[:, 0].argsort(kind="stable")]
     steps = ordered[:, 0]
     last = np.append(steps[1:] != steps[:-1], True)
     return Curve(name, *(np.ascontiguousarray(column) for column in ordered[last].T))
 
 
-def log_of(trained: Given, held: Given | None = None) -> Log:
-    """Make the log of a program's numbers: values, and their steps or None for 1, 2, 3 …; those of
-    the held-out loss are then spread over them."""
+def log_of(trained: NumberSeries, held: NumberSeries | None = None) -> Log:
+    """Make a log of a program's numbers. Held-out values without steps are spread over those of the
+    training."""
     values, steps = trained
     steps = steps or tuple(range(1, len(values) + 1))
     points = (("loss", *one) for one in zip(steps, values, strict=True))
@@ -216,27 +211,26 @@ def log_of(trained: Given, held: Given | None = None) -> Log:
 
 
 def last_epoch(values: Iterable[object]) -> float | None:
-    """The largest number among those of a column of epochs; None without one."""
+    """Return the largest finite number of a column of epochs; None without one."""
     found = (number_in(value) for value in values)
     return max((one for one in found if one is not None and math.isfinite(one)), default=None)
 
 
 def epochs_of(curves: Mapping[str, Curve]) -> float | None:
-    """The last epoch of a log that has a curve of them."""
+    """Return the last epoch of a log; None without a curve of epochs."""
     return last_epoch(
         value for name, one in curves.items() if EPOCH.search(name) for value in one.values.tolist()
     )
 
 
 def number_in(value: object) -> float | None:
-    """The number that is there or is written there, NaN and infinities among them; None for
-    none."""
+    """Return a number, or the one that a text writes, with NaN and infinities; None without one."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
         try:
             return float(value)
-        except OverflowError:  # a whole number of more than 308 digits, as text of one is read
+        except OverflowError:  # an integer of more than 308 digits; its text would be infinite, too
             return math.inf if value > 0 else -math.inf
     try:
         return float(str(value).replace("−", "-"))
@@ -245,16 +239,13 @@ def number_in(value: object) -> float | None:
 
 
 def _half_unit(value: object, read: float) -> float:
-    """Half a unit of the last written decimal: 0.00005 for 0.6931; 0 for anything but a finite
-    number.
-
-    For a number its shortest form counts, which has no digit too many.
-    """
+    """Return half a unit of the last decimal of the text, or of the number's shortest form: 0.00005
+    for 0.6931; 0 where `read` is not finite."""
     if not math.isfinite(read):
         return 0.0
     mantissa, _, power = str(value).strip().lower().partition("e")
     digits = len(mantissa.partition(".")[2])
     if not power:
         return 0.5 * 10.0**-digits
-    # A power may have any number of digits, and that of 0 be any.
+    # A power may be too large for a float, where the number is 0.
     return 0.5 * 10.0 ** min(float(power.replace("−", "-")) - digits, LARGEST_POWER)

@@ -1,4 +1,4 @@
-"""Comparison of two runs by the known values of both."""
+"""Comparison of two runs: whether their losses mean the same, and how far each has come."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import math
 from lossprism.explorer.lab.doctor.finding import NOTE, WARNING, Fault
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS
 from lossprism.explorer.lab.doctor.logs.below_minimum import BELOW, NEAR
-from lossprism.explorer.lab.doctor.logs.findings import DONE, MIN_STANDARD_ERRORS, ExaminedRun
+from lossprism.explorer.lab.doctor.logs.findings import (
+    AT_MINIMUM_SHARE,
+    MIN_STANDARD_ERRORS,
+    ExaminedRun,
+)
 from lossprism.explorer.lab.doctor.logs.log import ROWS
 from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks, single_loss_if_known
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR
 from lossprism.explorer.runtime.number_format import display_number, percent
 
-# From so many times as many rows, epochs or steps on, two runs are not compared.
+# Runs are not compared where one has this many times the rows, epochs or steps of the other.
 MAX_TIMES = 2.0
 
 
@@ -23,8 +27,8 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
     first, second = (single_loss_if_known(run.known) for run in (one, other))
     if first is None or second is None:
         return (Fault("untold", NOTE, {}, room="run"),)
-    if broke := [run for run in (one, other) if run.level is None]:
-        return tuple(fault for fault in broke[0].faults if fault.name == "not_finite")
+    if broken := [run for run in (one, other) if run.level is None]:
+        return tuple(fault for fault in broken[0].faults if fault.name == "not_finite")
     values: dict[str, int | float | str] = {
         "one": display_number(one.level, 4),
         "other": display_number(other.level, 4),
@@ -32,25 +36,25 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
     if first.name != second.name or first.spec.definition is not second.spec.definition:
         return (Fault("other_loss", WARNING, values, room="run"),)
     ends = dict(second.parameters)
-    moved = [name for name, value in first.parameters if ends[name] != value]
+    changed = [name for name, value in first.parameters if ends[name] != value]
     batches_differ = _batches_differ(one, other)
     beyond = [fault for run in (one, other) for fault in run.faults if fault.name in BELOW]
-    if beyond and (moved or batches_differ):
-        return (beyond[-1],)  # how far it went to ends that are not its own means nothing
-    if moved:
-        names = ", ".join(moved)
-        return (_of_ways("other_scale", {**values, "names": names}, one, other),)
+    if beyond and (changed or batches_differ):
+        return (beyond[-1],)  # these are not its ends: its share of the way means nothing
+    if changed:
+        names = ", ".join(changed)
+        return (_with_shares("other_scale", {**values, "names": names}, one, other),)
     if batches_differ is None:
         return (Fault("untold_batch", NOTE, values, room="run"),)
     if batches_differ:
-        return (_of_ways("other_batch", values, one, other),)
+        return (_with_shares("other_batch", values, one, other),)
     if other_training := _trainings_differ(one, other, values):
         return (other_training,)
     return (Fault("comparable", NOTE, values, room="run"),)
 
 
 def _trainings_differ(one: ExaminedRun, other: ExaminedRun, levels: dict) -> Fault | None:
-    """Find that one run had far more rows, or went over them far more often, than the other."""
+    """Find a run with far more rows, epochs or steps than the other."""
     amounts = [_amounts_of(run) for run in (one, other)]
     if not any(_far_apart(*both) for both in zip(*amounts, strict=True)):
         return None
@@ -63,9 +67,9 @@ def _trainings_differ(one: ExaminedRun, other: ExaminedRun, levels: dict) -> Fau
 
 
 def _amounts_of(run: ExaminedRun) -> tuple[float | None, float | None, float | None]:
-    """The rows of a run, its epochs and its steps; None for what is not known."""
+    """Return the rows, epochs and steps of a run; None for an unknown one."""
     epochs, batch = run.log.epochs or None, run.known.batch
-    # A table whose rows were counted has no steps.
+    # In a table without a column of steps, rows were counted instead.
     steps = None if run.log.step == ROWS else float(run.log.curve(run.curve).steps[-1])
     rows = steps * batch / epochs if steps and batch and epochs else None
     return rows, epochs, steps
@@ -78,9 +82,8 @@ def _far_apart(one: float | None, other: float | None) -> bool:
     return max(one, other) >= MAX_TIMES * min(one, other)
 
 
-def _of_ways(name: str, values: dict, one: ExaminedRun, other: ExaminedRun) -> Fault:
-    """Return the finding with each run's share of the way between its own ends, where these are
-    known."""
+def _with_shares(name: str, values: dict, one: ExaminedRun, other: ExaminedRun) -> Fault:
+    """Return the finding with each run's share of the way between its own ends, if known."""
     ways = {"one_share": _share(one), "other_share": _share(other)}
     if None in ways.values():
         return Fault(name, WARNING, values, room="run")
@@ -89,13 +92,12 @@ def _of_ways(name: str, values: dict, one: ExaminedRun, other: ExaminedRun) -> F
 
 
 def _batches_differ(one: ExaminedRun, other: ExaminedRun) -> bool | None:
-    """True if the ends of one loss differ in both runs, for their batches are of other sizes or
-    kinds; None where that is not known."""
+    """True if the batches of two runs differ, by their ends or counts; None if unknown."""
     ends_differ = [_ends_differ(one.marks, other.marks, kind) for kind in (COLLAPSE, FLOOR)]
     if True in ends_differ:
         return True
     counts = [[getattr(run.known, name) for name in COUNTS] for run in (one, other)]
-    if ends_differ[0] is False:  # another batch would have the same value at collapse
+    if ends_differ[0] is False:  # batches with the same value at collapse compare equally
         return False
     pairs_known = [(a, b) for a, b in zip(*counts, strict=True) if a is not None and b is not None]
     if any(a != b for a, b in pairs_known):
@@ -104,23 +106,22 @@ def _batches_differ(one: ExaminedRun, other: ExaminedRun) -> bool | None:
 
 
 def _ends_differ(one: Marks, other: Marks, kind: str) -> bool | None:
-    """True if the reference values of two runs differ by more than those of their batches scatter;
-    None where one is not known."""
+    """True if a reference value of two runs differs by more than its errors; None if unknown."""
     found = [(getattr(marks, kind), marks.errors.get(kind)) for marks in (one, other)]
     (a, error), (b, other_error) = found
     if a is None or b is None:
         return None
-    if error is None and other_error is None:  # both by their counts
+    if error is None and other_error is None:  # computed from counts
         return not math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6)
-    off = MIN_STANDARD_ERRORS * math.hypot(error or 0.0, other_error or 0.0)
-    return abs(a - b) > off + NEAR * max(abs(a), abs(b), 1e-3)
+    error_of_difference = MIN_STANDARD_ERRORS * math.hypot(error or 0.0, other_error or 0.0)
+    return abs(a - b) > error_of_difference + NEAR * max(abs(a), abs(b), 1e-3)
 
 
 def _share(run: ExaminedRun) -> float | None:
-    """Share of the way from collapse to minimum."""
+    """Return the share of the way from collapse to the minimum; None for unknown ends."""
     collapse, floor = run.marks.collapse, run.marks.floor
     if collapse is None or floor is None or run.level is None or floor >= collapse:
         return None
     share = (collapse - run.level) / (collapse - floor)
-    near = 1 - DONE  # noise carries a run that sits at an end that far beyond it
+    near = 1 - AT_MINIMUM_SHARE  # noise may carry a run at an end this far beyond it
     return min(max(share, 0.0), 1.0) if -near <= share <= 1 + near else share

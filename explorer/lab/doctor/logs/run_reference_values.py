@@ -1,4 +1,4 @@
-"""The ends between which the loss of a run lies, and what its last batches say beside it."""
+"""Reference values of a run: value at collapse and minimum of its loss, and figures beside them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from lossprism.explorer.runtime.problem import Problem
 class Marks:
     """Reference values of a run: value at collapse and minimum of its loss.
 
-    As the run itself logged them (`logged`), by its counts, or of batches `drawn` from its rows;
-    None for unknown ones. Beside these ends, which are compared, the figures of the last batches:
-    the mean cosine of their negatives, and `order`, the last value of a correlation of held-out
-    pairs with their labels, by the name of its curve. `assumed` names the unknown labels on which
-    the ends depend (see `assumed_labels`). `errors` are the standard errors of the ends that were
-    logged or drawn. `minimum` is the lower bound of the loss, whatever is unknown.
+    They were logged by the run (`logged`), follow from its counts, or are those of batches `drawn`
+    from its rows; None where unknown. `errors` are their standard errors, if logged or drawn, and
+    `assumed` names the unknown labels behind them (see `assumed_labels`). `minimum` is the lower
+    bound of the loss, whatever is unknown. Figures of the last batches: `negatives`, the mean
+    cosine of negatives, and `order`, a correlation of held-out pairs with their labels, with the
+    name of its curve.
     """
 
     collapse: float | None = None
@@ -48,8 +48,8 @@ class Marks:
 
 
 def single_loss_if_known(known: Known) -> ConfiguredLoss | None:
-    """The loss that is known, under the convention that its name selects; None where none is, or
-    none here. Raises Problem where the name may be several."""
+    """Return the known loss; None where it is unknown, or has no definition here. Raises Problem
+    for a name of several losses."""
     if not known.loss:
         return None
     try:
@@ -62,10 +62,7 @@ def single_loss_if_known(known: Known) -> ConfiguredLoss | None:
 
 def marks_of(log: Log, known: Known) -> Marks:
     """Return value at collapse and minimum: as `PrismCallback` logged them, else by the counts of
-    the batch, else the value at collapse of batches drawn from the rows of our own run.
-
-    For a loss on labels both depend on the numbers of pairs with each label, which are unknown.
-    """
+    the batch, else the value at collapse of batches drawn from the rows of the run."""
     logged = {kind: _logged(log, f"{OURS}{kind}") for kind in (COLLAPSE, FLOOR)}
     beside = {"negatives": _logged(log, f"{OURS}negative_cosine"), "order": _order(log)}
     if logged[COLLAPSE] is not None:
@@ -75,7 +72,7 @@ def marks_of(log: Log, known: Known) -> Marks:
             logged[COLLAPSE], logged[FLOOR], True, **beside, errors=errors, minimum=minimum
         )
     loss = single_loss_if_known(known)
-    marks = Marks(**beside) if loss is None else _marks_by_counts(loss, known, beside)
+    marks = Marks(**beside) if loss is None else _marks_from_counts(loss, known, beside)
     drawn = log.drawn_collapse
     if marks.collapse is not None or drawn is None or known != log.known:
         return marks
@@ -84,24 +81,24 @@ def marks_of(log: Log, known: Known) -> Marks:
     return dataclasses.replace(marks, collapse=value, drawn=True, assumed="", errors=errors)
 
 
-def _marks_by_counts(loss: ConfiguredLoss, known: Known, beside: Mapping[str, Any]) -> Marks:
-    collapse, floor = (_by_counts(loss, known, kind) for kind in (COLLAPSE, FLOOR))
+def _marks_from_counts(loss: ConfiguredLoss, known: Known, beside: Mapping[str, Any]) -> Marks:
+    collapse, floor = (_value_from_counts(loss, known, kind) for kind in (COLLAPSE, FLOOR))
     ends = {COLLAPSE: collapse, FLOOR: floor}
     known_ends = [kind for kind, value in ends.items() if value is not None]
     assumed = assumed_labels(loss, known, known_ends)
     return Marks(
-        collapse, floor, **beside, assumed=assumed, minimum=_minimum_by_counts(loss, known)
+        collapse, floor, **beside, assumed=assumed, minimum=_minimum_from_counts(loss, known)
     )
 
 
 def _logged(log: Log, name: str) -> float | None:
-    """The last level of what the run logged of a reference value."""
+    """Return the last level of a logged curve; None without one."""
     curve = _curve(log, name)
     return None if curve is None else _last(curve)
 
 
 def _error(log: Log, name: str) -> float:
-    """The standard error of that level; 0 where it was not logged."""
+    """Return the standard error of that level; 0 without a curve."""
     curve = _curve(log, name)
     return 0.0 if curve is None else noise_of(curve.values).of_mean(_tenth(curve))
 
@@ -112,14 +109,15 @@ def _curve(log: Log, name: str) -> Curve | None:
 
 
 def _order(log: Log) -> tuple[str, float] | None:
-    """The last level of the first held-out correlation of similarity and label."""
+    """Return the first held-out correlation of similarity and label, by name, and its last
+    level."""
     named = [name for name in log.figures if CORRELATION.search(name)]
     found = ((name, log.curves[name].finite) for name in named)
     return next(((name, _last(curve)) for name, curve in found if len(curve)), None)
 
 
 def _last(curve: Curve) -> float:
-    """The mean of the last tenth."""
+    """Return the mean of the last tenth."""
     return float(curve.values[-_tenth(curve) :].mean())
 
 
@@ -128,7 +126,7 @@ def _tenth(curve: Curve) -> int:
 
 
 def _layouts(loss: ConfiguredLoss, known: Known) -> list[Layout]:
-    """The batch that is known, or a few among those that it may be."""
+    """Return the known batch, or a few of the possible ones."""
     axis = next(axes_of(loss, known), None)
     if axis is None:
         return []
@@ -140,7 +138,7 @@ def _layouts(loss: ConfiguredLoss, known: Known) -> list[Layout]:
     return [axis.layout_of(count) for count in dict.fromkeys(counts)]
 
 
-def _minimum_by_counts(loss: ConfiguredLoss, known: Known) -> Minimum:
+def _minimum_from_counts(loss: ConfiguredLoss, known: Known) -> Minimum:
     """Return the lower bound of the loss on any of these batches."""
     found = [minimum_of(loss, known, layout) for layout in _layouts(loss, known)]
     certain = [one.certain for one in found if one.certain is not None]
@@ -152,7 +150,9 @@ def _minimum_by_counts(loss: ConfiguredLoss, known: Known) -> Minimum:
     )
 
 
-def _by_counts(loss: ConfiguredLoss, known: Known, kind: str) -> float | None:
+def _value_from_counts(loss: ConfiguredLoss, known: Known, kind: str) -> float | None:
+    """Return a reference value on the known batch, or the one of all possible batches if they
+    agree."""
     layouts = _layouts(loss, known)
     found = [reference_value(loss, kind, layout) for layout in layouts]
     if len(layouts) == 1:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from lossprism.explorer.lab.doctor.batch_counts import axes_of
 from lossprism.explorer.lab.doctor.finding import Fault, Severity
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
-from lossprism.explorer.lab.doctor.logs.findings import OF_END, ExaminedRun, too_short_for
+from lossprism.explorer.lab.doctor.logs.findings import END_FINDINGS, ExaminedRun, too_short_for
 from lossprism.explorer.lab.doctor.logs.log import ROWS, Log
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_reference_values import single_loss_if_known
@@ -21,9 +21,9 @@ from lossprism.explorer.runtime.number_format import Real, display_number
 from lossprism.explorer.runtime.response_types import Answer, Setting, Whole, as_answer
 from lossprism.losses import LOSSES
 
-# What ends a link to Doctor's first door with everything filled in.
-DOOR = "doctor"
-SAME = 1e-3  # relative difference of a run's logged value at collapse from a scenario's
+PAGE = "doctor"
+# Relative difference between a run's logged value at collapse and that of its scenario.
+COLLAPSE_TOLERANCE = 1e-3
 
 
 def lines(found: ExaminedRun, language: str = "en") -> Iterator[str]:
@@ -37,7 +37,7 @@ def lines(found: ExaminedRun, language: str = "en") -> Iterator[str]:
 
 
 def _step(step: float) -> str:
-    """A step is counted; some logs have them by epochs."""
+    """Write a step, which in some logs is a fraction of epochs."""
     return grouped(int(step)) if step == int(step) else display_number(float(step))
 
 
@@ -62,7 +62,7 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
     else:
         yield _without_marks(found, language)
     short = too_short_for(found)
-    end_findings = OF_END & {fault.name for fault in found.faults}
+    end_findings = END_FINDINGS & {fault.name for fault in found.faults}
     if found.level is not None and not end_findings and "end" not in short:
         yield _ended(found, language)
     if short:
@@ -83,7 +83,7 @@ def _left(log: Log, language: str) -> Iterator[str]:
 
 
 def _without_marks(found: ExaminedRun, language: str) -> str:
-    """Explain why its ends are not known."""
+    """Explain why the ends of the run are unknown."""
     if single_loss_if_known(found.known):
         return say(language, "doctor.run.no_marks")
     if called := found.known.loss or found.log.called:
@@ -185,7 +185,7 @@ class DoctoredRun(ReadRun):
 def run_answer(
     found: ExaminedRun, kind: type[Answer], language: str = "en", **others: object
 ) -> Answer:
-    """A run as an answer of this kind, a `ReadRun`, with what else that has."""
+    """Return a run as an answer of this kind, a `ReadRun` with other fields."""
     log, marks = found.log, found.marks
     return as_answer(
         kind,
@@ -211,7 +211,7 @@ def run_answer(
 def doctored_run(
     found: ExaminedRun, other: ExaminedRun | None, language: str = "en"
 ) -> DoctoredRun:
-    """A run with another one beside it, None where there is none."""
+    """Return the answer about a run, with another one beside it if there is one."""
     beside = None
     if other is not None:
         compared = run_findings(compare_runs(found, other), language)
@@ -220,14 +220,14 @@ def doctored_run(
 
 
 def run_findings(faults: Iterable[Fault], language: str) -> list[RunFinding]:
-    """Findings of runs, with the steps that show them."""
+    """Return findings of runs as answers, with the steps that show them."""
     return [fault.answered(RunFinding, language, steps=[*fault.rows]) for fault in faults]
 
 
 def scene_of(found: ExaminedRun) -> str | None:
-    """Link to a scenario whose loss is the run's value at collapse, and whose minimum is its own.
+    """Return the link to a scenario with the run's value at collapse.
 
-    None where the counts are not known, or Explore shows no batch so large.
+    None where the counts are unknown, or the batch is too large for Explore.
     """
     loss, collapse = single_loss_if_known(found.known), found.marks.collapse
     axis = None if loss is None else next(axes_of(loss, found.known), None)
@@ -235,7 +235,7 @@ def scene_of(found: ExaminedRun) -> str | None:
         return None
     layout = axis.layout_of(axis.usual_count)
     value = reference_value(loss, COLLAPSE, layout)
-    if value is None or not math.isclose(value, collapse, rel_tol=SAME):
+    if value is None or not math.isclose(value, collapse, rel_tol=COLLAPSE_TOLERANCE):
         return None
     match = LossMatch(
         loss.name,
@@ -254,10 +254,10 @@ def scene_of(found: ExaminedRun) -> str | None:
 
 
 def link_of(found: ExaminedRun) -> str | None:
-    """The end of an address that opens Doctor's first door on the value at which the run ended;
-    None where nothing is known of its loss."""
+    """Return the end of the address of "Check a number" with the last level of the run and its
+    known values; None where its loss is unknown."""
     if found.level is None or single_loss_if_known(found.known) is None:
         return None
     fields = ("loss", *COUNTS, *SETTINGS)
     known = {name: str(value) for name, value in found.known.provided.items() if name in fields}
-    return f"{DOOR}#{urlencode({'value': display_number(found.level, 4), **known})}"
+    return f"{PAGE}#{urlencode({'value': display_number(found.level, 4), **known})}"
