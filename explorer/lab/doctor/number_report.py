@@ -383,7 +383,7 @@ class ExplainedStanding(Whole):
 
 @dataclass(frozen=True)
 class ExplainedValue(Whole):
-    """What a number may be, as `explain_loss_value` answers it."""
+    """The meanings of a number, as `explain_loss_value` answers them."""
 
     value: float
     count: int
