@@ -51,7 +51,7 @@ def table(rows: list[str]) -> bytes:
 # Rows, what is remarked of them, and the loss of CoSENT if it is known. What the other losses give
 # for labels and sentences all alike, tests/unit shows: here it is how they are drawn.
 ALIKE = {
-    "one pair": ([("A cat sleeps.", "A cat is asleep.", "1")], "A single pair", 0),
+    "one pair": ([("A cat sleeps.", "A cat is asleep.", "1")], "only one pair", 0),
     "all scores": (
         [("a cat", "a dog", "3"), ("the sun", "the moon", "3"), ("one", "two", "3")],
         "All labels are equal",
