@@ -106,7 +106,7 @@ def _first_records(records: Iterable[Split]) -> Iterator[Split]:
 
 
 def _has_content(cells: Sequence[str] | Problem) -> bool:
-    return isinstance(cells, Problem) or any(cell.strip() for cell in cells)
+    return isinstance(cells, Problem) or any(map(str.strip, cells))
 
 
 def _plain(text: str, delimiter: str, tell: Tell) -> Iterator[Split]:

@@ -37,6 +37,8 @@ from lossprism.explorer.sources.vector_columns import GUIDES, OWN
 # Two sentences, their label, and the teacher's score, NaN for none.
 Pair = tuple[str, str, float, float]
 
+KNOWN_LABELS = 1024  # cells of labels that are read once
+
 
 class RowReader:
     """Reader of the pairs of each row of a grid: one, or for a list of candidates one each, or for
@@ -78,6 +80,8 @@ class RowReader:
         self.vectors = SentenceVectors(grid.columns, own, needed=True)
         self.pictures = RowPictures([*own])
         self._check_pictures(own)
+        self._vectors = [one for one in (self.guide, self.vectors) if one.places]
+        self._labels: dict[str, float] = {}  # of the first cells that differ, as text
         named = {role: grid.columns[position] for role, position in chosen.items()}
         self.chosen = named if self.is_triplet else {**named, "score": named.get("score", NO_SCORE)}
 
@@ -131,16 +135,18 @@ class RowReader:
         if isinstance(cells, Problem):
             raise cells
         pairs = self._pairs_in(cells)
-        self.guide.read(cells, self._is_list)
-        self.vectors.read(cells, self._is_list)
-        self.pictures.read(cells)
+        for vectors in self._vectors:
+            vectors.read(cells, self._is_list)
+        if self.vectors.places:
+            self.pictures.read(cells)
         return pairs
 
     def keep(self) -> None:
         """Keep the vectors and pictures of the row that was read last."""
-        self.guide.keep()
-        self.vectors.keep()
-        self.pictures.keep()
+        for vectors in self._vectors:
+            vectors.keep()
+        if self.vectors.places:
+            self.pictures.keep()
 
     def _pairs_in(self, cells: Cells) -> tuple[Pair, ...]:
         if not self.is_triplet:
@@ -242,6 +248,15 @@ class RowReader:
 
     def label(self, value: object, position: int) -> float:
         """A label of the column, as the column writes them. Raises Problem if it is none."""
+        if not isinstance(value, str):
+            return self._label(value, position)
+        if (found := self._labels.get(value)) is None:
+            found = self._label(value, position)
+            if len(self._labels) < KNOWN_LABELS:
+                self._labels[value] = found
+        return found
+
+    def _label(self, value: object, position: int) -> float:
         name = self.names[position]
         found = self.label_kind.word_label(value, name)
         if found is not None:
