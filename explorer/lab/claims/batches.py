@@ -74,13 +74,15 @@ def is_positive(labels: Tensor) -> Tensor:
     return labels >= (labels.min() + labels.max()) / 2
 
 
-# S0: four scores with 0/1 labels, and what it prints of them at λ = 20.
+# S0: four scores with 0/1 labels, and every step that it prints of them at λ = 20, row by row.
 S0_EXAMPLE = of_scores(
     [0.1, 0.2, 0.8, 0.9],
     [0, 0, 1, 1],
     printed={
         "scaled": [2, 4, 16, 18],
         "differences": [0, -2, -14, -16, 2, 0, -12, -14, 14, 12, 0, -2, 16, 14, 2, 0],
+        "ordered": [0, 0, 1, 1] * 2 + [0] * 8,
+        "masked": [-1e12, -1e12, -14, -16, -1e12, -1e12, -12, -14] + [-1e12] * 8,
         "terms": [-14, -16, -12, -14],
     },
 )

@@ -66,7 +66,13 @@ def second_derivative(batch: ClaimBatch) -> Check:
                 part=CORRECTED,
                 tolerance=Tolerance(TWICE.relative, 1e-9 * batch.scale**2),
             ),
-            Comparison(ZERO, "≤", left, part="convexity"),
+            Comparison(
+                ZERO,
+                "≤",
+                Side(r"\lambda_{\min}(H)", float(torch.linalg.eigvalsh(hessian(batch))[0])),
+                part="convexity",
+                tolerance=Tolerance(0.0, 1e-12 * batch.scale**2),
+            ),
         ),
         (Side("S", float(total.sum())), Side(r"\lambda", batch.scale)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +24,7 @@ from lossprism.explorer.lab.claims.claim import (
     Side,
     Tolerance,
 )
-from lossprism.explorer.lab.claims.ordered_pairs import exponents, ordered, weights
+from lossprism.explorer.lab.claims.ordered_pairs import exponents, loss_of, ordered, weights
 from lossprism.losses import cosent
 
 # The ε of S1 eq. 44.
@@ -56,15 +57,17 @@ def by_scores(batch: ClaimBatch) -> Check:
     total = float(weights(batch).sum())
     if len(exponents(batch)):
         # Eq. 14 divides by the sum of all terms without the 1.
-        comparisons.append(
+        left, loss = Side(r"\sum w_{ij,kl}", total), loss_of(batch)
+        comparisons += [
             Comparison(
-                Side(r"\sum w_{ij,kl}", total),
+                left,
                 "=",
                 Side(r"\sum p_{ij,kl}\ (14)", 1.0),
                 part="normaliser",
-                tolerance=EXACT,
-            )
-        )
+                tolerance=Tolerance(1e-9, 0.0),
+            ),
+            Comparison(left, "=", Side(r"1 - e^{-\mathcal L}", -math.expm1(-loss)), "weights"),
+        ]
     comparisons.append(_agree(real, share.sum(0) - share.sum(1), torch.ones_like(lower), CORRECTED))
     return Check(tuple(comparisons))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,7 +12,6 @@ from torch import Tensor
 from lossprism.explorer.lab.claims.batches import S0_EXAMPLE
 from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
-    ZERO,
     Check,
     Claim,
     ClaimBatch,
@@ -20,6 +20,7 @@ from lossprism.explorer.lab.claims.claim import (
     Tolerance,
 )
 from lossprism.explorer.lab.claims.ordered_pairs import loss_of, ordered
+from lossprism.explorer.runtime.number_format import display_number
 from lossprism.losses import pairwise_hinge
 
 TYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -27,31 +28,58 @@ MASK = 1e12
 # Of a loss in float32.
 SINGLE = Tolerance(1e-5, 1e-6)
 # What S0 prints, by the names of its batch.
-SYMBOLS = {"scaled": "a", "differences": "d", "terms": "t"}
+SYMBOLS = {
+    "scaled": "a",
+    "differences": "d",
+    "ordered": r"[y_j < y_i]",
+    "masked": r"m",
+    "terms": "t",
+}
+# It prints five digits.
+FIVE_DIGITS = Tolerance(0.0, 5e-5)
 # S3's margin, and the ε of its denominator.
 MARGIN, EPS = 0.3, 1e-6
 
 
-def _difference(left: str, ours: Tensor, printed: Tensor) -> Comparison:
-    gap = float((ours - printed).abs().max()) if ours.shape == printed.shape else float("nan")
-    return Comparison(Side(rf"\max\,\lvert {left}\rvert", gap), "=", ZERO)
+def _steps(latex: str, ours: Tensor, printed: Tensor) -> Iterator[Comparison]:
+    """Compare each row of a step, [R, N], with the printed one by its largest difference."""
+    for place, (own, theirs) in enumerate(zip(ours, printed, strict=True), 1):
+        name = latex if len(ours) == 1 else rf"{latex}_{{{place}\cdot}}"
+        gap = ((own - theirs).abs() / theirs.abs().clamp_min(1)).max()
+        yield Comparison(
+            Side(name, float(gap), _numbers(own)),
+            "=",
+            Side(rf"{name}^{{\text{{S0}}}}", 0.0, _numbers(theirs)),
+            tolerance=FIVE_DIGITS,
+        )
+
+
+def _numbers(row: Tensor) -> str:
+    return ", ".join(display_number(one, 5) for one in row.tolist())
 
 
 def printed_example(batch: ClaimBatch) -> Check:
-    """Compare S0's steps, and the loss by them, with ours."""
+    """Compare each step that S0 prints, and the loss by them, with ours."""
     scaled = batch.scale * batch.scores
     differences = scaled[:, None] - scaled[None, :]
+    kept = ordered(batch).T  # the source's rows are the lower pairs
+    masked = differences - (1 - kept.long()) * MASK
     found = {
         "scaled": scaled,
-        "differences": differences.flatten(),
-        # The source lists them by the lower pair.
-        "terms": differences[ordered(batch).T],
+        "differences": differences,
+        "ordered": kept.double(),
+        "masked": masked,
+        "terms": differences[kept],
     }
     comparisons = [
-        _difference(rf"{SYMBOLS[name]} - {SYMBOLS[name]}_{{\text{{S0}}}}", found[name], printed)
-        for name, printed in ((k, torch.tensor(v).double()) for k, v in batch.printed.items())
+        row
+        for name, numbers in batch.printed.items()
+        for row in _steps(
+            SYMBOLS[name],
+            found[name].reshape(-1, len(batch)),
+            torch.tensor(numbers).double().reshape(-1, len(batch)),
+        )
     ]
-    masked = differences - (1 - ordered(batch).T.long()) * MASK
     printed = float(torch.cat([torch.zeros(1).double(), masked.flatten()]).logsumexp(0))
     ours = loss_of(batch)
     single = float(_as_printed(batch, torch.float32))
@@ -66,7 +94,7 @@ def printed_example(batch: ClaimBatch) -> Check:
                 abs(single / ours - 1),
             )
         )
-    return Check((*comparisons, loss), tuple(facts))
+    return Check((loss, *comparisons), tuple(facts))
 
 
 def _as_printed(batch: ClaimBatch, dtype: torch.dtype, mask: Tensor | float = MASK) -> Tensor:
@@ -80,25 +108,28 @@ def _as_printed(batch: ClaimBatch, dtype: torch.dtype, mask: Tensor | float = MA
 
 def subtracted_mask(batch: ClaimBatch) -> Check:
     """Compute S0's loss in four types, as printed and with the constant as a tensor of the type."""
-    comparisons, facts = [], []
+    comparisons = []
     for dtype in TYPES:
         name = str(dtype).removeprefix("torch.")
         scaled = batch.scores.to(dtype) * batch.scale
         # Each type rounds its scores; the exact loss of the rounded differences is the right one.
         rounded = (scaled[:, None] - scaled[None, :]).double()[ordered(batch).T]
         exact = float(torch.cat([torch.zeros(1).double(), rounded]).logsumexp(0))
-        printed = float(_as_printed(batch, dtype))
-        comparisons.append(
-            Comparison(
-                Side(rf"\mathcal L_{{\texttt{{{name}}}}}", printed),
-                "=",
-                Side(r"\mathcal L", exact),
-                tolerance=SINGLE,
-            )
-        )
+        found = Side(rf"\mathcal L_{{\texttt{{{name}}}}}", float(_as_printed(batch, dtype)))
+        right = Side(r"\mathcal L", exact)
         as_tensor = float(_as_printed(batch, dtype, torch.tensor(MASK).to(dtype)))
-        facts.append(Side(rf"10^{{12}}\ \texttt{{{name}}}", as_tensor))
-    return Check(tuple(comparisons), tuple(facts))
+        eps = torch.finfo(dtype).eps
+        comparisons += [
+            Comparison(found, "=", right, tolerance=SINGLE),
+            Comparison(
+                replace(found, value=as_tensor),
+                "=",
+                right,
+                part="tensor",
+                tolerance=Tolerance(4 * eps, max(4 * eps, SINGLE.least)),
+            ),
+        ]
+    return Check(tuple(comparisons))
 
 
 def _refusal(attempt: Callable[[], object]) -> str:

@@ -28,14 +28,17 @@ from lossprism.explorer.lab.claims.claim import (
 from lossprism.explorer.lab.claims.interval import Estimate, estimate_of
 from lossprism.explorer.lab.training import published_experiment, run_comparison
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
+from lossprism.explorer.lab.training.pair_sources import pairs_of
 from lossprism.explorer.lab.training.parameter_trials import short_plan
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_difference_verdict import by_chance
 from lossprism.explorer.lab.training.run_records import StepRecord
 from lossprism.explorer.lab.training.runs import Runs
 from lossprism.explorer.runtime.number_format import signed
+from lossprism.losses.labels import label_rules
 
 SEEDS = (0, 1, 2)
+HELD_OUT_SHARE = 0.5
 # Two figures that differ by less, in percent, are called about equal.
 ABOUT_EQUAL = 0.5
 # λ of the advice: too small, S1's own, and large enough for gradients to explode.
@@ -65,11 +68,17 @@ def _seeds(groups: int, room: int | None) -> tuple[int, ...]:
     return SEEDS if room is None else SEEDS[: max(room // groups, 2)]
 
 
+def _short(scenario: Scenario, loss: str) -> TrainingPlan:
+    """Return a short training on half of the scenario's pairs: the other half judges it."""
+    plan = short_plan(scenario.with_loss(loss))
+    held_out = dataclasses.replace(plan.data, held_out_share=HELD_OUT_SHARE)
+    return dataclasses.replace(plan, data=held_out)
+
+
 def _plan(scenario: Scenario, loss: str, **changes: Any) -> TrainingPlan:
     """Return a short training of a bi-encoder on the scenario's pairs."""
-    plan = short_plan(scenario.with_loss(loss))
     encoder = {"kind": "bi", "encoder": scenario.data.encoder}
-    return dataclasses.replace(plan, **{**encoder, **changes})
+    return dataclasses.replace(_short(scenario, loss), **{**encoder, **changes})
 
 
 def _plans(
@@ -138,8 +147,20 @@ def printed_table(_: ClaimBatch) -> Check:
 
 
 def _both_losses(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
-    plan = short_plan(scenario.with_loss("cosent"))
+    plan = _with_two_labels(_short(scenario, "cosent"))
     return published_experiment.experiment(plan, _seeds(2, room))
+
+
+def _with_two_labels(plan: TrainingPlan) -> TrainingPlan:
+    """Return the plan with labels 0 and 1, as the source's data sets have; others have no
+    accuracy."""
+    pairs = pairs_of(plan.data).pairs
+    threshold = pairs.threshold if plan.threshold is None else plan.threshold
+    least = label_rules(pairs.labels, threshold, plan.label_range).threshold
+    labels = (str(int(label >= least)) for label in pairs.labels)
+    rows = tuple(zip(pairs.first, pairs.second, labels, strict=True))
+    data = dataclasses.replace(plan.data, rows=rows)
+    return dataclasses.replace(plan, data=data, threshold=None, label_range=None)
 
 
 def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
@@ -168,10 +189,8 @@ def _rises(latex: str, gap: Estimate, part: str) -> Comparison:
     return Comparison(ZERO, "<", Side(latex, gap.low, text), part=part, decided=gap.high < 0)
 
 
-def _one_run(scenario: Scenario, _room: int | None) -> list[TrainingPlan]:
-    plan = _plan(scenario, "cosent", **_at_scale(USUAL))
-    # Angles are counted: half of the pairs are held out.
-    return [dataclasses.replace(plan, data=dataclasses.replace(plan.data, held_out_share=0.5))]
+def _at_usual_scale(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
+    return _plans(scenario, "cosent", room, [_at_scale(USUAL)])
 
 
 def _judge_angles(runs: Runs, names: Sequence[str]) -> Check:
@@ -320,7 +339,7 @@ def _effective_rank(runs: Runs, name: str) -> float:
 
 TRAININGS: Mapping[str, Training] = {
     "S1-table": Training(_both_losses, _judge_both),
-    "S1-33": Training(_one_run, _judge_angles),
+    "S1-33": Training(_at_usual_scale, _judge_angles),
     "S1-advice-loss": Training(_scales, _judge_scales),
     "S1-advice-gradient": Training(_gradients, _judge_gradients),
     "S1-advice-collapse": Training(_negatives, _judge_negatives),

@@ -23,12 +23,17 @@ from tests.unit.lab.claims.drawn_batches import batches, scored
 # By hand and by an independent computation; what is trained is measured by the page alone.
 EXPECTED: dict[str, dict[str, Verdict]] = {
     "S0-example": {"claim": "holds"},
-    "S0-mask": {"claim": "holds"},
+    "S0-mask": {"claim": "holds", "tensor": "fails"},
     "S1-4": {"claim": "only_if"},
     "S1-7": {"claim": "holds"},
     "S1-9": {"claim": "holds", "ceiling": "holds"},
     "S1-10": {"claim": "fails", "corrected": "holds"},
-    "S1-12": {"claim": "only_if", "normaliser": "fails", "corrected": "holds"},
+    "S1-12": {
+        "claim": "only_if",
+        "normaliser": "fails",
+        "weights": "holds",
+        "corrected": "holds",
+    },
     "S1-16": {"claim": "holds"},
     "S1-17": {"claim": "only_if", "corrected": "holds"},
     "S1-18": {"claim": "fails", "corrected": "holds", "convexity": "holds"},
