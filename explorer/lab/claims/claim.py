@@ -93,8 +93,8 @@ class Comparison:
     `part` names the statement: the claim itself, another one that the source makes beside it, or
     the corrected one. `within` is False outside of the condition under which the statement may
     hold; `asserted` is False where its own premise is not met, so that it says nothing.
-    `decided` is False where the numbers, an end of an
-    interval, do not carry a verdict against the statement.
+    `decided` is False where the numbers, an end of an interval, do not carry a verdict against the
+    statement.
     """
 
     left: Side
@@ -149,12 +149,27 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """Number of seeds and of held-out pairs that runs were judged on, and the level of intervals
+    over them; `data` names the pairs, "" for those of a reader's batch."""
+
+    seeds: int
+    pairs: int
+    level: str
+    data: str = ""
+
+
+@dataclass(frozen=True)
 class Check:
-    """A claim on one batch: the comparisons of all its statements, other numbers, and a chart."""
+    """A claim on one batch: the comparisons of all its statements, other numbers, and a chart.
+
+    `sample` says what a check of runs was judged on.
+    """
 
     comparisons: tuple[Comparison, ...]
     facts: tuple[Side, ...] = ()
     chart: Chart | None = None
+    sample: Sample | None = None
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import torch
 
-LEVEL = 0.95
+from lossprism.explorer.lab.training.run_difference_verdict import LEVEL
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds with the ends of its 95 % interval."""
+    """A mean over seeds with the ends of its interval at LEVEL."""
 
     mean: float
     low: float

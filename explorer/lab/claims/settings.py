@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from lossprism.explorer.lab.claims.batches import S1_EXAMPLE
 from lossprism.explorer.lab.claims.claim import (
@@ -52,13 +53,19 @@ def scale_by_spread(batch: ClaimBatch) -> Check:
     )
 
 
+def rates(warmup: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return steps from 1 to four times the warm-up's T, and the learning rate at each by S1 eq. 51
+    and by √T times it, in units of lr₀, [4T] each."""
+    steps = torch.arange(1, 4 * warmup + 1, dtype=torch.float64)
+    printed = (steps / warmup).clamp_max(1) / steps.clamp_min(warmup).sqrt()
+    return steps, printed, printed * warmup**0.5
+
+
 def schedule(_: ClaimBatch) -> Check:
     """Compute the peak of S1 eq. 51 in units of lr₀, and that of √T times it."""
     comparisons, curves = [], []
     for warmup in WARMUPS:
-        steps = torch.arange(1, 4 * warmup + 1, dtype=torch.float64)
-        printed = (steps / warmup).clamp_max(1) / steps.clamp_min(warmup).sqrt()
-        corrected = printed * warmup**0.5
+        steps, printed, corrected = rates(warmup)
         one = Side(r"\mathrm{lr}_0", 1.0)
         name = rf"\max_t \mathrm{{lr}}(t)\ (T = {warmup})"
         comparisons.append(Comparison(Side(name, float(printed.max())), "=", one))

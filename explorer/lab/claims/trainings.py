@@ -7,6 +7,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -23,18 +24,20 @@ from lossprism.explorer.lab.claims.claim import (
     ClaimBatch,
     Comparison,
     Curve,
+    Sample,
     Side,
 )
 from lossprism.explorer.lab.claims.interval import Estimate, estimate_of
+from lossprism.explorer.lab.claims.measured_trainings import measured
 from lossprism.explorer.lab.training import published_experiment, run_comparison
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, has_ended, outcome
 from lossprism.explorer.lab.training.pair_sources import pairs_of
 from lossprism.explorer.lab.training.parameter_trials import short_plan
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.lab.training.run_difference_verdict import by_chance
+from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, by_chance
 from lossprism.explorer.lab.training.run_records import StepRecord
 from lossprism.explorer.lab.training.runs import Runs
-from lossprism.explorer.runtime.number_format import signed
+from lossprism.explorer.runtime.number_format import fixed, signed, whole_percent
 from lossprism.losses.labels import label_rules
 
 SEEDS = (0, 1, 2)
@@ -56,11 +59,6 @@ class Training:
 
     plans: Callable[[Scenario, int | None], list[TrainingPlan]]
     judge: Callable[[Runs, Sequence[str]], Check]
-
-
-def _unmeasured(_: ClaimBatch) -> Check:
-    """Compare nothing before a training."""
-    return Check(())
 
 
 def _seeds(groups: int, room: int | None) -> tuple[int, ...]:
@@ -101,12 +99,19 @@ def _multiplied(found: run_comparison.GroupDifference, factor: float) -> Estimat
 
 
 def _interval(gap: Estimate) -> str:
-    """Write a difference with the ends of its interval."""
-    mean, low, high = (signed(one, 2) for one in (gap.mean, gap.low, gap.high))
-    return f"{mean} ({low} … {high})"
+    """Write a difference with half of the length of its interval."""
+    half = (gap.high - gap.low) / 2
+    places = 2 if half >= 0.1 else 3
+    return f"{signed(gap.mean, places)} ± {fixed(half, places)}"
 
 
-def _within(name: str, gap: Estimate, part: str) -> list[Comparison]:
+def _sample(runs: Runs, names: Sequence[str]) -> Sample:
+    """Return what these runs, all on the same pairs, were judged on."""
+    seeds = {runs.plan(name).seed for name in names}
+    return Sample(len(seeds), len(outcome(runs.folder(names[0])).pairs), whole_percent(LEVEL))
+
+
+def within_equal(name: str, gap: Estimate, part: str) -> list[Comparison]:
     """Compare both ends of an interval with what is called about equal."""
     bound = Side("", ABOUT_EQUAL)
     # An interval that reaches beyond both sides of a bound decides nothing.
@@ -129,9 +134,9 @@ def _within(name: str, gap: Estimate, part: str) -> list[Comparison]:
     ]
 
 
-def printed_table(_: ClaimBatch) -> Check:
+def printed_table(batch: ClaimBatch) -> Check:
     """Compare the mean difference of CoSENT to cross-entropy over the printed models and data
-    sets with what is called about equal."""
+    sets, and in the measured runs, with what is called about equal."""
     comparisons = []
     for figure, table in published_experiment.FIGURES.items():
         models = dict.fromkeys(model for model, _loss in table)
@@ -142,8 +147,9 @@ def printed_table(_: ClaimBatch) -> Check:
                 table[model, "CoSENT"], table[model, "CE"], strict=True
             )
         ]
-        comparisons += _within(figure, estimate_of(gaps), MAIN)
-    return Check(tuple(comparisons))
+        comparisons += within_equal(figure, estimate_of(gaps), MAIN)
+    ours = measured("S1-table", batch)
+    return dataclasses.replace(ours, comparisons=(*comparisons, *ours.comparisons))
 
 
 def _both_losses(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
@@ -171,7 +177,7 @@ def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
     for one in found.differences:
         if one.figure in published_experiment.FIGURES:
             sign = 100 if one.b.startswith("cosent") else -100
-            comparisons += _within(one.figure, _multiplied(one, sign), "trained")
+            comparisons += within_equal(one.figure, _multiplied(one, sign), "trained")
     reached = (
         Side(
             rf"\text{{{figure}}}_{{\text{{{SHORT[group.loss]}}}}}", 100 * group.figures[figure].mean
@@ -183,7 +189,7 @@ def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
     return Check(tuple(comparisons), tuple(reached))
 
 
-def _rises(latex: str, gap: Estimate, part: str) -> Comparison:
+def rises(latex: str, gap: Estimate, part: str) -> Comparison:
     """State that a difference is above 0; undecided if its interval contains 0."""
     text = _interval(gap)
     return Comparison(ZERO, "<", Side(latex, gap.low, text), part=part, decided=gap.high < 0)
@@ -194,28 +200,30 @@ def _at_usual_scale(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
 
 
 def _judge_angles(runs: Runs, names: Sequence[str]) -> Check:
-    scores = outcome(runs.folder(names[0]))
-    return angles_by_rank(scores, USUAL)
+    return angles_by_rank([outcome(runs.folder(name)) for name in names], USUAL)
 
 
-def angles_by_rank(scores: HeldOutScores, scale: float) -> Check:
+def angles_by_rank(seeds: Sequence[HeldOutScores], scale: float) -> Check:
     """Compare the share of pairs at small angles by the rank of their label with e^{−λ rank}, and
-    the order of angles with that of labels.
+    the order of angles with that of labels, in the mean over runs on the same pairs.
 
-    An angle is small if it is below the median of those of the highest label.
+    An angle is small if it is below the run's median of those of the highest label.
     """
-    angles = np.degrees(np.arccos(np.clip(scores.scores["after"].astype(np.float64), -1, 1)))
-    levels = np.unique(scores.labels)[::-1]
-    groups = [angles[scores.labels == label] for label in levels]
-    small = float(np.median(groups[0]))
-    shares = [float((own <= small).mean()) for own in groups]
+    cosines = np.stack([one.scores["after"].astype(np.float64) for one in seeds])
+    angles = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
+    labels = seeds[0].labels
+    levels = np.unique(labels)[::-1]
+    medians = np.median(angles[:, labels == levels[0]], axis=1, keepdims=True)
+    small = float(medians.mean())
+    groups = [(angles <= medians)[:, labels == label] for label in levels]
+    shares = [float(own.mean()) for own in groups]
     printed = [shares[0] * math.exp(-scale * rank) for rank in range(len(groups))]
-    facts = [
-        Side(rf"\bar\theta_{{{rank}}}", float(own.mean())) for rank, own in enumerate(groups, 1)
-    ]
+    means = (float(angles[:, labels == label].mean()) for label in levels)
+    facts = [Side(rf"\bar\theta_{{{rank}}}", mean) for rank, mean in enumerate(means, 1)]
     comparisons = []
     for rank, own in enumerate(groups[1:], 1):
-        low, high = _wilson(int((own <= small).sum()), len(own))
+        # Over other pairs: the seeds have the same ones.
+        low, high = _wilson(shares[rank], own.shape[1])
         at = rf"p(\theta \le {small:.1f}^\circ \mid "
         text = f"{shares[rank]:.3f} ({low:.3f} … {high:.3f})"
         comparisons.append(
@@ -226,13 +234,12 @@ def angles_by_rank(scores: HeldOutScores, scale: float) -> Check:
                 part="trained",
             )
         )
-    found, bound = scores.figure("spearman", "after"), by_chance(scores.pairs)
-    if found is not None and bound is not None:
-        chance = Side(r"\rho_0", bound)
-        rho = Side(r"-\rho(y, \theta)", found.value)
-        comparisons.append(
-            Comparison(chance, "<", rho, part=CORRECTED, decided=found.value < -bound)
-        )
+    orders = [one.figure("spearman", "after") for one in seeds]
+    bound = by_chance(seeds[0].pairs)
+    if bound is not None and all(orders):
+        value = float(np.mean([one.value for one in orders if one]))
+        chance, rho = Side(r"\rho_0", bound), Side(r"-\rho(y, \theta)", value)
+        comparisons.append(Comparison(chance, "<", rho, part=CORRECTED, decided=value < -bound))
     ranks = tuple(float(rank) for rank in range(1, len(groups) + 1))
     curves = (
         Curve("measured", ranks, tuple(shares), bars=True),
@@ -242,17 +249,15 @@ def angles_by_rank(scores: HeldOutScores, scale: float) -> Check:
     return Check(tuple(comparisons), tuple(facts), chart)
 
 
-def _wilson(count: int, total: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share (Wilson 1927)."""
-    quantile = 1.96
-    middle = (count + quantile**2 / 2) / (total + quantile**2)
-    half = (
-        quantile
-        / (total + quantile**2)
-        * math.sqrt(count * (total - count) / total + quantile**2 / 4)
-    )
+def _wilson(share: float, total: int) -> tuple[float, float]:
+    """Return the interval at LEVEL of a share of so many (Wilson 1927)."""
+    quantile = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    middle = share * total + quantile**2 / 2
+    half = quantile * math.sqrt(total * share * (1 - share) + quantile**2 / 4)
+    ends = ((middle + side * half) / (total + quantile**2) for side in (-1, 1))
+    low, high = ends
     # Rounding would leave a little above 0 of a share of 0.
-    return max(middle - half, 0.0) if count else 0.0, min(middle + half, 1.0)
+    return max(low, 0.0) if share else 0.0, min(high, 1.0)
 
 
 def _scales(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
@@ -262,7 +267,7 @@ def _scales(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
 def _judge_scales(runs: Runs, names: Sequence[str]) -> Check:
     gap = _ranked_gap(runs, names)
     latex = rf"\rho_{{\lambda={USUAL:g}}} - \rho_{{\lambda={SMALL:g}}}"
-    return Check((_rises(latex, gap, "trained"),) if gap else ())
+    return Check((rises(latex, gap, "trained"),) if gap else ())
 
 
 def _ranked_gap(runs: Runs, names: Sequence[str]) -> Estimate | None:
@@ -296,10 +301,10 @@ def _judge_gradients(runs: Runs, names: Sequence[str]) -> Check:
         rf"\log_{{10}} \lVert\nabla\rVert_{{\lambda={LARGE:g}}}"
         rf" / \lVert\nabla\rVert_{{\lambda={USUAL:g}}}"
     )
-    comparisons = [_rises(latex, ratio, "trained")]
+    comparisons = [rises(latex, ratio, "trained")]
     gap = _ranked_gap(runs, [*free, *clipped])
     if gap:
-        comparisons.append(_rises(r"\rho_{\text{clip}} - \rho_{\infty}", gap, "clipping"))
+        comparisons.append(rises(r"\rho_{\text{clip}} - \rho_{\infty}", gap, "clipping"))
     return Check(
         tuple(comparisons),
         tuple(
@@ -327,7 +332,7 @@ def _judge_negatives(runs: Runs, names: Sequence[str]) -> Check:
         return Check(())
     gap = estimate_of(gaps)
     latex = rf"r_{{\text{{eff}}}}(B={MORE_NEGATIVES}) - r_{{\text{{eff}}}}(B={FEW_NEGATIVES})"
-    return Check((_rises(latex, gap, "trained"),))
+    return Check((rises(latex, gap, "trained"),))
 
 
 def _effective_rank(runs: Runs, name: str) -> float:
@@ -346,12 +351,21 @@ TRAININGS: Mapping[str, Training] = {
 }
 
 
+def judged(claim: str, runs: Runs, names: Sequence[str]) -> Check:
+    """Return a claim on its runs, all of which have ended with a model."""
+    return dataclasses.replace(TRAININGS[claim].judge(runs, names), sample=_sample(runs, names))
+
+
 def ended(runs: Runs, names: Sequence[str]) -> bool:
     """Return whether all runs have ended with a model."""
     return all(has_ended(runs.folder(name)) for name in names)
 
 
-_trained = functools.partial(Claim, examples=(S1_EXAMPLE,), needs="nothing")
+def _trained(name: str, **rest: Any) -> Claim:
+    """Return a claim that shows what was measured once until a reader's own runs have ended."""
+    check = rest.pop("check", functools.partial(measured, name))
+    return Claim(name=name, check=check, examples=(S1_EXAMPLE,), needs="nothing", **rest)
+
 
 CLAIMS = (
     _trained(
@@ -366,14 +380,12 @@ CLAIMS = (
         source="S1 eq. 33",
         formula=r"p(\theta_{ij}) \propto"
         r" e^{-\lambda\,\operatorname{rank}(\operatorname{sim}_{ij})}",
-        check=_unmeasured,
         losses=("cosent",),
     ),
     _trained(
         name="S1-advice-loss",
         source="S1",
         formula=r"\mathcal L \not\downarrow \;\Rightarrow\; \lambda \uparrow",
-        check=_unmeasured,
         losses=("cosent",),
     ),
     _trained(
@@ -381,14 +393,12 @@ CLAIMS = (
         source="S1",
         formula=r"\lVert\nabla\mathcal L\rVert \uparrow\uparrow \;\Rightarrow\;"
         r" \lambda \downarrow,\ \text{clip}",
-        check=_unmeasured,
         losses=("cosent",),
     ),
     _trained(
         name="S1-advice-collapse",
         source="S1",
         formula=r"u_i \to u \;\Rightarrow\; \#\text{neg} \uparrow",
-        check=_unmeasured,
         losses=("info_nce",),
     ),
 )

@@ -48,8 +48,20 @@ export const ExecutedClaim = ({ name, found, title, channel }) =>
           ),
         )
       : null,
+    found.sample ? h("p.lp-note", null, sampleOf(found.sample, found.comparisons)) : null,
     found.chart ? h(SaveCurves, { channel, name, chart: found.chart }) : null,
   );
+
+/**
+ * What the runs were judged on.
+ * @param {import("../../wire").Sample} sample
+ * @param {Comparison[]} rows
+ */
+function sampleOf({ seeds, pairs, level, data }, rows) {
+  const counts = say("claims.sample", { seeds, pairs, level });
+  const isDifference = rows.some(({ left, right }) => `${left.text}${right.text}`.includes("±"));
+  return [data ? `${data}: ${counts}` : counts, isDifference ? say("claims.plus_minus") : ""].join(" ");
+}
 
 /** @param {{ rows: Comparison[] }} properties */
 function PartSides({ rows }) {

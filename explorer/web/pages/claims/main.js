@@ -102,20 +102,21 @@ function OneClaim({ channel }) {
 /** @param {Properties & { row: import("../../wire").ClaimRow }} properties */
 function BatchOrOwn({ channel, row }) {
   const { name } = channel.claim;
+  const known = statementOf(name, "known");
   if (!row.here) {
     return row.own.parts.length
-      ? h(ExecutedClaim, { channel, name, found: row.own, title: say("claims.known") })
+      ? h(ExecutedClaim, { channel, name, found: row.own, title: known || say("claims.known") })
       : null;
   }
   return h(
     "div",
     null,
-    h(ExecutedClaim, { channel, name, found: row.here, title: say("claims.here") }),
+    h(ExecutedClaim, { channel, name, found: row.here, title: known || say("claims.here") }),
     h(BatchLine, { channel, row }),
     h(
       Fold,
       { title: say("claims.own") },
-      h(ExecutedClaim, { channel, name, found: { ...row.own, chart: null }, title: say("claims.own_here") }),
+      h(ExecutedClaim, { channel, name, found: { ...row.own, chart: null }, title: known || say("claims.own_here") }),
     ),
   );
 }
@@ -132,7 +133,7 @@ function Judged(/** @type {Properties & { row: import("../../wire").ClaimRow }} 
       "p",
       null,
       h(VerdictMark, { verdict: main?.verdict ?? "nothing" }),
-      main && main.checked > 1
+      main && main.checked > 1 && main.verdict !== "vacuous"
         ? h("small", null, ` ${say("claims.held", { held: main.held, checked: main.checked })}`)
         : null,
     ),

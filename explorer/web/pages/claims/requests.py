@@ -9,9 +9,9 @@ from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.files import chart_text
 from lossprism.explorer.lab.claims.batches import of_batch
-from lossprism.explorer.lab.claims.claim import Chart, Check, Claim, Side
+from lossprism.explorer.lab.claims.claim import Chart, Check, Claim, Sample, Side
 from lossprism.explorer.lab.claims.registry import checks_of, claims, verdicts
-from lossprism.explorer.lab.claims.trainings import TRAININGS, ended
+from lossprism.explorer.lab.claims.trainings import TRAININGS, ended, judged
 from lossprism.explorer.lab.claims.verdict import PartVerdict, part_verdicts
 from lossprism.explorer.lab.training.run_comparison import Started, start_all
 from lossprism.explorer.lab.training.run_file_reader import ENDED, LIVE
@@ -72,12 +72,14 @@ class ClaimChart:
 
 @dataclass(frozen=True)
 class Executed:
-    """A claim on one batch, or on its runs: verdicts by statement, both sides, other numbers."""
+    """A claim on one batch, or on its runs: verdicts by statement, both sides, other numbers, and
+    what the runs were judged on."""
 
     parts: tuple[PartVerdict, ...]
     comparisons: list[WrittenComparison]
     facts: list[WrittenSide]
     chart: ClaimChart | None
+    sample: Sample | None
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,7 @@ def _executed(claim: Claim, check: Check) -> Executed:
         ],
         facts=[_written(one) for one in check.facts],
         chart=None if check.chart is None else _drawn(check.chart),
+        sample=check.sample,
     )
 
 
@@ -216,7 +219,7 @@ def _follow(request: Json) -> FollowedRuns:
     found = None
     if not live and ended(runs, names):
         with jobs.in_turn():
-            found = _executed(claim, TRAININGS[claim.name].judge(runs, names))
+            found = _executed(claim, judged(claim.name, runs, names))
     return FollowedRuns(
         done=sum(one.state in ENDED for one in known),
         count=len(known),

@@ -29,7 +29,8 @@ export function Training({ channel }) {
         : h("button.lp-button.lp-main", { type: "button", disabled: isStarting, onClick: start }, say("claims.train")),
       h("span.lp-note", { role: "status" }, isLive ? progressOf(followed) : say("claims.train_about")),
     ),
-    followed?.found
+    followed?.found && !followed.found.parts.length ? h("p", null, say("claims.unmeasured")) : null,
+    followed?.found?.parts.length
       ? h(ExecutedClaim, { channel, name: claim.name, found: followed.found, title: say("claims.trained") })
       : null,
   );

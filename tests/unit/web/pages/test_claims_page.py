@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.claims.claim import Sample
 from lossprism.explorer.lab.claims.registry import claims, verdicts
 from lossprism.explorer.lab.claims.trainings import TRAININGS
 from lossprism.explorer.lab.training.data import load
@@ -107,11 +108,13 @@ def test_runs_are_queued_followed_and_judged(tmp_path, monkeypatch: pytest.Monke
 
     shortened = dataclasses.replace(TRAININGS["S1-33"], plans=scratch)
     monkeypatch.setitem(TRAININGS, "S1-33", shortened)
-    (run,) = ASK["train"]({"claim": "S1-33", "scene": ""}).started
-    train(made.folder(run))
-    followed = ASK["follow"]({"claim": "S1-33", "runs": [run]})
-    assert (followed.done, followed.count, followed.problem) == (1, 1, None)
+    started = ASK["train"]({"claim": "S1-33", "scene": ""}).started
+    for run in started:
+        train(made.folder(run))
+    followed = ASK["follow"]({"claim": "S1-33", "runs": started})
+    assert (followed.done, followed.count, followed.problem) == (3, 3, None)
     assert [one.part for one in followed.found.parts] == ["trained", "corrected"]
+    assert followed.found.sample == Sample(seeds=3, pairs=12, level="98%")
     assert followed.found.chart.curves[0].name == "measured"
 
 
@@ -147,4 +150,6 @@ def test_both_losses_are_trained_and_compared(tmp_path) -> None:
             names.append(train_here(runs, plan, load(plan)))
     found = TRAININGS["S1-table"].judge(runs, names)
     assert {one.part for one in found.comparisons} == {"trained"}
-    assert [one.latex for one in found.facts if "spearman" in one.latex]
+    figures = [one.latex for one in found.facts]
+    for figure in ("spearman", "accuracy"):
+        assert len([one for one in figures if figure in one]) == 2

@@ -1,0 +1,54 @@
+"""Results of the claims' trainings, as `scripts/measure_claims.py` measured and kept them."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lossprism.explorer.lab.claims.claim import (
+    Chart,
+    Check,
+    ClaimBatch,
+    Comparison,
+    Curve,
+    Sample,
+    Side,
+    Tolerance,
+)
+
+FILE = Path(__file__).with_name("measured_trainings.json")
+
+
+def measured(name: str, _: ClaimBatch) -> Check:
+    """Return what the runs of a claim showed, nothing for one that was not measured. Verdicts are
+    not in the file: they follow from its numbers."""
+    return _checks().get(name, Check(()))
+
+
+@functools.cache
+def _checks() -> dict[str, Check]:
+    return {name: _check(one) for name, one in json.loads(FILE.read_text("utf-8")).items()}
+
+
+def _check(one: Mapping[str, Any]) -> Check:
+    chart = one["chart"]
+    if chart:
+        curves = (
+            Curve(**{**curve, "x": tuple(curve["x"]), "y": tuple(curve["y"])})
+            for curve in chart["curves"]
+        )
+        chart = Chart(**{**chart, "curves": tuple(curves)})
+    return Check(
+        tuple(map(_comparison, one["comparisons"])),
+        tuple(Side(**fact) for fact in one["facts"]),
+        chart,
+        Sample(**one["sample"]),
+    )
+
+
+def _comparison(one: Mapping[str, Any]) -> Comparison:
+    sides = {name: Side(**one[name]) for name in ("left", "right")}
+    return Comparison(**{**one, **sides, "tolerance": Tolerance(**one["tolerance"])})
