@@ -177,6 +177,10 @@ def shifted_logarithm(batch: ClaimBatch) -> Check:
 # Two pairs that are as wrong as each other: both terms are 1.
 EQUAL_TERMS = of_scores([0.5, 0.5, 0.5], [1, 0, 0])
 ONE_TERM = of_scores([0.5, 0.5], [1, 0])
+# Three queries, each its own key, at τ = 1.
+ORTHOGONAL_QUERIES = of_vectors(
+    torch.eye(3).repeat(2, 1), [(0, 3), (1, 4), (2, 5)], [1, 1, 1], scale=1.0
+)
 
 CLAIMS = (
     Claim(
@@ -222,7 +226,7 @@ CLAIMS = (
         r" \frac{e^{\operatorname{sim}(q, k_{pos})/\tau}}"
         r"{\sum_{i=1}^N e^{\operatorname{sim}(q, k_i)/\tau}}",
         check=nt_xent_name,
-        examples=(of_vectors(torch.eye(3).repeat(2, 1), [(0, 3), (1, 4), (2, 5)], [1, 1, 1]),),
+        examples=(ORTHOGONAL_QUERIES,),
         needs="vectors",
         losses=("nt_xent", "info_nce"),
     ),

@@ -294,6 +294,7 @@ CLAIMS = (
         check=cosine_with_epsilon,
         examples=(S1_EXAMPLE,),
         needs="vectors",
+        losses=("cosent", "cosine_mse"),
         scaled=False,
     ),
     Claim(

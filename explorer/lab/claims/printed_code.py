@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lossprism.explorer.lab.claims.batches import S0_EXAMPLE
+from lossprism.explorer.lab.claims.batches import S0_EXAMPLE, S1_EXAMPLE
 from lossprism.explorer.lab.claims.claim import (
     CORRECTED,
     Check,
@@ -218,7 +218,7 @@ CLAIMS = (
         formula=r"\mathcal L = \frac{\sum_{i,j} \operatorname{relu}(s_j - s_i + m)\,"
         r"\operatorname{relu}(y_i - y_j)}{\sum_{i,j} \operatorname{relu}(y_i - y_j) + \epsilon}",
         check=hinge_code,
-        examples=(S0_EXAMPLE,),
+        examples=(S1_EXAMPLE,),
         losses=("pairwise_hinge",),
         scaled=False,
     ),

@@ -47,6 +47,7 @@ ABOUT_EQUAL = 0.5
 # λ of the advice: too small, S1's own, and large enough for gradients to explode.
 SMALL, USUAL, LARGE = 1.0, 20.0, 100.0
 CLIPPED = 1.0
+SYMBOLS = {"spearman": r"\rho", "accuracy": r"\mathrm{acc}"}
 SHORT = {"cosent": "CoSENT", "binary_cross_entropy": "CE"}
 # Batch sizes of few and of more negatives.
 FEW_NEGATIVES, MORE_NEGATIVES = 4, 16
@@ -111,27 +112,14 @@ def _sample(runs: Runs, names: Sequence[str]) -> Sample:
     return Sample(len(seeds), len(outcome(runs.folder(names[0])).pairs), whole_percent(LEVEL))
 
 
-def within_equal(name: str, gap: Estimate, part: str) -> list[Comparison]:
-    """Compare both ends of an interval with what is called about equal."""
-    bound = Side("", ABOUT_EQUAL)
-    # An interval that reaches beyond both sides of a bound decides nothing.
-    text = _interval(gap)
-    return [
-        Comparison(
-            Side(rf"-\Delta_{{\text{{{name}}}}}", -gap.low, text),
-            "≤",
-            bound,
-            decided=gap.high < -ABOUT_EQUAL,
-            part=part,
-        ),
-        Comparison(
-            Side(rf"\Delta_{{\text{{{name}}}}}", gap.high, text),
-            "≤",
-            bound,
-            decided=gap.low > ABOUT_EQUAL,
-            part=part,
-        ),
-    ]
+def within_equal(figure: str, gap: Estimate, part: str) -> Comparison:
+    """Compare the whole interval of a difference with what is called about equal."""
+    farthest = Side(
+        rf"\lvert\Delta {SYMBOLS[figure]}\rvert", max(-gap.low, gap.high), _interval(gap)
+    )
+    # An interval that reaches beyond a bound on one side of it decides nothing.
+    decided = gap.low > ABOUT_EQUAL or gap.high < -ABOUT_EQUAL
+    return Comparison(farthest, "≤", Side("", ABOUT_EQUAL), part=part, decided=decided)
 
 
 def printed_table(batch: ClaimBatch) -> Check:
@@ -147,7 +135,7 @@ def printed_table(batch: ClaimBatch) -> Check:
                 table[model, "CoSENT"], table[model, "CE"], strict=True
             )
         ]
-        comparisons += within_equal(figure, estimate_of(gaps), MAIN)
+        comparisons.append(within_equal(figure, estimate_of(gaps), MAIN))
     ours = measured("S1-table", batch)
     return dataclasses.replace(ours, comparisons=(*comparisons, *ours.comparisons))
 
@@ -177,10 +165,10 @@ def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
     for one in found.differences:
         if one.figure in published_experiment.FIGURES:
             sign = 100 if one.b.startswith("cosent") else -100
-            comparisons += within_equal(one.figure, _multiplied(one, sign), "trained")
+            comparisons.append(within_equal(one.figure, _multiplied(one, sign), "trained"))
     reached = (
         Side(
-            rf"\text{{{figure}}}_{{\text{{{SHORT[group.loss]}}}}}", 100 * group.figures[figure].mean
+            rf"{SYMBOLS[figure]}_{{\text{{{SHORT[group.loss]}}}}}", 100 * group.figures[figure].mean
         )
         for figure in published_experiment.FIGURES
         for group in found.groups

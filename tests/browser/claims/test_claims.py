@@ -109,6 +109,7 @@ def test_a_formula_on_explore_leads_to_its_claims_on_the_same_batch(
     page.wait_for_function("window.lossprism?.page()?.drawn")
     links = page.locator(".lp-references a[href*='learn/claims']")
     expect(links).to_have_count(len(claims_about("cosent")))
+    page.locator(".lp-references summary").click()
     links.filter(has_text="S1-41").click()
     page.wait_for_function(DRAWN)
     assert page.evaluate(f"{CHANNEL}.store.state.scale") == 5

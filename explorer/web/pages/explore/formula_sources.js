@@ -8,7 +8,9 @@ import { say } from "../../kit/words.js";
  */
 export default function sources(root, channel) {
   const line = h("p.lp-note.lp-references");
-  const claims = h("p.lp-note.lp-references");
+  const title = h("summary");
+  const links = h("ul");
+  const claims = h("details.lp-note.lp-references", {}, title, links);
   root.append(line, claims);
 
   function list() {
@@ -17,8 +19,8 @@ export default function sources(root, channel) {
     setText(line, say("ui.references", { list: references.map(cited).join("; ") }));
     const { claims: names } = channel.spec;
     claims.hidden = names.length === 0;
-    const links = names.flatMap((name) => [" ", claimLink(channel, name)]);
-    claims.replaceChildren(say("claims.about_formula"), ...links);
+    setText(title, say("claims.about_formula", { count: names.length }));
+    links.replaceChildren(...names.map((name) => h("li", {}, claimLink(channel, name))));
   }
   channel.on("scenario", list);
   channel.on("language", list);
@@ -30,8 +32,7 @@ export default function sources(root, channel) {
  * @param {string} name
  */
 function claimLink(channel, name) {
-  const title = say(`claims.${name}.claim`);
-  const link = h("a", { title }, name);
+  const link = h("a", {}, `${name} · ${say(`claims.${name}.claim`)}`);
   const aim = () => {
     const query = new URLSearchParams({ claim: name });
     const { scale } = channel.scenario.parameters;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import hypothesis
 import pytest
@@ -202,6 +203,25 @@ def test_the_hessian_is_that_of_autograd() -> None:
         ("S1-48", r"\mathcal L_{(47)}", 0.7015),
         ("S1-49", r"w_{12}^{\cos}", 0.967),
         ("S1-23", r"H(y) - \mathcal L/\lambda", 0.6931 - 4.1744 / 20),
+        ("S1-12", r"\sum w_{ij,kl}", 1 - math.exp(-3.415985)),
+        ("S1-18", "S", 29.4466),
+        ("S1-19", r"\lambda^2 N^2", 20**2 * 4**2),
+        ("S1-19", r"2\lambda^2", 2 * 20**2),
+        # Each pair with lower ones: −ln of their number, minus their mean λs, plus log Σ e^{λs}.
+        ("S1-22", r"\operatorname{KL}(p\,\|\,q)", 8.2276 + 19.7459 + 13.2793),
+        ("S1-28", "x_1", 29.4383),
+        ("S1-38", r"N_{\text{viol}}", 1),
+        ("S1-38", r"\ln 2", 0.693147),
+        ("S1-39", r"\max(s_{kl} - s_{ij})^+", 0.98561 - 0.81650),
+        ("S1-39", r"\ln(1 + |P|)/\lambda", math.log(7) / 20),
+        ("S1-41", r"\log(1 + N_{\text{viol}}\,e^{2\lambda})", 40),
+        ("S1-41", r"\log(1 + |P|\,e^{2\lambda})", 40 + math.log(6)),
+        ("S1-50", r"10/\sigma_s", 10 / 0.372818),
+        ("S1-50", r"30/\sigma_s", 30 / 0.372818),
+        ("S2-ntxent", r"\mathcal L_{\text{S2}}", math.log(1 + 2 / math.e)),
+        ("S2-ntxent", r"\mathcal L_{\text{SimCLR}}", math.log(1 + 4 / math.e)),
+        # Only cos(u₂, u₃) = 0 is so far apart; the other two negatives are nearer.
+        ("S4-range", r"\max d", math.sqrt(2)),
     ],
 )
 def test_the_figures_of_the_sources_example(name: str, latex: str, expected: float) -> None:

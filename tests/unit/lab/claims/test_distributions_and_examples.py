@@ -130,7 +130,7 @@ def test_runs_are_judged_by_the_whole_interval(gap: tuple[float, float]) -> None
     bound = trainings.ABOUT_EQUAL
     inside = -bound <= found.low and found.high <= bound
     outside = found.low > bound or found.high < -bound
-    equal = verdict_of(trainings.within_equal("spearman", found, MAIN))
+    equal = verdict_of([trainings.within_equal("spearman", found, MAIN)])
     assert equal == ("holds" if inside else "fails" if outside else "undecided")
     above = verdict_of([trainings.rises("d", found, MAIN)])
     assert above == ("holds" if found.low > 0 else "fails" if found.high < 0 else "undecided")
