@@ -126,6 +126,17 @@ def test_a_formula_on_explore_leads_to_its_claims_on_the_same_batch(
     assert page.evaluate("window.lossprism.page().scenario.data.rows.length") == len(ROWS)
 
 
+def test_a_batch_that_says_nothing_is_told_so(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    alike = tuple((first, second, "1") for first, second, _ in ROWS)
+    scene = Scenario(data=Data(source="table", rows=alike), loss="info_nce").to_link()
+    page = opened(new_page(), server, f"#claim=S1-39&scene={scene}")
+    expect(page.get_by_text(say("en", "claims.nothing_here"))).to_be_visible()
+    page.get_by_text(say("en", "claims.own"), exact=True).click()
+    expect(page.locator(".lp-claim-part").first).to_be_visible()
+
+
 def test_curves_are_saved_and_the_page_stands_alone_in_a_frame(
     new_page: Callable[..., Page], server: Server
 ) -> None:

@@ -111,7 +111,9 @@ function BatchOrOwn({ channel, row }) {
   return h(
     "div",
     null,
-    h(ExecutedClaim, { channel, name, found: row.here, title: known || say("claims.here") }),
+    row.here.parts.length
+      ? h(ExecutedClaim, { channel, name, found: row.here, title: known || say("claims.here") })
+      : h("p", null, say("claims.nothing_here")),
     h(BatchLine, { channel, row }),
     h(
       Fold,
