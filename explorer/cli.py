@@ -174,7 +174,7 @@ def _scene(address: str) -> Scenario | str:
     first = opening.sides[0]
     return Scenario(
         data=Data(example=opening.example),
-        rules=replace(Rules(), **opening.rules),
+        rules=replace(Rules(), extra_negatives=opening.extra_negatives),
         loss=first.loss,
         convention=first.convention,
         parameters=tuple(first.parameters.items()),

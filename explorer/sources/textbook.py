@@ -171,6 +171,7 @@ EXAMPLES: dict[str, Example] = {
 IN_LANGUAGE = {
     "zh": {
         "graded_english": "graded_chinese_multilingual",
+        "hard_negatives": "graded_chinese_multilingual",
     }
 }
 

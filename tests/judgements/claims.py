@@ -861,6 +861,93 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             ("same_formula", "two losses are one formula with the same parameters"),
         )
     ),
+    *(
+        _of_sides(f"answer.{question}.{verdict}", claims, evidence)
+        for question, evidence, verdicts in (
+            (
+                "temperature",
+                "the fewest pairs that have 99% of the gradient at both temperatures",
+                {
+                    "fewer": "the lower temperature has fewer",
+                    "same": "it has as many",
+                    "more": "it has more",
+                },
+            ),
+            (
+                "libraries",
+                "the gradients, entry by entry, and the counts of pairs and comparisons",
+                {
+                    "factors": "each gradient is the first divided by this number",
+                    "differ": "one of them is not",
+                },
+            ),
+            (
+                "ranking_or_contrast",
+                "the sign of each pair's gradient under both losses, and their terms",
+                {
+                    "opposed": "these pairs have opposite signs",
+                    "alike": "no pair has, but for rounding",
+                },
+            ),
+            (
+                "mnrl_nt_xent",
+                "the values, but for rounding, and the counts of terms",
+                {"differ": "one of them differs", "same": "both are the same"},
+            ),
+            (
+                "temperatures",
+                "minimum, value at collapse and value at every temperature",
+                {
+                    "differ": "minimum or value at collapse depends on the temperature",
+                    "same": "neither does, but for rounding",
+                },
+            ),
+            (
+                "collapse",
+                "the loss on the batch, and where all vectors are one point",
+                {
+                    "some": "it is lower there under some losses",
+                    "all": "it is lower there under all",
+                    "none": "it is lower there under none",
+                },
+            ),
+            (
+                "only_the_order",
+                "the loss before and after all cosines rise, but for rounding",
+                {
+                    "some": "it changes under some losses",
+                    "all": "it changes under all",
+                    "none": "it changes under none",
+                },
+            ),
+            (
+                "small_batches",
+                "loss, gradient and comparisons in one batch and in small ones",
+                {
+                    "fewer": "loss or gradient differs",
+                    "same": "both are equal, to 1e-10 of them",
+                },
+            ),
+            (
+                "contrastive",
+                "the largest and the smallest of the values",
+                {
+                    "apart": "they are more than 10% apart",
+                    "zero": "the smallest is 0 and the largest is not",
+                    "within": "they are at most 10% apart",
+                },
+            ),
+            (
+                "margins",
+                "the minimum, and the triplets with weight at both margins",
+                {
+                    "above": "the minimum is above 0",
+                    "reached": "the minimum is 0",
+                },
+            ),
+        )
+        for verdict, claims in verdicts.items()
+    ),
     _of_sides("factor", "one gradient is the other times a number", "both gradients, every entry"),
     _of_sides("value_ratio", "how one value relates to the other", "both values"),
     *(

@@ -191,6 +191,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "large.done",
     ),
     "what a page offers, takes or refuses": (
+        "compare.answer.none",
         "finetune.refused",
         "finetune.shared_time",
         "finetune.usual_rate",

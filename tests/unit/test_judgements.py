@@ -195,6 +195,7 @@ ELSEWHERE = {
         }.items()
         for name in names.split()
     },
+    **of_prefix("compare.answer.", "test_answers.py::test_another_batch_has_another_answer"),
     "compare.because.none_lower": "test_sides.py::test_what_the_lowest_label_cannot_do_is_told",
     "compare.because.none_higher": "test_sides.py::test_what_the_highest_label_cannot_do_is_told",
     "compare.because.no_weight": "test_sides.py::test_terms_without_weight_are_counted",
@@ -313,6 +314,7 @@ def test_the_document_tells_of_every_judgement():
 OF_FINDINGS = (
     "remark.",
     "doctor.",
+    "compare.answer.",
     "compare.because.",
     "compare.other.",
     "compare.vary.",
@@ -326,9 +328,8 @@ OF_FINDINGS = (
     "large.no_",
     "large.suspects",
 )
-# What cannot be used is refused, which `test_locale` holds; questions and answers of Compare are
-# of scenes that ship.
-NOT_OF_DATA = ("problem.", "compare.answer.", "compare.question.", "doctor.data.do.")
+# What cannot be used is refused, which `test_locale` holds; Compare's questions ask.
+NOT_OF_DATA = ("problem.", "compare.question.", "doctor.data.do.")
 
 
 def judging() -> list[str]:

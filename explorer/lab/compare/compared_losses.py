@@ -28,6 +28,7 @@ from lossprism.explorer.lab.compare.comparison_results import (
     Figures,
     GradientKind,
     Outcome,
+    Sentence,
     Side,
     TermCounts,
 )
@@ -40,6 +41,9 @@ from lossprism.losses import LOSSES
 from lossprism.losses.readable_inputs import READABLE
 
 MIN_LOSSES, MAX_LOSSES = 2, 6
+# Bytes that an experiment takes at most for each cell of the N×N matrix of the batch's pairs;
+# measured at the most pairs.
+CELL_BYTES = 5000
 # Common losses: the page offers the next of them.
 USUAL = ("info_nce", "cosent", "triplet", "cosine_mse", "nt_xent", "siglip", "supcon")
 
@@ -55,7 +59,8 @@ class Bars:
 
 
 class ComparisonCache:
-    """Cached results of one batch: the outcome of each side, and the comparison of any two.
+    """Cached results of one batch: the outcome of each side, the comparison of any two, and the
+    answers to questions.
 
     When one parameter moves, the other sides are not computed again.
     """
@@ -63,6 +68,7 @@ class ComparisonCache:
     def __init__(self) -> None:
         self.outcomes: Cache[Outcome] = Cache(4 * MAX_LOSSES)
         self.between: Cache[Between] = Cache(MAX_LOSSES**2)
+        self.answers: Cache[Sentence] = Cache(2 * MAX_LOSSES)
 
 
 @dataclass(frozen=True, eq=False)

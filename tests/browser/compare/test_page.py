@@ -20,7 +20,6 @@ from tests.browser.compare.steering import (
     FORMULA,
     MATRICES,
     PROBLEM,
-    STILL,
     STRIPS,
     TABLE,
     led,
@@ -30,7 +29,6 @@ from tests.browser.compare.steering import (
     unfolded,
     values,
 )
-from tests.browser.first_screen import words_and_controls
 from tests.browser.reading import TWO_FRAMES, choose, clear_table, number, type_pair
 from tests.browser.serving import Server
 
@@ -200,77 +198,6 @@ def test_another_batch(compare: Page) -> None:
         compare.click("#lp-compare-source-random")
     assert "random" in compare.evaluate(f"{CHANNEL}.store.state.data.source")
     assert len(values(compare)) == 2
-
-
-def test_questions_fill_the_page(compare: Page) -> None:
-    with redrawn(compare):
-        compare.click("#lp-questions-libraries")
-    unfolded(compare)
-    # RankNet's four numbers.
-    assert near(values(compare), [161.5, 6.729, 0.60036, 0.86613])
-    expect(compare.locator(".lp-judged")).to_contain_text("0.0416667 times")
-
-
-# Whatever may answer: bars, matrices, charts, and a table with its bars.
-PICTURE = ".lp-answering :is(.lp-strips svg, canvas, .main-svg, .lp-ratio)"
-
-
-@pytest.mark.thorough
-def test_the_picture_stands_under_each_answer(compare: Page) -> None:
-    """In sight on a laptop, everything else folded, and as much again after a reload."""
-    names = compare.evaluate("Object.keys(window.lossprism.pageData.compare.questions)")
-    for name in names:
-        compare.locator(f"#lp-questions-{name}").scroll_into_view_if_needed()
-        with redrawn(compare):
-            compare.click(f"#lp-questions-{name}")
-        picture = compare.locator(PICTURE).first
-        expect(picture).to_be_visible()
-        assert picture.bounding_box()["y"] < 700, name
-        assert compare.locator(".lp-compare > details[open]").count() == 0, name
-        assert compare.locator("#compare-main [data-refused]").count() == 0, name
-    linked(compare)
-    compare.reload(wait_until="domcontentloaded")
-    expect(compare.locator("[role=tab][aria-selected=true]").first).to_have_id(
-        f"lp-questions-{names[-1]}"
-    )
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
-def test_each_question_has_few_words_and_controls(
-    new_page: Callable[..., Page], server: Server, locale: str
-) -> None:
-    page = new_page(locale=locale)
-    page.goto(f"{server.address}/compare", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.lossprism && {CHANNEL} && {STILL}")
-    for name in page.evaluate("Object.keys(window.lossprism.pageData.compare.questions)"):
-        with redrawn(page):
-            page.evaluate("name => document.getElementById(`lp-questions-${name}`).click()", name)
-        expect(page.locator(PICTURE).first).to_be_visible()
-        words, controls = words_and_controls(page)
-        assert 0 < words <= 200, (name, words)
-        assert 0 < controls <= 15, (name, controls)
-
-
-def test_the_page_opens_on_a_question_with_few_words(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = new_page()
-    page.goto(f"{server.address}/compare", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
-    expect(page.locator(f"{STRIPS} path")).to_have_count(3)
-    assert "q=temperature" in linked(page)
-    words, controls = words_and_controls(page)
-    assert 0 < words <= 200
-    assert 0 < controls <= 15
-    # The skip link, the header, the questions, and then the picture.
-    page.evaluate("document.activeElement?.blur(); window.scrollTo(0, 0)")
-    reached = "document.activeElement?.closest('.lp-strips') !== null"
-    for _stop in range(15):
-        page.keyboard.press("Tab")
-        if page.evaluate(reached):
-            break
-    assert page.evaluate(reached)
 
 
 def test_an_old_address_keeps_its_state(compare: Page) -> None:

@@ -61,14 +61,20 @@ export function Downloads({ channel, name, figure, csv, more = [] }) {
  * @param {import("./state.js").ComparePage} channel
  * @param {string} note
  */
-function captionOf({ comparedSides, batch, store }, note) {
-  const { data } = store.state;
-  const where = data.source === "example" ? say(`example.${data.example}.title`) : say(`compare.from.${data.source}`);
-  const lines = [
-    comparedSides.map((_side, place) => labelOf(comparedSides, place)).join("; "),
-    say("compare.caption", { where, count: batch?.labels.length ?? 0 }),
-  ];
+function captionOf(channel, note) {
+  const { comparedSides } = channel;
+  const lines = [comparedSides.map((_side, place) => labelOf(comparedSides, place)).join("; "), batchName(channel)];
   return note ? [...lines, note] : lines;
+}
+
+/**
+ * Where the batch comes from, and how many pairs it has.
+ * @param {import("./state.js").ComparePage} channel
+ */
+export function batchName({ batch, store }) {
+  const { source, example } = store.state.data;
+  const where = say(source === "example" ? `example.${example}.title` : `compare.from.${source}`);
+  return say("compare.caption", { where, count: batch?.labels.length ?? 0 });
 }
 
 /**

@@ -18,6 +18,7 @@ from lossprism.explorer.lab.compare import precision as types
 from lossprism.explorer.lab.compare import split_batch as batch_mechanics
 from lossprism.explorer.lab.compare import vector_collapse
 from lossprism.explorer.lab.compare import what_if as changes
+from lossprism.explorer.lab.compare.compared_losses import CELL_BYTES
 from lossprism.explorer.lab.landscape.landscape import Landscapes, landscapes
 from lossprism.explorer.runtime import jobs, validation
 from lossprism.explorer.runtime.arrays import packed
@@ -42,9 +43,6 @@ from lossprism.explorer.web.pages.compare.experiment_responses import (
 from lossprism.explorer.web.pages.compare.requests import scenes_in
 from lossprism.explorer.web.pages.explore.request_scenario import SendRows
 
-# Bytes that an experiment takes at most for each cell of the N×N matrix of the batch's pairs;
-# measured at the most pairs.
-CELL_BYTES = 5000
 # Rows and columns of a matrix that are drawn.
 MAX_CELLS = 256
 

@@ -6,6 +6,7 @@ import { group, h, show } from "../../kit/preact_view.js";
 import { entitle } from "../../kit/title.js";
 import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
+import { batchName } from "./downloads.js";
 import { Experiments } from "./experiments.js";
 import { Unfoldable } from "./folding_section.js";
 import { Formulas } from "./formula_comparison.js";
@@ -14,6 +15,7 @@ import { Gradients } from "./gradients.js";
 import { Matrices } from "./matrices.js";
 import { Numbers } from "./metrics_table.js";
 import { Parity } from "./parity.js";
+import { exampleOf } from "./questions.js";
 
 /** @typedef {{ channel: import("./state.js").ComparePage }} Page */
 
@@ -31,14 +33,14 @@ const SECTIONS = {
 /** @param {Page} properties */
 function Main({ channel }) {
   channel.observe("state", "compared", "unfolded");
-  const { question, picture } = channel.store.state;
+  const { picture } = channel.store.state;
   useLayoutEffect(() => entitle(channel.sides.map(nameOf).join(say("ui.versus"))));
   const folded = pageData.compare.sections.filter((name) => name !== picture);
   return group(
     h(ProblemBox, { channel, isShown: channel.compared !== null }),
     h("h1", null, say("compare.title")),
     h(Questions, { channel }),
-    h(Answer, { channel, question }, h(Picture, { key: picture, channel, name: picture })),
+    h(Answer, { channel }, h(Picture, { key: picture, channel, name: picture })),
     h(Unfoldable, {
       channel,
       name: "others",
@@ -61,7 +63,7 @@ const Section = ({ channel, name }) =>
 /** @param {Page} properties */
 function Questions({ channel }) {
   const names = Object.keys(pageData.compare.questions);
-  const { question } = channel.store.state;
+  const { question } = channel;
   useLayoutEffect(() => {
     const centred = /** @type {const} */ ({ block: "nearest", inline: "center" });
     document.getElementById(`lp-questions-${question}`)?.scrollIntoView(centred);
@@ -81,19 +83,38 @@ function Questions({ channel }) {
 }
 
 /**
- * The answer above its picture; of losses that the reader chose, how many there are.
- * @param {Page & { question: string, children?: import("preact").ComponentChildren }} properties
+ * The answer above its picture, and the batch that it is about; of losses that the reader chose, how many there are.
+ * @param {Page & { children?: import("preact").ComponentChildren }} properties
  */
-function Answer({ channel, question, children }) {
-  if (question in pageData.compare.questions)
-    return h(
-      TabPanel,
-      { id: "lp-questions", chosen: question },
-      h("p.lp-answer", null, say(`compare.answer.${question}`)),
-      children,
-    );
-  const counts = { count: channel.batch?.labels.length ?? 0, sides: channel.comparedSides.length };
-  return h("div.lp-panel", null, h("p.lp-about", null, channel.batch ? say("compare.about", counts) : ""), children);
+function Answer({ channel, children }) {
+  const { question, batch, compared } = channel;
+  if (!question) {
+    const counts = { count: batch?.labels.length ?? 0, sides: channel.comparedSides.length };
+    return h("div.lp-panel", null, h("p.lp-about", null, batch ? say("compare.about", counts) : ""), children);
+  }
+  const answer = channel.answered === question ? compared?.answer : null;
+  return h(
+    TabPanel,
+    { id: "lp-questions", chosen: question },
+    h("p.lp-answer", { role: "status" }, answer ? say(answer.key, answer.values) : ""),
+    h("p.lp-note", null, answer ? batchName(channel) : "", h(AskOfExample, { channel })),
+    children,
+  );
+}
+
+/**
+ * The way from the reader's own batch to the example of the question.
+ * @param {Page} properties
+ */
+function AskOfExample({ channel }) {
+  const { question } = channel;
+  if (channel.store.state.data.source === "example") return null;
+  const example = say(`example.${exampleOf(question)}.title`);
+  return h(
+    "button.lp-button",
+    { type: "button", onClick: () => channel.openQuestion(question, true) },
+    say("compare.ask_of_example", { example }),
+  );
 }
 
 /** @param {import("./state.js").ComparePage} channel */

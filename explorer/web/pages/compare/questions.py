@@ -1,23 +1,34 @@
-"""The questions of the Compare page, each with the losses, batch and picture that answer it."""
+"""The questions of the Compare page, each with the losses, batch and picture that answer it.
+
+The sentence that answers is computed from the comparison (`explorer.lab.compare.answers`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lossprism.explorer.lab.compare.answers import PART_ROWS, SHIFT
+from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.runtime.response_types import Setting
 from lossprism.explorer.web.page_data import ChosenLoss
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question of Compare: the example, the rules, the losses and the picture that answer it, and
-    the other entries of the page's state."""
+    """A question of Compare: the losses and the picture that answer it, the other entries of the
+    page's state, and the batch that it opens with: an example, with or without extra negatives."""
 
     example: str
-    rules: dict[str, bool]
+    extra_negatives: bool
     sides: list[ChosenLoss]
     picture: str
     state: dict[str, Setting]
+
+    def is_about(self, sides: Sequence[Side]) -> bool:
+        """Return whether these are its losses."""
+        own = [(one.loss, one.convention, one.parameters) for one in self.sides]
+        return own == [(one.loss, one.convention, dict(one.parameters)) for one in sides]
 
 
 def _side(loss: str, convention: str = "", **parameters: Setting) -> ChosenLoss:
@@ -28,10 +39,10 @@ def _question(
     example: str,
     *sides: ChosenLoss,
     picture: str = "gradients",
-    rules: dict[str, bool] | None = None,
+    extra_negatives: bool = True,
     **state: Setting,
 ) -> Question:
-    return Question(example, rules or {}, list(sides), picture, state)
+    return Question(example, extra_negatives, list(sides), picture, state)
 
 
 OPENING = "temperature"
@@ -72,7 +83,7 @@ QUESTIONS: dict[str, Question] = {
         _side("triplet"),
         _side("multi_similarity", mined=False),
         _side("online_contrastive"),
-        rules={"extra_negatives": False},
+        extra_negatives=False,
         picture="vary",
         vary="collapse",
     ),
@@ -84,17 +95,17 @@ QUESTIONS: dict[str, Question] = {
         picture="vary",
         vary="what_if",
         change="shift",
-        by=0.2,
+        by=SHIFT,
     ),
     "small_batches": _question(
         "hard_negatives",
         _side("info_nce"),
         _side("cosent"),
-        rules={"extra_negatives": False},
+        extra_negatives=False,
         picture="vary",
         vary="mechanics",
         way="micro",
-        size=2,
+        size=PART_ROWS,
     ),
     "contrastive": _question(
         "graded_english",

@@ -17,6 +17,7 @@ from lossprism.explorer.core.trace_diagnostics import Places
 from lossprism.explorer.export.exploration_arrays import describe_batch, one_step, sent_parameters
 from lossprism.explorer.export.figure.files import chart_text
 from lossprism.explorer.export.picture_types import BatchData, Looked
+from lossprism.explorer.lab.compare import answers
 from lossprism.explorer.lab.compare.compared_losses import (
     MAX_LOSSES,
     MIN_LOSSES,
@@ -49,6 +50,7 @@ from lossprism.explorer.runtime.validation import misfit
 from lossprism.explorer.sources.encoders.own_vectors import is_own
 from lossprism.explorer.sources.tables import SkippedRow
 from lossprism.explorer.web.page_requests import JOBS, served
+from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
 from lossprism.explorer.web.pages.explore.request_scenario import (
     Link,
@@ -133,20 +135,21 @@ class ComparedBatch(BatchData):
 
 @dataclass(frozen=True, kw_only=True)
 class Beside(Sparse):
-    """The sides, and every two of those that could be computed; the rest where the page has another
-    batch."""
+    """The sides, every two of those that could be computed, and the answer to the question if these
+    are its losses; the rest where the page has another batch."""
 
     rows: str | None = None
     sides: list[ComparedSide]
     two: list[Two]
     gradient: GradientKind
+    answer: Sentence | None = None
     skipped: tuple[SkippedRow, ...] | None = None
     batch: ComparedBatch | None = None
 
 
 def _compare(request: Json) -> Beside | Unexplored | SendRows:
     """{scenario, sides, at: the step of each side, look: whether steps are drawn, held: names of
-    the steps that the page has, known, rows?} → the sides beside each other."""
+    the steps that the page has, known, question, rows?} → the sides beside each other."""
     scenario = scene_in(request)
     if scenario is None:
         return SendRows()
@@ -156,6 +159,7 @@ def _compare(request: Json) -> Beside | Unexplored | SendRows:
     try:
         found = compare(scenario, sides, see=view.see, kept=_kept_of(key))
         looked = [view.looked(place, one, found) for place, one in enumerate(found.sides)]
+        answer = _answer(request.get("question"), found, _kept_of(key))
     except Problem as problem:
         return Unexplored(rows=rows, error=problem, skipped=skipped_rows(scenario))
     bars, is_new = found.bars(), request.get("known") != key
@@ -165,6 +169,7 @@ def _compare(request: Json) -> Beside | Unexplored | SendRows:
         sides=[_side(one, gradient, *look) for one, gradient, look in named],
         two=[_two(one) for one in found.between],
         gradient=bars.gradient,
+        answer=answer,
         skipped=skipped_rows(scenario) if is_new else None,
         batch=_batch(found, key) if is_new else None,
     )
@@ -184,6 +189,14 @@ _kept: Cache[ComparisonCache] = Cache(KEPT_BATCHES)
 
 def _kept_of(key: str) -> ComparisonCache:
     return _kept.get(key) or _kept.put(key, ComparisonCache())
+
+
+def _answer(name: object, found: Comparison, kept: ComparisonCache) -> Sentence | None:
+    if not isinstance(name, str) or name not in QUESTIONS:
+        return None
+    if not QUESTIONS[name].is_about([one.side for one in found.sides]):
+        return None
+    return kept.answers.get(name) or kept.answers.put(name, answers.answer(name, found))
 
 
 class _View:

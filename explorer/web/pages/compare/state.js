@@ -13,6 +13,7 @@ import { GONE, problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { remediesOf } from "./problem_remedies.js";
+import { isShown, ofBatch, ofExample, pictureOf } from "./questions.js";
 
 /** @typedef {import("../../wire").CompareServer} CompareServer */
 /** @typedef {import("../../wire").Scenario} Scenario */
@@ -55,7 +56,8 @@ export class ComparePage extends BatchPage {
     this.history = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.retrying = undefined;
-    /** @type {Requests<{ sides: Side[], answer: Answer<"compare"> }>} */
+    this.answered = ""; // the question that the results answer
+    /** @type {Requests<{ sides: Side[], question: string, answer: Answer<"compare"> }>} */
     this.requests = new Requests({
       most: 2,
       between: true,
@@ -91,6 +93,11 @@ export class ComparePage extends BatchPage {
   /** @returns {Side[]} */
   get sides() {
     return this.store.state.sides;
+  }
+  /** The question that is shown; "" for losses or an experiment that the reader chose. */
+  get question() {
+    const { state } = this.store;
+    return isShown(state.question, state) ? state.question : "";
   }
   /** @returns {[number, number]} */
   get pair() {
@@ -227,8 +234,8 @@ export class ComparePage extends BatchPage {
   set(change, { announce = true } = {}) {
     const { affects, changed } = this.store.update(change);
     if (!changed.length) return;
-    // Other losses or another batch are another question.
-    if (changed.some((name) => /^(sides|data|rules)/.test(name))) this.store.update({ question: "" });
+    // Any batch can answer a question, but not other losses.
+    if (changed.some((name) => name.startsWith("sides"))) this.store.update({ question: "" });
     this.warn(null);
     if (announce) this.publish("state");
     if (affects === "compute") this.ask();
@@ -291,12 +298,13 @@ export class ComparePage extends BatchPage {
     this.set(base === other ? { base: second, other: first } : { base, other });
   }
 
-  /** @param {string} question */
-  openQuestion(question) {
-    const { example, rules, sides, picture, state } = pageData.compare.questions[question];
-    const data = { ...pageData.defaults.data, source: "example", example };
+  /**
+   * Ask a question of the reader's own pairs or random batch, or of its example in the reader's language.
+   * @param {string} question
+   */
+  openQuestion(question, isOfExample = this.store.state.data.source === "example") {
     this.warn(null);
-    this.show({ data, rules: { ...pageData.defaults.rules, ...rules }, question, sides, picture, ...state });
+    this.show(isOfExample ? ofExample(question) : ofBatch(question, this.store.state));
   }
 
   // ---- Sections ------------------------------------------------------------------------------
@@ -311,8 +319,7 @@ export class ComparePage extends BatchPage {
 
   /** The section that answers the question; null for losses that the reader chose. */
   get answering() {
-    const { question, picture } = this.store.state;
-    return question in pageData.compare.questions ? picture : null;
+    return this.question ? this.store.state.picture : null;
   }
 
   /**
@@ -359,8 +366,9 @@ export class ComparePage extends BatchPage {
   async askCompare() {
     const { sides } = this;
     const known = this.problem ? "" : (this.batch?.key ?? "");
-    const options = { at: this.store.state.at, look: this.isOpen("matrices"), held: [...this.steps.keys()], known };
-    return { sides, answer: (await this.askServer("compare", options)) ?? { error: GONE } };
+    const { at, question } = this.store.state;
+    const options = { at, look: this.isOpen("matrices"), held: [...this.steps.keys()], known, question };
+    return { sides, question, answer: (await this.askServer("compare", options)) ?? { error: GONE } };
   }
 
   async askFormula() {
@@ -376,8 +384,8 @@ export class ComparePage extends BatchPage {
     if (asking) this.fail(problem("cancelled", {}, "cancelled"));
   }
 
-  /** @param {{ sides: Side[], answer: Answer<"compare"> }} result */
-  take({ sides, answer }) {
+  /** @param {{ sides: Side[], question: string, answer: Answer<"compare"> }} result */
+  take({ sides, question, answer }) {
     if (answer.skipped) {
       this.skipped = answer.skipped;
       this.publish("skipped");
@@ -396,6 +404,7 @@ export class ComparePage extends BatchPage {
     this.compared = answer;
     for (const side of answer.sides) this.cacheStep(side);
     this.comparedSides = sides;
+    this.answered = question;
     this.publish("compared");
     this.drawn += 1;
     this.formulas.ask();
@@ -442,15 +451,6 @@ export class ComparePage extends BatchPage {
     const { link: text = "" } = (await this.server?.scene_link(this.sceneOf(side))) ?? {};
     return shareableLink(text);
   }
-}
-
-/**
- * Return the picture of an address that names none, as addresses once did.
- * @param {URLSearchParams} entries
- */
-function pictureOf(entries) {
-  const question = pageData.compare.questions[entries.get("q") ?? ""];
-  return question?.picture ?? (entries.has("vary") ? "vary" : "gradients");
 }
 
 export default () => new ComparePage();

@@ -3,6 +3,7 @@
 import { BatchPage } from "../../kit/batch_page.js";
 import { carry } from "../../kit/compared_losses.js";
 import { formulaOf } from "../../kit/convention_formula.js";
+import { exampleInLanguage } from "../../kit/examples.js";
 import { History } from "../../kit/history.js";
 import { learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
@@ -14,7 +15,7 @@ import { GONE, problem } from "../../kit/server.js";
 import { numbered } from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { store as keep } from "../../kit/storage.js";
-import { language, say } from "../../kit/words.js";
+import { say } from "../../kit/words.js";
 import { LeverRange } from "./lever_range.js";
 
 /** @typedef {import("../../wire").ExploreServer} ExploreServer */
@@ -36,8 +37,7 @@ const STILL_MS = 400;
  */
 function openingScenario() {
   const { data, ...rest } = pageData.defaults;
-  const example = pageData.examples_in[language()]?.[data.example] ?? data.example;
-  return { ...rest, data: { ...data, example } };
+  return { ...rest, data: { ...data, example: exampleInLanguage(data.example) } };
 }
 
 export class Scene extends BatchPage {

@@ -1,22 +1,18 @@
-"""The Compare page: the answers to its questions hold, and what is kept is what it computes."""
+"""The Compare page: its questions are answered, and what is kept is what it computes."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
-import math
 
 import pytest
 
 from lossprism.explorer.core.batch import make_batch
-from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.compare.compared_losses import ComparisonCache, compare
 from lossprism.explorer.lab.compare.comparison_results import Side
-from lossprism.explorer.lab.compare.split_batch import mechanics
 from lossprism.explorer.lab.compare.vector_collapse import collapsing
-from lossprism.explorer.lab.compare.what_if import Change, what_if
-from lossprism.explorer.lab.sweep import curves
-from lossprism.explorer.locale import LANGUAGES, catalogue
+from lossprism.explorer.locale import LANGUAGES, catalogue, say
 from lossprism.explorer.sources.textbook import load_example
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from lossprism.explorer.web.pages.compare.requests import SERVED
@@ -27,43 +23,36 @@ from tests.wire import by_name
 ASK = by_name(SERVED)
 
 
-def scenes_of(name: str) -> tuple[Scenario, list[Side]]:
-    asked = QUESTIONS[name]
-    sides = [Side(one.loss, one.convention, tuple(one.parameters.items())) for one in asked.sides]
-    return Scenario(data=Data(example=asked.example), rules=Rules(**asked.rules)), sides
+def of_question(name: str, **more):
+    """What the page asks for when it opens a question."""
+    question = QUESTIONS[name]
+    scenario = Scenario(
+        data=Data(example=question.example),
+        rules=Rules(extra_negatives=question.extra_negatives),
+    )
+    sides = [dataclasses.asdict(one) for one in question.sides]
+    request = {"scenario": scenario.to_json(), "sides": sides, "question": name, **more}
+    return json.loads(json.dumps(ASK["compare"](request)))
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_a_question_can_be_asked_and_is_answered_in_words(name):
-    scenario, sides = scenes_of(name)
-    found = compare(scenario, sides)
-    assert all(one.stands for one in found.sides)
+def test_a_question_is_answered_beside_its_losses(name):
+    found = of_question(name)
+    assert all(one["figures"] for one in found["sides"])
+    assert found["answer"]["key"].startswith(f"compare.answer.{name}.")
+    for language in LANGUAGES:
+        words = say(language, found["answer"]["key"], **found["answer"]["values"])
+        assert f"compare.question.{name}" in catalogue(language)
+        assert "{" not in words
     entries = {entry.name for entry in compare_table()}
     assert QUESTIONS[name].state.keys() <= entries
-    for language in LANGUAGES:
-        assert {f"compare.question.{name}", f"compare.answer.{name}"} <= catalogue(language).keys()
 
 
-def test_two_temperatures_have_two_scales_and_the_loss_falls_and_rises():
-    scenario, sides = scenes_of("temperatures")
-    figures = [one.figures for one in compare(scenario, sides).sides]
-    assert len({one.floor for one in figures}) == len(figures)
-    assert len({one.collapse for one in figures}) == 1
-    losses = curves(sides[0].scene(scenario), "temperature", points=41).loss
-    least = losses.index(min(losses))
-    assert 0 < least < len(losses) - 1
-
-
-def test_where_losses_end_is_their_collapse_value_and_one_ends_lower_than_it_was():
-    scenario, sides = scenes_of("collapse")
-    batch = make_batch(scenario.data, scenario.rules)
-    found = collapsing([side.scene(scenario) for side in sides], batch, 3)
-    assert all(way.arrives for way in found.ways)
-    assert {way.loss for way in found.falling} >= {"multi_similarity", "online_contrastive"}
-    ends = {way.loss: way.values[-1] for way in found.ways}
-    assert ends["info_nce"] == pytest.approx(math.log(8))
-    assert ends["siglip"] == pytest.approx(8 * math.log(2))
-    assert ends["triplet"] == 1  # the margin
+def test_other_losses_or_no_question_have_no_answer():
+    sides = [{"loss": "cosent", "convention": "", "parameters": {}}] * 2
+    assert "answer" not in of_question("temperature", sides=sides)
+    for question in ("", "nothing like it", 3, None):
+        assert "answer" not in of_question("temperature", question=question)
 
 
 def test_of_eight_pairs_alone_multi_similarity_falls_as_they_collapse():
@@ -75,52 +64,6 @@ def test_of_eight_pairs_alone_multi_similarity_falls_as_they_collapse():
     (way,) = collapsing([scene], make_batch(data, scene.rules), 3).ways
     assert len(rows) == 8
     assert [way.values[0], way.values[-1]] == pytest.approx([0.583, 0.401], abs=5e-4)
-
-
-def test_a_shift_is_noticed_by_those_with_a_target_alone():
-    scenario, sides = scenes_of("only_the_order")
-    batch = make_batch(scenario.data, scenario.rules)
-    change = Change("shift", by=QUESTIONS["only_the_order"].state["by"])
-    found = what_if([side.scene(scenario) for side in sides], batch, change)
-    assert {one.loss for one in found if one.notices} == {"cosine_mse"}
-
-
-def test_a_query_alone_has_no_negative_and_a_cached_batch_is_the_whole():
-    scenario, sides = scenes_of("small_batches")
-    e = explore(sides[0].scene(scenario))
-    assert e.loss == pytest.approx(0.0285, abs=5e-5)
-    assert mechanics(e, "micro", 1).loss == pytest.approx(0, abs=1e-9)
-    cosent = explore(sides[1].scene(scenario))
-    cut = mechanics(cosent, "micro", 4)
-    assert cut.comparisons < cut.whole_comparisons
-    assert not cut.equal
-
-
-def test_the_four_numbers_of_ranknet_are_one_number():
-    scenario, sides = scenes_of("libraries")
-    found = compare(scenario, sides)
-    total, by_n, mean, per_bit = (one.figures.loss for one in found.sides)
-    ordered = found.sides[0].figures.ordered
-    assert by_n == pytest.approx(total / len(found.batch), rel=1e-6)
-    assert mean == pytest.approx(total / ordered, rel=1e-6)
-    assert per_bit == pytest.approx(mean / 0.6931471805599453, rel=1e-6)
-
-
-def test_contrastive_losses_of_one_name_are_48_times_apart():
-    scenario, sides = scenes_of("contrastive")
-    losses = [one.figures.loss for one in compare(scenario, sides).sides]
-    assert losses == pytest.approx([0.0466, 0.828, 1.058, 2.239], abs=6e-4)
-    assert max(losses) / min(losses) == pytest.approx(48, abs=0.5)
-
-
-def test_a_margin_of_five_keeps_every_triplet():
-    scenario, sides = scenes_of("margins")
-    wide, middle, narrow = (one.figures for one in compare(scenario, sides).sides)
-    assert (wide.moving, middle.moving, narrow.moving) == (12, 8, 3)
-    assert {one.terms for one in (wide, middle, narrow)} == {12}
-    assert wide.loss == pytest.approx(4.877, abs=5e-4)
-    assert wide.floor == 3
-    assert (middle.floor, narrow.floor) == (0, 0)
 
 
 # ---- What is kept

@@ -56,6 +56,7 @@ function Found({ channel, answer, found, sides }) {
   const titles = sides.map((_side, place) => labelOf(sides, place)).filter((_title, place) => ways[place]);
   const columns = ["compare.vary.start", "compare.vary.here", "compare.vary.reached", "figure.collapse"];
   const { falling, others } = fallingWords(ways);
+  const remarks = channel.answering ? [] : falling;
   return group(
     answer.by_cosines ? h("p.lp-note", null, say("compare.vary.by_cosines")) : null,
     h(
@@ -85,7 +86,7 @@ function Found({ channel, answer, found, sides }) {
     h(
       "ul.lp-remarks.lp-falling",
       null,
-      falling.map((text) => h("li", { key: text }, text)),
+      remarks.map((text) => h("li", { key: text }, text)),
     ),
     h(Unfoldable, {
       channel,

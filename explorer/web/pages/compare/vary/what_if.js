@@ -136,8 +136,9 @@ function Found({ channel, answer, sides, options }) {
   const all = answer.sides.map(({ found }) => /** @type {Changed | null} */ (found));
   const gradient = options.change in RANGES ? "compare.vary.gradient_by_scores" : "figure.gradient";
   const heads = ["figure.loss", "compare.vary.ratio", gradient, "figure.floor", "figure.collapse"];
+  const noticed = noticedWords(all.map((one) => (one?.after ? one.notices : null)));
   return group(
-    h("p.lp-vary-summary", { role: "status" }, noticedWords(all.map((one) => (one?.after ? one.notices : null)))),
+    channel.answering ? null : h("p.lp-vary-summary", { role: "status" }, noticed),
     h(LossTable, {
       label: say("compare.vary.what_if"),
       heads: [...heads, "compare.vary.notices"].map((key) => say(key)),

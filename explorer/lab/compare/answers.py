@@ -1,0 +1,266 @@
+"""Answers to questions about losses on a batch, in figures of the comparison that is shown.
+
+A function of `ANSWERS` takes the comparison of its question's losses, in the question's order, and
+returns the verdict that their figures support, with these figures: the last part of the key of a
+sentence ``compare.answer.<question>.<verdict>``, and its values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
+
+import torch
+from torch import Tensor
+
+from lossprism.explorer.core.explore import explore, seconds_for
+from lossprism.explorer.core.remarks import Value, short
+from lossprism.explorer.lab.compare.compared_losses import CELL_BYTES, Comparison
+from lossprism.explorer.lab.compare.comparison_results import NEAR, Figures, Outcome, Sentence
+from lossprism.explorer.lab.compare.split_batch import mechanics
+from lossprism.explorer.lab.compare.vector_collapse import collapsing
+from lossprism.explorer.lab.compare.what_if import Change, what_if
+from lossprism.explorer.locale import Word, title_word
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.number_format import typed
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.runtime.resource_checks import check_matrices
+
+SHIFT = 0.2  # of all cosines
+PART_ROWS = 2  # of a small batch
+BULK = 0.99  # of a gradient: the pairs that have so much of it carry it
+WITHIN = 1.1  # times a value: 10 % apart
+ROUNDING = 1e-9
+
+Verdict = tuple[str, dict[str, Value | list[Value]]]
+Known = TypeVar("Known")
+
+
+def answer(question: str, found: Comparison) -> Sentence:
+    """Return the answer to a question of `ANSWERS`, or why this batch gives none.
+
+    Raises Problem where the machine was busy.
+    """
+    try:
+        with jobs.in_order(2 * len(found.sides) * seconds_for(len(found.batch))):
+            verdict, values = ANSWERS[question](found)
+    except Problem as problem:
+        if problem.about == "again":
+            raise
+        reason = {"key": problem.key, "otherwise": str(problem), "values": problem.values}
+        return Sentence("compare.answer.none", {"reason": cast("Word", reason)})
+    return Sentence(f"compare.answer.{question}.{verdict}", values)
+
+
+def _temperature(found: Comparison) -> Verdict:
+    """Count the pairs that carry the gradient at the first and at the last, lower temperature."""
+    high, low = (_carrying(_gradient(found, place)) for place in (0, -1))
+    return "fewer" if low < high else "more" if low > high else "same", {
+        "carried": f"{BULK:.0%}",
+        "low": _parameter(found, -1, "temperature"),
+        "low_pairs": short(low),
+        "high": _parameter(found, 0, "temperature"),
+        "high_pairs": short(high),
+        "pairs": short(len(found.batch)),
+    }
+
+
+def _libraries(found: Comparison) -> Verdict:
+    """Compare the numbers by which libraries divide the sum of the first loss with those of pairs,
+    of comparisons, and of comparisons times ln 2."""
+    pairs, comparisons = len(found.batch), _figures(found, 0).ordered
+    _gradient(found, 0)
+    divisors = (pairs, comparisons, comparisons * math.log(2))
+    between = [_needed(found.of(0, place)) for place in (1, 2, 3) if _figures(found, place)]
+    are_these = all(
+        one.factor is not None and math.isclose(one.factor * divisor, 1, rel_tol=1e-6)
+        for one, divisor in zip(between, divisors, strict=True)
+    )
+    values: dict[str, Value | list[Value]] = {
+        "pairs": short(pairs),
+        "comparisons": short(comparisons),
+    }
+    return "factors" if are_these else "differ", values
+
+
+def _ranking_or_contrast(found: Comparison) -> Verdict:
+    """Count the pairs that one loss draws together and the other pushes apart."""
+    first, other = (_signs(_gradient(found, place)) for place in (0, 1))
+    opposed = int((first * other < 0).sum())
+    return "opposed" if opposed else "alike", {
+        "opposed": short(opposed),
+        "pairs": short(len(found.batch)),
+        "ranking": _terms(found, 0),
+        "contrast": _terms(found, 1),
+    }
+
+
+def _mnrl_nt_xent(found: Comparison) -> Verdict:
+    """Compare the values and the numbers of terms of InfoNCE and NT-Xent."""
+    first, other = (_figures(found, place) for place in (0, 1))
+    is_same = first.terms == other.terms and _are_close([first.loss, other.loss])
+    return "same" if is_same else "differ", {
+        "info_nce": short(first.loss),
+        "info_nce_terms": _terms(found, 0),
+        "nt_xent": short(other.loss),
+        "nt_xent_terms": _terms(found, 1),
+    }
+
+
+def _temperatures(found: Comparison) -> Verdict:
+    """Compare the minima and the values at collapse at all temperatures, from the highest on."""
+    every = [_figures(found, place) for place in range(len(found.sides))]
+    minima = [_needed(one.floor) for one in every]
+    collapsed = [_needed(one.collapse) for one in every]
+    lowest = min(range(len(every)), key=lambda place: every[place].loss)
+    return "same" if _are_close(minima) and _are_close(collapsed) else "differ", {
+        "high": _parameter(found, 0, "temperature"),
+        "high_minimum": short(minima[0]),
+        "high_collapse": short(collapsed[0]),
+        "low": _parameter(found, -1, "temperature"),
+        "low_minimum": short(minima[-1]),
+        "low_collapse": short(collapsed[-1]),
+        "lowest": _parameter(found, lowest, "temperature"),
+    }
+
+
+def _collapse(found: Comparison) -> Verdict:
+    """Find the losses that are lower where all vectors are one point than on the batch."""
+    standing = [one for one in found.sides if one.stands]
+    scenes = [one.side.scene(found.scenario) for one in standing]
+    ways = collapsing(scenes, found.batch, points=2).ways
+    return _divided(standing, [way.falls for way in ways])
+
+
+def _only_the_order(found: Comparison) -> Verdict:
+    """Find the losses whose value changes when all cosines rise."""
+    standing = [one for one in found.sides if one.stands]
+    scenes = [one.side.scene(found.scenario) for one in standing]
+    effects = what_if(scenes, found.batch, Change("shift", by=SHIFT))
+    return _divided(standing, [effect.notices for effect in effects])
+
+
+def _small_batches(found: Comparison) -> Verdict:
+    """Count the comparisons of both losses that are left in small parts of the batch."""
+    check_matrices(len(found.batch), CELL_BYTES)
+    cuts = []
+    for place, side in enumerate(found.sides[:2]):
+        _figures(found, place)
+        e = explore(side.side.scene(found.scenario), found.batch)
+        cuts.append(mechanics(e, "micro", PART_ROWS))
+    first, other = cuts
+    return "same" if first.equal and other.equal else "fewer", {
+        "size": PART_ROWS,
+        "first": short(first.comparisons),
+        "first_all": short(first.whole_comparisons),
+        "other": short(other.comparisons),
+        "other_all": short(other.whole_comparisons),
+    }
+
+
+def _contrastive(found: Comparison) -> Verdict:
+    """Compare the largest value with the smallest."""
+    values = [_figures(found, place).loss for place in range(len(found.sides))]
+    least, most = min(values), max(values)
+    verdict = "within" if most <= WITHIN * least + ROUNDING else "apart" if least else "zero"
+    times = {"times": short(most / least)} if verdict == "apart" else {}
+    return verdict, {"least": short(least), "most": short(most), **times}
+
+
+def _margins(found: Comparison) -> Verdict:
+    """Count the triplets with weight at the first and at the last, narrower margin."""
+    wide, narrow = (_figures(found, place) for place in (0, -1))
+    minimum = _needed(wide.floor)
+    return "above" if minimum > 0 else "reached", {
+        "minimum": short(minimum),
+        "terms": _terms(found, 0),
+        "wide_terms": short(_needed(wide.moving)),
+        "narrow": _parameter(found, -1, "margin"),
+        "narrow_terms": short(_needed(narrow.moving)),
+    }
+
+
+ANSWERS: dict[str, Callable[[Comparison], Verdict]] = {
+    "temperature": _temperature,
+    "libraries": _libraries,
+    "ranking_or_contrast": _ranking_or_contrast,
+    "mnrl_nt_xent": _mnrl_nt_xent,
+    "temperatures": _temperatures,
+    "collapse": _collapse,
+    "only_the_order": _only_the_order,
+    "small_batches": _small_batches,
+    "contrastive": _contrastive,
+    "margins": _margins,
+}
+
+
+# ---- What is found of a side
+
+
+def _figures(found: Comparison, place: int) -> Figures:
+    """Return the figures of a side. Raises its Problem where it could not be computed."""
+    side = found.sides[place]
+    if side.problem is not None:
+        raise side.problem
+    return _needed(side.figures)
+
+
+def _gradient(found: Comparison, place: int) -> Tensor:
+    """Return the gradient of each pair [N] that the page draws. Raises Problem if all are 0."""
+    _figures(found, place)
+    gradient = _needed(found.bars().values[place])
+    if not bool(gradient.any()):
+        raise Problem("no_gradient", about="loss", loss=_title(found.sides[place]))
+    return gradient
+
+
+def _terms(found: Comparison, place: int) -> str:
+    return short(_needed(_figures(found, place).terms))
+
+
+def _parameter(found: Comparison, place: int, name: str) -> str:
+    value = found.sides[place].parameters[name]
+    assert isinstance(value, float)
+    return typed(value)
+
+
+def _title(side: Outcome) -> Word:
+    return title_word(_needed(side.spec))
+
+
+def _needed(value: Known | None) -> Known:
+    """Return what the losses of a question always have."""
+    assert value is not None
+    return value
+
+
+# ---- Verdicts
+
+
+def _carrying(gradient: Tensor) -> int:
+    """Return the number of pairs that carry a gradient [N], the largest first."""
+    carried = gradient.abs().sort(descending=True).values.cumsum(0)
+    return int((carried < BULK * carried[-1]).sum()) + 1
+
+
+def _signs(gradient: Tensor) -> Tensor:
+    """Return the signs of a gradient [N], 0 where it is rounding."""
+    least = torch.finfo(gradient.dtype).eps ** NEAR * gradient.abs().max()
+    return gradient.sign() * (gradient.abs() > least)
+
+
+def _are_close(values: Sequence[float]) -> bool:
+    return all(
+        math.isclose(values[0], one, rel_tol=ROUNDING, abs_tol=ROUNDING) for one in values[1:]
+    )
+
+
+def _divided(sides: Sequence[Outcome], are_picked: Sequence[bool]) -> Verdict:
+    """Return whether some, all or none of the losses are picked, and the titles of both parts."""
+    titles = {
+        choice: [_title(one) for one, is_ in zip(sides, are_picked, strict=True) if is_ is choice]
+        for choice in (True, False)
+    }
+    verdict = "some" if all(titles.values()) else "all" if titles[True] else "none"
+    return verdict, {"picked": [*titles[True]], "others": [*titles[False]]}

@@ -1,0 +1,9 @@
+// The examples of a page by their names.
+import { pageData } from "./page_data.js";
+import { language } from "./words.js";
+
+/**
+ * The example that opens in place of another for a reader of the language in use: itself where there is none.
+ * @param {string} example
+ */
+export const exampleInLanguage = (example) => pageData.examples_in[language()]?.[example] ?? example;

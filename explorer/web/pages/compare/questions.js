@@ -1,0 +1,49 @@
+// The questions of the page: which state of the page each one is.
+import { exampleInLanguage } from "../../kit/examples.js";
+import { pageData } from "../../kit/page_data.js";
+
+/** @typedef {import("../../wire").Scenario} Scenario */
+
+/**
+ * The example of a question in the reader's language.
+ * @param {string} question
+ */
+export const exampleOf = (question) => exampleInLanguage(pageData.compare.questions[question].example);
+
+/**
+ * The state of a question that is asked of its example.
+ * @param {string} question
+ */
+export function ofExample(question) {
+  const { data, rules } = pageData.defaults;
+  return ofBatch(question, { data: { ...data, source: "example", example: exampleOf(question) }, rules });
+}
+
+/**
+ * The state of a question that is asked of a batch.
+ * @param {string} question
+ * @param {Pick<Scenario, "data" | "rules">} batch
+ */
+export function ofBatch(question, { data, rules }) {
+  const { extra_negatives, sides, picture, state } = pageData.compare.questions[question];
+  return { data, rules: { ...rules, extra_negatives }, question, sides, picture, ...state };
+}
+
+/**
+ * Whether there is such a question, and the page shows its experiment.
+ * @param {string} question
+ * @param {Record<string, unknown>} state
+ */
+export function isShown(question, state) {
+  const own = pageData.compare.questions[question]?.state;
+  return own !== undefined && Object.entries(own).every(([name, value]) => state[name] === value);
+}
+
+/**
+ * The picture of an address that names none, as addresses once did.
+ * @param {URLSearchParams} entries
+ */
+export function pictureOf(entries) {
+  const question = pageData.compare.questions[entries.get("q") ?? ""];
+  return question?.picture ?? (entries.has("vary") ? "vary" : "gradients");
+}
