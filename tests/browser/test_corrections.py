@@ -26,7 +26,7 @@ def rows_of(page: Page, name: str) -> list[dict[str, str]]:
 
 def test_a_pair_is_relabelled_or_left_out_where_it_is_judged(page: Page) -> None:
     part = page.locator(PART)
-    expect(part).to_contain_text("Clean data that is this noisy")
+    expect(part).to_contain_text("Clean data with this much noise")
     first = part.locator("tbody tr:visible").first
     words = first.locator(".lp-two span")
     expect(words.first).to_contain_text("Two children are building a sandcastle on the beach.")

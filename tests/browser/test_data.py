@@ -418,7 +418,7 @@ def test_a_file_brings_a_guide(page: Page) -> None:
     rows.append({"question": "Why?", "answer": "Because.", "u": [1, 9], "v": None})
     columns = {"u": "guide_question", "v": "guide_answer"}
     named = [{columns.get(name, name): row[name] for name in row} for row in rows[:3]]
-    told = page.get_by_text("Guide: the vectors that came with the data")
+    told = page.get_by_text("Guide: vectors from the data")
     choices = page.locator("#main-controls .lp-columns select")
     with redrawn(page):
         page.select_option("#lp-loss", "info_nce")

@@ -34,7 +34,7 @@ def test_the_scale_of_labels_is_said_and_can_be_changed(page: Page, server: Serv
     page.fill(LOW, "8")
     wrong = page.locator(".lp-label-rules .lp-wrong")
     expect(wrong).to_have_text(
-        "The scale of the labels cannot go from 8 to 7: its lower end comes first."
+        "The scale of the labels cannot go from 8 to 7: the lower end comes first."
     )
     expect(page.locator(LOW)).to_have_class("lp-number lp-bad")
     with redrawn(page):

@@ -79,7 +79,7 @@ def test_it_is_shown_read_again_and_edited_and_marked_where_it_is_no_number(
     with redrawn(page):
         path.write_text(OWN.replace("slope * scores", "2 * slope * scores").replace("2.0", "3.0"))
     assert loss_shown(page) == pytest.approx(3 * once, rel=1e-4)
-    expect(page.locator("#main-own")).to_contain_text("mine.py changed: read again at")
+    expect(page.locator("#main-own")).to_contain_text("mine.py changed and was read again at")
     expect(page.get_by_role("spinbutton", name="slope")).to_have_value("3")
     # In the page.
     page.click(".lp-own summary")

@@ -1,4 +1,4 @@
-"""The same text twice in a batch: told, left out of the loss, and called alike on all pages."""
+"""Duplicate texts in a batch: told, left out of the loss, and called alike on all pages."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ def test_they_are_left_out_by_one_name_on_all_pages(page: Page, server: Server) 
     remarks = page.locator("#lp-main")
     # Rows 1 and 2 are each other's query; rows 3 and 4 have one key.
     expect(remarks).to_contain_text(
-        "Of the 16 negatives of InfoNCE, 2 hold the text of their own query"
+        "Of the 16 negatives of InfoNCE, 2 have the text of their own query"
     )
     before = page.evaluate(f"{CHANNEL}.picture.figures.loss")
     with redrawn(page):
         page.evaluate("document.querySelector('#lp-twins').closest('details').open = true")
         page.select_option("#lp-twins", "leave_out")
-    expect(remarks).to_contain_text("Left out of InfoNCE: of 16 negatives the 2 that hold")
+    expect(remarks).to_contain_text("Left out of InfoNCE: of 16 negatives the 2 that have")
     assert page.evaluate(f"{CHANNEL}.picture.figures.loss") < before
     expect(page.locator("#main-figures .lp-headline annotation")).to_contain_text("\\notin")
     still(page)

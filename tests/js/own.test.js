@@ -65,7 +65,7 @@ test("a file that changed is said, its parameters are taken, and the picture ask
   await later();
   assert.equal(told.asked, 1);
   assert.deepEqual([told.published, pageData.losses.mine], [["scenario"], { slope: 2 }]);
-  assert.match(root.querySelector("p").textContent, /^mine\.py changed: read again at \d/);
+  assert.match(root.querySelector("p").textContent, /^mine\.py changed and was read again at \d/);
   await later();
   assert.equal(told.asked, 1);
 });

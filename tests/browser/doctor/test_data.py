@@ -102,7 +102,7 @@ def test_a_stranger_brings_data(
     page.get_by_text("With an encoder").click()
     page.click("#lp-doctor-encode")
     refused = page.locator(f"{MAIN} .lp-problem")
-    expect(refused).to_contain_text("This is a table of texts with classes;")
+    expect(refused).to_contain_text("This is a table of texts with classes,")
     page.get_by_role("button", name="Without", exact=True).click()
     expect(refused).to_be_hidden()
     # They can be taken for pairs, and other columns for texts and classes.

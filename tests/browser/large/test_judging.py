@@ -49,7 +49,7 @@ def test_a_suspect_of_a_file_is_read_corrected_and_all_of_it_taken_away(large: P
     upload(large, "judged.csv", judged_file())
     judged(large, 1500)
     part = large.locator(PART)
-    expect(part).to_contain_text("Clean data that is this noisy")
+    expect(part).to_contain_text("Clean data with this much noise")
     expect(large.locator("#lp-large-figure-spearman strong")).to_contain_text("0.9")
     words = part.locator("tbody tr:visible .lp-two span").first
     expect(words).to_contain_text(LONG.strip())

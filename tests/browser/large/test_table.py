@@ -43,7 +43,7 @@ def test_the_table_is_sorted_searched_and_turned(large: Page) -> None:
     assert set(column(2)) == {3}
     assert max(column(4)) < 0
     large.fill("#lp-large-search", "gradient <")
-    expect(large.locator(".lp-search")).to_contain_text("“gradient <” is no condition")
+    expect(large.locator(".lp-search")).to_contain_text("“gradient <” is not a condition")
     redone(lambda: large.fill("#lp-large-search", "#777"))
     assert column(1) == [777]
     redone(lambda: large.fill("#lp-large-search", "no such words"))

@@ -172,7 +172,7 @@ def test_a_link_that_unpacks_to_very_much_is_refused():
         ({"rules": {"label_range": [1]}}, "scenario.rules.label_range"),
         ({"rules": {"label_range": [1, "5"]}}, "scenario.rules.label_range"),
         ({"rules": {"label_range": [0, float("inf")]}}, "scenario.rules.label_range"),
-        ({"rules": {"label_range": [5, 1]}}, "cannot run from 5 to 1"),
+        ({"rules": {"label_range": [5, 1]}}, "cannot go from 5 to 1"),
         ({"rules": {"extra_negatives": 1}}, "scenario.rules.extra_negatives"),
         ({"data": {"reading": {"reasons": [[float("inf"), "a", []]]}}}, "scenario.data.reading.r"),
         ({"data": {"reading": {"draw": {"size": -1}}}}, "scenario.data.reading.draw.size"),
