@@ -192,7 +192,7 @@ def of_writing(draw: random.Random) -> tuple[str, set, set]:
     written = {one for _, one in sharing}
     apart = {row for row, _ in sharing} if len(written) > 1 else set()
     profile = profiled(Pairs(first, second, labels, labelled=False))
-    return OTHERWISE, apart, {*(profile.written_apart + 1).tolist()}
+    return OTHERWISE, apart, {*(profile.sharing_only_folded + 1).tolist()}
 
 
 OTHERWISE = "twins (written otherwise)"

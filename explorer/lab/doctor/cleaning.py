@@ -44,7 +44,7 @@ def write_kept(
     """The rows that stay: pairs with the labels and the teacher's scores that they have, triplets,
     lists, or texts with their classes, each in its most frequent spelling. JSON lines where the
     name says so, or where it says nothing and there are lists; else a table, with lists as JSON in
-    a cell. `by_threshold`: which labels conflict, as `Profile.several_labels`."""
+    a cell. `by_threshold`: which labels conflict, as `Profile.label_conflicts`."""
     kept = (_cleaned(read, by_threshold).kept - 1).tolist()
     if isinstance(read, ClassTable):
         read = dataclasses.replace(read, of=read.one_spelling)

@@ -1,8 +1,7 @@
-"""Frequency of meetings of duplicate texts in a batch, by closed forms.
+"""How often duplicate texts meet in a batch, by closed forms.
 
-A batch is `size` of `count` rows, drawn without replacement. The partners of a row are the other
-rows whose key it cannot distinguish from its own: they share its query or its key, or their key is
-its query.
+A batch has `size` of `count` rows, drawn without replacement. A partner of a row is another row
+whose key the loss cannot tell from its own: both share a query or a key, or its key is the query.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from lossprism.explorer.runtime.response_types import Whole
 
 @dataclass(frozen=True)
 class Meetings(Whole):
-    """Averages over batches: `pairs` of rows of which one is a partner of the other; `rows` that
-    have a partner; `floor`, the mean of ln(1 + partners) over its rows, the minimum of every
-    softmax over the batch; `share` of all its negatives that are a partner's key."""
+    """Means over batches: the number of `pairs` of rows with one a partner of the other; the number
+    of `rows` with a partner; `floor`, the mean of ln(1 + partners) over the rows, which is the
+    minimum of every softmax over the batch; the `share` of negatives that are a partner's key."""
 
     pairs: float
     rows: float
@@ -28,47 +27,45 @@ class Meetings(Whole):
 
 
 def partners(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Number of other rows with the first or the second text of each row, or its first as their
-    second [N]."""
+    """Return the number of partners of each row [N]."""
     return _sharing(first, second, pair) + _as_second(first, second)
 
 
-def touching(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Mask of the rows that are a partner of another or have one [N]."""
-    return beside(first, second, pair) > 0
+def have_partners(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    """Return the mask of the rows that have a partner or are one [N]."""
+    return partners_either_way(first, second, pair) > 0
 
 
-def beside(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Number of other rows that are a partner of each row or have it as one [N]; both count
-    separately."""
+def partners_either_way(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    """Return the number of partners of each row plus that of rows whose partner it is [N], with
+    rows of a shared text once."""
     return _sharing(first, second, pair) + _as_second(first, second) + _as_second(second, first)
 
 
-def encounters(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> float:
-    """Number of pairs of rows of which one is a partner of the other; two whose texts stand the
-    other way round are one such pair."""
-    turned = _turned(first, second)
-    alike, as_second = _sharing(first, second, pair).sum(), _as_second(first, second).sum()
-    return float(alike / 2 + as_second - turned.sum() / 2)
+def partner_pairs(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> float:
+    """Return the number of pairs of rows with one a partner of the other; (A, B) and (B, A) are one
+    such pair."""
+    sharing, as_second = _sharing(first, second, pair).sum(), _as_second(first, second).sum()
+    return float(sharing / 2 + as_second - _swapped(first, second).sum() / 2)
 
 
 def _sharing(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Number of other rows with the first or the second text of each row [N]."""
+    """Return the number of other rows with the first or the second text of each row [N]."""
     sizes = [np.bincount(numbers)[numbers] for numbers in (first, second, pair)]
     return sizes[0] + sizes[1] - sizes[2] - 1
 
 
 def _as_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Number of other rows that have the first text of each row as their second, and share neither
-    text with it in its place [N]: none of a row whose two texts are one."""
+    """Return the number of other rows with the first text of each row as their second [N], without
+    those of `_sharing`; 0 for a row of equal texts."""
     count = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
     as_second = np.bincount(second, minlength=count)
     on_both = np.bincount(first[first == second], minlength=count)
     return np.where(first == second, 0, as_second[first] - on_both[first])
 
 
-def _turned(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Number of other rows with the texts of each row the other way round [N]."""
+def _swapped(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the number of other rows with the texts of each row swapped [N]."""
     count, size = len(first), int(max(first.max(initial=-1), second.max(initial=-1))) + 1
     both = np.concatenate([first * size + second, second * size + first])
     numbers = np.unique(both, return_inverse=True)[1]
@@ -77,11 +74,10 @@ def _turned(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def meetings(partners: np.ndarray, size: int, pairs: float | None = None) -> Meetings:
-    """Return the averages over batches of `size` of the rows with these numbers of partners [N], or
-    of all of fewer.
+    """Return the means over batches of `size` rows, or of all if fewer, by the number of partners
+    of each row [N].
 
-    `pairs`: the number of pairs of rows of which one is a partner of the other; left out, both
-    always are.
+    `pairs`: the number of `partner_pairs`; by default, partners are mutual.
     """
     count = len(partners)
     size = min(size, count)
@@ -91,7 +87,7 @@ def meetings(partners: np.ndarray, size: int, pairs: float | None = None) -> Mee
     met = floor = 0.0
     for number, many in zip(numbers.tolist(), rows.tolist(), strict=True):
         if number:
-            none, mean = _of_one(number, count - 1, size - 1)
+            none, mean = _meetings_of_row(number, count - 1, size - 1)
             met += many * (1 - none)
             floor += many * mean
     found = float(partners.sum())
@@ -101,13 +97,14 @@ def meetings(partners: np.ndarray, size: int, pairs: float | None = None) -> Mee
     return Meetings(pairs * drawn, met * size / count, floor / count, share)
 
 
-def _of_one(partners: int, others: int, drawn: int) -> tuple[float, float]:
-    """Chance that none of a row's partners is drawn, and the mean of ln(1 + drawn partners)."""
+def _meetings_of_row(partners: int, others: int, drawn: int) -> tuple[float, float]:
+    """Return the chance that no partner of a row is drawn, and the mean of ln(1 + drawn
+    partners)."""
     least, largest = max(0, drawn - (others - partners)), min(partners, drawn)
     chance = math.exp(_log_hypergeometric(least, partners, others, drawn))
     none = chance if least == 0 else 0.0
     counts = np.arange(least, largest + 1, dtype=np.float64)
-    # Each chance from the one before it: (K − k)(n − k) / ((k + 1)(N − K − n + k + 1)).
+    # Ratio of each chance to the one before: (K − k)(n − k) / ((k + 1)(N − K − n + k + 1)).
     steps = (
         (partners - counts[:-1])
         * (drawn - counts[:-1])

@@ -1,18 +1,17 @@
-"""Groups of equal numbers in an array: which have several labels, which stood before, which are
-equal as sets."""
+"""Groups of equal numbers in an array: those with several labels, repeated ones, equal sets."""
 
 from __future__ import annotations
 
 import numpy as np
 
 
-def of_several_labels(numbers: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Mask of the pairs whose number stands with several labels, bool [N]."""
+def have_several_labels(numbers: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the mask of the entries whose number has several labels [N]."""
     return label_spreads(numbers, labels) > 0
 
 
 def label_spreads(numbers: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The largest less the smallest label of the number of each pair [N]."""
+    """Return the difference of largest and smallest label of the number of each entry [N]."""
     count = int(numbers.max(initial=-1)) + 1
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(low, numbers, labels)
@@ -20,17 +19,17 @@ def label_spreads(numbers: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return high[numbers] - low[numbers]
 
 
-def later(numbers: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-    """Mask of the numbers that stood before, bool [N]; with their rows, which are in order, in an
-    earlier one of these."""
+def seen_before(numbers: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+    """Return the mask of the entries whose number is in an earlier entry [N]; with `rows`, which
+    rise, in an earlier row."""
     _, first, of = np.unique(numbers, return_index=True, return_inverse=True)
     places = np.arange(len(numbers)) if rows is None else rows
     return places > places[first][of]
 
 
-def sets(numbers: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """A number for each set [S] to which these [N] are counted `of`, equal for sets of the same: a
-    64-bit sum, by which two that differ come out as one as seldom as texts do by theirs."""
+def set_numbers(numbers: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """Return a number for each set [S], equal for sets of equal numbers; entry n belongs to set
+    `of[n]`. Sets are compared by 64-bit sums, which hardly ever collide."""
     width = int(numbers.max(initial=0)) + 1
     members = np.unique(of * width + numbers)
     mixed = (members % width).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)

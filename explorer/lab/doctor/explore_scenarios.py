@@ -130,7 +130,7 @@ def keeps_lists(profile: Profile, loss: str) -> bool:
     """True if candidates of one first text stay together in a scenario: for a loss that compares
     them, or where most pairs are such."""
     compares = "lists" in LOSSES[loss].needs
-    return bool(profile.listed.any() and (compares or profile.listed.mean() >= MOSTLY_LISTS))
+    return bool(profile.in_list.any() and (compares or profile.in_list.mean() >= MOSTLY_LISTS))
 
 
 def sample_places(profile: Profile, loss: str, count: int = SAMPLE) -> list[int]:
@@ -150,8 +150,8 @@ def sample_places(profile: Profile, loss: str, count: int = SAMPLE) -> list[int]
 def _whole_lists(profile: Profile, count: int) -> list[int]:
     """The places of the candidates of some first texts, those first that stand with several
     labels."""
-    order = np.random.RandomState(0).permutation(np.flatnonzero(profile.listed))
-    order = order[np.argsort(~profile.varied[order], kind="stable")]
+    order = np.random.RandomState(0).permutation(np.flatnonzero(profile.in_list))
+    order = order[np.argsort(~profile.has_other_label[order], kind="stable")]
     found: dict[int, None] = {}
     for place in order.tolist():
         if len(found) + 2 > count:

@@ -80,7 +80,7 @@ def on_lists(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     several = sizes > 1
     positives = np.bincount(profile.first, weights=profile.positive)
     varied = np.zeros(len(sizes), dtype=bool)
-    varied[profile.first] = profile.varied
+    varied[profile.first] = profile.has_other_label
     by_sides = "sides" in spec.needs
     by_order = "order" in spec.needs and profile.labelled and not by_sides
     none = np.zeros_like(there)

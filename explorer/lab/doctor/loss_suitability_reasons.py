@@ -51,7 +51,7 @@ class Table:
 
     @cached_property
     def in_lists(self) -> bool:
-        return self.profile.in_order >= MAX_PAIRS
+        return self.profile.has_other_label_share >= MAX_PAIRS
 
     @cached_property
     def in_lists_of_two(self) -> bool:
@@ -62,7 +62,7 @@ class Table:
     @cached_property
     def one_label(self) -> bool:
         """True if nearly all labels are the same."""
-        return self.profile.labelled and self.profile.commonest >= NEARLY_ALL
+        return self.profile.labelled and self.profile.commonest_label_share >= NEARLY_ALL
 
     @cached_property
     def mostly_positive(self) -> bool:
@@ -90,14 +90,14 @@ class Table:
     @cached_property
     def shares_texts(self) -> bool:
         """True if many rows of a batch share a text with another one."""
-        return self.profile.met(self.batch).rows / self.batch >= MANY_MET
+        return self.profile.meetings_in(self.batch).rows / self.batch >= MANY_MET
 
     def listed(self, by_order: bool) -> bool:
         """True if most pairs have other candidates of their first text; `by_order`, with other
         labels."""
         if by_order:
             return self.in_lists
-        return 1 - len(self.profile.alone) / len(self.profile) >= MAX_PAIRS
+        return 1 - len(self.profile.single_pairs) / len(self.profile) >= MAX_PAIRS
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def examine(
     checks = tuple(Check(name, bool(rule.applies(case))) for name, rule in CHECKS.items())
     faults = [fault for one in checks if one.made for fault in CHECKS[one.name].find(case)]
     faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
-    met = profile.met(batch) if spec.negatives_of_batch else NONE_MEET
+    met = profile.meetings_in(batch) if spec.negatives_of_batch else NONE_MEET
     size = len(profile), len(profile.heads)
     stays = profile.cleaned(spec.by_threshold), profile.kept_rows(spec.by_threshold)
     return Examined(*size, spec.name, batch, tuple(faults), checks, met, *stays)
@@ -131,14 +131,14 @@ def examine(
 def _shared_texts(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
     """Find rows whose text another positive pair has, on either side: they meet as each other's
     negatives."""
-    met, rows = profile.met(batch), profile.sharing
+    met, rows = profile.meetings_in(batch), profile.sharing_text
     share = met.rows / batch
     if not len(rows) or share < SOME_MET:
         return
     softmax = is_softmax(spec.name, spec.convention)
     values: dict[str, Value] = {
         "count": len(rows),
-        "folded": len(profile.written_apart),
+        "folded": len(profile.sharing_only_folded),
         "batch": batch,
         "pairs": display_number(met.pairs, 3),
         "met": percent(share),
@@ -147,7 +147,7 @@ def _shared_texts(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Faul
     }
     severity = SEVERE if share >= MANY_MET else WARNING
     sampler, tried = against_shared_texts(profile, spec, batch, softmax)
-    rewritten = profile.written_apart
+    rewritten = profile.sharing_only_folded
     folding = (FOLDED.format(names=_quoted(profile.text_columns)),) if len(rewritten) else ()
     yield Fault(
         "twins" if softmax else "twins_met",
@@ -169,7 +169,7 @@ def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
     """Numbers of all pairs that share a text with another one: this one and those of its texts
     first."""
     first, second = profile.first[place], profile.second[place]
-    places = profile.sharing
+    places = profile.sharing_text
     ends = profile.first[places], profile.second[places]
     of_its_texts = np.logical_or.reduce([(side == first) | (side == second) for side in ends])
     return evidence(places[np.argsort(~of_its_texts, kind="stable")])
@@ -207,10 +207,10 @@ def _own_negatives(profile: Profile) -> Iterator[Fault]:
 
 def _copies(profile: Profile) -> Iterator[Fault]:
     """The same row with the same labels, again; or a candidate of a list, in it."""
-    again = profile.again
+    again = profile.repeated_pairs
     if not len(again):
         return
-    rows, number = np.unique(profile.row_of[again]), profile.alike
+    rows, number = np.unique(profile.row_of[again]), profile.row_contents
     heads = profile.heads
     repeated = heads[np.isin(profile.row_of[heads], rows)]
     whole = np.isin(number[heads], number[repeated])
@@ -222,7 +222,7 @@ def _copies(profile: Profile) -> Iterator[Fault]:
 
 def _conflicts(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     """Pairs whose labels contradict each other, and those whose labels differ as raters do."""
-    conflicts, noise = profile.several_labels(spec.by_threshold)
+    conflicts, noise = profile.label_conflicts(spec.by_threshold)
     mean = (mean_labels(profile),) if profile.rows is None else ()
     for name, severity, places, paste in (
         ("conflicting_labels", SEVERE, conflicts, ()),

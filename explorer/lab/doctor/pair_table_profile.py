@@ -1,4 +1,6 @@
-"""A table of pairs as numbers: its figures whatever the loss, computed once."""
+"""A table of pairs as numbers, with its figures for any loss, computed once.
+
+A place is the index of a pair, from 0; a mask [N] has an entry for each pair."""
 
 from __future__ import annotations
 
@@ -11,17 +13,17 @@ import numpy as np
 
 from lossprism.explorer.lab.doctor.duplicate_collisions import (
     Meetings,
-    beside,
-    encounters,
+    have_partners,
     meetings,
+    partner_pairs,
     partners,
-    touching,
+    partners_either_way,
 )
 from lossprism.explorer.lab.doctor.equal_number_groups import (
+    have_several_labels,
     label_spreads,
-    later,
-    of_several_labels,
-    sets,
+    seen_before,
+    set_numbers,
 )
 from lossprism.explorer.lab.doctor.text_numbers import looked_at, numbered, together
 from lossprism.explorer.runtime import jobs
@@ -34,7 +36,7 @@ from lossprism.explorer.sources.column_roles import (
 from lossprism.explorer.sources.symmetric_columns import name_same_kind
 from lossprism.losses.labels import UNIT, Ends, label_rules
 
-# Labels of one pair that differ by at most this share of their scale: raters differ by as much.
+# Labels of one pair that differ by at most this share of their scale are the noise of raters.
 RATER_NOISE = 0.1
 
 
@@ -59,15 +61,15 @@ class Columns(Protocol):
 
 @dataclass(frozen=True)
 class Cleaned:
-    """Reason to leave each row out: the place in `reasons`, −1 for one that stays [N]. A row has
-    the first reason that holds."""
+    """The index in `reasons` of why each pair is left out, −1 for one that stays [N]. The first
+    reason that holds counts."""
 
     why: np.ndarray
     reasons: tuple[str, ...]
 
     @classmethod
     def without(cls, count: int, faults: Mapping[str, np.ndarray]) -> Cleaned:
-        """Return `count` rows without those at the places of each fault."""
+        """Leave out the places of each fault among `count` pairs."""
         why = np.full(count, -1, dtype=np.int8)
         for reason, places in reversed(list(enumerate(faults.values()))):
             why[places] = reason
@@ -75,24 +77,25 @@ class Cleaned:
 
     @property
     def kept(self) -> np.ndarray:
-        """The rows that stay, counted from 1."""
+        """The pairs that stay, counted from 1."""
         return np.flatnonzero(self.why < 0) + 1
 
     @property
     def left_out(self) -> list[tuple[int, str]]:
-        """Rows that are left out, counted from 1, with the names of the faults."""
+        """The pairs that are left out, counted from 1, each with the name of its fault."""
         places = np.flatnonzero(self.why >= 0).tolist()
         return [(place + 1, self.reasons[self.why[place]]) for place in places]
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Numbers for the texts of both sides and for the pair, equal for texts that fold to the same.
+    """A table of N pairs.
 
-    `tokens` is the approximate number of the longer text of each pair; `foreign` masks texts of
-    either side that are mostly in another script than Latin. Without labels all pairs are positive.
-    `rows` are the table's rows of the pairs, and batches are made of them: triplets and lists have
-    several pairs each. None where each pair is a row.
+    `first`, `second` and `pair` number the texts of each side and the pairs; texts that are equal
+    after folding have one number. `tokens` approximates those of the longer text of each pair,
+    `foreign` masks the texts of each side in another script than Latin. Without labels, all pairs
+    are positive. `rows` has the row of the table of each pair, for triplets and lists, which have
+    several pairs each and of which batches are made; None where each pair is a row.
     """
 
     columns: Columns
@@ -128,8 +131,8 @@ class Profile:
 
     @property
     def text_columns(self) -> tuple[str, ...]:
-        """Names of all columns of texts, those of a triplet's candidates among them; without names
-        "anchor", "positive" and "negative", numbered where there are several."""
+        """Names of all columns of texts; for columns without a name "anchor", "positive" and
+        "negative", numbered where there are several."""
         anchor, positive, negative = TRIPLET_ROLES
         first = self._named("first") or self._named(anchor) or anchor
         positives = getattr(self.columns, "positives", ()) or (self._named("second"),)
@@ -142,12 +145,12 @@ class Profile:
 
     @property
     def of_inference(self) -> bool:
-        """True if the labels are entailment, neutral and contradiction: kinds, and no degrees."""
+        """True if the labels are entailment, neutral and contradiction, which are not degrees."""
         return self.columns.inference
 
     @property
     def of_triplets(self) -> bool:
-        """True if the pairs are those of triplets, whose labels stand in no column."""
+        """True if the pairs come from triplets, which have no column of labels."""
         return TRIPLET_ROLES[0] in getattr(self.columns, "chosen", {})
 
     @property
@@ -156,25 +159,25 @@ class Profile:
 
     @cached_property
     def teacher_margins(self) -> np.ndarray:
-        """Largest margin of the teacher between a positive and another pair of the same first text,
-        by the number of that text; −∞ where there are not both."""
+        """Largest margin of the teacher between a positive and another pair of each first text, by
+        the number of that text; −∞ without both."""
         count = int(self.first.max(initial=-1)) + 1
         scores = np.full(len(self), np.nan)
         if self.columns.teacher is not None:
             scores = np.asarray(self.columns.teacher, dtype=np.float64)
         ends = []
         for side in (self.positive, ~self.positive):
-            there = side & ~np.isnan(scores)
+            scored = side & ~np.isnan(scores)
             low, high = np.full(count, np.inf), np.full(count, -np.inf)
-            np.minimum.at(low, self.first[there], scores[there])
-            np.maximum.at(high, self.first[there], scores[there])
+            np.minimum.at(low, self.first[scored], scores[scored])
+            np.maximum.at(high, self.first[scored], scores[scored])
             ends.append((low, high))
         (low, high), (low_other, high_other) = ends
         return np.maximum(high - low_other, high_other - low)
 
     @cached_property
     def levels(self) -> np.ndarray:
-        """The labels that there are, each once."""
+        """The distinct labels, in order."""
         return np.unique(self.labels)
 
     @cached_property
@@ -183,20 +186,20 @@ class Profile:
 
     @property
     def in_lists(self) -> bool:
-        """True if a row has its candidates, or its negatives, as a list, of which one may go."""
+        """True if a row has a list of candidates or negatives, any of which can be left out."""
         return bool(getattr(self.columns, "listed", frozenset()) - {TEACHER})
 
     @cached_property
     def row_of(self) -> np.ndarray:
-        """The number of each pair's row, from 0 [N]."""
+        """The index of the row of each pair [N]."""
         if self.rows is None:
             return np.arange(len(self))
         return np.unique(self.rows, return_inverse=True)[1]
 
     @property
     def is_symmetric(self) -> bool:
-        """True if (A, B) and (B, A) are one pair: labelled pairs whose columns are of one kind,
-        such as sentence1 and sentence2, or have no names; not questions and answers."""
+        """True if (A, B) and (B, A) are one pair: for labelled pairs whose columns are of one kind,
+        such as sentence1 and sentence2, or have no names; not for questions and answers."""
         if self.rows is not None or not self.labelled or self.of_inference:
             return False
         first, second = (self._named(role) for role in PAIR_ROLES[:2])
@@ -204,7 +207,7 @@ class Profile:
 
     @cached_property
     def same_pair(self) -> np.ndarray:
-        """A number for each pair of texts [N], of symmetric ones in whichever order."""
+        """A number for each pair of texts [N]; for symmetric pairs, in either order."""
         if not self.is_symmetric:
             return self.pair
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
@@ -216,85 +219,84 @@ class Profile:
         return together(self.same_pair, np.searchsorted(self.levels, self.labels))
 
     @cached_property
-    def alike(self) -> np.ndarray:
-        """A number for each pair [N], equal for those of rows that hold the same pairs with the
-        same labels, in whatever order: of a triplet whose anchor and positive stand with other
-        negatives elsewhere it is another."""
+    def row_contents(self) -> np.ndarray:
+        """A number for the row of each pair [N], one for rows with the same labelled pairs in any
+        order. Triplets that differ in their negatives have different numbers."""
         if self.rows is None:
             return self._labelled_pair
-        return sets(self._labelled_pair, self.row_of)[self.row_of]
+        return set_numbers(self._labelled_pair, self.row_of)[self.row_of]
 
     @cached_property
-    def again(self) -> np.ndarray:
-        """The places of pairs of rows that stood before, with the same labels; of a list also those
-        that stood before in it."""
-        again = later(self.alike, self.row_of)
+    def repeated_pairs(self) -> np.ndarray:
+        """The places of pairs in rows that repeat an earlier row; of a list, also those that repeat
+        an earlier pair in it."""
+        again = seen_before(self.row_contents, self.row_of)
         if self.rows is not None and self.in_lists:
-            again |= later(together(self.row_of, self._labelled_pair))
+            again |= seen_before(together(self.row_of, self._labelled_pair))
         return np.flatnonzero(again)
 
     @cached_property
     def own_negatives(self) -> np.ndarray:
-        """The places of triplets' negatives that are their row's own positive, or its anchor."""
+        """The places of triplets' negatives that are the positive or the anchor of their row."""
         if not self.of_triplets:
             return np.zeros(0, dtype=np.int64)
-        there = together(self.row_of, self.pair)
-        own = np.isin(there, there[self.positive]) | (self.first == self.second)
+        pair_in_row = together(self.row_of, self.pair)
+        own = np.isin(pair_in_row, pair_in_row[self.positive]) | (self.first == self.second)
         return np.flatnonzero(own & ~self.positive)
 
     @property
     def rater_noise(self) -> float:
-        """The largest difference between two labels of one pair that is no conflict."""
+        """Largest difference between labels of one pair that is not a conflict."""
         low, high = self.label_range
         return RATER_NOISE * (high - low)
 
-    def several_labels(self, by_threshold: bool) -> tuple[np.ndarray, np.ndarray]:
-        """The places of all pairs that stand with several labels, and not in one triplet alone:
-        those that conflict, and those within `rater_noise`. For a loss that reads only whether a
-        label reaches the threshold, labels differ where they lie on both sides of it."""
+    def label_conflicts(self, by_threshold: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return the places of pairs that have several labels in the table: those that conflict,
+        and those within `rater_noise`. A triplet with one pair as positive and negative does not
+        count. `by_threshold`: labels differ only across the threshold."""
         places = np.setdiff1d(np.arange(len(self)), self.own_negatives, assume_unique=True)
         pair, labels = self.same_pair[places], self.labels[places]
         read = self.positive[places].astype(float) if by_threshold else labels
-        several = of_several_labels(pair, read)
+        several = have_several_labels(pair, read)
         is_noise = label_spreads(pair, labels) <= self.rater_noise * (1 + 1e-9)
         return places[several & ~is_noise], places[several & is_noise]
 
     @cached_property
     def same_on_both_sides(self) -> np.ndarray:
-        """The places of pairs of one text; of triplets those of anchor and positive."""
+        """The places of pairs of equal texts; of triplets, those of anchor and positive."""
         same = self.first == self.second
         return np.flatnonzero(same & self.positive if self.of_triplets else same)
 
     @cached_property
-    def alone(self) -> np.ndarray:
-        """The places of pairs whose first text stands in no other."""
-        return np.flatnonzero(~self.listed)
+    def single_pairs(self) -> np.ndarray:
+        """The places of pairs whose first text is in no other pair."""
+        return np.flatnonzero(~self.in_list)
 
     @cached_property
-    def varied(self) -> np.ndarray:
-        """Mask of the pairs whose first text stands with another label too [N]."""
-        return of_several_labels(self.first, self.labels)
+    def has_other_label(self) -> np.ndarray:
+        """Mask of the pairs whose first text has another label in another pair [N]."""
+        return have_several_labels(self.first, self.labels)
 
     @property
-    def in_order(self) -> float:
-        """The share of pairs whose first text stands with another label too."""
-        return float(self.varied.mean()) if len(self) else 0.0
+    def has_other_label_share(self) -> float:
+        """Share of the pairs whose first text has another label in another pair."""
+        return float(self.has_other_label.mean()) if len(self) else 0.0
 
     @cached_property
-    def listed(self) -> np.ndarray:
-        """Mask of the pairs whose first text stands in another pair too [N]."""
+    def in_list(self) -> np.ndarray:
+        """Mask of the pairs whose first text is in another pair, too [N]."""
         return np.bincount(self.first)[self.first] > 1
 
     @cached_property
-    def commonest(self) -> float:
-        """The share of pairs with the label that most have."""
+    def commonest_label_share(self) -> float:
+        """Share of the pairs with the most frequent label."""
         _, counts = np.unique(self.labels, return_counts=True)
         return float(counts.max() / len(self)) if len(self) else 1.0
 
     @cached_property
     def heads(self) -> np.ndarray:
-        """The place of the pair that stands for each row [R]: its first positive one, or its first
-        where none is."""
+        """The place of the pair that represents each row [R]: its first positive pair, or its first
+        where none is positive."""
         if self.rows is None:
             return np.arange(len(self))
         order = np.lexsort((~self.positive, self.rows))
@@ -302,13 +304,13 @@ class Profile:
 
     @cached_property
     def positive_heads(self) -> np.ndarray:
-        """The places of those that are positive."""
+        """The places of the heads that are positive [P]."""
         return self.heads[self.positive[self.heads]]
 
     @cached_property
     def partners(self) -> np.ndarray:
-        """Number of positive pairs of other rows with a text of that of each row, or its first as
-        their second; none for a row without a positive pair [R]."""
+        """Number of partners of the positive head of each row (`duplicate_collisions`); 0 for a row
+        without one [R]."""
         found = np.zeros(len(self.heads), dtype=np.int64)
         if len(self.positive_heads):
             found[self.positive[self.heads]] = partners(*self._of_positives)
@@ -320,17 +322,16 @@ class Profile:
         return self.first[places], self.second[places], self.pair[places]
 
     @cached_property
-    def sharing(self) -> np.ndarray:
-        """The places of positive pairs that share a text with that of another row, on the same side
-        or across both."""
+    def sharing_text(self) -> np.ndarray:
+        """The places of positive heads that share a text with that of another row, on either
+        side."""
         places = self.positive_heads
-        return places[touching(*self._of_positives)] if len(places) else places
+        return places[have_partners(*self._of_positives)] if len(places) else places
 
     @cached_property
-    def written_apart(self) -> np.ndarray:
-        """The places of those of them that share a text which is not the same to the letter: only
-        folded is it."""
-        places = self.sharing
+    def sharing_only_folded(self) -> np.ndarray:
+        """The places of those that share a text only after folding, not to the letter."""
+        places = self.sharing_text
         if not len(places):
             return places
         columns, at = self.columns, places.tolist()
@@ -340,66 +341,66 @@ class Profile:
         )
         first, second = numbered(first, second)
         folded = self.first[places], self.second[places], self.pair[places]
-        return places[beside(*folded) > beside(first, second, together(first, second))]
+        exact = first, second, together(first, second)
+        return places[partners_either_way(*folded) > partners_either_way(*exact)]
 
     @cached_property
-    def _encounters(self) -> float:
-        return encounters(*self._of_positives)
+    def _partner_pairs(self) -> float:
+        return partner_pairs(*self._of_positives)
 
-    def met(self, batch: int) -> Meetings:
-        """Return the meetings of positive pairs of one text in a batch."""
-        known = self._met.get(batch)
-        if known is None:
-            known = self._met[batch] = self._meetings(batch)
-        return known
+    def meetings_in(self, batch: int) -> Meetings:
+        """Return how often positive pairs that share a text meet in a batch of this size."""
+        if batch not in self._met:
+            self._met[batch] = self._meetings(batch)
+        return self._met[batch]
 
     def _meetings(self, batch: int) -> Meetings:
         count = len(self.positive_heads)
         if not count:
             return meetings(np.zeros(0, dtype=np.int64), batch)
-        met = meetings(self.partners, batch, self._encounters)
-        # Only positive pairs are rows of the loss.
+        met = meetings(self.partners, batch, self._partner_pairs)
+        # The loss leaves rows without a positive pair out.
         share = float(self.partners.sum()) / max(count * (count - 1), 1)
         return Meetings(met.pairs, met.rows, met.floor * len(self.heads) / count, share)
 
     @cached_property
-    def has(self) -> frozenset[str]:
+    def needs_met(self) -> frozenset[str]:
         """The `Readable.needs` that the pairs meet."""
         there = {
             "positives": self.positives > 0,
             "order": self.labelled and len(self.levels) > 1,
             "sides": self.labelled and 0 < self.positives < len(self),
-            "lists": len(self.alone) < len(self),
+            "lists": len(self.single_pairs) < len(self),
             "teacher": self.has_teacher,
         }
         return frozenset(need for need, met in there.items() if met)
 
     def cleaned(self, by_threshold: bool) -> Cleaned:
         """Leave out negatives that are their own positive or anchor, pairs whose labels conflict
-        (see `several_labels`), pairs of one text, and copies of a row after its first.
+        (see `label_conflicts`), pairs of equal texts, and repeated rows.
 
-        Of a list these candidates go, of any other row all of it.
+        A list loses these candidates alone; any other row is left out whole.
         """
         known = self._cleaned.get(by_threshold)
         if known is None:
             faults = {
                 "negative_is_own": self.own_negatives,
-                "conflicting_labels": self.several_labels(by_threshold)[0],
+                "conflicting_labels": self.label_conflicts(by_threshold)[0],
                 "same_on_both_sides": self.same_on_both_sides,
-                "copies": self.again,
+                "copies": self.repeated_pairs,
             }
             known = self._of_whole_rows(Cleaned.without(len(self), faults))
             self._cleaned[by_threshold] = known
         return known
 
     def _of_whole_rows(self, found: Cleaned) -> Cleaned:
-        """Leave out the rest of each row that cannot be trained on without its lost pairs."""
+        """Leave out the rest of each row that is useless without the pairs it lost."""
         if self.rows is None:
             return found
         out, row, count = found.why >= 0, self.row_of, len(self.heads)
         lost = np.bincount(row[out], minlength=count)
         if self.in_lists:
-            # What has to stay: of a triplet either side, of a list two to compare.
+            # A triplet needs a positive and a negative, a list two candidates to compare.
             sides = [self.positive, ~self.positive] if self.of_triplets else [np.ones_like(out)]
             least = 1 if self.of_triplets else 2
             lacking = [np.bincount(row[side & ~out], minlength=count) < least for side in sides]
@@ -414,14 +415,14 @@ class Profile:
         return len(np.unique(self.row_of[self.cleaned(by_threshold).kept - 1]))
 
     def prepared(self) -> Profile:
-        """Compute everything that no loss and no batch size changes."""
-        _ = self.has, self.partners, self.written_apart, self._encounters, self.cleaned(False)
-        _ = self.varied, self.listed, self.commonest
+        """Compute everything that does not depend on a loss or a batch size."""
+        _ = self.needs_met, self.partners, self.sharing_only_folded, self._partner_pairs
+        _ = self.has_other_label, self.in_list, self.commonest_label_share, self.cleaned(False)
         return self
 
 
 def _numbered(names: Sequence[str], role: str) -> Iterator[str]:
-    """The names of columns; of those without one their role, numbered where there are several."""
+    """Yield the names of columns; without a name the role, numbered if there are several."""
     for at, name in enumerate(names, 1):
         yield name if is_name(name) else f"{role}_{at}" if len(names) > 1 else role
 
@@ -431,7 +432,7 @@ def profiled(
     report: Callable[[str, int, int], None] = jobs.step,
     rows: np.ndarray | None = None,
 ) -> Profile:
-    """Fold, number and measure all texts once; all further questions are arithmetic.
+    """Fold, number and measure all texts of a table, once.
 
     `report` hears the progress, and may raise to stop.
     """

@@ -126,7 +126,7 @@ def against_shared_texts(
     Returns the trial of sentence-transformers' sampler at this batch size, and the remedies that
     help.
     """
-    shared, met = SharedTexts(profile), profile.met(batch)
+    shared, met = SharedTexts(profile), profile.meetings_in(batch)
     measure, before = (MINIMUM, met.floor) if is_softmax else (SHARED, met.rows / batch)
     size = min(batch, len(shared))
     trial = functools.partial(shared.try_one, before=before, measure=measure)

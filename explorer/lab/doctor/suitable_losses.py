@@ -73,7 +73,7 @@ def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:
     trains a sentence encoder with come first, then those that more libraries have. None where there
     is no positive pair and no two labels differ: what asks for neither is given beside another.
     """
-    met = [spec for spec in LOSSES.values() if spec.needs <= profile.has]
+    met = [spec for spec in LOSSES.values() if spec.needs <= profile.needs_met]
     if not any(spec.needs for spec in met):
         return ()
     table = Table(profile, batch)

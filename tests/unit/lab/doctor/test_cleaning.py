@@ -199,4 +199,4 @@ def test_copies_of_a_thousand_words():
     text = "anchor\tpositive\tnegative\n" + "".join("\t".join(one) + "\n" for one in made)
     expected = len(made) - len({tuple(one) for one in made})
     found = read(text, "t.tsv").profile
-    assert len(np.unique(found.row_of[found.again])) == expected > 0
+    assert len(np.unique(found.row_of[found.repeated_pairs])) == expected > 0

@@ -11,10 +11,10 @@ import pytest
 
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.duplicate_collisions import (
-    encounters,
+    have_partners,
     meetings,
+    partner_pairs,
     partners,
-    touching,
 )
 from lossprism.explorer.lab.doctor.encoder_checks import WITH_GUIDE
 from lossprism.explorer.lab.doctor.finding import SEVERE, WARNING
@@ -149,8 +149,8 @@ def test_meetings_are_what_batches_have():
     np.fill_diagonal(alike, False)
     np.testing.assert_array_equal(of_each, alike.sum(axis=1))
     either = alike | alike.T
-    np.testing.assert_array_equal(touching(first, second, pair), either.any(axis=1))
-    both = encounters(first, second, pair)
+    np.testing.assert_array_equal(have_partners(first, second, pair), either.any(axis=1))
+    both = partner_pairs(first, second, pair)
     assert both == either.sum() / 2
     size, pairs, rows, floor = 16, [], [], []
     for _ in range(2000):

@@ -50,7 +50,7 @@ def test_columns_are_recognised_and_can_be_chosen():
     assert found.file.chosen == {
         "first": "query", "second": "document", "score": "label", "teacher": "teacher"
     }  # fmt: skip
-    assert found.profile.has >= {"teacher", "sides", "lists"}
+    assert found.profile.needs_met >= {"teacher", "sides", "lists"}
     assert found.row(3) == 3
     turned = read(columns={"first": "document", "second": "query", "score": "none"})
     assert not turned.profile.labelled
