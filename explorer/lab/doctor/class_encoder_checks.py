@@ -11,7 +11,12 @@ import numpy as np
 
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
 from lossprism.explorer.lab.doctor.data_report import row_line
-from lossprism.explorer.lab.doctor.encoder_checks import MAX_ENCODED, RANKED, ROWS, called
+from lossprism.explorer.lab.doctor.encoder_checks import (
+    MAX_ENCODED_PAIRS,
+    MAX_SHOWN_PAIRS,
+    ROWS_AT_ONCE,
+    full_name,
+)
 from lossprism.explorer.lab.large.encoded_similarities import encoded
 from lossprism.explorer.lab.unit_vectors import directions
 from lossprism.explorer.locale import say
@@ -57,22 +62,22 @@ class SeenClasses:
 
 
 def look_at_classes(table: ClassTable, encoder: str, max_texts: int, report: Report) -> SeenClasses:
-    """Encode at most `max_texts` texts, picked by a fixed random stream, and compare all with all.
+    """Encode at most `max_texts` texts, sampled with a fixed seed, and compare all with all.
 
-    Duplicates are left out of a text's neighbours. Raises Problem where there is no such encoder.
+    Duplicates are not neighbours of a text. Raises Problem for an unknown encoder.
     """
-    name = called(encoder)
+    name = full_name(encoder)
     order = np.random.RandomState(0).permutation(len(table))
-    places = np.sort(order[: min(max_texts, MAX_ENCODED)])
+    places = np.sort(order[: min(max_texts, MAX_ENCODED_PAIRS)])
     texts = [table.texts[int(place)] for place in places]
     model = locate(name)
     found = encoded(texts, texts, model, lambda *far: report("encoding", *far), with_vectors=True)
     assert found.vectors is not None, "they were requested"
     vectors, of, numbers = directions(found.vectors[0]), table.of[places], table.numbers[places]
     own, other, nearest = [], [], []
-    for start in range(0, len(places), ROWS):
+    for start in range(0, len(places), ROWS_AT_ONCE):
         report("comparing", start, len(places))
-        rows = slice(start, start + ROWS)
+        rows = slice(start, start + ROWS_AT_ONCE)
         cosines = vectors[rows] @ vectors.T
         cosines[numbers[rows, None] == numbers] = -1
         is_own = of[rows, None] == of
@@ -148,11 +153,11 @@ def seen_classes_lines(seen: SeenClasses, language: str) -> Iterator[str]:
     whole = {"encoder": seen.encoder, "count": found.texts, "total": len(table)}
     whole["share"] = percent(found.agreeing)
     yield f"\n{say(language, 'doctor.class.encoded', **whole)}"
-    for name, other, count in seen.mixed[:RANKED]:
+    for name, other, count in seen.mixed[:MAX_SHOWN_PAIRS]:
         yield f"   {say(language, 'doctor.class.mixed', name=name, other=other, count=count)}"
     if found.ranked:
         yield say(language, "doctor.class.strays", count=len(found.ranked))
-    for at, one in zip(seen.ranked[:RANKED].tolist(), found.ranked, strict=False):
+    for at, one in zip(seen.ranked[:MAX_SHOWN_PAIRS].tolist(), found.ranked, strict=False):
         cosines = (display_number(cosine, 2) for cosine in (one.own_cosine, one.other_cosine))
         text = table.texts[int(seen.places[at])]
         yield f"   {row_line(one.row, (text, one.own, one.other, *cosines), language)}"

@@ -9,7 +9,7 @@ from lossprism.explorer.lab.doctor.batch_counts import family_of
 from lossprism.explorer.lab.doctor.dataset_reader import Read
 from lossprism.explorer.lab.doctor.duplicate_collisions import Meetings
 from lossprism.explorer.lab.doctor.encoder_checks import (
-    RANKED,
+    MAX_SHOWN_PAIRS,
     Band,
     Seen,
     Sharpness,
@@ -145,7 +145,7 @@ def encoded_lines(
     if suspects := ranked(seen):
         yield f"\n{say(language, 'ui.suspects')} ({len(suspects)})"
         yield say(language, "ui.suspects_note")
-        first = [one.pair for one in suspects[:RANKED]]
+        first = [one.pair for one in suspects[:MAX_SHOWN_PAIRS]]
         yield from (f"   {line}" for line in row_lines(read, first, language))
     yield f"\n{say(language, 'doctor.bands')}"
     yield from (f"   {band.written(language)}" for band in seen.bands)

@@ -1,4 +1,4 @@
-"""How often duplicate texts meet in a batch, by closed forms.
+"""Expected meetings of duplicate texts in a batch, by closed forms.
 
 A batch has `size` of `count` rows, drawn without replacement. A partner of a row is another row
 whose key the loss cannot tell from its own: both share a query or a key, or its key is the query.

@@ -1,9 +1,7 @@
-"""Findings about a dataset that need an encoder.
+"""Findings about a dataset that need an encoder: near-duplicates, keys of other pairs above a
+query's own, labels that the encoder contradicts, and texts that it cuts off.
 
-Texts near each other, keys of other pairs above a query's own, labels that the encoder contradicts,
-cosines by label, and the sharpness of temperatures. A large dataset is sampled by a fixed random
-stream.
-"""
+A large dataset is sampled with a fixed seed."""
 
 from __future__ import annotations
 
@@ -49,26 +47,26 @@ from lossprism.explorer.sources.encoders.own_vectors import file_of, in_place_of
 from lossprism.losses import LossSpec
 
 NEAR = 0.95  # cosine from which on two different texts are near-duplicates
-MAX_ENCODED = 2**14  # pairs; a sample of more gives the same result
-USUAL_ENCODED = 2000
-ENCODED = (10, MAX_ENCODED)  # limits of the requested number of pairs
-ROWS = 2**8  # of the matrix of cosines that are looked at together
-BANDS = 5  # of labels of many degrees
-MAX_LISTED_LEVELS = 8
-# Of how many queries, and among how many negatives, a temperature's sharpness is measured.
-SHARP_QUERIES, SHARP_NEGATIVES = 64, 2048
-TEMPERATURES = (1e-5, 1e3)  # limits of the search
+MAX_ENCODED_PAIRS = 2**14  # a larger sample gives the same result
+USUAL_ENCODED_PAIRS = 2000
+ENCODED_LIMITS = (10, MAX_ENCODED_PAIRS)  # of a request
+ROWS_AT_ONCE = 2**8  # of the matrix of cosines in memory
+# Cosines are shown for each label, or for so many bands of labels if there are more of them.
+LABEL_BANDS, MAX_SINGLE_LABELS = 5, 8
+# Sample on which the number of counting negatives is measured.
+SAMPLED_QUERIES, SAMPLED_NEGATIVES = 64, 2048
+TEMPERATURE_LIMITS = (1e-5, 1e3)  # of the search
 COUNTED_NEGATIVES = (1.5, 4.0, 16.0, 64.0)  # a temperature is shown for each
 WITH_GUIDE = "loss = losses.GISTEmbedLoss(model, guide=guide)"
-SHORT = {"minilm": EMBEDDED}
-_OF_BAND = ("mean", "tenth", "ninth")
-RANKED = 10  # pairs shown of those on which label and encoder disagree
+SHORT_NAMES = {"minilm": EMBEDDED}
+_BAND_FIGURES = ("mean", "tenth", "ninth")
+MAX_SHOWN_PAIRS = 10  # pairs shown of those on which label and encoder disagree
 
 
 @dataclass(frozen=True)
 class Band:
-    """Cosines of the pairs whose labels lie from `low` to `high`: their count, mean, and between
-    which a tenth and nine tenths of them end."""
+    """Cosines of the pairs with labels from `low` to `high`: count, mean, and the quantiles at a
+    tenth and at nine tenths."""
 
     low: float
     high: float
@@ -79,15 +77,15 @@ class Band:
 
     def written(self, language: str) -> str:
         ends = [display_number(self.low, 3), display_number(self.high, 3)]
-        shown = {name: display_number(getattr(self, name), 2) for name in _OF_BAND}
+        shown = {name: display_number(getattr(self, name), 2) for name in _BAND_FIGURES}
         label = "–".join(dict.fromkeys(ends))
         return say(language, "doctor.band", label=label, count=self.count, **shown)
 
 
 @dataclass(frozen=True)
 class Sharpness:
-    """The temperature at which so many `negatives` of a batch count: e to the entropy of their
-    softmax, on the mean over queries."""
+    """The temperature at which this number of `negatives` of a batch count: e to the entropy of
+    their softmax, as the mean over queries."""
 
     negatives: float
     temperature: float
@@ -105,7 +103,7 @@ class Sharpness:
 
 @dataclass(frozen=True)
 class RankedPair:
-    """A pair, counted from 1, that contradicts this share of its comparisons (`rate`), and the
+    """A pair, counted from 1, the share of its comparisons that it contradicts (`rate`), and the
     label that would fit its cosine."""
 
     pair: int
@@ -115,13 +113,14 @@ class RankedPair:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """An encoder's figures of the pairs at these places, whatever the loss.
+    """An encoder's figures of M sampled pairs, for any loss.
 
-    `cosines` of each pair [M]; `near`, the number of other pairs with a text near one of each [M];
-    `above`, the number of keys of other pairs above each positive pair's own [M], with the cells of
-    the largest; `negatives`, cosines of queries with keys of other pairs [Q, K]; `tokens` of the
-    longer text of each pair [M], and `most_tokens`, the encoder's limit, None where it has none.
-    `gap` is the modality gap of vectors that came with the data, None where there is none.
+    `places` are the indices of the pairs, `cosines` those of each pair [M]. `near` is the number of
+    pairs with a text near one of each pair [M], `above` that of other pairs' keys above each
+    query's own [M]; their cells are the clearest examples. `negatives` are cosines of queries with
+    keys of other pairs [Q, K]. `tokens` are those of the longer text of each pair [M],
+    `most_tokens` the encoder's limit; both may be None. `gap` is the modality gap of vectors that
+    came with the data, else None.
     """
 
     encoder: str
@@ -149,8 +148,8 @@ def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen
 
     Raises Problem where there is no such encoder.
     """
-    name = in_place_of(called(encoder), profile.own_vectors)
-    places = picked(profile, max_pairs)
+    name = in_place_of(full_name(encoder), profile.own_vectors)
+    places = sampled_places(profile, max_pairs)
     model = locate(name)
     first, second = (
         [side[int(place)] for place in places]
@@ -160,11 +159,11 @@ def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen
     assert found.vectors is not None, "they were asked for"
     queries, keys = (directions(side) for side in found.vectors)
     read = model.token_lengths([*first, *second], lambda *far: report("tokenizing", *far))
-    near = _Near(profile, places)
-    above = _Above(profile, places, found.cosines)
-    for start in range(0, len(places), ROWS):
+    near = _NearDuplicates(profile, places)
+    above = _FalseNegatives(profile, places, found.cosines)
+    for start in range(0, len(places), ROWS_AT_ONCE):
         report("comparing", start, len(places))
-        rows = slice(start, start + ROWS)
+        rows = slice(start, start + ROWS_AT_ONCE)
         near.look(rows, queries[rows] @ queries.T, keys[rows] @ keys.T)
         above.look(rows, queries[rows] @ keys.T)
     labels = profile.labels[places]
@@ -195,19 +194,19 @@ def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen
     )
 
 
-def called(encoder: str) -> str:
-    """The whole name of an encoder."""
-    return SHORT.get(encoder.strip().casefold(), encoder)
+def full_name(encoder: str) -> str:
+    """Return the full name of an encoder that may be given by a short one."""
+    return SHORT_NAMES.get(encoder.strip().casefold(), encoder)
 
 
-def picked(profile: Profile, max_pairs: int) -> np.ndarray:
-    """Places of at most `max_pairs` pairs, in order, picked by a fixed random stream."""
+def sampled_places(profile: Profile, max_pairs: int) -> np.ndarray:
+    """Return the places of at most `max_pairs` pairs, in order, drawn with a fixed seed."""
     order = np.random.RandomState(0).permutation(len(profile))
-    return np.sort(order[: min(max_pairs, MAX_ENCODED)])
+    return np.sort(order[: min(max_pairs, MAX_ENCODED_PAIRS)])
 
 
-class _Near:
-    """Texts of one side that differ and stand near each other, of positive pairs."""
+class _NearDuplicates:
+    """Different texts of positive pairs that are near each other on one side."""
 
     def __init__(self, profile: Profile, places: np.ndarray) -> None:
         self.places = places
@@ -217,7 +216,7 @@ class _Near:
         self.sides = (profile.first[places], profile.second[places])
 
     def look(self, rows: slice, *cosines: np.ndarray) -> None:
-        """The cosines of these rows with all, on each side."""
+        """Compare these rows with all by their cosines on each side."""
         both = self.positive[rows, None] & self.positive[None, :]
         close = [
             (side >= NEAR) & (numbers[rows, None] != numbers[None, :]) & both
@@ -240,8 +239,8 @@ class _Near:
         return tuple(cell(*found) for found in self.found)
 
 
-class _Above:
-    """Keys of other pairs that stand above a query's own."""
+class _FalseNegatives:
+    """Keys of other pairs with a higher cosine than a query's own."""
 
     def __init__(self, profile: Profile, places: np.ndarray, own: np.ndarray) -> None:
         self.places, self.own = places, own
@@ -275,14 +274,14 @@ class _Above:
 def _bands(profile: Profile, labels: np.ndarray, cosines: np.ndarray) -> tuple[Band, ...]:
     """Return the cosines by label, or, with many degrees, by equal parts of their scale."""
     levels = np.unique(labels)
-    if len(levels) <= MAX_LISTED_LEVELS:
+    if len(levels) <= MAX_SINGLE_LABELS:
         ends = [(level, level) for level in levels.tolist()]
         inside = [labels == level for level, _ in ends]
     else:
-        edges = np.linspace(*profile.label_range, BANDS + 1)
-        which = np.clip(np.searchsorted(edges, labels, side="right") - 1, 0, BANDS - 1)
+        edges = np.linspace(*profile.label_range, LABEL_BANDS + 1)
+        which = np.clip(np.searchsorted(edges, labels, side="right") - 1, 0, LABEL_BANDS - 1)
         ends = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        inside = [which == band for band in range(BANDS)]
+        inside = [which == band for band in range(LABEL_BANDS)]
     found = []
     for (low, high), there in zip(ends, inside, strict=True):
         if there.any():
@@ -295,10 +294,11 @@ def _bands(profile: Profile, labels: np.ndarray, cosines: np.ndarray) -> tuple[B
 def _negatives(
     profile: Profile, places: np.ndarray, queries: np.ndarray, keys: np.ndarray
 ) -> np.ndarray:
-    """Cosines of some positive queries with keys of other pairs, in random order."""
+    """Return cosines of sampled positive queries with keys of other pairs [Q, K], in random order;
+    NaN for their own."""
     draw = np.random.RandomState(1)
-    rows = draw.permutation(np.flatnonzero(profile.positive[places]))[:SHARP_QUERIES]
-    others = draw.permutation(len(places))[:SHARP_NEGATIVES]
+    rows = draw.permutation(np.flatnonzero(profile.positive[places]))[:SAMPLED_QUERIES]
+    others = draw.permutation(len(places))[:SAMPLED_NEGATIVES]
     cosines = queries[rows] @ keys[others].T
     same = (profile.first[places][rows, None] == profile.first[places][others]) | (
         profile.second[places][rows, None] == profile.second[places][others]
@@ -307,8 +307,8 @@ def _negatives(
 
 
 def counted(negatives: np.ndarray, temperature: float) -> float:
-    """Number of the negatives [Q, K] that count at a temperature: e to the entropy of their
-    softmax, on the mean over the queries. NaN is no negative."""
+    """Return how many of the negatives [Q, K] count at a temperature: e to the entropy of their
+    softmax, as the mean over queries. NaN is not a negative."""
     there = ~np.isnan(negatives)
     logits = np.where(there, negatives, -np.inf) / temperature
     logits -= logits.max(axis=1, keepdims=True)
@@ -320,17 +320,16 @@ def counted(negatives: np.ndarray, temperature: float) -> float:
 
 
 def sharpness(seen: Seen, batch: int) -> tuple[Sharpness, ...]:
-    """Find the temperatures at which given numbers of negatives of a batch of this size count.
+    """Return the temperatures at which `COUNTED_NEGATIVES` of a batch of this size count.
 
-    A temperature exists only where the batch has more negatives than that, and fewer that are
-    equally close.
+    There is one only if the batch has more negatives than that, and fewer equally close ones.
     """
     negatives = seen.negatives[:, : batch - 1]
     negatives = negatives[(~np.isnan(negatives)).sum(axis=1) > 1]
     if not len(negatives):
         return ()
     there = float((~np.isnan(negatives)).sum(axis=1).min())
-    fewest, largest = (counted(negatives, end) for end in TEMPERATURES)
+    fewest, largest = (counted(negatives, end) for end in TEMPERATURE_LIMITS)
     return tuple(
         Sharpness(count, _temperature(negatives, count))
         for count in COUNTED_NEGATIVES
@@ -339,9 +338,9 @@ def sharpness(seen: Seen, batch: int) -> tuple[Sharpness, ...]:
 
 
 def _temperature(negatives: np.ndarray, target: float) -> float:
-    """Find by bisection between `TEMPERATURES` the temperature at which `target` negatives
+    """Find by bisection between `TEMPERATURE_LIMITS` the temperature at which `target` negatives
     count."""
-    low, high = map(math.log, TEMPERATURES)
+    low, high = map(math.log, TEMPERATURE_LIMITS)
     for _ in range(40):
         middle = (low + high) / 2
         below = counted(negatives, math.exp(middle)) < target
@@ -350,8 +349,8 @@ def _temperature(negatives: np.ndarray, target: float) -> float:
 
 
 def ranked(seen: Seen) -> tuple[RankedPair, ...]:
-    """The pairs on which label and encoder disagree, the worst first, whatever their number says of
-    the data."""
+    """Return the pairs on which label and encoder disagree, worst first, even if as many do in
+    other datasets."""
     found = seen.contradicted
     if found is None:
         return ()
@@ -359,9 +358,6 @@ def ranked(seen: Seen) -> tuple[RankedPair, ...]:
         RankedPair(int(seen.places[at]) + 1, float(found.rates[at]), float(found.fitting[at]))
         for at in found.suspects.tolist()
     )
-
-
-# ---- Findings ------------------------------------------------------------------------------------
 
 
 def examine_encoded(
@@ -421,7 +417,7 @@ def _above_faults(profile: Profile, seen: Seen, batch: int) -> Iterator[Fault]:
 
 
 def _rows(seen: Seen, cells: Iterable[Cell], found: np.ndarray) -> tuple[int, ...]:
-    """Numbers of the pairs of these cells, and of the other pairs with the finding [M]."""
+    """Return the numbers of the pairs of these cells, then of the others with the finding [M]."""
     first = (row for cell in cells for row in (cell.row, cell.other))
     return tuple(dict.fromkeys((*first, *evidence(seen.places[found]))))
 
@@ -440,7 +436,7 @@ def _disagreement(seen: Seen) -> Iterator[Fault]:
 
 
 def _cut_off(seen: Seen) -> Iterator[Fault]:
-    """Texts of more tokens than the encoder reads, by its own tokenizer."""
+    """Find texts of more tokens than the encoder reads, by its own tokenizer."""
     if seen.tokens is None or seen.most_tokens is None:
         return
     cut = np.flatnonzero(seen.tokens > seen.most_tokens)

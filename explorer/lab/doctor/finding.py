@@ -15,14 +15,14 @@ from lossprism.explorer.runtime.response_types import Answer, Whole, as_answer
 
 Severity = Literal["severe", "warning", "note"]
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
-EVIDENCE = 5  # rows that a page or a terminal shows of each finding
+EVIDENCE = 5  # rows of each finding that pages and terminals show
 Value = int | float | str
 
 
 @dataclass(frozen=True)
 class Cell(Whole):
-    """Texts of two pairs (counted from 1) with their cosine; of a query and another pair's key that
-    of its `own`."""
+    """Texts of two pairs (counted from 1) and their cosine; for a query with another pair's key,
+    also the cosine with its `own` key."""
 
     row: int
     other: int
@@ -36,11 +36,11 @@ class Cell(Whole):
 class Fault:
     """A finding.
 
-    Its stable name, severity, the numbers of its sentence, all pairs that show it (of those read,
-    counted from 1; for a run, its steps), code to paste, and texts of two pairs that show it.
-    `tried` has the trials of the advice, where anything can be tried. `room` is its subject: "data"
-    or a "run"; `assumed` the unknown labels that its numbers assume; `more` a sentence that
-    continues it.
+    `name` is stable. `values` are the numbers of its sentence, `rows` all pairs that show it
+    (counted from 1; for a run, its steps), `advice` code to paste, `cells` texts of two pairs that
+    show it. `tried` has the trials of the advice, None where nothing can be tried. `room` is the
+    subject: "data", a "run" or "similarities". `assumed` names the unknown labels behind its
+    numbers, `more` a sentence that continues it.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Fault:
         ]
 
     def _paste(self, code: str, language: str) -> str:
-        """The code, under a comment on what it did where it was tried."""
+        """Return the code, with the result of its trial as a comment."""
         trial = (self.tried or {}).get(code)
         return f"# {trial.written(language)}\n{code}" if trial else code
 
@@ -109,5 +109,5 @@ class FoundFault(Whole):
 
 
 def evidence(places: np.ndarray) -> tuple[int, ...]:
-    """Return these places, counted from 1."""
+    """Return these places as numbers of pairs, counted from 1."""
     return tuple((places + 1).tolist())

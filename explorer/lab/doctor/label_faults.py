@@ -25,7 +25,7 @@ def only_compares(spec: LossSpec) -> bool:
 
 
 def on_levels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
-    """Find labels of one value, and degrees of which a loss reads two."""
+    """Find labels that are all equal, and degrees that a loss reads as two."""
     levels = profile.levels
     if len(levels) == 1 and "order" in spec.needs:
         more = "one_label_still" if only_compares(spec) else "one_label_drawn"
@@ -74,8 +74,8 @@ def compares_in_lists(profile: Profile, spec: LossSpec) -> bool:
 
 
 def on_lists(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
-    """Lists that teach nothing, each counted once: of one candidate, without a positive or with one
-    label throughout. It is severe where no list teaches anything."""
+    """Find lists that teach nothing: of one candidate, without a positive, or with equal labels.
+    It is severe if no list teaches anything."""
     sizes, there = _sizes(profile)
     several = sizes > 1
     positives = np.bincount(profile.first, weights=profile.positive)
@@ -97,8 +97,8 @@ def on_lists(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
 
 
 def on_groups(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
-    """Queries that have a positive and no negative of their own, for a loss that takes none of the
-    batch; those of one candidate are reported for a loss on lists already."""
+    """Find queries with a positive but no negative of their own, for a loss that takes none of the
+    batch. For a loss on lists, `on_lists` reports those of one candidate."""
     sizes, there = _sizes(profile)
     positives = np.bincount(profile.first, weights=profile.positive)
     alone = there & (positives == sizes)
@@ -109,13 +109,14 @@ def on_groups(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
 
 
 def takes_own_negatives(spec: LossSpec) -> bool:
-    """True if each query stands against negatives of its own alone, and none of the batch."""
+    """True if the loss compares each query with its own negatives alone."""
     own = spec.of_positives and "negatives" in spec.reads.values() and not spec.negatives_of_batch
     return own or {"sides", "lists"} <= spec.needs
 
 
 def _sizes(profile: Profile) -> tuple[np.ndarray, np.ndarray]:
-    """Number of candidates of each first text, by its number, and the mask of first texts."""
+    """Return the number of candidates by the number of their first text [T], and the mask of
+    numbers that are first texts [T]."""
     sizes = np.bincount(profile.first)
     return sizes, sizes > 0
 
@@ -132,8 +133,8 @@ def _of_lists(name: str, severity: str, profile: Profile, lists: np.ndarray) -> 
 
 
 def _can_be_mined(profile: Profile) -> np.ndarray:
-    """Mask of the first texts, by number, for which the table has a second text that it neither
-    stands with nor is."""
+    """Return the mask of the first texts [T] that could be mined a negative: a second text of the
+    table that is neither paired with it nor equal to it."""
     texts = np.unique(profile.second)
     pairs = np.unique(np.stack([profile.first, profile.second]), axis=1)
     own = np.bincount(pairs[0])

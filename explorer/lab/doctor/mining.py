@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from tqdm import trange
 
-from lossprism.explorer.lab.doctor.encoder_checks import called, picked
+from lossprism.explorer.lab.doctor.encoder_checks import full_name, sampled_places
 from lossprism.explorer.lab.doctor.pair_table_profile import Profile
 from lossprism.explorer.lab.large.encoded_similarities import encoded
 from lossprism.explorer.lab.unit_vectors import directions
@@ -28,16 +28,17 @@ from lossprism.explorer.runtime.response_types import Whole
 from lossprism.explorer.sources.encoders import locate
 from lossprism.explorer.sources.encoders.own_vectors import in_place_of
 
-EACH, USUAL_EACH = (1, 10), 1  # negatives of a query
-MARGIN, USUAL_MARGIN = (0.0, 0.9), 0.05  # of a positive's own cosine, by which one stays below it
-_ROWS = 2**8  # of the matrix of cosines in memory at once
+EACH, USUAL_EACH = (1, 10), 1  # negatives of a query: limits and default
+# Distance of a negative below the positive's cosine, as a share of that: limits and default.
+MARGIN, USUAL_MARGIN = (0.0, 0.9), 0.05
+_ROWS_AT_ONCE = 2**8  # of the matrix of cosines in memory
 HEADS = ("anchor", "positive", "negative")
 
 
 @dataclass(frozen=True)
 class Mined:
-    """Triplets of texts, those of a query together. Of the `pairs` that were looked at so many
-    `without` have no negative that stays below their own key by the margin."""
+    """Triplets of texts, those of a query together. Of the examined `pairs`, `without` have no
+    negative below their own key by the margin."""
 
     triplets: tuple[tuple[str, str, str], ...]
     pairs: int
@@ -60,7 +61,7 @@ class MinedTriplet(Whole):
 
 @dataclass(frozen=True)
 class MinedNegatives(Whole):
-    """Hard negatives; of so many `pairs` that were looked at, `without` have none."""
+    """Hard negatives; of the examined `pairs`, `without` have none."""
 
     triplets: list[MinedTriplet]
     pairs: int
@@ -84,7 +85,7 @@ def mine(
         raise Problem("mine_each", value=each, least=EACH[0], most=EACH[1])
     if not MARGIN[0] <= margin <= MARGIN[1]:
         raise Problem("mine_margin", value=f"{margin:g}", least=MARGIN[0], most=MARGIN[1])
-    places = picked(profile, max_pairs)
+    places = sampled_places(profile, max_pairs)
     places = places[profile.positive[places]]
     first = [profile.columns.first[at] for at in _first_of(profile.first, places)]
     second = [profile.columns.second[at] for at in _first_of(profile.second, places)]
@@ -93,7 +94,7 @@ def mine(
     found = encoded(
         first,
         second,
-        locate(in_place_of(called(encoder), profile.own_vectors)),
+        locate(in_place_of(full_name(encoder), profile.own_vectors)),
         lambda *far: report("encoding", *far),
         with_vectors=True,
     )
@@ -109,7 +110,7 @@ def mine(
         num_negatives=each,
         relative_margin=margin or None,
         output_format="triplet",
-        faiss_batch_size=_ROWS,
+        faiss_batch_size=_ROWS_AT_ONCE,
         use_faiss=False,
         verbose=False,
     )
@@ -119,7 +120,7 @@ def mine(
 
 
 def _first_of(numbers: np.ndarray, places: np.ndarray) -> list[int]:
-    """First of the places whose text has the same number, for each place."""
+    """Return, for each place, the first place whose text has the same number."""
     _, first, back = np.unique(numbers[places], return_index=True, return_inverse=True)
     return places[first[back]].tolist()
 
@@ -158,7 +159,8 @@ class _StoredVectors:
 
 
 def write_mined(found: Mined, path: Path) -> Path:
-    """Write triplets: a table that sentence-transformers and every page here read."""
+    """Write triplets as a table that sentence-transformers and every page here can read. Raises
+    Problem without any."""
     if not found.triplets:
         raise Problem("mine_none", pairs=found.pairs)
     with path.open("w", encoding="utf-8", newline="") as file:

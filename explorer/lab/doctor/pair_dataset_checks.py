@@ -51,9 +51,9 @@ from lossprism.explorer.sources.cells import INFERENCE_SCORES
 from lossprism.losses import LOSSES, LossSpec
 
 KINDS = ("entailment", "neutral", "contradiction")
-# Sampler and mask compare what is written: texts that are the same only as Doctor folds them meet
-# all the same. The same folding as that of `texts`; a cell may have a list of texts, or nothing.
-FOLDED = """\
+# Code to paste that folds texts as `text_numbers.folded` does: samplers and masks compare texts to
+# the letter. A cell may have a list of texts, or nothing.
+FOLDING = """\
 import unicodedata
 def folded(text):
     if isinstance(text, list):
@@ -62,15 +62,16 @@ def folded(text):
     return " ".join(unicodedata.normalize("NFKC", text).split())
 dataset = dataset.map(lambda row: {{name: folded(row[name]) for name in {names}}})"""
 POSITIVES_ALONE = "loss = losses.MultipleNegativesRankingLoss(model)"
-# Shares of a batch's rows from which duplicates are the first thing to put right, and are reported.
+# Shares of a batch's rows with a duplicate that are severe, and that are reported.
 MANY_MET, SOME_MET = 0.1, 0.001
-MANY_FOREIGN = 0.5
-NONE_MEET = Meetings(0.0, 0.0, 0.0, 0.0)  # of a loss that takes no other row for a negative
+MIN_FOREIGN_SHARE = 0.5  # of the pairs, in a table that is not in Latin script
+NONE_MEET = Meetings(0.0, 0.0, 0.0, 0.0)  # for a loss without negatives from other rows
 
 
 @dataclass(frozen=True)
 class Check:
-    """A check: the name that finding and sentences share, and whether loss and columns allow it."""
+    """A check: its name, shared by its sentences, and whether it was made for this loss and
+    table."""
 
     name: str
     made: bool
@@ -129,8 +130,8 @@ def examine(
 
 
 def _shared_texts(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
-    """Find rows whose text another positive pair has, on either side: they meet as each other's
-    negatives."""
+    """Find rows that share a text with another positive pair, on either side: in a batch, they are
+    each other's negatives."""
     met, rows = profile.meetings_in(batch), profile.sharing_text
     share = met.rows / batch
     if not len(rows) or share < SOME_MET:
@@ -148,7 +149,7 @@ def _shared_texts(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Faul
     severity = SEVERE if share >= MANY_MET else WARNING
     sampler, tried = against_shared_texts(profile, spec, batch, softmax)
     rewritten = profile.sharing_only_folded
-    folding = (FOLDED.format(names=_quoted(profile.text_columns)),) if len(rewritten) else ()
+    folding = (FOLDING.format(names=_quoted(profile.text_columns)),) if len(rewritten) else ()
     yield Fault(
         "twins" if softmax else "twins_met",
         severity,
@@ -166,8 +167,8 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
-    """Numbers of all pairs that share a text with another one: this one and those of its texts
-    first."""
+    """Return the numbers of all pairs that share a text with another, beginning with those of the
+    texts of the pair at `place`."""
     first, second = profile.first[place], profile.second[place]
     places = profile.sharing_text
     ends = profile.first[places], profile.second[places]
@@ -177,7 +178,8 @@ def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
 
 @functools.cache
 def is_softmax(loss: str, convention: str = "") -> bool:
-    """True if the loss is a softmax over the batch: ln of its candidates where all are alike."""
+    """True if the loss is a softmax over the batch, whose value at collapse is the logarithm of the
+    number of candidates: N, or 2N − 1 with both sides."""
     configured = next(
         one for one in configured_losses(LOSSES[loss]) if one.convention == convention
     )
@@ -187,41 +189,42 @@ def is_softmax(loss: str, convention: str = "") -> bool:
         math.exp(reference_value(configured, COLLAPSE, Layout(count)) or 0.0) for count in (3, 5)
     )
     return any(
-        math.isclose(three, 3 * times - less) and math.isclose(five, 5 * times - less)
-        for times, less in ((1, 0), (2, 1))
+        math.isclose(three, 3 * sides - own) and math.isclose(five, 5 * sides - own)
+        for sides, own in ((1, 0), (2, 1))
     )
 
 
 def _own_negatives(profile: Profile) -> Iterator[Fault]:
-    """Negatives of triplets that are their row's own positive or anchor."""
+    """Find negatives of triplets that are the positive or the anchor of their row."""
     own = profile.own_negatives
     if len(own):
         rows = profile.row_of[own]
         anchors = len(np.unique(rows[profile.first[own] == profile.second[own]]))
         count = len(np.unique(rows))
         values: dict[str, Value] = {"count": count, "anchors": anchors}
-        # Each beside a positive of its row.
+        # Evidence has the positive of each row, too.
         heads = profile.heads[np.unique(rows)]
         yield Fault("negative_is_own", SEVERE, values, evidence(np.union1d(heads, own)))
 
 
 def _copies(profile: Profile) -> Iterator[Fault]:
-    """The same row with the same labels, again; or a candidate of a list, in it."""
-    again = profile.repeated_pairs
-    if not len(again):
+    """Find repeated rows with the same labels, and repeated candidates of a list."""
+    repeated_pairs = profile.repeated_pairs
+    if not len(repeated_pairs):
         return
-    rows, number = np.unique(profile.row_of[again]), profile.row_contents
+    rows, number = np.unique(profile.row_of[repeated_pairs]), profile.row_contents
     heads = profile.heads
     repeated = heads[np.isin(profile.row_of[heads], rows)]
     whole = np.isin(number[heads], number[repeated])
     shown = _beside_each_other(number, heads[whole])
     if profile.rows is not None and np.bincount(number[heads])[number[shown]].max() < 2:
-        shown = again  # lists with a candidate twice
+        shown = repeated_pairs  # within lists, which differ
     yield Fault("copies", WARNING, {"count": len(rows)}, evidence(shown))
 
 
 def _conflicts(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
-    """Pairs whose labels contradict each other, and those whose labels differ as raters do."""
+    """Find pairs with contradicting labels, and those whose labels differ by the noise of
+    raters."""
     conflicts, noise = profile.label_conflicts(spec.by_threshold)
     mean = (mean_labels(profile),) if profile.rows is None else ()
     for name, severity, places, paste in (
@@ -236,7 +239,7 @@ def _conflicts(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
 
 
 def _beside_each_other(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The same places, those of one number together, in the order in which these begin."""
+    """Return the places with those of one number together, in order of first appearance."""
     found, first = np.unique(numbers[places], return_index=True)
     begins = first[np.searchsorted(found, numbers[places])]
     return places[np.argsort(begins, kind="stable")]
@@ -260,7 +263,7 @@ def _labels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
 
 
 def _inference(profile: Profile, spec: LossSpec) -> Fault:
-    """Entailment, neutral and contradiction, which are kinds and no degrees."""
+    """Find entailment, neutral and contradiction, which are classes and not degrees."""
     counts = [int((profile.labels == INFERENCE_SCORES[kind]).sum()) for kind in KINDS]
     values: dict[str, Value] = dict(zip(KINDS, counts, strict=True))
     worst = np.flatnonzero(profile.labels == INFERENCE_SCORES[KINDS[-1]])
@@ -276,12 +279,12 @@ def _positives(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
         threshold = display_number(profile.threshold)
         yield Fault("no_negative", SEVERE, {"threshold": threshold})
     if "prototypes" in spec.reads.values():
-        return  # each text is drawn to the vector of its class
+        return  # a text needs no positive pair: its class has a vector
     count, positives = len(profile.heads), len(profile.positive_heads)
     size = min(batch, count)
     if count - positives < size:
         return
-    # The chance that a batch has none: C(n − p, N) / C(n, N).
+    # The chance of a batch without a positive pair: C(n − p, N) / C(n, N).
     none = math.exp(
         math.lgamma(count - positives + 1)
         - math.lgamma(count - positives - size + 1)
@@ -331,9 +334,9 @@ def _scripts(profile: Profile) -> Iterator[Fault]:
     if not len(other):
         return
     share = len(other) / len(profile)
-    if len(differing) == len(other) and min(shares) == 0 and share > MANY_FOREIGN:
+    if len(differing) == len(other) and min(shares) == 0 and share > MIN_FOREIGN_SHARE:
         yield Fault("two_scripts", NOTE, {"share": percent(share)}, evidence(differing))
-    elif share >= MANY_FOREIGN:
+    elif share >= MIN_FOREIGN_SHARE:
         yield Fault("not_latin", NOTE, {"share": percent(share)}, evidence(other))
     else:
         values: dict[str, Value] = {"count": len(other), "share": percent(share)}
@@ -346,7 +349,7 @@ def margin_beyond(
     margin: float | None = None,
     room: str = "data",
 ) -> Iterator[Fault]:
-    """Find a margin, the known one or that of these parameters, beyond the reach of unit
+    """Find a margin, the known one or that of these parameters, larger than any between unit
     vectors."""
     known = {one.name: margin for one in spec.parameters if one.role == "margin"}
     beyond = spec.beyond_reach({**parameters, **(known if margin is not None else {})})
@@ -357,8 +360,7 @@ def margin_beyond(
 
 @dataclass(frozen=True)
 class Case:
-    """The object of an examination: pairs for a loss in batches of this size, and further known
-    values."""
+    """Input of the checks: pairs, a loss, a batch size, and what else is known."""
 
     profile: Profile
     spec: LossSpec

@@ -34,18 +34,18 @@ from lossprism.explorer.sources.samplers import (
 )
 from lossprism.losses import LOSSES, LossSpec
 
-# To paste beside `from sentence_transformers.sentence_transformer import losses`.
+# Code to paste, after `from sentence_transformers.sentence_transformer import losses`.
 NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
 BY_CLASS = "batch_sampler=BatchSamplers.GROUP_BY_LABEL"
 BATCH_SIZE = "per_device_train_batch_size={size}"
-# And beside `from losses.sentence_transformers import training_loss`, which has the mask.
+# Code to paste, after `from losses.sentence_transformers import training_loss`.
 MASKED = 'loss = training_loss("{loss}")(model, {convention}twins="leave_out")'
-# Below these shares of rows, or of batches, a larger batch is large enough.
-MANY_ALONE, SOME_WITHOUT = 0.1, 0.001
-# Of more rows than these a random sample is tried.
-MAX_ROWS = 200_000
-# Batches that are drawn, over several epochs where one has fewer, to measure a share of them.
-LEAST_BATCHES = 1000
+# A larger batch size is advised if it brings the share of rows alone, or of batches without a
+# positive pair, below these.
+MAX_ALONE_SHARE, MAX_WITHOUT_SHARE = 0.1, 0.001
+MAX_ROWS = 200_000  # on which a remedy is tried: all, or a random sample
+# Batches over which a share is measured, in several epochs if one has fewer.
+MEASURED_BATCHES = 1000
 
 # One row, with the mean label, for each pair whose labels differ by at most `limit`.
 MEAN_LABELS = """\
@@ -63,7 +63,8 @@ dataset = Dataset.from_pandas(table[~(is_noise & pair.duplicated())], preserve_i
 
 
 def mean_labels(profile: Profile) -> str:
-    """The mean in place of the labels of one pair that differ as raters do, to paste."""
+    """Return code to paste that replaces the labels of one pair, if they differ by the noise of
+    raters, by their mean."""
     return MEAN_LABELS.format(
         names=json.dumps(list(profile.text_columns), ensure_ascii=False),
         label=json.dumps(profile.label_column, ensure_ascii=False),
@@ -88,13 +89,12 @@ class SharedTexts:
         return len(self.texts)
 
     def partners(self, batches: Batches, *, masked: bool = False) -> np.ndarray:
-        """Number of other positive rows of its batch that each positive row takes for a negative
-        although they hold one of its texts; `masked`, without keys of the text of its query or
-        key."""
+        """Return, for each positive row, how many positive rows of its batch are its negatives but
+        share a text with it; `masked`, without keys that equal its query or key."""
         row = np.fromiter(itertools.chain.from_iterable(batches), np.int64)
         batch = np.repeat(np.arange(len(batches)), [len(one) for one in batches])
-        there = self._positive[row]
-        row, batch = row[there], batch[there]
+        positive = self._positive[row]
+        row, batch = row[positive], batch[positive]
         sides = together(
             np.concatenate([batch, batch]), np.concatenate([self._first[row], self._second[row]])
         )
@@ -158,7 +158,7 @@ def against_rows_alone(
         return float((np.bincount(both)[both] == 1).mean())
 
     grouped = _grouped(classes, batch, alone, ALONE, before)
-    larger = _larger(len(classes), batch, alone, ALONE, before, enough=MANY_ALONE)
+    larger = _larger(len(classes), batch, alone, ALONE, before, enough=MAX_ALONE_SHARE)
     return next(iter(grouped.values()), None), helpful(grouped | larger)
 
 
@@ -172,7 +172,9 @@ def against_batches_without_positive(profile: Profile, batch: int, before: float
     grouped: Tried = {}
     if profile.rows is None and profile.labelled:
         grouped = _grouped(profile.labels, batch, without, WITHOUT_POSITIVE, before)
-    larger = _larger(len(positive), batch, without, WITHOUT_POSITIVE, before, enough=SOME_WITHOUT)
+    larger = _larger(
+        len(positive), batch, without, WITHOUT_POSITIVE, before, enough=MAX_WITHOUT_SHARE
+    )
     return helpful(grouped | larger)
 
 
@@ -183,8 +185,8 @@ def _grouped(
     measure: str,
     before: float,
 ) -> Tried:
-    """sentence-transformers' sampler by label, at the nearest batch size that it takes, unless it
-    refuses these rows."""
+    """Try sentence-transformers' sampler by label at the nearest batch size that it accepts; empty
+    if it refuses these rows."""
     size = max(batch // 2 * 2, 4)
     try:
         batches = group_by_label(labels.tolist(), size, _generator())
@@ -204,12 +206,12 @@ def _larger(
     before: float,
     enough: float,
 ) -> Tried:
-    """The least of 2, 4, 8 … times the batch size whose batches measure below `enough`, and
-    below half of `before`, where two such batches can be drawn."""
+    """Try 2, 4, 8 … times the batch size, while two such batches can be drawn; return the first
+    that measures below `enough` and below half of `before`."""
     size = 2 * batch
     while 2 * size <= rows:
         generator = _generator()
-        epochs = min(LEAST_BATCHES // (rows // size), MAX_ROWS // rows)
+        epochs = min(MEASURED_BATCHES // (rows // size), MAX_ROWS // rows)
         batches = shuffled(rows, size, generator)
         more = (shuffled(rows, size, generator) for _ in range(epochs - 1))
         after = measured(tuple(itertools.chain(batches, *more)))
@@ -226,14 +228,14 @@ def _generator() -> torch.Generator:
 
 
 def _sample(rows: int) -> np.ndarray:
-    """The numbers of the rows on which a remedy is tried."""
+    """Return the indices of the rows on which a remedy is tried."""
     if rows <= MAX_ROWS:
         return np.arange(rows)
     return np.sort(np.random.default_rng(0).choice(rows, MAX_ROWS, replace=False))
 
 
 def _texts(profile: Profile, sample: np.ndarray) -> list[tuple[int, ...]]:
-    """The numbers of the texts of each of these rows, each once."""
+    """Return the numbers of the distinct texts of each of these rows."""
     place = np.full(len(profile.heads), -1)
     place[sample] = np.arange(len(sample))
     of = place[profile.row_of]
@@ -245,7 +247,7 @@ def _texts(profile: Profile, sample: np.ndarray) -> list[tuple[int, ...]]:
 
 
 def masked_call(spec: LossSpec) -> str:
-    """The loss of this repository that leaves keys of the same text out, to paste."""
+    """Return code to paste: this library's loss, which leaves out keys of equal texts."""
     own = LOSSES[spec.name]
     alike = spec.defaults == own.defaults and spec.definition is own.definition
     convention = "" if alike else f"convention={json.dumps(spec.convention)}, "

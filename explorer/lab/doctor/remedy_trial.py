@@ -20,8 +20,8 @@ MINIMUM, SHARED, ALONE, WITHOUT_POSITIVE = MEASURES = (
 class Trial:
     """An epoch of batches, drawn from `tried` of the `rows` of a table.
 
-    The value of its `measure` (one of `MEASURES`) in today's batches, `before`, and in these,
-    `after`: the minimum of a softmax loss, or a share of rows or batches.
+    `before` and `after` are the values of its `measure` (one of `MEASURES`) in today's batches and
+    in these: the minimum of a softmax loss, or a share of rows or batches.
     """
 
     rows: int

@@ -1,10 +1,10 @@
-"""Similarities of positives and of negatives, at one moment or at several, such as before and after
-a training: which way the gap between them goes, and how many comparisons are in order.
+"""Similarities of positives and negatives, at one moment or several, such as before and after a
+training: how the gap between them changes, and how many comparisons are in order.
 
 JSON, JSON lines, CSV and TSV are read. A query has a number or a list of numbers under a name such
-as "pos" or "neg_scores"; or each row has a label and a number, and no text. The moment is what else
-the name says ("pos_before"), the key around the queries, or a column such as "stage". Whole numbers
-throughout are ids of documents.
+as "pos" or "neg_scores"; or each row has a label and a number, but no text. The moment is the rest
+of the name ("pos_before"), the key around the queries, or a column such as "stage". A file of
+integers alone has ids of documents.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ class Moment:
 
     @property
     def reversed_queries(self) -> tuple[int, ...]:
-        """Queries, counted from 1, of which a negative stands above a positive."""
+        """Queries, counted from 1, with a negative above a positive."""
         return tuple(at for at, (own, other) in enumerate(self.queries, 1) if max(other) > min(own))
 
     @property
     def order(self) -> float:
-        """The share of the comparisons of a query's positive with its negative that are in order;
-        equal ones count half."""
+        """Share of the comparisons of a query's positive with its negative that are in order; equal
+        ones count half."""
         won = [
             (np.sign(np.subtract.outer(own, other)) + 1).ravel() / 2 for own, other in self.queries
         ]
@@ -121,8 +121,8 @@ class Similarities:
 
 @dataclass(frozen=True)
 class SimilarityMoment(Whole):
-    """Similarities at one moment: the means of positives and of negatives, their gap, and the share
-    of a query's comparisons that are in order."""
+    """Similarities at one moment: means of positives and of negatives, their gap, and the share of
+    a query's comparisons that are in order."""
 
     name: str
     queries: int
@@ -143,7 +143,7 @@ class DoctoredSimilarities(Whole):
 
 
 def read_similarities(content: bytes) -> Similarities | None:
-    """Return the similarities that a text holds, None for any other text."""
+    """Return the similarities in a file; None for a file of anything else."""
     head = content[:HEAD_BYTES].decode("utf-8-sig", "ignore")
     if len(content) > MAX_BYTES or not _MENTIONED.search(head):
         return None
@@ -151,9 +151,6 @@ def read_similarities(content: bytes) -> Similarities | None:
     are_ids = all(score.is_integer() for one in moments for query in one.queries
                   for scores in query for score in scores)  # fmt: skip
     return None if are_ids else Similarities(moments, tuple(_faults(moments)))
-
-
-# ---- Findings ------------------------------------------------------------------------------------
 
 
 def _faults(moments: tuple[Moment, ...]) -> Iterator[Fault]:
@@ -184,11 +181,8 @@ def _values(before: Moment, after: Moment) -> dict[str, Value]:
     return found
 
 
-# ---- Reading -------------------------------------------------------------------------------------
-
-
 def _records(text: str) -> Any:
-    """The value of a JSON text, or the rows of a table; None for neither."""
+    """Return the value of a JSON text, or the rows of a table; None for neither."""
     if not text.lstrip().startswith(("{", "[")):
         return _rows(text)
     with contextlib.suppress(ValueError, RecursionError):
@@ -199,7 +193,7 @@ def _records(text: str) -> Any:
 
 
 def _rows(text: str) -> list[dict[str, Any]] | None:
-    """The rows of a table with a header, whose cells are numbers; None for any other table."""
+    """Return the rows of a table of numbers with a header; None for any other table."""
     lines = text.strip().splitlines()
     mark = next((one for one in "\t;," if lines and one in lines[0]), ",")
     names = lines[0].split(mark) if lines else []
@@ -214,7 +208,7 @@ def _rows(text: str) -> list[dict[str, Any]] | None:
 
 
 def _moments(value: Any) -> tuple[Moment, ...]:
-    """The moments of a value; none where anything in it is no query."""
+    """Return the moments in a JSON value; none if anything in it is not a query."""
     if isinstance(value, dict) and not _scores_in(value):
         named = {name: one for name, one in value.items() if isinstance(one, dict | list)}
         found = {name: _moments(one) for name, one in named.items()}
@@ -225,11 +219,11 @@ def _moments(value: Any) -> tuple[Moment, ...]:
     records = [value] if isinstance(value, dict) else value
     if not isinstance(records, list) or not all(isinstance(one, dict) for one in records):
         return ()
-    return _joined(_of_labels(records) or map(_staged, records))
+    return _by_moment(_labelled_queries(records) or map(_scores_at_stage, records))
 
 
-def _joined(found: Iterable[Mapping[str, Scores] | None]) -> tuple[Moment, ...]:
-    """The queries of all records by their moments."""
+def _by_moment(found: Iterable[Mapping[str, Scores] | None]) -> tuple[Moment, ...]:
+    """Return the moments, each with its scores of all queries; none if a record has no scores."""
     queries: dict[str, list[Scores]] = {}
     for one in found:
         if not one:
@@ -239,16 +233,16 @@ def _joined(found: Iterable[Mapping[str, Scores] | None]) -> tuple[Moment, ...]:
     return tuple(Moment(name, tuple(scores)) for name, scores in queries.items())
 
 
-def _staged(record: Record) -> Mapping[str, Scores]:
-    """The scores of a query; a column for the moment names it."""
+def _scores_at_stage(record: Record) -> Mapping[str, Scores]:
+    """Return the scores of a query by moment, which a column may name."""
     found = _scores_in(record)
     stage = next((str(one) for name, one in record.items() if name.lower() in STAGES), None)
     return found if stage is None else dict.fromkeys([stage], *found.values())
 
 
 def _scores_in(record: Record) -> dict[str, Scores]:
-    """The scores of a query by the moment that their names say; none where the record is of a log,
-    has a text under such a name, or positives or negatives alone."""
+    """Return the scores of a query by the moment in their names; none for a record of a log, with a
+    text under such a name, or without both positives and negatives."""
     found: dict[str, Scores] = {}
     for name, value in _flat(record):
         words = _words(name)
@@ -257,7 +251,7 @@ def _scores_in(record: Record) -> dict[str, Scores]:
         if is_loss(name) or name.lower() in STEP_NAMES or (any(sides) and numbers is None):
             return {}
         if sum(sides) == 1 and numbers is not None:
-            moment = " ".join(one for one in _in_order(name) if one not in _NAMED)
+            moment = " ".join(one for one in _words_in_order(name) if one not in _NAMED)
             found.setdefault(moment, ([], []))[sides.index(True)].extend(numbers)
     return found if all(own and other for own, other in found.values()) else {}
 
@@ -270,11 +264,11 @@ def _flat(record: Record) -> Iterator[tuple[str, object]]:
             yield str(name), value
 
 
-def _of_labels(records: Sequence[Record]) -> list[dict[str, Scores]]:
-    """The queries of rows that each have a label and a number for every moment; none of others."""
+def _labelled_queries(records: Sequence[Record]) -> list[dict[str, Scores]]:
+    """Return the queries of rows with a label and a number for each moment; none for other rows."""
     names = {name: _words(name) for name in records[0]} if records else {}
     label = next((name for name, words in names.items() if words & LABELS), None)
-    query = next((name for name in names if "".join(_in_order(name)) in QUERIES), None)
+    query = next((name for name in names if "".join(_words_in_order(name)) in QUERIES), None)
     scores = [
         name
         for name, words in names.items()
@@ -290,7 +284,7 @@ def _of_labels(records: Sequence[Record]) -> list[dict[str, Scores]]:
             return []
         own = queries.setdefault(str(query and record[query]), {})
         for name, one in zip(scores, values, strict=True):
-            moment = " ".join(word for word in _in_order(name) if word not in _NAMED)
+            moment = " ".join(word for word in _words_in_order(name) if word not in _NAMED)
             own.setdefault(moment, ([], []))[0 if truth else 1].extend(one or ())
     return [one for one in queries.values() if all(map(all, one.values()))]
 
@@ -298,18 +292,18 @@ def _of_labels(records: Sequence[Record]) -> list[dict[str, Scores]]:
 _NAMED = POSITIVE | NEGATIVE | SIMILARITY
 
 
-def _in_order(name: str) -> list[str]:
-    """The words of a name: "posScores_before" → pos, scores, before."""
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
-    return re.findall(r"[a-z]+|\d+|[一-鿿]+", parted.lower())
+def _words_in_order(name: str) -> list[str]:
+    """Return the words of a name: "posScores_before" → pos, scores, before."""
+    snake_case = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return re.findall(r"[a-z]+|\d+|[一-鿿]+", snake_case.lower())
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(_in_order(name))
+    return frozenset(_words_in_order(name))
 
 
 def _numbers(value: object) -> list[float] | None:
-    """A number, or a list of numbers; None for anything else, and for an empty list."""
+    """Return a number or a list of numbers as a list; None for anything else or an empty list."""
     numbers = value if isinstance(value, list) else [value]
     found = [number_in(one) for one in numbers if not isinstance(one, str)]
     finite = [one for one in found if one is not None and math.isfinite(one)]

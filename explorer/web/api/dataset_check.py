@@ -16,7 +16,11 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     read_table,
     texts_only,
 )
-from lossprism.explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED, look
+from lossprism.explorer.lab.doctor.encoder_checks import (
+    ENCODED_LIMITS,
+    USUAL_ENCODED_PAIRS,
+    look,
+)
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
 from lossprism.explorer.lab.doctor.mining import USUAL_MARGIN, MinedNegatives, mine
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
@@ -47,7 +51,7 @@ def doctor_data(
     split: str = "train",
     rows: int = USUAL_HUB_ROWS,
     encoder: str = "",
-    encoded: int = USUAL_ENCODED,
+    encoded: int = USUAL_ENCODED_PAIRS,
     negatives: int = 0,
     mine_margin: float = USUAL_MARGIN,
     margin: float | None = None,
@@ -164,8 +168,8 @@ def _mined(read: Read, encoder: str, pairs: int, each: object, margin: object) -
 
 
 def _checked_encoded(encoded: object) -> int:
-    if type(encoded) is not int or not ENCODED[0] <= encoded <= ENCODED[1]:
-        least, most = ENCODED
+    if type(encoded) is not int or not ENCODED_LIMITS[0] <= encoded <= ENCODED_LIMITS[1]:
+        least, most = ENCODED_LIMITS
         raise Problem("doctor_encoded", value=str(encoded)[:60], least=least, most=most)
     return encoded
 

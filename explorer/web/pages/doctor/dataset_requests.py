@@ -16,7 +16,12 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     pairs_only,
     texts_only,
 )
-from lossprism.explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED, Seen, look
+from lossprism.explorer.lab.doctor.encoder_checks import (
+    ENCODED_LIMITS,
+    USUAL_ENCODED_PAIRS,
+    Seen,
+    look,
+)
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, single_loss
 from lossprism.explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, write_mined
 from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
@@ -112,7 +117,7 @@ def _encode(request: Json) -> EncodedData | Working:
     can tell of the dataset."""
     source, loss, batch, language = _common_in(request)
     encoder = of_type(str)(request.get("encoder"), "encoder").strip()
-    most = _within(ENCODED, request.get("most", USUAL_ENCODED), "most")
+    most = _within(ENCODED_LIMITS, request.get("most", USUAL_ENCODED_PAIRS), "most")
 
     def answer(found: tuple[Read, Seen]) -> EncodedData:
         read, seen = found
@@ -173,7 +178,7 @@ def _mine(request: Json) -> Download | Working:
     of triplets, and where it is served from; or how far that is."""
     source = read_source(request.get("source", {}))
     encoder = of_type(str)(request.get("encoder"), "encoder").strip()
-    most = _within(ENCODED, request.get("most", USUAL_ENCODED), "most")
+    most = _within(ENCODED_LIMITS, request.get("most", USUAL_ENCODED_PAIRS), "most")
     each = _within(EACH, request.get("negatives", USUAL_EACH), "negatives")
     margin = finite(request.get("margin", USUAL_MARGIN), "margin")
 
@@ -193,7 +198,7 @@ def _stop(request: Json) -> Nothing:
     source = read_source(request.get("source", {}))
     sets.cancel(source)
     if request.get("encoder"):
-        key = str(request["encoder"]).strip(), request.get("most", USUAL_ENCODED)
+        key = str(request["encoder"]).strip(), request.get("most", USUAL_ENCODED_PAIRS)
         _seen.cancel((source, visitor(), *map(_plain, key)))
         mined = (request.get("negatives", USUAL_EACH), request.get("margin", USUAL_MARGIN))
         _mined.cancel((source, visitor(), *map(_plain, (*key, *mined))))

@@ -21,7 +21,12 @@ from lossprism.explorer.lab.doctor.data_report import (
     sharpness_answer,
 )
 from lossprism.explorer.lab.doctor.dataset_reader import Read
-from lossprism.explorer.lab.doctor.encoder_checks import RANKED, Seen, examine_encoded, ranked
+from lossprism.explorer.lab.doctor.encoder_checks import (
+    MAX_SHOWN_PAIRS,
+    Seen,
+    examine_encoded,
+    ranked,
+)
 from lossprism.explorer.lab.doctor.explore_scenarios import (
     class_finding_places,
     class_sample,
@@ -226,7 +231,7 @@ def encoded(read: Read, seen: Seen, loss: ConfiguredLoss, batch: int, language: 
         [_finding(read, fault, loss.name, language) for fault in faults],
         looked,
         not_looked,
-        [_row(read, one.pair) for one in ranked(seen)[:RANKED]],
+        [_row(read, one.pair) for one in ranked(seen)[:MAX_SHOWN_PAIRS]],
         bands_of(seen, language),
         sharpness_answer(seen, spec, batch, language),
         gap_sentence(seen, language),

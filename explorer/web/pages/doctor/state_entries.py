@@ -7,7 +7,7 @@ from typing import Any
 
 from lossprism.explorer.lab.doctor import USUAL_HUB_ROWS
 from lossprism.explorer.lab.doctor.dataset_reader import HUB_ROWS
-from lossprism.explorer.lab.doctor.encoder_checks import ENCODED, USUAL_ENCODED
+from lossprism.explorer.lab.doctor.encoder_checks import ENCODED_LIMITS, USUAL_ENCODED_PAIRS
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
 from lossprism.explorer.web.page_data import Entry, table
 from lossprism.explorer.web.pages.doctor import data_source, dataset_requests, run_requests
@@ -98,5 +98,5 @@ def _data_entries() -> list[Entry]:
         Entry("data.tokens", dataset_requests.USUAL_TOKENS, "whole", *dataset_requests.TOKENS,
               link="tokens", **here),
         Entry("data.encoder", "", "text", link="encoder", **here),
-        Entry("data.most", USUAL_ENCODED, "whole", *ENCODED, link="most", **here),
+        Entry("data.most", USUAL_ENCODED_PAIRS, "whole", *ENCODED_LIMITS, link="most", **here),
     ]  # fmt: skip
