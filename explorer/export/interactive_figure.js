@@ -1,7 +1,7 @@
 // Says what the cell under the pointer, or the one that keys have chosen, is about: a module, which
 // stands in the figure's own file.
 
-/** @typedef {{ name: string, cells: string[][] }} Facet */
+/** @typedef {{ name: string, words: string[], cells: string[] }} Facet */
 /** @typedef {{ name: string, numbers: string[] }} Items */
 /** @typedef {{ step: string, absent: string, rows: string[][], columns: string[][], facets: Facet[], lookup: Items[] }} FigureData */
 
@@ -13,6 +13,8 @@ const svg = find("#figure svg", SVGSVGElement);
 const box = find("#figure .frame", SVGRectElement).getBBox();
 const [wide, tall] = [box.width / columns, box.height / rows];
 const [across, down, cell] = ["pointed line", "pointed line", "pointed"].map(mark);
+// Of the characters that stand for words of cells.
+const FIRST_CODE = 32;
 // Rows and columns that a key moves by.
 /** @type {Record<string, [number, number]>} */
 const STEPS = {
@@ -91,10 +93,15 @@ function choose(atRow, atColumn) {
   put(across, [box.x, y, box.width, tall]);
   put(down, [x, box.y, wide, box.height]);
   put(cell, [x, y, wide, tall]);
-  const isAbsent = data.facets[0].cells[row][column] === data.absent;
-  const values = data.facets.map(({ name, cells }) => `${name}: ${cells[row][column]}`);
+  const isAbsent = wordOf(data.facets[0]) === data.absent;
+  const values = data.facets.map((facet) => `${facet.name}: ${wordOf(facet)}`);
   const parts = [data.rows[row], data.columns[column], [data.step, ...(isAbsent ? [data.absent] : values)]];
   card.replaceChildren(...parts.filter((words) => words.length).map(part));
+}
+
+/** Its word for the chosen cell. @param {Facet} facet */
+function wordOf({ words, cells }) {
+  return words[cells[row].charCodeAt(column) - FIRST_CODE];
 }
 
 /** @param {string[]} words */

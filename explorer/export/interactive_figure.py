@@ -37,10 +37,13 @@ SCRIPT = Path(__file__).resolve().with_name("interactive_figure.js")
 STYLE = Path(__file__).resolve().with_name("interactive_figure.css")
 # Up to this size cells are areas, with numbers where there is room; an image is smaller.
 MOST_RECTANGLES = 16
-# Beyond so many rows or columns values have three digits, which take two bytes each; beyond
-# `MAX_RECTANGLES` only those of the facet in view are in the file, and rows are found by number.
+# Beyond so many rows or columns values have three digits; beyond `MAX_RECTANGLES` only those of the
+# facet in view are in the file, and rows are found by number.
 MANY, DIGITS, DIGITS_OF_MANY = 32, 4, 3
+# Of the dimensions of vectors: 384 in a row, and none means anything alone.
+DIGITS_OF_DIMENSIONS, STEPS_OF_DIMENSIONS = 2, 100
 FACETS = ("value", "weight", "gradient")
+FIRST_CODE = 32  # of the characters that stand for words of cells, as in interactive_figure.js
 
 
 def interactive_figure(
@@ -55,7 +58,8 @@ def interactive_figure(
     if made.steps[made.chosen].value is not None or shown.rows * shown.columns == 0:
         return _document(exploration, pen, body)  # nothing to point at
     data = _data(exploration, shown, pen)
-    packed = base64.b64encode(zlib.compress(json.dumps(data).encode(), 9)).decode()
+    written = json.dumps(data, ensure_ascii=False).encode()
+    packed = base64.b64encode(zlib.compress(written, 9)).decode()
     hint, tap = escape(pen.say("interactive.hint")), escape(pen.say("interactive.hint.touch"))
     body = body.replace(">", f' tabindex="0" role="application" aria-label="{hint}">', 1)
     hints = f'<p class="pointer">{hint}</p><p class="finger">{tap}</p>'
@@ -95,7 +99,8 @@ def _data(e: Exploration, shown: Shown, pen: Pen) -> dict[str, object]:
 
 
 def _facets(e: Exploration, shown: Shown, pen: Pen, is_large: bool) -> list[dict[str, object]]:
-    """Return the name of each facet, the one in view first, and the words of its cells."""
+    """Return the name of each facet, the one in view first, its words, and for each row a character
+    per cell, which stands for a word by its place behind `FIRST_CODE`."""
     first = cells_of(e, shown, pen.palette).facet
     others = [one for one in FACETS if one != first and getattr(shown, one) is not None]
     found = []
@@ -103,21 +108,35 @@ def _facets(e: Exploration, shown: Shown, pen: Pen, is_large: bool) -> list[dict
         scene = replace(e.scenario, view=replace(e.scenario.view, facet=facet))
         cells = cells_of(replace(e, scenario=scene), shown, pen.palette)
         digits = DIGITS if max(shown.rows, shown.columns) <= MANY else DIGITS_OF_MANY
-        found.append({"name": pen.say(cells.called), "cells": _words(cells, pen, digits)})
+        if is_large and shown.column_axis.name.endswith("dimension"):
+            written = _words(_rounded(cells), pen, DIGITS_OF_DIMENSIONS, about="≈ ")
+        else:
+            written = _words(cells, pen, digits)
+        words, places, counts = np.unique(written, return_inverse=True, return_counts=True)
+        by_count = np.argsort(-counts, kind="stable")  # one byte each for the most frequent
+        codes = FIRST_CODE + np.argsort(by_count)[places].reshape(cells.values.shape)
+        rows, name = ["".join(map(chr, row)) for row in codes.tolist()], pen.say(cells.called)
+        found.append({"name": name, "words": words[by_count].tolist(), "cells": rows})
     return found
 
 
-def _words(cells: Cells, pen: Pen, digits: int) -> list[list[str]]:
-    """Return the words of every cell."""
+def _rounded(cells: Cells) -> Cells:
+    """Return the cells with values rounded to steps of the colours' range."""
+    step = (cells.largest - cells.least) / STEPS_OF_DIMENSIONS
+    return replace(cells, values=np.round(cells.values / step) * step) if step else cells
+
+
+def _words(cells: Cells, pen: Pen, digits: int, about: str = "") -> np.ndarray:
+    """Return the words of every cell; `about` stands before a number."""
     absent = pen.say("ui.takes_no_part")
 
     def word(value: float) -> str:
         if cells.two_tone:
             return pen.say("ui.yes" if value else "ui.no")
-        return percent(value) if cells.of_shares else display_number(value, digits)
+        return about + (percent(value) if cells.of_shares else display_number(value, digits))
 
     words = [[word(value) for value in row] for row in cells.values.tolist()]
-    return np.where(cells.masked | cells.absent, absent, words).tolist()
+    return np.where(cells.masked | cells.absent, absent, words)
 
 
 def _numbers(axis: Axis) -> dict[str, object]:

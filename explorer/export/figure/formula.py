@@ -101,25 +101,51 @@ def _lines(latex: str, size: float, room: float) -> tuple[Formula, ...]:
     row = _row(latex)
     if row is None:
         return (_as_written(latex, size),)
-    lines: list[Formula] = []
-    taken: list[Element] = []
-    for piece in _pieces(row):
-        longer = _drawn([*taken, *piece], size)
-        if taken and longer.width > room:
-            taken = piece[1:] if piece[0].tag == "mspace" else piece
-            longer = _drawn(taken, size)
-            lines.append(longer)
+    lines = _broken(row, size, room)
+    return tuple(_drawn(_stacked(line, size, room), size) for line in lines)
+
+
+def _broken(
+    row: list[Element], size: float, room: float, begun: bool = False
+) -> list[list[Element]]:
+    """Return the elements of each line, as many pieces as fit into the room, and at least one."""
+    lines: list[list[Element]] = []
+    for piece in _pieces(row, begun):
+        if lines and _drawn([*lines[-1], *piece], size).width <= room:
+            lines[-1] += piece
         else:
-            taken += piece
-            lines[-1:] = [longer]
-    return tuple(lines)
+            lines.append(piece[1:] if lines and piece[0].tag == "mspace" else piece)
+    return lines
 
 
-def _pieces(row: list[Element]) -> Iterator[list[Element]]:
+def _stacked(line: list[Element], size: float, room: float) -> list[Element]:
+    """Return a line whose fractions have sums in several lines where it is wider than the room."""
+    excess = _drawn(line, size).width - room
+    if excess <= 0:
+        return line
+    line = copy.deepcopy(line)
+    for fraction in (one for element in line for one in element.iter("mfrac")):
+        inside = _drawn([fraction], size).width - excess
+        for place, part in enumerate(fraction):
+            row = list(part) if part.tag == "mrow" else [part]
+            if _drawn(row, size).width > inside:
+                fraction[place] = _table(_broken(row, size, inside, begun=True))
+    return line
+
+
+def _table(lines: list[list[Element]]) -> Element:
+    """Return the lines below each other."""
+    table = ElementTree.Element("mtable", {"columnalign": "left"})
+    for line in lines:
+        cell = ElementTree.SubElement(ElementTree.SubElement(table, "mtr"), "mtd")
+        ElementTree.SubElement(cell, "mrow").extend(line)
+    return table
+
+
+def _pieces(row: list[Element], is_begun: bool) -> Iterator[list[Element]]:
     """Split a row of elements before each place where a line may begin; the first relation of each
-    equation stays with what it defines."""
+    equation stays with what it defines, unless the row has `is_begun` behind one."""
     piece: list[Element] = []
-    is_begun = False
     for element in row:
         sign = element.text or ""
         relates = element.tag == "mo" and sign in RELATIONS

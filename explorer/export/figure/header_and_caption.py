@@ -56,12 +56,10 @@ def head(
 
 
 def _formula(pen: Pen, latex: str, room: float, y: float) -> tuple[list[str], float, float]:
-    """Draw a formula below the base line `y`, smaller if it needs more than the room, and in
-    several lines if it cannot be smaller; return the base lines of its first and last line, the
-    last lower by what hangs deeper than a letter."""
-    usual = pen.fit(FORMULA)
-    size = usual * min(1.0, room / pen.formula(latex, usual).width)
-    lines = pen.formula_lines(latex, size, room)
+    """Draw a formula below the base line `y`, in several lines if it needs more than the room;
+    return the base lines of its first and last line, the last lower by what hangs deeper than a
+    letter."""
+    lines = pen.formula_lines(latex, FORMULA, room)
     out, bases = [], []
     y += ABOVE_FORMULA
     for one in lines:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 from xml.sax.saxutils import escape
@@ -112,8 +111,7 @@ class Pen:
         return typeset(latex, self.fit(size), self.word)
 
     def formula_lines(self, latex: str, size: float, room: float) -> list[Formula]:
-        """Set LaTeX as `formula`, on paper in lines of this width."""
-        room = room if self.size.smallest else math.inf
+        """Set LaTeX as `formula`, in lines of this width."""
         return typeset_lines(latex, self.fit(size), room, self.word)
 
 
@@ -164,6 +162,7 @@ def png(pixels: np.ndarray) -> bytes:
             colours = known.view(np.uint8).reshape(-1, 4)
             image = Image.fromarray(places.reshape(flat.shape).astype(np.uint8), "P")
             image.putpalette(colours[:, :3].tobytes())
-            more = {"transparency": colours[:, 3].tobytes()}
+            if colours[:, 3].min() < 255:
+                more = {"transparency": colours[:, 3].tobytes()}
     image.save(out, "PNG", compress_level=9, **more)
     return out.getvalue()

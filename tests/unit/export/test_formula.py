@@ -17,7 +17,10 @@ from resvg_py import svg_to_bytes
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.caption import Legend
+from lossprism.explorer.export.figure.appearance import SIZES
 from lossprism.explorer.export.figure.formula import definitions_of, typeset, typeset_lines
+from lossprism.explorer.export.figure.header_and_caption import head
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pdf import as_pdf
 from lossprism.explorer.export.figure.png import rasterised
@@ -28,6 +31,7 @@ from tests.unit.export.test_pdf import streams
 SVG = "{http://www.w3.org/2000/svg}"
 INFO_NCE = rf"\mathcal L = {LOSSES['info_nce'].formula}"
 SIZE = 20.0
+EM = 1200  # units of an outline
 
 
 @functools.cache
@@ -204,8 +208,35 @@ def test_lines_hold_the_whole_formula_and_begin_with_a_relation_a_sum_or_another
         assert names[0][0] in first
 
 
+def test_a_wide_fraction_has_its_sums_in_lines():
+    latex = r"a = \frac{a + b + c + d + e + f}{g + h}"
+    (whole,), (line,) = typeset_lines(latex, SIZE, 900), typeset_lines(latex, SIZE, 100)
+    assert line.width <= 100 < whole.width
+    kinds = [sorted((name, scale) for name, _, _, scale in letters(one)) for one in (whole, line)]
+    assert kinds[0] == kinds[1]  # all of it, no letter smaller
+    assert line.above > whole.above + 0.8 * SIZE  # above the bar
+    assert line.below == pytest.approx(whole.below)  # below it there is room
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_formulas_of_every_loss_have_seven_points(size, language):
+    pen = Pen.of(size=size, language=language)
+    width = pen.width(0)
+    points = 72 * (pen.size.inches or width / 96) / width
+    for name, spec in LOSSES.items():
+        for form in (spec, *(spec.under(one.name) for one in spec.conventions)):
+            parts, _ = head(Legend(name, form.formula, []), pen, width)
+            lines = [part for part in parts if 'class="formula"' in part]
+            assert lines
+            for line in lines:
+                usual = max(scale for *_, scale in letters_in(ElementTree.fromstring(line)))
+                assert usual * EM * points >= 7, name
+
+
 def test_a_piece_that_cannot_be_broken_is_smaller():
-    latex = r"\frac{a + b + c + d + e + f}{g}"
+    latex = r"\sqrt{a + b + c + d + e + f}"
     (line,) = typeset_lines(latex, SIZE, 100)
     assert 95 < line.width <= 100 < typeset(latex, SIZE).width
 
