@@ -31,6 +31,7 @@ MATHML = "http://www.w3.org/1998/Math/MathML"
 UNITS = 100  # of an outline, to a unit of ziamath's
 # Signs before which a minus is no difference, and before which a line may end.
 RELATIONS = frozenset("=<>≤≥≠∈∉:")
+THIN = "0.167em"  # of a product
 OPENING, SUMS, BARS = frozenset("([{,"), frozenset("+−±∓"), frozenset("|‖")
 _TEXT = re.compile(r"\\text\{([^{}]*)\}")
 _STEP = re.compile(r"([MLQCZ])([^MLQCZ]*)")
@@ -150,7 +151,7 @@ def _pieces(row: list[Element], is_begun: bool) -> Iterator[list[Element]]:
         sign = element.text or ""
         relates = element.tag == "mo" and sign in RELATIONS
         sums = element.tag == "mo" and sign in SUMS and element.get("form") != "prefix"
-        spaced = element.tag == "mspace"
+        spaced = element.tag == "mspace" and element.get("width") != THIN
         if piece and (spaced or (is_begun and (relates or sums))):
             yield piece
             piece = []

@@ -196,7 +196,7 @@ def test_no_word_of_a_formula_is_markup():
 
 @pytest.mark.parametrize("room", [120, 200, 350])
 def test_lines_hold_the_whole_formula_and_begin_with_a_relation_a_sum_or_another_equation(room):
-    latex = r"a = b + c - d,\quad e = f + g = -h"
+    latex = r"a = b + c \, c - d,\quad e = f + g = -h"
     lines = typeset_lines(latex, SIZE, room)
     count = lambda found: sorted(name for name, *_ in letters(found))  # noqa: E731
     assert sorted(itertools.chain.from_iterable(map(count, lines))) == count(typeset(latex, SIZE))
