@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lossprism.explorer.lab.claims.batches import RANDOM_BATCHES
-from lossprism.explorer.lab.claims.claim import MAIN, Claim, Comparison, Side
+from lossprism.explorer.lab.claims.claim import MAIN, Claim, Comparison, Sample, Side
 from lossprism.explorer.lab.claims.registry import checks_of, claims, verdicts
 from lossprism.explorer.lab.claims.trainings import TRAININGS
 from lossprism.explorer.lab.claims.verdict import PartVerdict
@@ -34,13 +35,27 @@ def _row(claim: Claim, language: str) -> Mapping[str, Any]:
         "source": claim.source,
         "formula": claim.formula,
         "verdict": say(language, f"claims.verdict.{main}"),
+        "held": _held(parts[0], language) if parts and parts[0].part == MAIN else "",
         "condition": say(language, "claims.condition", condition=condition)
         if condition and main == "only_if"
         else "",
         "trains": claim.name in TRAININGS,
         "parts": [_part(claim, part, check.comparisons, language) for part in parts],
         "facts": " · ".join(f"\\({one.latex}\\) = {one.written}" for one in check.facts),
+        "sample": _sample(check.sample, language) if check.sample else "",
     }
+
+
+def _held(part: PartVerdict, language: str) -> str:
+    """Return on how many batches a statement held, "" for one batch."""
+    if part.checked == 1:
+        return ""
+    return f" ({say(language, 'claims.held', held=part.held, checked=part.checked)})"
+
+
+def _sample(sample: Sample, language: str) -> str:
+    counts = say(language, "claims.sample", **dataclasses.asdict(sample))
+    return f"{sample.data}: {counts}"
 
 
 def _part(
@@ -48,13 +63,10 @@ def _part(
 ) -> Mapping[str, Any]:
     rows = [one for one in comparisons if one.part == part.part]
     statement = say(language, f"claims.{claim.name}.{part.part}")
-    verdict = say(language, f"claims.verdict.{part.verdict}")
-    if part.checked > 1:
-        held = say(language, "claims.held", held=part.held, checked=part.checked)
-        verdict += f" ({held})"
+    verdict = say(language, f"claims.verdict.{part.verdict}") + _held(part, language)
     return {
-        "statement": statement,
-        "verdict": verdict,
+        # The claim itself stands above with its verdict.
+        "line": "" if part.part == MAIN else f"{verdict}: {statement}",
         "rows": [_written(one) for one in rows[:MOST_ROWS]],
     }
 

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.lab.claims.batches import S1_EXAMPLE
 from lossprism.explorer.lab.claims.interval import estimate_of
+from lossprism.explorer.lab.claims.measured_trainings import measured
 from lossprism.explorer.lab.claims.registry import claims
 from lossprism.explorer.lab.claims.trainings import TRAININGS, angles_by_rank
 from lossprism.explorer.lab.claims.verdict import Verdict, verdict_of
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores
-from lossprism.explorer.lab.training.run_difference_verdict import LEVEL
+from lossprism.explorer.lab.training.run_difference_verdict import LEAST_SEEDS, LEVEL
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import EMBEDDED
 
@@ -49,6 +51,17 @@ def test_both_losses_are_measured_in_accuracy_too() -> None:
     assert labels == {"0", "1"}
     graded = TRAININGS["S1-33"].plans(EXAMPLE, None)[0]
     assert len({label for *_, label in graded.data.rows}) > len(labels)
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_what_was_measured_is_kept_with_its_seeds_and_pairs(name: str) -> None:
+    """The file holds numbers alone: the verdicts of `EXPECTED` follow from them."""
+    found = measured(name, S1_EXAMPLE)
+    if found.comparisons:
+        assert found.sample is not None
+        assert found.sample.seeds >= LEAST_SEEDS
+        assert found.sample.pairs >= 200
+        assert found.sample.data
 
 
 def held_out(angles: list[list[float]]) -> HeldOutScores:

@@ -68,7 +68,8 @@ def test_all_verdicts_come_at_once() -> None:
     found = ASK["verdicts"]({}).verdicts
     assert list(found) == list(claims())
     assert found["S1-48"] == "fails"
-    assert found["S1-33"] == "nothing"
+    assert found["S1-33"] == "fails"
+    assert found["S1-advice-collapse"] == "nothing"
 
 
 @pytest.mark.parametrize(
