@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
 from torch import Tensor
 
 from lossprism.explorer.core.batch import Batch, batch_of_scores, batch_of_vectors
@@ -103,6 +102,8 @@ def effect_of(scenario: Scenario, batch: Batch, changed: Batch, kind: Kind) -> E
         except Problem as problem:
             refused = problem
     start = point_of(before)
+    # Scores that were moved are still of the kind that they were, with its minimum.
+    references = before if after is not None and kind not in OF_PAIRS else after
     if after is not None and after.gradient_of != before.gradient_of:
         start = dataclasses.replace(start, gradient=_by_scores(before))
     return Effect(
@@ -111,9 +112,9 @@ def effect_of(scenario: Scenario, batch: Batch, changed: Batch, kind: Kind) -> E
         before=start,
         after=after and point_of(after),
         collapse_before=before.collapse,
-        collapse_after=after and after.collapse,
+        collapse_after=references and references.collapse,
         floor_before=before.floor,
-        floor_after=after and _floor(after, batch),
+        floor_after=references and references.floor,
         refused=refused,
     )
 
@@ -121,14 +122,6 @@ def effect_of(scenario: Scenario, batch: Batch, changed: Batch, kind: Kind) -> E
 def _by_scores(e: Exploration) -> float:
     slopes = e.score_gradient
     return 0.0 if slopes is None else float(slopes.nan_to_num(0.0).norm())
-
-
-def _floor(e: Exploration, batch: Batch) -> float | None:
-    """Scores that were moved are still cosines to be reached, if those before were."""
-    if batch.given is not None or e.spec.floor is None:
-        return e.floor
-    with torch.no_grad():
-        return e.spec.floor(e.given, **e.parameters)
 
 
 def reads_only_scores(spec: LossSpec) -> bool:

@@ -74,6 +74,14 @@ def test_a_change_of_scores_is_noticed_by_those_that_do_not_rank():
     )
     assert regression.notices
     assert regression.floor_after == pytest.approx(0)
+    # A cosine that was raised above 1 makes no other minimum, and no other value at collapse.
+    assert float(batch.scores.max()) + 0.2 > 1
+    for found in (cosent, regression):
+        assert (found.floor_after, found.collapse_after) == (
+            found.floor_before,
+            found.collapse_before,
+        )
+    assert cosent.floor_before == pytest.approx(1.235, abs=5e-4)
 
 
 def test_half_the_spread_is_half_the_scale():
