@@ -97,7 +97,7 @@ function Answer({ channel, children }) {
     TabPanel,
     { id: "lp-questions", chosen: question },
     h("p.lp-answer", { role: "status" }, answer ? say(answer.key, answer.values) : ""),
-    h("p.lp-note", null, answer ? batchName(channel) : "", h(AskOfExample, { channel })),
+    h("p.lp-note.lp-answered-batch", null, answer ? batchName(channel) : "", h(AskOfExample, { channel })),
     children,
   );
 }
