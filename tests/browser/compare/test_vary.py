@@ -148,7 +148,7 @@ def test_a_shift_is_noticed_by_who_does_not_rank(compare: Page) -> None:
     page.select_option("#lp-vary-change", "drop")
     expect(cells(page, 0).nth(1)).not_to_contain_text("19.12 → 19.12")
     page.evaluate(f"{CHANNEL}.point([7])")
-    page.get_by_role("button", name="Take pair 8").click()
+    page.get_by_role("button", name="Use pair 8").click()
     assert page.locator("#lp-vary-pair").input_value() == "7"
     assert "pair=7" in linked(page)
     answered(page)

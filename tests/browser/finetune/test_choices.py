@@ -271,7 +271,7 @@ def test_data_that_cannot_be_used_is_named(finetune: Page) -> None:
         {"name": "more.csv", "mimeType": "text/csv", "buffer": rows.encode()},
     )
     expect(wrong).to_have_count(0)
-    expect(page.locator(".lp-finetune_controls")).to_contain_text("34 pairs to learn from")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("34 training pairs")
     # Another file of the computer cannot be named in its place.
     answer = page.evaluate(
         f"{CHANNEL}.server.check({{ plan: {{ ...{CHANNEL}.plan, "

@@ -44,7 +44,7 @@ def test_the_empty_page_invites_and_so_does_an_address_of_no_run(finetune: Page)
     expect(page.locator(".lp-charts").first).to_be_hidden()
     expect(page.locator("#lp-probe")).to_be_hidden()
     expect(page.locator("nav a[aria-current=page]")).to_have_text("Fine-tune")
-    expect(page.locator(".lp-finetune_controls")).to_contain_text("512 pairs to learn from")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("512 training pairs")
     # Pairs of what it would learn from, the best first.
     labels = page.locator(".lp-sample tbody th").all_inner_texts()
     assert labels == sorted(labels, reverse=True)
@@ -68,7 +68,7 @@ def test_the_time_is_told_before_the_start_and_never_in_its_way(
     page = open_page(timed=True)
     plan(page, **{**TINY, "steps": 1000})
     told = page.locator("#lp-finetune-time")
-    said = r"^About \d+ (s|min) for 1\u202f000 steps, loading included"
+    said = r"^About \d+ (s|min) for 1\u202f000 steps including loading"
     expect(told).to_have_text(re.compile(said))
     page.evaluate(UNFOLD)
     page.fill("#lp-finetune-seeds", "3")
@@ -169,7 +169,7 @@ def test_a_run_grows_outlives_its_page_and_is_found_again_steered_and_deleted(
     expect(state).to_have_text("Queued: 1 run before it")
     again.click("#lp-finetune-resume")
     wait_for(again, "training")
-    expect(state).to_have_text(re.compile("Queued: 1 run before it, with some .+ left to train"))
+    expect(state).to_have_text(re.compile("Queued: 1 run before it, with about .+ left to train"))
     other.click("#lp-finetune-stop")
     wait_for(other, "stopped")
     again.wait_for_function(f"{TRACE}.steps.length > {held}")
