@@ -17,6 +17,7 @@ import { say } from "../../kit/words.js";
 
 /** @type {Record<import("../../wire").Curve["role"], string>} */
 const COLOURS = { first: "side-1", second: "side-2", third: "side-3", faint: "faint" };
+const BAR_LETTERS = 12; // in a line below a bar
 const MARGIN = { l: 52, r: 12, t: 30, b: 44 };
 // Pixels of the height that are not for the cells.
 const AROUND = () => 330;
@@ -143,13 +144,36 @@ export function figureOf({ curves, x, y, square }) {
       xaxis: {
         ...axis(x),
         ...(bars.length
-          ? { tickvals: bars.map((one) => one.x[0]), ticktext: bars.map((one) => say(one.texts[0])) }
+          ? {
+              title: { text: "" }, // the names of the bars say what they are
+              tickvals: bars.map((one) => one.x[0]),
+              ticktext: bars.map((one) => inLines(say(one.texts[0]))),
+              tickangle: 0,
+            }
           : {}),
       },
       yaxis: { ...axis(y), ...(square ? { scaleanchor: "x", scaleratio: 1 } : {}) },
     },
   };
 }
+
+/**
+ * The name of a bar in lines that stand beside each other on a narrow screen.
+ * @param {string} name
+ */
+function inLines(name) {
+  /** @type {string[]} */
+  const lines = [];
+  for (const part of name.split(/(?<=[ -]|\p{Script=Han})/u)) {
+    const last = lines.at(-1);
+    if (last === undefined || widthOf(last + part) > BAR_LETTERS) lines.push(part);
+    else lines[lines.length - 1] = last + part;
+  }
+  return lines.join("<br>");
+}
+
+/** How many letters a text is wide. @param {string} text */
+const widthOf = (text) => text.replace(/\p{Script=Han}/gu, "xx").trimEnd().length;
 
 /** @param {import("../../wire").Curve} curve */
 function traceOf({ kind, role, x, y, name }) {
