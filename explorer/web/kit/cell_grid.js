@@ -1,16 +1,17 @@
 // A canvas of cells under a hand: hovering, picking one, dragging a rectangle, pinching, walking
 // with the arrow keys.
 import { magnified } from "./dom.js";
+import { MovedPicture } from "./moved_picture.js";
 
 /** @typedef {import("./cell_colours.js").View} View */
 /** @typedef {[number, number]} Cell row and column */
 
 /**
  * `view()` says which cells are in sight, or null; `pinched` hears where two fingers moved the edges
- * of the view, in shares of it.
+ * of the view.
  * @typedef {{ view: () => View | null, hover: (cell: Cell | null) => void, pick: (cell: Cell) => void,
  *   choose: (part: View) => void,
- *   pinched: (edges: { left: number, right: number, top: number, bottom: number }) => void }} Hand
+ *   pinched: (edges: import("./moved_picture.js").Edges) => void }} Hand
  */
 
 /** @type {Record<string, Cell>} */
@@ -30,7 +31,14 @@ class CellGrid {
     this.canvas = canvas;
     this.lasso = lasso;
     this.hand = hand;
-    this.pinch = new Pinch(canvas, hand);
+    this.pinch = new MovedPicture(canvas, {
+      begin: () => {
+        if (!hand.view()) return false;
+        hand.hover(null);
+        return true;
+      },
+      rest: (edges) => hand.pinched(edges),
+    });
     /** @type {{ x: number, y: number, from: Cell } | null} */
     this.drag = null;
     canvas.addEventListener("pointerdown", (event) => this.#press(event));
@@ -160,96 +168,5 @@ class CellGrid {
    */
   meant(event) {
     return event.ctrlKey || event.metaKey || document.activeElement === this.canvas;
-  }
-}
-
-/** @typedef {{ scale: number, x: number, y: number }} Moved */
-
-const STILL = { scale: 1, x: 0, y: 0 };
-
-/** @param {TouchList} fingers */
-const distance = ([a, b]) => Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY));
-
-/**
- * Two fingers hold on to what is under them; one of them leaves the page to scroll. What they moved stays so until
- * `settle` is called.
- */
-class Pinch {
-  /**
-   * @param {HTMLCanvasElement} canvas
-   * @param {Hand} hand
-   */
-  constructor(canvas, hand) {
-    this.canvas = canvas;
-    this.hand = hand;
-    this.stage = /** @type {HTMLElement} */ (canvas.parentElement);
-    /** @type {Moved} */
-    this.moved = STILL;
-    /** @type {{ distance: number, at: { x: number, y: number }, moved: Moved } | null} */
-    this.held = null;
-    canvas.addEventListener("touchstart", (event) => this.#begin(event), { passive: false });
-    canvas.addEventListener("touchmove", (event) => this.#follow(event), { passive: false });
-    canvas.addEventListener("touchend", () => this.#end());
-    canvas.addEventListener("touchcancel", () => this.settle());
-  }
-
-  get isHeld() {
-    return this.held !== null;
-  }
-
-  settle() {
-    this.held = null;
-    this.#move(STILL);
-  }
-
-  /** @param {TouchEvent} event */
-  #begin(event) {
-    if (event.touches.length !== 2 || !event.cancelable || !this.hand.view()) {
-      this.held = null;
-      return;
-    }
-    event.preventDefault();
-    this.hand.hover(null);
-    this.held = { distance: distance(event.touches), at: this.#between(event.touches), moved: this.moved };
-  }
-
-  /** @param {TouchEvent} event */
-  #follow(event) {
-    if (!this.held || event.touches.length !== 2) return;
-    event.preventDefault();
-    const { moved: from, at, distance: before } = this.held;
-    const to = this.#between(event.touches);
-    const factor = distance(event.touches) / before;
-    this.#move({ scale: from.scale * factor, x: to.x - (at.x - from.x) * factor, y: to.y - (at.y - from.y) * factor });
-  }
-
-  #end() {
-    if (!this.held) return;
-    this.held = null;
-    const { canvas } = this;
-    const { scale, x, y } = this.moved;
-    const [width, height] = [canvas.offsetWidth * scale, canvas.offsetHeight * scale];
-    this.hand.pinched({
-      left: -x / width,
-      right: (canvas.offsetWidth - x) / width,
-      top: -y / height,
-      bottom: (canvas.offsetHeight - y) / height,
-    });
-  }
-
-  /** @param {TouchList} fingers */
-  #between([a, b]) {
-    const box = this.stage.getBoundingClientRect();
-    const size = magnified(this.canvas);
-    return { x: ((a.clientX + b.clientX) / 2 - box.left) / size, y: ((a.clientY + b.clientY) / 2 - box.top) / size };
-  }
-
-  /** @param {Moved} moved */
-  #move(moved) {
-    this.moved = moved;
-    const { scale, x, y } = moved;
-    const { style } = this.canvas;
-    style.transform = scale === 1 && !x && !y ? "" : `translate(${x}px, ${y}px) scale(${scale})`;
-    this.stage.classList.toggle("lp-pinched", Boolean(style.transform));
   }
 }

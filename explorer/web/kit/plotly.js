@@ -95,6 +95,7 @@ function config({ scene, xaxis }) {
   const locale = language();
   return {
     displaylogo: false,
+    plotGlPixelRatio: Math.max(1, devicePixelRatio), // twice as many pixels a side would cost four times as much
     displayModeBar: scene || xaxis?.fixedrange ? false : "hover",
     modeBarButtons: [["zoom2d", "pan2d", "resetScale2d"]],
     locale,
@@ -170,6 +171,12 @@ export function plotlyChart(figure, begin = () => undefined) {
   }
 
   /**
+   * Change a part of the layout of what is drawn, without computing its points anew.
+   * @param {Record<string, any>} layout
+   */
+  const change = (layout) => drawn && window.Plotly.relayout(drawn, layout);
+
+  /**
    * The chart as a panel of a figure, so many pixels large.
    * @param {number} wide
    * @param {number} tall
@@ -188,5 +195,5 @@ export function plotlyChart(figure, begin = () => undefined) {
   onRelease(() => resized.disconnect());
   onTheme(draw);
   onLanguage(draw);
-  return { box, draw, mark, panel };
+  return { box, draw, mark, change, panel };
 }

@@ -77,6 +77,7 @@ declare global {
     Plotly: {
       newPlot(element: HTMLElement, ...given: unknown[]): Promise<PlotlyElement>;
       react(element: HTMLElement, data: object[], layout: object, config: object): Promise<PlotlyElement>;
+      relayout(element: HTMLElement, changes: object): Promise<PlotlyElement>;
       toImage(figure: object, options: object): Promise<string>;
     };
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -22,6 +23,9 @@ pytestmark = pytest.mark.browser
 CHANNEL = "window.lossprism.page('map')"
 DRAWN = "window.lossprism?.page('map')?.drawn && document.querySelector('.lp-plot .main-svg')"
 MOST_WORDS, MOST_CONTROLS = 90, 15
+RANGES = (
+    "(({ xaxis, yaxis }) => [xaxis.range, yaxis.range])(document.querySelector('.lp-plot').layout)"
+)
 
 
 def opened(page: Page, server: Server, link: str = "") -> Page:
@@ -118,7 +122,7 @@ def test_a_search_marks_what_it_finds_and_text_stays_text(
     rows = (("<b>bold</b><img src=x>", "plain", "1"), ("c d", "d c", "0"), ("e", "f", "1"))
     scene = Scenario(data=Data(source="table", rows=rows)).to_link()
     page = opened(new_page(), server, f"#scene={scene}")
-    expect(page.locator(".lp-plot .annotation", has_text="<b>bold</b>")).to_have_count(1)
+    expect(page.locator(".lp-map-labels span", has_text="<b>bold</b>")).to_have_count(1)
     assert page.locator("#lp-main img").count() == 0
     page.fill("#lp-search", "D")
     assert page.evaluate(f"{CHANNEL}.hits") == [0, 2, 3]
@@ -176,7 +180,7 @@ def test_the_map_is_saved_as_a_figure(new_page: Callable[..., Page], server: Ser
     assert "pulled together" in drawn
 
 
-def test_a_map_of_many_pairs_draws_the_heaviest_and_is_moved_without_a_new_layout(
+def test_a_map_of_many_pairs_draws_the_heaviest_and_is_moved_as_it_is(
     new_page: Callable[..., Page], server: Server
 ) -> None:
     pairs, most = 1200, 1000
@@ -198,14 +202,98 @@ def test_a_map_of_many_pairs_draws_the_heaviest_and_is_moved_without_a_new_layou
     )
     assert lines == most
 
-    # Points are computed anew by a layout alone, which for 50,000 of them takes half a second.
+    # A drag moves the picture as it is; nothing is drawn or computed anew before it rests.
     plot = "document.querySelector('.lp-plot')"
     page.evaluate(f"window.points = {plot}.calcdata")
-    before = page.evaluate(f"{plot}.layout.xaxis.range")
+    before = page.evaluate(RANGES)
     box = page.locator(".lp-plot").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] / 3, box["y"] + box["height"] / 3, steps=5)
+    moved = page.locator(".lp-plot").bounding_box()
+    assert moved["x"] - box["x"] == pytest.approx(-box["width"] / 6, abs=2)
+    assert moved["y"] - box["y"] == pytest.approx(-box["height"] / 6, abs=2)
+    assert page.evaluate(RANGES) == before
     page.mouse.up()
-    page.wait_for_function(f"{plot}.layout.xaxis.range[0] !== {before[0]}")
+    page.wait_for_function(f"{plot}.layout.xaxis.range[0] !== {before[0][0]}")
+    (left, right), (low, high) = before
+    assert page.evaluate(RANGES) == [
+        pytest.approx([one + (right - left) / 6 for one in (left, right)], rel=0.02),
+        pytest.approx([one - (high - low) / 6 for one in (low, high)], rel=0.02),
+    ]
+    assert page.locator(".lp-plot").bounding_box() == box
     assert page.evaluate(f"window.points === {plot}.calcdata")
+    assert page.evaluate(f"{CHANNEL}.pair") is None  # a drag is no click
+
+
+def span(page: Page) -> float:
+    """How far the picture reaches across."""
+    left, right = page.evaluate(RANGES)[0]
+    return right - left
+
+
+def test_the_wheel_zooms_the_map_that_has_the_focus_and_scrolls_the_page_otherwise(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(width=1440, height=560), server)
+    whole = span(page)
+    box = page.locator(".lp-map-picture").bounding_box()
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(*middle)
+    page.mouse.wheel(0, 60)
+    page.wait_for_function("scrollY > 0")
+    assert span(page) == whole
+
+    page.evaluate("scrollTo(0, 0)")
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -300)
+    page.keyboard.up("Control")
+    zoomed(page, whole / math.exp(0.6))
+    page.locator(".lp-map-zoom button").last.click()
+    zoomed(page, whole)
+
+    page.locator(".lp-plot-box").focus()
+    page.mouse.move(*middle)
+    page.mouse.wheel(0, -300)
+    zoomed(page, whole / math.exp(0.6))
+    assert page.evaluate("scrollY") == 0
+    page.keyboard.press("-")
+    zoomed(page, whole / math.exp(0.6) * 1.5)
+    before = page.evaluate(RANGES)[0]
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"{RANGES}[0][0] > {before[0]}")
+    for _ in range(3):
+        page.locator(".lp-map-zoom button").nth(1).click()
+    zoomed(page, 2 * whole)  # no farther: all of it would be a dot
+
+
+def zoomed(page: Page, span: float) -> None:
+    page.wait_for_function(f"Math.abs({RANGES}[0][1] - {RANGES}[0][0] - {span}) < 1e-6 * {span}")
+
+
+def test_one_finger_scrolls_the_page_and_two_zoom_the_map(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(width=390, height=600, has_touch=True, is_mobile=True), server)
+    whole = span(page)
+    session = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *fingers: tuple[float, float]) -> None:
+        points = [{"x": x, "y": y, "id": at} for at, (x, y) in enumerate(fingers)]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    box = page.locator(".lp-map-picture").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    touch("touchStart", (x - 40, y), (x + 40, y))
+    for far in (50, 65, 80):
+        touch("touchMove", (x - far, y), (x + far, y))
+    touch("touchEnd")
+    zoomed(page, whole / 2)
+    assert page.evaluate("visualViewport.scale") == 1
+
+    touch("touchStart", (x, y))
+    for far in range(20, 120, 20):
+        touch("touchMove", (x, y - far))
+    touch("touchEnd")
+    page.wait_for_function("scrollY > 0")
+    assert span(page) == pytest.approx(whole / 2)

@@ -1,17 +1,21 @@
 // The map as a chart: pairs as lines, sentences as points, some of them with their words.
 import { endsOf } from "../../kit/axis.js";
 import { palette, themeColour } from "../../kit/colours.js";
-import { clip } from "../../kit/dom.js";
+import { clip, h } from "../../kit/dom.js";
 import { show as number } from "../../kit/number_format.js";
 import { plotlyChart } from "../../kit/plotly.js";
 import { hosted } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
+import { mapHand } from "./hand.js";
 
 /** @typedef {import("./state.js").MapPage} MapPage */
 /** @typedef {ReturnType<typeof plotlyChart>} Chart */
+/** @typedef {{ x: [number, number], y: [number, number] }} Part of the plane, from the lower left to the upper right */
 
 const WIDTHS = [0.6, 1.2, 2, 3.2, 5]; // of a line, by its share of the largest gradient
-const MARGIN = { l: 8, r: 8, t: 8, b: 8 };
+const MARGIN = { l: 0, r: 0, t: 0, b: 0 };
+const FARTHEST = 2; // times the span of all points
+const NEAREST = 1 / 2000;
 const SPARE = 0.08; // of the span beyond the outermost points
 const LABEL_LETTERS = 28;
 const HOVER_LETTERS = 60; // in a line
@@ -31,17 +35,45 @@ const FEW_LABELS = 4;
 export const MapPicture = ({ channel, height, keep }) =>
   hosted({
     make: (root) => {
+      const words = h("div.lp-map-labels");
+      // Where a hand left a map of so many pixels.
+      let left = { uid: 0, width: 0, part: /** @type {Part | null} */ (null) };
+      /** @param {number} width */
+      const sizeAt = (width) => [width, Math.min(height, Math.max(width, LEAST_HEIGHT))];
+      /** @param {import("./state.js").FoundMap} found @param {number} width */
+      const partAt = (found, width) =>
+        (left.uid === found.uid && left.width === width && left.part) || wholeOf(found.moments, sizeAt(width));
       const chart = plotlyChart(
-        (width) => figureOf(channel, width, Math.min(height, Math.max(width, LEAST_HEIGHT))),
+        (width) => channel.found && figureOf(channel, channel.found, sizeAt(width)[1], partAt(channel.found, width)),
         (plot) => {
           plot.on("plotly_click", ({ points: [hit] }) => {
+            if (isDragged()) return;
             if (hit.data.meta === "pair") channel.set({ pair: hit.customdata });
             else if (hit.data.meta === "sentence") channel.markSentence(hit.customdata);
           });
+          const label = () => {
+            const { found } = channel;
+            const width = chart.box.clientWidth;
+            if (found) words.replaceChildren(...labels(channel, found, partAt(found, width), width));
+          };
+          plot.on("plotly_afterplot", label);
+          label();
         },
       );
+      const { buttons, isDragged } = mapHand(chart.box, {
+        rest: async (edges) => {
+          const { found } = channel;
+          if (!found) return;
+          const width = chart.box.clientWidth;
+          const whole = wholeOf(found.moments, sizeAt(width));
+          const part = edges ? partBetween(edges, partAt(found, width), whole) : whole;
+          left = { uid: found.uid, width, part };
+          await chart.change({ "xaxis.range": part.x, "yaxis.range": part.y });
+        },
+      });
       chart.box.dataset.batchText = "";
-      root.append(chart.box);
+      chart.box.append(words);
+      root.append(chart.box, buttons);
       return chart;
     },
     update: (/** @type {any} */ chart) => {
@@ -50,6 +82,28 @@ export const MapPicture = ({ channel, height, keep }) =>
       keep(chart);
     },
   });
+
+/**
+ * The part of the plane between these edges, no farther and no nearer than there is something to see.
+ * @param {import("../../kit/moved_picture.js").Edges} edges
+ * @param {Part} part
+ * @param {Part} whole
+ * @returns {Part}
+ */
+function partBetween({ left, right, top, bottom }, { x, y }, whole) {
+  const [wide, tall] = [x[1] - x[0], y[1] - y[0]];
+  const share = ((right - left) * wide) / (whole.x[1] - whole.x[0]);
+  const allowed = Math.max(NEAREST, Math.min(FARTHEST, share)) / share;
+  /** @type {(low: number, high: number) => [number, number]} */
+  const around = (low, high) => {
+    const half = (allowed * (high - low)) / 2;
+    return [(low + high) / 2 - half, (low + high) / 2 + half];
+  };
+  return {
+    x: around(x[0] + left * wide, x[0] + right * wide),
+    y: around(y[1] - bottom * tall, y[1] - top * tall),
+  };
+}
 
 /**
  * Text as Plotly takes it, which reads tags.
@@ -62,20 +116,25 @@ const hoverText = (text) => plain(clip(text, 2 * HOVER_LETTERS));
 
 /**
  * @param {MapPage} channel
- * @param {number} width
- * @param {number} height
+ * @param {import("./state.js").FoundMap} found
+ * @param {number} height in pixels
+ * @param {Part} part in sight
  */
-function figureOf(channel, width, height) {
-  const { found, pair, hits } = channel;
-  if (!found) return null;
-  const { points, gradient } = channel.frame();
-  const at = (/** @type {number} */ place) =>
-    /** @type {[number, number]} */ ([points[2 * place], points[2 * place + 1]]);
-  const heaviest = channel.heaviest();
-  const drawn = heaviest.slice(0, MAX_LINES);
+function figureOf(channel, found, height, { x, y }) {
+  const { gradient, pair, hits } = channel;
+  const at = placesOf(channel);
+  const drawn = channel.heaviest().slice(0, MAX_LINES);
   const marked = pair === null ? [] : [segments([pair], found, at, themeColour("ink"), WIDTHS[4] + 2)];
   const everyone = found.sentences.map((_one, place) => place);
   const ends = pair === null ? [] : [found.first[pair], found.second[pair]];
+  const quiet = {
+    type: "linear",
+    fixedrange: true,
+    showgrid: false,
+    showline: false,
+    showticklabels: false,
+    showspikes: false,
+  };
   return {
     data: [
       ...marked,
@@ -88,35 +147,42 @@ function figureOf(channel, width, height) {
     layout: {
       margin: MARGIN,
       height,
-      annotations: labels(found, at, [...ends, ...hits, ...heaviest.map((one) => found.first[one])], width),
       hovermode: "closest",
       hoverdistance: 12,
-      dragmode: "pan",
-      uirevision: `${found.uid} ${width}`, // a zoom is of one width: at another it would stretch the map
-      ...axes(found.moments, width, height),
+      dragmode: false, // a hand moves the picture
+      xaxis: { ...quiet, range: x },
+      yaxis: { ...quiet, range: y },
     },
   };
 }
 
 /**
- * Axes of one scale over the points of all moments, so that the picture holds still while they move.
- * @param {import("./state.js").Frame[]} moments
- * @param {number} width
- * @param {number} height
+ * Where a sentence is at the moment in sight.
+ * @param {MapPage} channel
+ * @returns {(place: number) => [number, number]}
  */
-function axes(moments, width, height) {
+function placesOf(channel) {
+  const { points } = channel.frame();
+  return (place) => [points[2 * place], points[2 * place + 1]];
+}
+
+/**
+ * The part of the plane with the points of all moments, at one scale, so that the picture holds still while they move.
+ * @param {import("./state.js").Frame[]} moments
+ * @param {number[]} size in pixels
+ * @returns {Part}
+ */
+function wholeOf(moments, size) {
   const spans = [0, 1].map(
     (axis) => endsOf(moments.map(({ points }) => points.filter((_one, place) => place % 2 === axis))) ?? [0, 0],
   );
-  const sides = [width - MARGIN.l - MARGIN.r, height - MARGIN.t - MARGIN.b];
   const unit =
-    Math.max(...spans.map(([low, high], axis) => ((1 + 2 * SPARE) * (high - low)) / sides[axis])) || 1 / sides[0];
+    Math.max(...spans.map(([low, high], axis) => ((1 + 2 * SPARE) * (high - low)) / size[axis])) || 1 / size[0];
   const [x, y] = spans.map(([low, high], axis) => {
-    const half = (unit * sides[axis]) / 2;
-    return [(low + high) / 2 - half, (low + high) / 2 + half];
+    const half = (unit * size[axis]) / 2;
+    return /** @type {[number, number]} */ ([(low + high) / 2 - half, (low + high) / 2 + half]);
   });
-  const quiet = { type: "linear", showgrid: false, showline: false, showticklabels: false };
-  return { xaxis: { ...quiet, range: x }, yaxis: { ...quiet, range: y } };
+  return { x, y };
 }
 
 /**
@@ -216,38 +282,39 @@ const dots = (places, { sentences }, at, colour, size) => ({
 });
 
 /**
- * The words of some points that do not stand in each other's way, of `wished` the first ones first.
+ * The words of some points in sight that do not stand in each other's way: of what is marked or found, then of the
+ * pairs with the largest gradients.
+ * @param {MapPage} channel
  * @param {import("./state.js").FoundMap} found
- * @param {(place: number) => [number, number]} at
- * @param {number[]} wished places of sentences
- * @param {number} width
+ * @param {Part} part in sight
+ * @param {number} width in pixels
  */
-function labels({ sentences, moments }, at, wished, width) {
-  const { xaxis, yaxis } = axes(moments, width, width);
-  const spans = [xaxis.range[1] - xaxis.range[0], yaxis.range[1] - yaxis.range[0]];
+function labels(channel, found, part, width) {
+  const { pair, hits } = channel;
+  const at = placesOf(channel);
+  const ends = pair === null ? [] : [found.first[pair], found.second[pair]];
   const most = width < NARROW ? FEW_LABELS : MANY_LABELS;
   const gaps = width < NARROW ? [3 * LABEL_GAP[0], LABEL_GAP[1]] : LABEL_GAP;
-  /** @type {number[]} */
+  /** @type {{ across: number, up: number, text: string }[]} */
   const chosen = [];
-  for (const place of new Set(wished)) {
+  for (const place of new Set([...ends, ...hits, ...channel.heaviest().map((one) => found.first[one])])) {
     if (chosen.length === most) break;
     const [x, y] = at(place);
-    const isFree = chosen.every((one) => {
-      const [otherX, otherY] = at(one);
-      return Math.abs(x - otherX) > gaps[0] * spans[0] || Math.abs(y - otherY) > gaps[1] * spans[1];
-    });
-    if (isFree) chosen.push(place);
+    const across = (x - part.x[0]) / (part.x[1] - part.x[0]);
+    const up = (y - part.y[0]) / (part.y[1] - part.y[0]);
+    const isInSight = across > 0 && across < 1 && up > 0 && up < 1;
+    const isFree = chosen.every((one) => Math.abs(across - one.across) > gaps[0] || Math.abs(up - one.up) > gaps[1]);
+    if (isInSight && isFree) chosen.push({ across, up, text: clip(found.sentences[place], LABEL_LETTERS) });
   }
   // Above all points, and near an edge towards the middle, so that none of a label is hidden or cut off.
-  return chosen.map((one) => {
-    const [x, y] = at(one);
-    const share = (x - xaxis.range[0]) / spans[0];
-    return {
-      ...{ x, y, showarrow: false, yanchor: "bottom", yshift: LABEL_SHIFT },
-      xanchor: share < 1 / 3 ? "left" : share > 2 / 3 ? "right" : "center",
-      text: plain(clip(sentences[one], LABEL_LETTERS)),
-      font: { size: 12, color: themeColour("ink") },
-      ...{ bgcolor: themeColour("card"), borderpad: 0, opacity: 0.9 },
-    };
+  return chosen.map(({ across, up, text }) => {
+    const side = across < 1 / 3 ? 0 : across > 2 / 3 ? 1 : 0.5;
+    const label = h("span", {}, text);
+    Object.assign(label.style, {
+      left: `${100 * across}%`,
+      bottom: `calc(${100 * up}% + ${LABEL_SHIFT}px)`,
+      transform: `translateX(${-100 * side}%)`,
+    });
+    return label;
   });
 }

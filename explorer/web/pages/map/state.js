@@ -26,6 +26,8 @@ export class MapPage extends LinkedPage {
     this.newest = newestOf();
     this.key = ""; // of the newest request
     this.answered = 0; // maps, so far
+    /** @type {{ gradient: Float32Array | null, pairs: number[] }} */
+    this.order = { gradient: null, pairs: [] };
   }
 
   /** Where the sentences come from: an example, Explore, Large, or a run. @returns {string} */
@@ -75,7 +77,12 @@ export class MapPage extends LinkedPage {
   /** The pairs, the largest gradient first. */
   heaviest() {
     const { gradient } = this;
-    return Array.from(gradient.keys()).sort((one, other) => Math.abs(gradient[other]) - Math.abs(gradient[one]));
+    if (this.order.gradient !== gradient) {
+      const pairs = Array.from(gradient.keys());
+      pairs.sort((one, other) => Math.abs(gradient[other]) - Math.abs(gradient[one]));
+      this.order = { gradient, pairs };
+    }
+    return this.order.pairs;
   }
 
   /** @param {import("../../kit/types").Asking<MapServer>} server */

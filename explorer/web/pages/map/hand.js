@@ -1,0 +1,114 @@
+// What moves the map: a drag, two fingers, the wheel, keys and buttons. Its picture is moved as it is, which takes no
+// time however many points it has, and drawn anew where it comes to rest.
+import { h } from "../../kit/dom.js";
+import { MovedPicture } from "../../kit/moved_picture.js";
+
+/** @typedef {import("../../kit/moved_picture.js").Edges} Edges */
+
+const REST_MS = 150; // after the last turn of the wheel
+const DRAG = 6; // pixels that a press moves before it is a drag
+const NEARER = 1.5; // of a key or a button
+const STEP = 0.15; // of the picture, by an arrow key
+const PER_PIXEL = 0.002; // of the wheel
+const PIXELS_OF_LINE = 20; // where the wheel counts lines
+
+/** @type {Record<string, [number, number]>} */
+const ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+/** @type {Record<string, number>} */
+const ZOOMS = { "+": NEARER, "=": NEARER, "-": 1 / NEARER };
+
+/**
+ * The wheel is for the page, unless the map has the focus or Ctrl is held; so is one finger.
+ * @param {HTMLElement} box of the chart
+ * @param {{ rest: (edges: Edges | null) => unknown }} options `rest` draws the map between these edges, null for all of
+ *   it, and may take its time
+ */
+export function mapHand(box, { rest }) {
+  const picture = new MovedPicture(box, {
+    begin: () => true,
+    rest: async (edges) => {
+      await rest(edges);
+      picture.settle();
+    },
+  });
+  let resting = 0;
+  const restSoon = () => {
+    clearTimeout(resting);
+    resting = window.setTimeout(() => picture.rest(), REST_MS);
+  };
+  const middle = () => {
+    const { left, top, width, height } = box.getBoundingClientRect();
+    return { clientX: left + width / 2, clientY: top + height / 2 };
+  };
+  /** @param {number} factor */
+  const zoom = (factor) => {
+    picture.zoom(factor, middle());
+    restSoon();
+  };
+
+  let isDragged = false; // since the button was pressed
+  box.addEventListener("pointerdown", (event) => {
+    box.focus({ preventScroll: true });
+    isDragged = false;
+    if (event.button !== 0 || event.pointerType === "touch") return;
+    clearTimeout(resting);
+    let at = event;
+    const ended = new AbortController();
+    // Plotly covers the page while a button is pressed.
+    const { signal } = ended;
+    document.addEventListener(
+      "pointermove",
+      (to) => {
+        const [x, y] = [to.clientX - at.clientX, to.clientY - at.clientY];
+        if (!isDragged && Math.hypot(x, y) < DRAG) return;
+        isDragged = true;
+        at = to;
+        picture.drag(x, y);
+      },
+      { signal },
+    );
+    for (const end of ["pointerup", "pointercancel"]) {
+      document.addEventListener(
+        end,
+        () => {
+          ended.abort();
+          if (isDragged) picture.rest();
+        },
+        { signal },
+      );
+    }
+  });
+  box.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey && !event.metaKey && document.activeElement !== box) return;
+      event.preventDefault();
+      const pixels = event.deltaMode ? event.deltaY * PIXELS_OF_LINE : event.deltaY;
+      picture.zoom(Math.exp(-PER_PIXEL * pixels), event);
+      restSoon();
+    },
+    { passive: false },
+  );
+  box.addEventListener("keydown", (event) => {
+    if (event.target !== box || event.ctrlKey || event.metaKey || event.altKey) return;
+    const arrow = ARROWS[event.key];
+    if (arrow) {
+      const { width, height } = box.getBoundingClientRect();
+      picture.drag(arrow[0] * STEP * width, arrow[1] * STEP * height);
+      restSoon();
+    } else if (event.key in ZOOMS) zoom(ZOOMS[event.key]);
+    else return;
+    event.preventDefault();
+  });
+  /** @type {(key: string, sign: string, act: () => unknown) => HTMLElement} */
+  const button = (key, sign, act) =>
+    h("button.lp-square", { type: "button", "data-title": key, onclick: () => act() }, sign);
+  const buttons = h(
+    "div.lp-map-zoom",
+    {},
+    button("map.nearer", "+", () => zoom(NEARER)),
+    button("map.farther", "−", () => zoom(1 / NEARER)),
+    button("chart.reset", "⟲", () => rest(null)),
+  );
+  return { buttons, isDragged: () => isDragged };
+}
