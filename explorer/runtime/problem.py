@@ -11,33 +11,27 @@ from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.json_encoding import MAX_INTEGER, whole_letters
 from lossprism.explorer.runtime.redaction import without_places
 
-# Another encoder; another loss or parameter; another loss or labels; columns that nobody could tell
-# apart, that were chosen twice, that do not exist; the encoding of a file; a smaller batch; another
-# search; the rest of what was cancelled; another attempt, which may end better; data with lists;
-# another guide, or none; another teacher, or any; the same file handed in again; the same folder
-# read as what a training logged; a teacher with vectors that fit; the owner's leave, under the
-# value `name`, to fetch a model or to run the file of a loss.
-# Empty: something in the data, or nothing.
+# The input that solves the problem.
 About = Literal[
-    "",
-    "encoder",
-    "loss",
-    "scores",
-    "columns",
-    "chosen_columns",
-    "unknown_column",
-    "encoding",
-    "size",
-    "search",
-    "cancelled",
-    "again",
-    "lists",
-    "guide",
-    "teacher",
-    "gone",
-    "log",
-    "teacher_vectors",
-    "leave",
+    "",  # something in the data, or nothing
+    "encoder",  # another encoder
+    "loss",  # another loss or parameter
+    "scores",  # another loss or other labels
+    "columns",  # a choice of columns whose roles are unclear
+    "chosen_columns",  # columns that were chosen twice
+    "unknown_column",  # a column that exists
+    "encoding",  # the encoding of a file
+    "size",  # a smaller batch
+    "search",  # another search
+    "cancelled",  # the rest of the cancelled work
+    "again",  # another attempt, which may succeed
+    "lists",  # data with lists
+    "guide",  # another guide, or none
+    "teacher",  # another teacher, or any
+    "gone",  # the same file, handed in again
+    "log",  # the same folder, read as the log of a training
+    "teacher_vectors",  # a teacher whose vectors fit
+    "leave",  # the owner's permission to fetch a model or run a loss's file: the value `name`
 ]
 ABOUT = get_args(About)
 # What a sentence of the catalogues holds.

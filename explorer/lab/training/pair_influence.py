@@ -26,8 +26,8 @@ from lossprism.explorer.lab.training.held_out_metrics import (
 
 @dataclass(frozen=True)
 class Measured:
-    """A figure of n pairs, and the influence of each pair on it, [n], of mean 0. `unseen` is the
-    variance that the influences cannot show: those of a share of 0 or 1 are all 0."""
+    """A figure of n pairs, and the influence of each pair on it [n], of mean 0. `unseen` is a
+    variance that the influences do not show: those of a share of 0 or 1 are all 0."""
 
     value: float
     influence: np.ndarray
@@ -63,8 +63,8 @@ def pearson(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
 
 
 def accuracy(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
-    """The share that the best threshold on these very pairs gets right. None for other labels
-    than 0 and 1. The threshold counts as given: a pair that moved it would change little."""
+    """Return the share of pairs that the best threshold gets right; None for labels other than 0
+    and 1. The influences take the threshold as fixed, which changes them little."""
     if not _is_binary(labels):
         return None
     value, bound = best_accuracy(scores, labels)
@@ -72,73 +72,74 @@ def accuracy(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
 
 
 def auc(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
-    """Share of positive pairs' scores above negative ones'. None for other labels than 0 and 1.
+    """Return the share of comparisons in which a positive pair has the higher score; None for
+    labels other than 0 and 1.
 
-    A pair moves it by its placement among those of the other label (DeLong et al. 1988).
+    The influence of a pair is its placement among those of the other label (DeLong et al. 1988).
     """
     if not _is_binary(labels):
         return None
     value, positive = area_under_curve(scores, labels), labels == 1
     moved = np.empty(len(scores))
     for side, other in ((positive, ~positive), (~positive, positive)):
-        there = np.sort(scores[other])
-        beaten = np.searchsorted(there, scores[side], "left")
-        tied = np.searchsorted(there, scores[side], "right") - beaten
-        share = (beaten + tied / 2) / len(there)
+        others = np.sort(scores[other])
+        beaten = np.searchsorted(others, scores[side], "left")
+        tied = np.searchsorted(others, scores[side], "right") - beaten
+        share = (beaten + tied / 2) / len(others)
         won = share if side is positive else 1 - share
         moved[side] = (won - value) / side.mean()
     return Measured(value, moved)
 
 
 def accuracy_at_1(places: np.ndarray) -> Measured:
-    """The share of the queries that find their own key first, at these places [n].
+    """Return the share of queries whose own key has the first of these places [n].
 
-    The keys count as given: as many others would be as hard to tell apart.
+    The influences take the other keys as fixed.
     """
     return _share((places == 1).astype(np.float64))
 
 
 def mrr_at_10(places: np.ndarray) -> Measured:
-    """The mean reciprocal place of the own key, as `accuracy_at_1`."""
+    """Return the mean reciprocal place of the own key, within 10; as `accuracy_at_1`."""
     return _share(reciprocal(places))
 
 
 def _share(each: np.ndarray) -> Measured:
-    """A mean of what lies between 0 and 1. Half a pair that was wrong and half a pair that was
-    right are added to its variance (Agresti & Min 2005), half of that for either side."""
+    """Return a mean of values [n] from 0 to 1. Its variance counts half a wrong and half a right
+    pair in addition (Agresti & Min 2005), split between both sides of a difference."""
     value = float(each.mean())
     return Measured(value, each - value, unseen=0.5 / len(each) ** 2)
 
 
-# Of the scores and the labels of the pairs.
+# Figures from the scores and the labels of the pairs.
 FIGURES: dict[str, Callable[[np.ndarray, np.ndarray], Measured | None]] = {
     "spearman": spearman,
     "pearson": pearson,
     "accuracy": accuracy,
     "auc": auc,
 }
-# Of the places of the own keys, where all pairs are positives.
+# Figures from the places of the own keys, if all pairs are positives.
 RETRIEVAL: dict[str, Callable[[np.ndarray], Measured]] = {
     "accuracy_at_1": accuracy_at_1,
     "mrr_at_10": mrr_at_10,
 }
 ALL_FIGURES = (*FIGURES, *RETRIEVAL)
-# Leading figures of models: the first of these that their held-out pairs allow.
+# The leading figure of a model is the first of these that its held-out pairs allow.
 LEADING = ("spearman", "accuracy_at_1")
 
 
 def sampling_variance(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -> float:
-    """The variance of a figure over other draws of the pairs, from the influences [n].
+    """Return the variance of a figure over other draws of the pairs, from the influences [n].
 
-    Pairs that share a sentence are not independent, so every product of two influences counts
-    whose pairs have a sentence in common (the dyadic estimator of Aronow, Samii & Assenova 2015).
-    It is never below what independent pairs would give.
+    Pairs that share a sentence are dependent: the products of their influences count, too (the
+    dyadic estimator of Aronow, Samii & Assenova 2015). The result is at least that of independent
+    pairs.
     """
     sharing = _sharing(tuple(pairs))
     count = len(influence)
     alone = float(np.square(influence).sum())
     sums = _by_sentence(influence, sharing)
-    # What shares both sentences was counted with each of them.
+    # Pairs of the same two sentences were counted with each of both.
     both = np.bincount(sharing.same, influence[sharing.apart])
     joined = float(np.square(sums).sum() - np.square(both).sum())
     return max(joined, alone) / max(count * (count - 1), 1)
@@ -146,9 +147,12 @@ def sampling_variance(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -
 
 @dataclass(frozen=True)
 class _Sharing:
-    """Sentences that pairs share: the number of the `first` sentence of each pair, [n]; of those
-    `apart`, [n], which are not a sentence with itself, the number of the `second` one, and of the
-    pair that is the `same`."""
+    """Sentences that n pairs share.
+
+    `first` numbers the first sentence of each pair [n]; `apart` masks the m pairs of two different
+    sentences [n], of which `second` numbers the second sentence [m] and `same` the pair, in either
+    order [m].
+    """
 
     sentences: int
     first: np.ndarray
@@ -167,46 +171,46 @@ def _sharing(pairs: tuple[tuple[str, str], ...]) -> _Sharing:
 
 
 def _by_sentence(influence: np.ndarray, sharing: _Sharing) -> np.ndarray:
-    """Sum of the influences of each sentence's pairs."""
+    """Return the sum of the influences of the pairs of each sentence [S]."""
     sums = np.bincount(sharing.first, influence, sharing.sentences)
     return sums + np.bincount(sharing.second, influence[sharing.apart], sharing.sentences)
 
 
 def witnesses(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -> float:
-    """Number of independent witnesses of equal weight behind `sampling_variance`.
+    """Return the number of independent observations of equal weight behind `sampling_variance`.
 
-    Pairs, or, where they are fewer, sentences with all of their pairs, by the influence of these
-    pairs or by their number. Ten queries with forty candidates each are about ten: the influences
-    of so few may cancel out, and would look like many.
+    They are pairs or sentences, whichever are fewer; a sentence weighs by the influence of its
+    pairs, or by their number if that gives fewer: influences may cancel out. Ten queries with forty
+    candidates each are about ten observations.
     """
     sharing = _sharing(tuple(pairs))
     moved, counted = (_by_sentence(each, sharing) for each in (influence, np.ones(len(influence))))
-    return min(map(_weighty, (influence, moved, counted)))
+    return min(map(_effective_count, (influence, moved, counted)))
 
 
-# Where pairs that stand there repeatedly make the variance of a mean larger by this factor, it is
-# remarked on: the interval is wider by a twentieth.
-WIDER = 1.1
+# Repeated pairs are remarked on if they raise the variance of a mean by this factor, which widens
+# the interval by a twentieth.
+MIN_VARIANCE_RATIO = 1.1
 
 
 def repeats(pairs: Sequence[tuple[str, str]]) -> int:
-    """Number of pairs with the two sentences of an earlier one, in either order; 0 where the
-    intervals would hardly be narrower without them."""
+    """Return the number of pairs that repeat an earlier one, in either order; 0 if they hardly
+    widen the intervals."""
     times = Counter(map(frozenset, pairs))
     wider = sum(count**2 for count in times.values()) / max(len(pairs), 1)
-    return len(pairs) - len(times) if wider >= WIDER else 0
+    return len(pairs) - len(times) if wider >= MIN_VARIANCE_RATIO else 0
 
 
 def independent_pairs(pairs: Sequence[tuple[str, str]]) -> float:
-    """Number of pairs of equal weight without a common sentence that say as much as these about the
-    agreement of similarities and labels, if all that share a sentence vary together."""
+    """Return the number of pairs without a common sentence that would say as much as these about
+    the agreement of similarities and labels, if pairs that share a sentence vary together."""
     times = Counter(itertools.chain.from_iterable(map(frozenset, pairs)))
     together = sum(max(times[first], times[second]) for first, second in pairs)
     return len(pairs) ** 2 / max(together, 1)
 
 
-def _weighty(values: np.ndarray) -> float:
-    """Number of equal values that would be as uncertain: (Σx²)² / Σx⁴."""
+def _effective_count(values: np.ndarray) -> float:
+    """Return the number of equal values that would be as uncertain: (Σx²)² / Σx⁴."""
     squares = np.square(values)
     total = float(np.square(squares).sum())
     return float(squares.sum()) ** 2 / total if total > 0 else 0.0
@@ -217,12 +221,12 @@ def _is_binary(labels: np.ndarray) -> bool:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Mid-ranks as shares, in (0, 1): of equal values each has the mean of their ranks."""
+    """Return mid-ranks as shares in (0, 1); equal values have the mean of their ranks."""
     return (mid_ranks(values) - 0.5) / len(values)
 
 
 def _above(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Mean over all of the weights above each pair's value; ties count half."""
+    """Return, for each pair, the sum of the weights of higher values / n; ties count half."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
     sums = np.concatenate([[0.0], np.cumsum(weights[order])])

@@ -7,16 +7,16 @@ from lossprism.explorer.lab.training.run_records import RecordedPlan
 from lossprism.explorer.lab.training.run_status import progress, recorded_plan
 from lossprism.explorer.runtime.problem import Problem
 
-# A step of two runs that are alike in these takes about as long.
-ALIKE = ("encoder", "kind", "batch_size", "loss")
+# Runs that agree in these take about as long for a step.
+PACE_FIELDS = ("encoder", "kind", "batch_size", "loss")
 
 
 def seconds_before(run: RunFolder) -> float | None:
-    """The seconds of training that the runs with an earlier ticket have before them; loading and
-    saving are not among them.
+    """Return the seconds of training that runs with an earlier ticket still need, without loading
+    and saving.
 
-    A run goes on at its own pace; one without steps yet at that of the last run that was alike.
-    None where that is not known of one of them, or one is paused.
+    A run goes on at its pace so far; without steps yet, at that of the last similar run. None if a
+    pace is unknown, or a run is paused.
     """
     known = sorted(all_runs(run.path.parent), key=lambda one: one.ticket, reverse=True)
     mine, total = run.ticket, 0.0
@@ -36,18 +36,18 @@ def _seconds_left(run: RunFolder, known: list[RunFolder]) -> float | None:
             return None
         now = progress(run)
         pace = now.pace or _pace_of(plan, known)
-    except (FileNotFoundError, Problem):  # it was deleted while we looked, or is damaged
+    except (FileNotFoundError, Problem):  # deleted meanwhile, or damaged
         return 0.0
     return now.seconds_left(steps, pace)
 
 
 def _pace_of(plan: RecordedPlan, known: list[RunFolder]) -> float | None:
-    """The seconds that a step of the last run took that was alike."""
+    """Return the seconds a step of the last similar run; None without one."""
     for one in known:
         try:
             other = recorded_plan(one, one.config.plan)
-            alike = all(getattr(other, name) == getattr(plan, name) for name in ALIKE)
-            pace = progress(one).pace if alike else None
+            is_similar = all(getattr(other, name) == getattr(plan, name) for name in PACE_FIELDS)
+            pace = progress(one).pace if is_similar else None
         except (FileNotFoundError, Problem):
             continue
         if pace is not None:

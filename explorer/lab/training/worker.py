@@ -21,8 +21,8 @@ from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.problem import Problem
 
-TURN_SECONDS = 0.2
-RARELY = 10  # turns, between two looks of one who is so far back
+TURN_SECONDS = 0.2  # between two looks at the queue; times the place in it, at most
+MAX_TURNS = 10
 
 
 def main(folder: str, *options: str) -> int:
@@ -32,8 +32,8 @@ def main(folder: str, *options: str) -> int:
     bound_memory(budget("training_mib"))
     places = 1
     while not run.belongs_to(os.getpid()) or (places := run.ahead()):
-        # Looking at all runs is work: a run far back looks less often.
-        for _ in range(min(places, RARELY)):
+        # Looking at all runs takes time: a run far back in the queue looks less often.
+        for _ in range(min(places, MAX_TURNS)):
             time.sleep(TURN_SECONDS)
             if run.command() == "stop":
                 run.say("stopped")
@@ -42,8 +42,8 @@ def main(folder: str, *options: str) -> int:
 
 
 def bound_memory(mib: float) -> None:
-    """Limit the memory of this process: an allocation beyond it fails with a sentence, where the
-    system would else end some process or other."""
+    """Limit the memory of this process, in MiB: an allocation beyond it fails with a sentence,
+    before the system ends any process for want of memory."""
     if math.isfinite(mib) and sys.platform == "linux":
         import resource
 
@@ -71,7 +71,7 @@ def work(run: RunFolder, trial: bool = False) -> int:
 def _problem(run: RunFolder, error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
-    # The writers of weights have errors of their own kinds, some with the system's words in them.
+    # Libraries that write weights wrap the system's error, at best with its text.
     free = shutil.disk_usage(run.path).free
     is_full = getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(
         error

@@ -432,14 +432,14 @@ def test_the_pace_of_another_kind_of_run_says_nothing_of_a_queued_one(runs):
 
 def test_whoever_is_far_back_in_the_queue_looks_less_often(runs, monkeypatch):
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
-    places, slept = iter([worker.RARELY + 20, 3, 1, 0]), []
+    places, slept = iter([worker.MAX_TURNS + 20, 3, 1, 0]), []
     monkeypatch.setattr(RunFolder, "belongs_to", lambda run, process: True)
     monkeypatch.setattr(RunFolder, "ahead", lambda run: next(places))
     monkeypatch.setattr(worker.time, "sleep", slept.append)
     monkeypatch.setattr(worker.os, "nice", lambda by: 0)
     monkeypatch.setattr(worker, "work", lambda run, trial: 0)
     assert worker.main(str(run.path)) == 0
-    assert slept == [worker.TURN_SECONDS] * (worker.RARELY + 3 + 1)
+    assert slept == [worker.TURN_SECONDS] * (worker.MAX_TURNS + 3 + 1)
 
 
 def test_one_who_waits_far_back_hears_at_once_that_it_is_to_stop(runs, monkeypatch):
