@@ -19,7 +19,8 @@ from lossprism.explorer.core.scenario import FACETS, Data, Scenario
 from lossprism.explorer.core.scenario_models import find_models, with_second_models
 from lossprism.explorer.export.exploration_arrays import looking_at
 from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look
-from lossprism.explorer.export.figure.files import FIGURES, MADE_OF_SVG
+from lossprism.explorer.export.figure.files import FIGURES, MADE_OF_SVG, figure_text
+from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.compare.compared_losses import compare
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.number_explanation import explain
@@ -477,8 +478,8 @@ def figure(
     size: str = "slide",
     picture_only: bool = False,
 ) -> DrawnFigure:
-    """The figure of a scene (SVG, PNG or PDF) with legend and caption: of a link, or of up to 512
-    pairs.
+    """The figure of a scene (SVG, PNG, PDF, HTML) with legend and caption: of a link, or of up to
+    512 pairs.
 
     Args:
         scene: a link of the page (the whole address, or what stands after its #), as
@@ -490,7 +491,7 @@ def figure(
         facet: "value", "mask", "weight" (of a term) or "gradient" of it; "" for that of the scene
         language: "en" or "zh"
         dark: drawn for a dark page
-        format: "svg", "png", two pixels to a unit, or "pdf", with its fonts embedded
+        format: "svg", "png" (two pixels a unit), "pdf", or "html", to point at cells
         guide, teacher, teacher_scores, threshold, label_range, extra_negatives, prototypes, twins,
             table, columns: see compute_loss
         palette: "light", "dark" or "print", whose colours differ in grey; "" for that of dark
@@ -499,8 +500,9 @@ def figure(
         picture_only: without title, formula and caption
 
     Returns:
-        An object with svg, the text of the figure, or png or pdf, the file in base64 (a PNG as a
-        tool of MCP: an image beside the object), the others null; remark, a sentence where letters
+        An object with svg, the text of the figure, html, that of a page with it (a matrix then has
+        the size "slide"), or png or pdf, the file in base64 (a PNG as a tool of MCP: an image
+        beside the object), the others null; remark, a sentence where letters
         of a file are in no font of the server, else null; kind; step and facet, what it shows;
         scene, the end of a link that opens Explore there; and reading, of a table, as compute_loss
         has it.
@@ -517,7 +519,7 @@ def figure(
     draw = FIGURES[read_choice("kind", kind, tuple(FIGURES))]
     read_choice("language", language, LANGUAGES)
     read_choice("facet", facet, ("", *FACETS))
-    read_choice("format", format, ("svg", "png", "pdf"))
+    read_choice("format", format, ("svg", "png", "pdf", "html"))
     read_choice("palette", palette, ("", *PALETTES))
     read_choice("size", size, tuple(SIZES))
     for name, switch in (("dark", dark), ("picture_only", picture_only)):
@@ -538,13 +540,15 @@ def figure(
         shown, in_view = looking_at(_explored(resolved), read_text("step", step), facet)
     look = Look(language=language, dark=dark, palette=palette, size=size, picture_only=picture_only)
     drawn = draw(shown, **look)
+    page = _page_with(drawn, shown, kind, look) if format == "html" else None
     file = None
     if make := MADE_OF_SVG.get(f".{format}"):
         with jobs.in_turn():  # it takes up to a second of a processor
             file = make(drawn)
     content = file and base64.b64encode(file.content).decode("ascii")
     return DrawnFigure(
-        svg=None if file else drawn,
+        svg=None if file or page else drawn,
+        html=page,
         png=content if format == "png" else None,
         pdf=content if format == "pdf" else None,
         remark=(file and file.remark(language)) or None,
@@ -554,6 +558,14 @@ def figure(
         scene=shown.scenario.shown().to_link(),
         reading=list(reading),
     )
+
+
+def _page_with(drawn: str, shown: Exploration, kind: str, look: Look) -> str:
+    """Return the page of HTML with a figure; one of a matrix tells of each cell."""
+    if kind == "matrix":
+        dark = look["dark"] or look["palette"] == "dark"
+        return interactive_figure(shown, language=look["language"], dark=dark)
+    return figure_text(kind, drawn, {**look, "format": "html"}).text
 
 
 @in_json

@@ -94,10 +94,11 @@ class Traced(Answer):
 
 @dataclass(frozen=True)
 class DrawnFigure(Whole):
-    """A figure of a scenario: its SVG, or its PNG or PDF in base64, remarks on it, its content, and
-    the end of the link that opens it."""
+    """A figure of a scenario: its SVG, a page with it, or its PNG or PDF in base64, remarks on it,
+    its content, and the end of the link that opens it."""
 
     svg: str | None
+    html: str | None
     png: str | None
     pdf: str | None
     remark: str | None

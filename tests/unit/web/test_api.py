@@ -17,6 +17,7 @@ from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.figure.bars import bars_figure
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.png import rasterised
+from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.compare.compared_losses import compare
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.runtime.limits import TRACED_PAIRS
@@ -64,6 +65,12 @@ def test_a_figure_is_the_pages_and_leads_back(client):
     assert drawn["svg"] == matrix_figure(explore(scene), language="zh")
     again = api.figure(f"http://127.0.0.1:7860/#{drawn['scene']}", language="zh")
     assert again == drawn
+    page = api.figure(drawn["scene"], language="zh", format="html")
+    assert page["html"] == interactive_figure(explore(scene), language="zh")
+    assert page["svg"] is page["png"] is page["pdf"] is None
+    of_bars = api.figure(drawn["scene"], kind="bars", format="html")["html"]
+    assert of_bars.startswith("<!doctype html>")
+    assert 'class="bar"' in of_bars
     bars = api.figure(drawn["scene"], kind="bars", dark=True)
     assert bars["svg"] == bars_figure(explore(scene), dark=True)
     of_a_number = api.explain_loss_value(5.545, "siglip")["findings"][0]["losses"][0]["scene"]
