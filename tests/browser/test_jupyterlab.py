@@ -35,6 +35,16 @@ lossprism.show(pairs, loss="cosent", height=640)""",
     'matrix = lossprism.widget(pairs, loss="cosent", scale=20)\nmatrix',
     'matrix.scale = 50\nmatrix.facet = "gradient"\nprint(f"loss {matrix.exploration.loss:.4g}")',
     'print("selected", matrix.selected)',
+    """import numpy, pandas
+from PIL import Image
+frame = pandas.DataFrame({
+    "image": [Image.new("RGB", (64, 64), ink) for ink in ("red", "green", "blue")],
+    "caption": ["something red", "something green", "something blue"],
+    "image_embedding": list(numpy.eye(3)),
+    "caption_embedding": list(numpy.eye(3) + 0.1),
+})
+lossprism.widget(frame, loss="info_nce")""",
+    'print("done")',
 )
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -128,7 +138,7 @@ def run_all(page: Page) -> None:
 
 
 def matrix_in(page: Page) -> FrameLocator:
-    return page.frame_locator("iframe[srcdoc]")
+    return page.frame_locator("iframe[srcdoc]").first
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +150,7 @@ def ran(browser: Browser, lab: str, folder: Path) -> Iterator[Page]:
     page.on("pageerror", lambda error: faults.append(str(error)))
     run_all(page)
     expect(output(page, 3)).to_have_text("selected None")
+    expect(output(page, 5)).to_have_text("done")
     yield page
     assert not faults
     page.close()
@@ -180,10 +191,27 @@ def test_the_view_of_a_widget_says_what_it_is_told_and_speaks_no_keys(ran: Page)
     cell = ran.locator(".jp-Notebook .jp-Cell").nth(2)
     expect(matrix.get_by_role("tab", name="Weight")).to_have_attribute("aria-selected", "true")
     expect(cell).to_be_visible()
-    high = ran.locator("iframe[srcdoc]").evaluate(
+    high = ran.locator("iframe[srcdoc]").first.evaluate(
         "frame => [frame.offsetHeight, frame.contentDocument.documentElement.offsetHeight]"
     )
     assert high[0] == high[1] > 300  # as tall as what is in it
+
+
+def test_pictures_stand_at_the_rows_of_a_widget_also_in_a_narrow_one(ran: Page):
+    frame = ran.locator("iframe[srcdoc]").nth(1)
+    matrix = frame.content_frame
+    label = matrix.locator(".lp-row-ticks span", has_text="image 2")
+    picture, number = (label.locator(part).bounding_box() for part in ("img", "b"))
+    middles = [box["y"] + box["height"] / 2 for box in (picture, number)]
+    assert abs(middles[0] - middles[1]) < picture["height"] / 2  # on one line
+    size = ran.viewport_size
+    ran.set_viewport_size({"width": 740, "height": size["height"]})  # beside the list of files
+    expect(matrix.locator(".lp-row-ticks.lp-worded")).to_have_count(0)  # no room for words
+    expect(matrix.locator(".lp-card img")).to_be_visible()
+    wide = frame.evaluate("one => [one.clientWidth, one.contentDocument.body.scrollWidth]")
+    ran.set_viewport_size(size)
+    assert 340 < wide[0] <= 390
+    assert wide[1] <= wide[0]
 
 
 def test_a_saved_notebook_shows_the_figure_even_where_it_is_not_trusted(
