@@ -29,7 +29,8 @@ FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 SIDE = 96  # pixels of a thumbnail, at most
 PICTURE_BYTES = 8 * MIB
 PICTURE_PIXELS = 2**24
-DECODED_PIXELS = 2**28  # of the pictures of one batch: a few seconds of work
+DECODED_PIXELS = 2**27  # of the pictures of one batch: seconds of work
+JPEG_SHARE = 8  # a JPEG that is decoded small costs this part of its pixels
 _DATA_URL = re.compile(r"\s*data:image/[a-z0-9.+-]+(?:;name=([^;,]*))?;base64,", re.IGNORECASE)
 _PATH = re.compile(r".+\.(png|jpe?g|webp|gif|bmp|svg|tiff?)", re.IGNORECASE)
 
@@ -128,8 +129,9 @@ def thumbnails(contents: Iterable[tuple[str, bytes]]) -> dict[str, str]:
         image = _opened(content)
         if image is None:
             continue
-        image.draft(None, (2 * SIDE, 2 * SIDE))  # of a JPEG only so much is decoded
-        left -= image.width * image.height
+        whole = image.width * image.height
+        image.draft(None, (2 * SIDE, 2 * SIDE))  # a JPEG is decoded no larger
+        left -= max(image.width * image.height, whole // JPEG_SHARE)
         if left < 0:
             break
         with contextlib.suppress(*DAMAGE):

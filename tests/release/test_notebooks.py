@@ -21,6 +21,7 @@ SHOWN = {
         "^True$",
         "^loss at λ = 5: ",
     ],
+    "pictures": ["^9 pictures$", "of the weight: the picture of “a "],
     "temperature": ["^12 pairs$", r"τ = 0\.02: \d+ effective terms", "of the weight: “"],
     "training": ["step 12: loss  2.07", "at_collapse"],
 }

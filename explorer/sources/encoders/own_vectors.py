@@ -56,7 +56,9 @@ class OwnVectors(Encoder):
         once the file was pruned, which a batch that is shown outlives."""
         if not self.path.is_file():
             return {}
-        return _thumbnails(self.path, self.name, tuple(sentences))
+        files = _read(self.path, self.name).files
+        paths = tuple((text, picture_path(text)) for text in sentences if text in files)
+        return _thumbnails(self.path, self.name, tuple(sentences), paths)
 
     @property
     def file(self) -> str:
@@ -145,14 +147,17 @@ def _read(path: Path, name: str) -> _Stored:
 
 
 @functools.lru_cache(maxsize=HELD_BATCHES)
-def _thumbnails(path: Path, name: str, sentences: tuple[str, ...]) -> Mapping[str, str]:
-    stored = _read(path, name)
+def _thumbnails(
+    path: Path, name: str, sentences: tuple[str, ...], paths: tuple[tuple[str, Path | None], ...]
+) -> Mapping[str, str]:
+    """Return thumbnails by their texts; `paths` are those that the owner of the machine allows."""
+    parts, files = _read(path, name).parts, dict(paths)
 
     def contents() -> Iterator[tuple[str, bytes]]:
         for text in sentences:
-            if text in stored.parts:
-                yield text, file.get_slice(PICTURES)[stored.parts[text]].tobytes()
-            elif text in stored.files and (found := picture_path(text)) is not None:
+            if text in parts:
+                yield text, file.get_slice(PICTURES)[parts[text]].tobytes()
+            elif (found := files.get(text)) is not None:
                 yield text, content_of(found)
 
     with _opened(path, name) as file:

@@ -321,6 +321,8 @@ def test_names_in_data_urls_are_texts_alone():
 
 def test_a_batch_decodes_no_more_than_a_few_seconds_take(monkeypatch):
     monkeypatch.setattr(pictures, "DECODED_PIXELS", 2 * 160 * 120)
+    photographs = [(str(row), encoded(Image.new("RGB", (1280, 960)), "JPEG")) for row in range(9)]
+    assert len(pictures.thumbnails(photographs)) == 0  # their share of 1280 × 960 / 8 is more
     contents = [(str(row), encoded(square(one))) for row, one in enumerate(COLOURS)]
     assert [*pictures.thumbnails(contents)] == ["0", "1"]
 
