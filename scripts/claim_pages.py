@@ -73,13 +73,19 @@ def _part(
 
 def _written(one: Comparison) -> Mapping[str, str]:
     return {
-        "mark": "–" if not one.asserted else "✓" if one.holds else "✗",
+        "mark": _mark(one),
         "left": _latex(one.left),
         "left_text": one.left.written,
         "relation": one.found_relation,
         "right_text": one.right.written,
         "right": _latex(one.right),
     }
+
+
+def _mark(one: Comparison) -> str:
+    if not one.asserted:
+        return "–"
+    return "✓" if one.holds else "✗" if one.decided else "?"
 
 
 def _latex(side: Side) -> str:

@@ -120,8 +120,11 @@ class Comparison:
 
     @property
     def found_relation(self) -> str:
-        """The relation that the numbers have: the stated one where it holds, else its opposite."""
-        return self.relation if self.holds else OPPOSITE[self.relation]
+        """The relation that the numbers have: the stated one where it holds, else its opposite;
+        "?" where they do not decide."""
+        if self.holds:
+            return self.relation
+        return OPPOSITE[self.relation] if self.decided else "?"
 
 
 @dataclass(frozen=True)

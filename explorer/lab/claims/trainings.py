@@ -42,6 +42,7 @@ from lossprism.losses.labels import label_rules
 
 SEEDS = (0, 1, 2)
 HELD_OUT_SHARE = 0.5
+MOST_GRADES = 6
 # Two figures that differ by less, in percent, are called about equal.
 ABOUT_EQUAL = 0.5
 # λ of the advice: too small, S1's own, and large enough for gradients to explode.
@@ -195,11 +196,12 @@ def angles_by_rank(seeds: Sequence[HeldOutScores], scale: float) -> Check:
     """Compare the share of pairs at small angles by the rank of their label with e^{−λ rank}, and
     the order of angles with that of labels, in the mean over runs on the same pairs.
 
-    An angle is small if it is below the run's median of those of the highest label.
+    An angle is small if it is below the run's median of those of the highest label. Labels of more
+    than MOST_GRADES values are rounded to as many even steps.
     """
     cosines = np.stack([one.scores["after"].astype(np.float64) for one in seeds])
     angles = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
-    labels = seeds[0].labels
+    labels = _grades(seeds[0].labels)
     levels = np.unique(labels)[::-1]
     medians = np.median(angles[:, labels == levels[0]], axis=1, keepdims=True)
     small = float(medians.mean())
@@ -235,6 +237,14 @@ def angles_by_rank(seeds: Sequence[HeldOutScores], scale: float) -> Check:
     )
     chart = Chart("r", f"p(θ ≤ {small:.1f}°)", curves, logarithmic_x=False)
     return Check(tuple(comparisons), tuple(facts), chart)
+
+
+def _grades(labels: np.ndarray) -> np.ndarray:
+    """Return the labels [n], rounded to MOST_GRADES even steps if they take more values."""
+    if len(np.unique(labels)) <= MOST_GRADES:
+        return labels
+    low, high = labels.min(), labels.max()
+    return np.round((labels - low) / (high - low) * (MOST_GRADES - 1))
 
 
 def _wilson(share: float, total: int) -> tuple[float, float]:

@@ -100,17 +100,27 @@ const Sides = ({ rows }) =>
     ),
   );
 
+/**
+ * The mark of a row, and the verdict that it stands for.
+ * @param {Comparison} row
+ */
+function markOf({ holds, asserted, decided, within }) {
+  if (!asserted) return ["–", "vacuous"];
+  if (holds) return ["✓", "holds"];
+  if (!decided) return ["?", "undecided"];
+  return ["✗", within ? "fails" : "only_if"];
+}
+
 /** @param {{ row: Comparison }} properties */
 function SidesRow({ row }) {
-  const { left, right, relation, holds, asserted, within } = row;
-  const mark = !asserted ? "–" : holds ? "✓" : "✗";
-  const words = !asserted ? "claims.verdict.vacuous" : holds ? "claims.verdict.holds" : "claims.verdict.fails";
+  const { left, right, relation } = row;
+  const [mark, verdict] = markOf(row);
   return h(
     "tr",
     null,
     h(
       "td.lp-claim-mark",
-      { class: asserted ? `lp-claim-${holds ? "holds" : within ? "fails" : "depends"}` : "", title: say(words) },
+      { class: `lp-claim-${LOOKS[verdict] ?? "none"}`, title: say(`claims.verdict.${verdict}`) },
       mark,
     ),
     h("th", { scope: "row" }, h(Formula, { latex: left.latex })),

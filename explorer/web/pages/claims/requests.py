@@ -37,7 +37,8 @@ class WrittenSide:
 @dataclass(frozen=True)
 class WrittenComparison:
     """Both sides of a statement with the relation of their numbers, and whether it holds;
-    `asserted` is False where it says nothing, `within` outside of its condition."""
+    `asserted` is False where it says nothing, `decided` where the numbers do not tell, `within`
+    outside of its condition."""
 
     part: str
     left: WrittenSide
@@ -46,6 +47,7 @@ class WrittenComparison:
     holds: bool
     within: bool
     asserted: bool
+    decided: bool
 
 
 @dataclass(frozen=True)

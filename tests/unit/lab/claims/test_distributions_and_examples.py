@@ -132,5 +132,7 @@ def test_runs_are_judged_by_the_whole_interval(gap: tuple[float, float]) -> None
     outside = found.low > bound or found.high < -bound
     equal = verdict_of([trainings.within_equal("spearman", found, MAIN)])
     assert equal == ("holds" if inside else "fails" if outside else "undecided")
-    above = verdict_of([trainings.rises("d", found, MAIN)])
+    rise = trainings.rises("d", found, MAIN)
+    above = verdict_of([rise])
+    assert rise.found_relation == {"holds": "<", "fails": "≥", "undecided": "?"}[above]
     assert above == ("holds" if found.low > 0 else "fails" if found.high < 0 else "undecided")

@@ -109,6 +109,15 @@ def test_angles_are_judged_by_their_intervals(
     assert measured.y[0] == pytest.approx(0.5, abs=0.1)
 
 
+def test_many_labels_are_judged_in_six_grades() -> None:
+    spread_out = held_out([[float(place), place + 0.5] for place in range(20, 50)])
+    check = angles_by_rank([spread_out], 20.0)
+    assert check.chart is not None
+    assert check.chart.curves[0].x == (1, 2, 3, 4, 5, 6)
+    assert len(check.facts) == 6
+    assert [one.holds for one in check.comparisons if one.part == "corrected"] == [True]
+
+
 def test_the_interval_covers_the_mean_as_often_as_it_says() -> None:
     draws = np.random.default_rng(0).normal(size=(2000, 6))
     covered = sum(one.low <= 0 <= one.high for one in map(estimate_of, draws.tolist()))
