@@ -64,7 +64,7 @@ EXPECTED: dict[str, dict[str, Verdict]] = {
     "S1-advice-collapse": {},
     "S1-advice-gradient": {},
     "S1-advice-loss": {"trained": "undecided"},
-    "S1-table": {"claim": "holds"},
+    "S1-table": {"claim": "holds", "trained": "undecided"},
     "S2-mi": {"claim": "only_if", "order": "holds"},
     "S2-ntxent": {"claim": "fails", "corrected": "holds"},
     "S3-code": {"claim": "fails", "corrected": "holds"},
