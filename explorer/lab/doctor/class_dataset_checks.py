@@ -1,5 +1,5 @@
-"""A table of texts with their classes: which classes there are, how many rows of a batch have
-another of theirs, and what stands in the table twice."""
+"""A table of texts with classes, and findings about it: spellings of classes, rows of a batch
+without another of their class, texts that repeat or have several classes."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ from lossprism.explorer.sources.table_parser import Grid, read_grid
 P = TypeVar("P")
 C = TypeVar("C")
 
-MAX_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
-HEAD = 4096  # bytes with the names of the columns
+SEVERE_ALONE_SHARE = 0.5  # of a batch's rows without a positive: most of it teaches nothing
+HEAD_BYTES = 4096  # that hold the names of the columns
 CHECKS = (
     "one_class",
     "class_spellings",
@@ -63,9 +63,13 @@ SPELLINGS_SHOWN, LETTERS_OF_NAME = 3, 40  # classes whose spellings a finding qu
 
 @dataclass(frozen=True, eq=False)
 class ClassTable:
-    """Texts [N], the number of each one's class [N] and the row that it stood in [N], the names of
-    the classes and their sizes; how many rows could not be read, the columns that were, and how the
-    table was read: all its columns, whether it has a header, its encoding, the lines around it."""
+    """N texts with C classes.
+
+    `of` is the number of the class of each text [N], `rows` its row in the table [N], `numbers` one
+    number for equal texts [N]. `names` and `sizes` are those of the classes [C]. `skipped` counts
+    unreadable rows, `columns` are the columns by role, `named` all columns; `header`, `encoding`
+    and `left_lines` tell how the table was read.
+    """
 
     texts: Texts
     of: np.ndarray
@@ -103,8 +107,8 @@ class ClassTable:
 
     @cached_property
     def spellings(self) -> list[list[int]]:
-        """The classes, by number, whose names are the same but for case, width and blanks: those of
-        one name together, the largest first."""
+        """Groups of classes, by number, whose names are equal but for case, width and blanks, the
+        largest class first."""
         same: dict[str, list[int]] = {}
         for at in np.argsort(-self.sizes, kind="stable").tolist():
             same.setdefault(folded(self.names[at]), []).append(at)
@@ -130,16 +134,16 @@ class ClassTable:
 
     @cached_property
     def mixed(self) -> np.ndarray:
-        """The places of texts that stand with several classes."""
+        """The places of texts that have several classes."""
         several = np.bincount(np.unique(np.stack([self.numbers, self._both]), axis=1)[0])
         return np.flatnonzero(several[self.numbers] > 1)
 
     @cached_property
     def again(self) -> np.ndarray:
-        """The places of texts that stood before in the same class."""
-        stood = np.ones(len(self), dtype=bool)
-        stood[np.unique(self._both, return_index=True)[1]] = False
-        return np.flatnonzero(stood)
+        """The places of texts that repeat an earlier text of their class."""
+        repeats = np.ones(len(self), dtype=bool)
+        repeats[np.unique(self._both, return_index=True)[1]] = False
+        return np.flatnonzero(repeats)
 
     @cached_property
     def cleaned(self) -> Cleaned:
@@ -151,11 +155,11 @@ class ClassTable:
         return Cleaned.without(len(self), faults)
 
     def row(self, text: int) -> int:
-        """The row of the table that a text, counted from 1, stands in."""
+        """Return the row of the table of a text, counted from 1."""
         return int(self.rows[text - 1])
 
     def members(self, kind: int, count: int) -> list[int]:
-        """Places of the first `count` texts of a class."""
+        """Return the places of the first `count` texts of a class."""
         places, begins = self._members
         begin = begins[kind]
         return places[begin : begin + min(count, self.sizes[kind])].tolist()
@@ -178,9 +182,9 @@ class ClassesExamined:
 
 
 def names_classes(content: bytes) -> bool:
-    """True if the first line of a table names two columns, one of them classes: two columns of
-    words would else be read as pairs."""
-    line = content[:HEAD].partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
+    """True if the first line of a table names two columns, one of them for classes. Otherwise two
+    columns of words are pairs."""
+    line = content[:HEAD_BYTES].partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
     names = re.findall(r'"([^"]*)"\s*:', line) if line[:1] in "{[" else re.split(r"[,;\t|]", line)
     return name_classes([name.strip().strip('"') for name in names])
 
@@ -188,16 +192,16 @@ def names_classes(content: bytes) -> bool:
 def pairs_or_classes(
     head: bytes, columns: Mapping[str, str] | None, pairs: Callable[[], P], classes: Callable[[], C]
 ) -> P | C:
-    """Read a table that begins so by the one of two readers that fits: as texts with classes where
-    their columns were chosen, or no columns were and that is what they are called, or all that they
-    can be. Raises Problem if it is neither."""
+    """Read a table by one of two readers: as texts with classes if their columns were chosen, or if
+    none were chosen and the names say so, or pairs cannot be read; else as pairs. Raises Problem if
+    it is neither."""
     if set(columns or ()) & set(CLASS_ROLES) or (not columns and names_classes(head)):
         return classes()
     try:
         return pairs()
     except Problem as problem:
         if not columns and problem.about == "columns":
-            with contextlib.suppress(Problem):  # then it is no table of classes either
+            with contextlib.suppress(Problem):  # the first problem says more
                 return classes()
         raise
 
@@ -258,7 +262,7 @@ def read_classes(
 
 
 def _chosen(grid: Grid, columns: Mapping[str, str]) -> dict[str, int]:
-    """Positions of the chosen columns. Raises Problem for a column that cannot be chosen."""
+    """Return the positions of the chosen columns. Raises Problem for an impossible choice."""
     found: dict[str, int] = {}
     for role, column in columns.items():
         if role not in CLASS_ROLES:
@@ -271,8 +275,12 @@ def _chosen(grid: Grid, columns: Mapping[str, str]) -> dict[str, int]:
 
 
 def _columns(grid: Grid, chosen: Mapping[str, int]) -> tuple[int, int]:
-    """Positions of texts and classes: as chosen, a column of a class's name, in words before one in
-    numbers, or the other one of two; of several columns of texts the one that is called so."""
+    """Return the positions of texts and classes.
+
+    Classes are in the chosen column, in one with a name for classes (words before numbers), or in
+    the other one of two; texts in the only column of texts, or in one with a name for texts. Raises
+    Problem if that leaves a choice.
+    """
     plain = [plain_name(one) for one in grid.columns]
     taken = chosen.get("text")
     named = [at for at, name in enumerate(grid.columns) if at != taken and may_name_class(name)]
@@ -293,8 +301,8 @@ def _columns(grid: Grid, chosen: Mapping[str, int]) -> tuple[int, int]:
 
 
 def alone(sizes: np.ndarray, batch: int) -> float:
-    """The share of the rows of a batch of so many, drawn without putting back, that have no other
-    of their class in it: of a class of c among N, C(N − c, B − 1) / C(N − 1, B − 1)."""
+    """Return the expected share of the rows of a batch of B without another of their class in it,
+    drawn without replacement: for a class of c among N, C(N − c, B − 1) / C(N − 1, B − 1)."""
     count = int(sizes.sum())
     size = min(batch, count)
     share = 0.0
@@ -332,7 +340,7 @@ def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:
         values: dict[str, Value] = {**whole, "share": share_single}
         yield Fault("classes_of_one", severity, values, evidence(single))
     if share >= SOME_MET:
-        severity = SEVERE if share >= MAX_ALONE else WARNING if share >= MANY_MET else NOTE
+        severity = SEVERE if share >= SEVERE_ALONE_SHARE else WARNING if share >= MANY_MET else NOTE
         values = {"batch": batch, "share": percent(share)}
         sampler, tried = against_rows_alone(table.of, min(batch, len(table)), share)
         more = ""
@@ -343,7 +351,7 @@ def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:
 
 
 def _spellings(table: ClassTable) -> Iterator[Fault]:
-    """Classes whose names differ in case, width or blanks alone."""
+    """Find classes whose names differ in case, width or blanks alone."""
     if not table.spellings:
         return
     quoted = [" / ".join(_quoted(table.names[at]) for at in same) for same in table.spellings]
@@ -360,7 +368,7 @@ def _quoted(name: str) -> str:
 
 
 def _twice(table: ClassTable) -> Iterator[Fault]:
-    """Texts that stand with several classes, or again with the same."""
+    """Find texts that have several classes, and texts that repeat in one."""
     mixed, again = table.mixed, table.again
     if len(mixed):
         texts = len(np.unique(table.numbers[mixed]))

@@ -1,5 +1,5 @@
-"""An encoder's findings about texts with classes: texts nearest to one of another class, and
-classes that it mixes up."""
+"""An encoder's findings about texts with classes: texts nearer to another class than to their own,
+and classes that it confuses."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from lossprism.explorer.sources.encoders import locate
 
 @dataclass(frozen=True, eq=False)
 class SeenClasses:
-    """Cosines of the texts at these places [M] with the nearest other text of their own class and
-    of another class [M], −1 where there is none, and the place of the latter [M]."""
+    """Cosines of M sampled texts, at these `places`, with the nearest other text of their `own`
+    class and of an `other` class [M], −1 where there is none; `nearest_other` is the place of the
+    latter [M]."""
 
     encoder: str
     table: ClassTable
@@ -45,15 +46,15 @@ class SeenClasses:
 
     @property
     def ranked(self) -> np.ndarray:
-        """Positions among the M texts to which another class is nearer than their own, by the
-        difference."""
+        """Indices among the M texts of those nearer to another class than to their own, the largest
+        difference first."""
         strays = np.flatnonzero(self.comparable & (self.other > self.own))
         return strays[np.argsort((self.own - self.other)[strays], kind="stable")]
 
     @property
     def mixed(self) -> list[tuple[str, str, int]]:
-        """Pairs of classes with the number of texts of the first nearer to the second; the most
-        first."""
+        """Pairs of classes with the number of texts of the first that are nearer to the second, the
+        largest number first."""
         of, names = self.table.of, self.table.names
         pairs = Counter(
             (int(of[self.places[at]]), int(of[self.nearest_other[at]])) for at in self.ranked
@@ -121,9 +122,8 @@ class EncodedClasses(Whole):
 
 
 def encoded_classes(seen: SeenClasses) -> EncodedClasses:
-    """The share of texts whose nearest other text has their class (None where none can be
-    compared), the classes that are mixed up, and the texts to look at first; rows are the table's.
-    """
+    """Return the share of texts whose nearest other text has their class (None if none can be
+    compared), the confused classes, and the texts to look at first, by their rows in the table."""
     table, comparable = seen.table, int(seen.comparable.sum())
     return EncodedClasses(
         seen.encoder,

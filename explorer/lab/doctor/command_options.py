@@ -62,6 +62,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def _add_known(parser: argparse.ArgumentParser, of_batch: str = "") -> None:
+    """Add the options of `Known`; `of_batch` ends the help on the batch size."""
     for name, about in WHOLE.items():
         more = of_batch if name == "batch" else ""
         parser.add_argument(f"--{name}", type=int, metavar="N", help=f"{about}{more}")

@@ -20,28 +20,27 @@ from lossprism.explorer.sources.encoders.own_vectors import is_own
 from lossprism.losses import LOSSES
 from lossprism.losses.labels import UNIT
 
-# A longer link is unhandy in an issue. With long texts fewer rows are shown, and if too few fit,
-# only the beginning of each text.
+# A longer link is unwieldy in an issue. With long texts fewer rows are shown; if too few fit, texts
+# are cut to these lengths in turn.
 LINK_LETTERS = 6000
-FEWEST, BEGINNINGS = 4, (None, 1000, 250)
-BESIDE = 8  # pairs of a scenario for a finding: those of its evidence, and others
-SAMPLE = 24  # pairs, or texts with classes, of a scenario for the data
-A_CLASS = 4  # texts of a class in such a scenario
-A_LIST = 8  # candidates of a first text in such a scenario
-MOSTLY_LISTS = 0.5  # of the pairs from which on lists stay whole, whatever the loss
+MIN_ROWS, TEXT_LETTERS = 4, (None, 1000, 250)
+FINDING_PAIRS = 8  # of a scenario for a finding: its evidence, and others
+SAMPLE_PAIRS = 24  # of a scenario for the data; or texts with classes
+TEXTS_PER_CLASS, CANDIDATES_PER_LIST = 4, 8  # in such a scenario, at most
+MOSTLY_LISTS = 0.5  # share of pairs in lists above which lists stay whole for every loss
 
 
 def scene_of(profile: Profile, places: Iterable[int], loss: str) -> str:
-    """The link of a scene with the pairs at these places, as many of the first as fit, in the order
-    of the data, long texts from their beginning; "" where two do not fit."""
+    """Return the link of a scenario with the first of these places that fit, in the order of the
+    data, with long texts cut; "" if not even two fit."""
     return _fitting(places, lambda kept: _scenario(profile, sorted(kept), loss))
 
 
 def _fitting(places: Iterable[int], scenario_of: Callable[[list[int]], Scenario]) -> str:
     found = list(dict.fromkeys(places))[:EXPLORED_PAIRS]
-    for letters in BEGINNINGS:
+    for letters in TEXT_LETTERS:
         kept = found
-        while len(kept) >= max(2, min(FEWEST, len(found))):
+        while len(kept) >= max(2, min(MIN_ROWS, len(found))):
             shown = _begun(scenario_of(kept), letters)
             if shown is not None and len(link := shown.to_link()) <= LINK_LETTERS:
                 return link
@@ -55,7 +54,7 @@ def _begun(scenario: Scenario, letters: int | None) -> Scenario | None:
     if letters is None:
         return scenario
     data = scenario.data
-    if is_own(data.encoder):  # which knows whole texts only
+    if is_own(data.encoder):  # vectors from a file belong to whole texts
         return None
     texts = {text for row in data.rows for text in row[:2]}
     cut = {one: one if len(one) <= letters else f"{one[:letters].rstrip()} …" for one in texts}
@@ -67,8 +66,8 @@ def _begun(scenario: Scenario, letters: int | None) -> Scenario | None:
 
 
 def class_scene_of(table: ClassTable, places: Iterable[int], loss: str) -> str:
-    """The link of a scene with the texts at these places, paired so that those of one class are one
-    there too; "" where two do not fit."""
+    """Return the link of a scenario with the texts at these places, paired by class; "" if not even
+    two fit."""
 
     def scene(kept: list[int]) -> Scenario:
         data = Data(source="table", rows=class_rows(table, kept))
@@ -78,8 +77,8 @@ def class_scene_of(table: ClassTable, places: Iterable[int], loss: str) -> str:
 
 
 def class_rows(table: ClassTable, places: Iterable[int]) -> tuple[tuple[str, str, str], ...]:
-    """Texts with their classes as pairs: each with the next of its class, labelled 1; the only one
-    of its class with one of another, labelled 0."""
+    """Return texts with classes as pairs: each with the next of its class, labelled 1; the single
+    text of a class with one of another, labelled 0."""
     by_class: dict[int, list[str]] = {}
     for place in places:
         by_class.setdefault(int(table.of[place]), []).append(table.texts[place])
@@ -93,50 +92,50 @@ def class_rows(table: ClassTable, places: Iterable[int]) -> tuple[tuple[str, str
 
 
 def paired(table: ClassTable) -> bytes:
-    """The first texts with their classes as a table of pairs (TSV), as many as a training takes."""
+    """Return texts with classes, as many as a training takes, as a table of pairs (TSV)."""
     places = np.argsort(table.of[:TRAINED_PAIRS], kind="stable").tolist()
     lines = ("\t".join(" ".join(cell.split()) for cell in row) for row in class_rows(table, places))
     return "\n".join(("sentence1\tsentence2\tscore", *lines, "")).encode("utf-8")
 
 
 def class_finding_places(table: ClassTable, rows: Iterable[int]) -> list[int]:
-    """The places of a finding's texts, counted from 1, each with others of its class, and texts of
-    other classes for them to be compared with."""
+    """Return the places of a finding's texts (`rows`, counted from 1), of others of their classes,
+    and of texts of other classes to compare with."""
     shown = [row - 1 for row in rows]
     beside = [at for place in shown for at in table.members(int(table.of[place]), 3)]
-    return [*shown, *beside, *class_sample(table, BESIDE)][: 2 * BESIDE]
+    return [*shown, *beside, *class_sample(table, FINDING_PAIRS)][: 2 * FINDING_PAIRS]
 
 
-def class_sample(table: ClassTable, count: int = SAMPLE) -> list[int]:
-    """The places of so many texts: up to four of each class that a frozen random stream picks, of
-    classes of one last."""
+def class_sample(table: ClassTable, count: int = SAMPLE_PAIRS) -> list[int]:
+    """Return the places of `count` texts, at most four of each class, in classes drawn with a fixed
+    seed; those of a single text come last."""
     order = np.random.RandomState(0).permutation(len(table.names))
     order = order[np.argsort(table.sizes[order] < 2, kind="stable")]
     found: list[int] = []
     for kind in order.tolist():
         if len(found) >= count:
             break
-        found += table.members(kind, A_CLASS)
+        found += table.members(kind, TEXTS_PER_CLASS)
     return found[:count]
 
 
 def finding_places(profile: Profile, rows: Iterable[int], loss: str) -> list[int]:
-    """The places of a finding's rows, counted from 1, and of some other pairs for them to be
-    compared with under this loss."""
-    return [*(row - 1 for row in rows), *sample_places(profile, loss, BESIDE)][:BESIDE]
+    """Return the places of a finding's rows (counted from 1), and of pairs to compare with."""
+    return [*(row - 1 for row in rows), *sample_places(profile, loss, FINDING_PAIRS)][
+        :FINDING_PAIRS
+    ]
 
 
 def keeps_lists(profile: Profile, loss: str) -> bool:
-    """True if candidates of one first text stay together in a scenario: for a loss that compares
-    them, or where most pairs are such."""
+    """True if lists of candidates stay whole in a scenario: for a loss that compares them, or if
+    most pairs are in lists."""
     compares = "lists" in LOSSES[loss].needs
     return bool(profile.in_list.any() and (compares or profile.in_list.mean() >= MOSTLY_LISTS))
 
 
-def sample_places(profile: Profile, loss: str, count: int = SAMPLE) -> list[int]:
-    """The places of so many pairs that a frozen random stream picks, the same for all losses that
-    keep lists (`keeps_lists`), and for all others; half of them are positive, if there are as
-    many."""
+def sample_places(profile: Profile, loss: str, count: int = SAMPLE_PAIRS) -> list[int]:
+    """Return the places of `count` pairs, drawn with a fixed seed, half of them positive if there
+    are enough; for a loss that `keeps_lists`, of whole lists."""
     if keeps_lists(profile, loss):
         return _whole_lists(profile, count)
     draw = np.random.RandomState(0)
@@ -148,8 +147,7 @@ def sample_places(profile: Profile, loss: str, count: int = SAMPLE) -> list[int]
 
 
 def _whole_lists(profile: Profile, count: int) -> list[int]:
-    """The places of the candidates of some first texts, those first that stand with several
-    labels."""
+    """Return the places of candidates of sampled lists, those with several labels first."""
     order = np.random.RandomState(0).permutation(np.flatnonzero(profile.in_list))
     order = order[np.argsort(~profile.has_other_label[order], kind="stable")]
     found: dict[int, None] = {}
@@ -158,10 +156,10 @@ def _whole_lists(profile: Profile, count: int) -> list[int]:
             break
         if place not in found:
             candidates = np.flatnonzero(profile.first == profile.first[place])
-            # Of each label one, then the others as they stand.
+            # One of each label, then the others in their order.
             ones = np.unique(profile.labels[candidates], return_index=True)[1]
             kept = [*candidates[ones[::-1]].tolist(), *candidates.tolist()]
-            found |= dict.fromkeys(list(dict.fromkeys(kept))[:A_LIST])
+            found |= dict.fromkeys(list(dict.fromkeys(kept))[:CANDIDATES_PER_LIST])
     return list(found)[:count]
 
 

@@ -22,7 +22,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
 )
 from lossprism.losses import LOSSES, LossSpec
 
-MAX_PAIRS, NEARLY_ALL = 0.5, 0.9
+MOST, NEARLY_ALL = 0.5, 0.9  # shares of the pairs of a table
 BINARY_LABELS = WHOLE_LABELS | {"binary_labels", "pair_classes"}
 TEXT_CLASSES = {"classes", "paired_classes"}
 FOR, AGAINST = "for", "against"
@@ -30,9 +30,11 @@ FOR, AGAINST = "for", "against"
 
 @dataclass(frozen=True)
 class Table:
-    """Facts of a table of pairs on which reasons depend. `levels` counts the different labels, 0
-    without labels; `in_lists` says that most pairs have a first text that stands with another
-    label too; `in_lists_of_two` that most lists are two candidates."""
+    """Facts of a table of pairs on which reasons depend.
+
+    `levels` counts the distinct labels, 0 without labels. `in_lists`: most first texts have several
+    labels. `in_lists_of_two`: most lists have two candidates.
+    """
 
     profile: Profile
     batch: int
@@ -51,13 +53,13 @@ class Table:
 
     @cached_property
     def in_lists(self) -> bool:
-        return self.profile.has_other_label_share >= MAX_PAIRS
+        return self.profile.has_other_label_share >= MOST
 
     @cached_property
     def in_lists_of_two(self) -> bool:
         sizes = np.bincount(self.profile.first)
         several = sizes[sizes > 1]
-        return len(several) > 0 and float((several == 2).mean()) >= MAX_PAIRS
+        return len(several) > 0 and float((several == 2).mean()) >= MOST
 
     @cached_property
     def one_label(self) -> bool:
@@ -79,7 +81,7 @@ class Table:
 
     @property
     def some_negative(self) -> bool:
-        """True if some pairs of two labels, which are no kinds of inference, are not positive."""
+        """True if labels are of two values, not kinds of inference, and some pairs are negative."""
         below = self.profile.positives < len(self.profile)
         return self.levels == 2 and below and not self.inference
 
@@ -97,7 +99,7 @@ class Table:
         labels."""
         if by_order:
             return self.in_lists
-        return 1 - len(self.profile.single_pairs) / len(self.profile) >= MAX_PAIRS
+        return 1 - len(self.profile.single_pairs) / len(self.profile) >= MOST
 
 
 @dataclass(frozen=True)
@@ -296,5 +298,5 @@ RULES = (
 
 
 def reasons_of(match: Match, verdict: str) -> tuple[str, ...]:
-    """The sentences of the rules of this verdict that hold, in the order of the table."""
+    """Return the sentences of the rules of this verdict that hold, in the order of `RULES`."""
     return tuple(one.sentence for one in RULES if one.verdict == verdict and one.holds(match))

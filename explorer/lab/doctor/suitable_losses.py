@@ -66,12 +66,12 @@ class WeighedLoss(Whole):
 
 
 def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:
-    """The losses of the registry whose needs these columns meet: those of `MADE_FOR`, then all
-    others, the best reasons first.
+    """Return the losses whose needs these columns meet: those of `MADE_FOR`, then all others, the
+    best reasons first.
 
-    Read off what each `LossSpec` reads and needs; of equal reasons those that sentence-transformers
-    trains a sentence encoder with come first, then those that more libraries have. None where there
-    is no positive pair and no two labels differ: what asks for neither is given beside another.
+    Among equal reasons, those that sentence-transformers trains with come first, then those in more
+    libraries. Empty without a positive pair or two different labels: the only losses left would be
+    regularisers, which are added to another loss.
     """
     met = [spec for spec in LOSSES.values() if spec.needs <= profile.needs_met]
     if not any(spec.needs for spec in met):
@@ -83,8 +83,8 @@ def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:
 
 
 def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:
-    """The losses on classes that can learn from texts and their classes, in the same order; none
-    where there is one class, or no class has two texts."""
+    """Return the losses that can learn from texts with classes, in the same order; empty for a
+    single class, or if no class has two texts."""
     if len(table.names) < 2 or table.sizes.max() < 2:
         return ()
     is_alone = alone(table.sizes, batch) >= MANY_MET
@@ -115,7 +115,7 @@ def _ranked(found: list[Suited], kinds: tuple[str, ...]) -> tuple[Suited, ...]:
 
 
 def _kinds(table: Table) -> tuple[str, ...]:
-    """Kinds of the columns, in the words of `MADE_FOR`, the most telling first."""
+    """Return the kinds of the columns, as in `MADE_FOR`, the most specific first."""
     kinds = {
         "taught": table.profile.has_teacher,
         "triplets": table.triplets,

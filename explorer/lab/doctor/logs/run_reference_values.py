@@ -139,7 +139,7 @@ def _layouts(loss: ConfiguredLoss, known: Known) -> list[Layout]:
 
 
 def _minimum_from_counts(loss: ConfiguredLoss, known: Known) -> Minimum:
-    """Return the lower bound of the loss on any of these batches."""
+    """Return the lower bound of the loss on all batches that the known counts allow."""
     found = [minimum_of(loss, known, layout) for layout in _layouts(loss, known)]
     certain = [one.certain for one in found if one.certain is not None]
     causes = [one.cause for one in found if one.cause]

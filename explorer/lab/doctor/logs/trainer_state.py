@@ -1,7 +1,6 @@
 """Reader of ``trainer_state.json``, as transformers' Trainer saves it.
 
-A NaN stands there as such, as a word or, where another program has written it again, as null: a
-name is only there with a value.
+A NaN is written as NaN, as a word or, by another program, as null.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ APART = ("step", "epoch")
 
 
 def read(name: str, content: bytes) -> Log:
-    """Read the log. Raises Problem where it is damaged or has nothing logged."""
+    """Return the log in a trainer_state.json. Raises Problem if it is damaged or logs nothing."""
     try:
         state = json.loads(content.decode("utf-8-sig"))
         history = state["log_history"]
@@ -51,7 +50,7 @@ def _recorded_loss(state: dict, batch: int | None) -> tuple[Known, str]:
     known = known_as_trained(
         str(record.get("loss", "")), parameters, batch=batch, negatives=negatives
     )
-    # The class is of the library's convention, where it is one of the library's.
+    # A library's class is known by its name and convention.
     library = known.loss and record.get("convention")
     if not library:
         return known, called
