@@ -6,7 +6,6 @@ For a library that cannot be interrupted: its thread would go on for nobody.
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
@@ -20,7 +19,7 @@ POLL_S = 0.25
 
 def call_in_process(what: str, function: Callable[..., Any], *arguments: object) -> Any:
     """Return the result of a function that is found by name in its module. Meanwhile the job
-    reports `what`, with the `seconds` so far.
+    reports `what`.
 
     Raises:
         jobs.Cancelled, Problem: as `Job.check`; the process is killed.
@@ -28,10 +27,9 @@ def call_in_process(what: str, function: Callable[..., Any], *arguments: object)
         RuntimeError: with what the function raised.
     """
     process, line = spawn(_serve, function, arguments)
-    began = time.monotonic()
     try:
         while not line.poll(POLL_S):
-            jobs.step(what, seconds=int(time.monotonic() - began))
+            jobs.step(what)
         is_done, found = line.recv()
     except EOFError as gone:
         raise logged(Problem("process_ended", about="again")) from gone

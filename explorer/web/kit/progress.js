@@ -1,18 +1,35 @@
 // What the page is waiting for: how far a long job has come, and a button that ends it.
 import { grouped } from "./number_format.js";
 import { h, show } from "./preact_view.js";
+import { useEffect, useState } from "./vendor/preact/hooks.js";
 import { say } from "./words.js";
 
-/** @param {{ channel: Pick<import("./bus.js").Bus, "busy" | "progress" | "observe" | "cancel"> }} properties */
+const SECOND = 1000; // ms
+
+/** @typedef {{ channel: Pick<import("./bus.js").Bus, "busy" | "progress" | "observe" | "cancel"> }} Properties */
+
+/** @param {Properties} properties */
 export function Progress({ channel }) {
   channel.observe("busy", "progress");
   const { busy, progress } = channel;
-  if (!busy && !progress) return null;
+  return busy || progress ? h(Waiting, { channel }) : null;
+}
+
+/** @param {Properties} properties */
+function Waiting({ channel }) {
+  const { progress } = channel;
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const began = Date.now();
+    const timer = setInterval(() => setSeconds(Math.floor((Date.now() - began) / SECOND)), SECOND);
+    return () => clearInterval(timer);
+  }, []);
   const words = progress ? wordsOf(progress) : say("ui.working");
   return h(
     "div.lp-busy",
     null,
     h("span", null, words),
+    seconds ? h("span", null, say("progress.elapsed", { seconds: grouped(seconds) })) : null,
     progress?.total ? h("progress", { max: progress.total, value: progress.done, "aria-label": words }) : null,
     progress ? h("button.lp-button", { type: "button", onClick: () => channel.cancel() }, say("ui.cancel")) : null,
   );

@@ -15,6 +15,20 @@ DRAWN = (
     " && document.querySelectorAll('.lp-plot .main-svg').length > 3"
 )
 MOST_WORDS, MOST_CONTROLS = 90, 15
+REPAINT_MS = 50  # of the page's processor time: 20 repaints a second
+# Moves the lever by a stop in each frame, and counts what is painted.
+MOVES = """async (moves) => {
+  const lever = document.querySelector(".lp-landscape-lever input");
+  let painted = 0;
+  const plot = document.querySelector(".lp-landscape-sides .lp-plot");
+  plot.on("plotly_afterplot", () => { painted += 1; });
+  for (let move = 1; move <= moves; move += 1) {
+    lever.value = Number(lever.min) + Number(lever.step) * move;
+    lever.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); });
+  }
+  return painted;
+}"""
 
 
 def opened(page: Page, server: Server, link: str = "") -> Page:
@@ -64,6 +78,24 @@ def test_a_landscape_is_walked(new_page: Callable[..., Page], server: Server) ->
     drawn = taken.value.path().read_text(encoding="utf-8")
     assert "Circle, self-paced" in drawn
     assert drawn.count('class="curve"') > 10
+
+
+def test_the_lever_is_followed_20_times_a_second(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server)
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})  # whatever else is running
+
+    def processor_s() -> float:
+        found = session.send("Performance.getMetrics")["metrics"]
+        return next(one["value"] for one in found if one["name"] == "TaskDuration")
+
+    moves = 15
+    before = processor_s()
+    painted = page.evaluate(MOVES, moves)
+    assert painted == moves  # none is left out
+    assert 1000 * (processor_s() - before) / moves <= REPAINT_MS
 
 
 def test_another_loss_another_batch_and_the_surface(

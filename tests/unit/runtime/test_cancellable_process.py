@@ -35,7 +35,7 @@ def test_a_process_that_dies_is_told() -> None:
     assert caught.value.key == "problem.process_ended"
 
 
-def test_a_cancelled_job_kills_its_process_and_hears_the_seconds_before() -> None:
+def test_a_cancelled_job_kills_its_process_and_hears_of_it_before() -> None:
     heard = []
 
     def hear(what: str, done: int, total: int) -> None:
