@@ -25,7 +25,6 @@ from lossprism.explorer.core.own_loss import add_own_loss, serve_on
 from lossprism.explorer.core.scenario import OPENING, Scenario
 from lossprism.explorer.core.scenario_models import vectors_of
 from lossprism.explorer.export.exploration_arrays import picture
-from lossprism.explorer.lab.doctor.reference_curves import prepare_explanations
 from lossprism.explorer.lab.training.run_folder import default_root
 from lossprism.explorer.runtime import device, downloads
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
@@ -312,17 +311,15 @@ def _launched(
 
 def _warm(first: Scenario) -> Job:
     """Compute the first picture while the browser loads the page. Once it has done so, or nobody
-    has come, prepare what the first sentences and Doctor would wait for, in the job returned."""
+    has come, load the encoder that the first sentences would wait for, in the job returned."""
     # The page asks for the same, and says what is wrong.
     with as_visitor(new_key()), contextlib.suppress(Problem):
         picture(explore(first))
     wait_until_idle(most=WARMED_AFTER_S)
     # A job ends at its next step when the process does: torn down while torch computes, it aborts.
-    return Job.in_background(_prepare)
+    return Job.in_background(_load_encoder)
 
 
-def _prepare(_: Report) -> None:
-    """Compute the tables of Doctor, and load the encoder, which takes longer."""
-    prepare_explanations()
+def _load_encoder(_: Report) -> None:
     with as_visitor(new_key()), contextlib.suppress(Problem):  # which the first sentences are told
         vectors_of(FIRST_SENTENCES, locate(EMBEDDED))

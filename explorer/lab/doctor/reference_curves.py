@@ -1,19 +1,26 @@
 """Curves of reference values: one over the unknown count of a batch, shared by all losses that have
-the same values there. `number_matching` searches them for a number."""
+the same values there. `number_matching` searches them for a number.
+
+Those of the losses that ship, where nothing but the number is known, take a second to compute and
+stand in `reference_curves.json`; `python -m scripts.reference_curves` writes it.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import json
 import math
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from torch import Tensor
 
 from lossprism.explorer.lab.doctor.batch_counts import Axis, axes_of
 from lossprism.explorer.lab.doctor.batch_layouts import Layout
 from lossprism.explorer.lab.doctor.count_from_value import Points, constant, points
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.minimum_without_labels import small_layouts
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
@@ -23,6 +30,9 @@ from lossprism.explorer.lab.doctor.reference_values import (
     reference_value,
 )
 from lossprism.explorer.runtime import jobs
+from lossprism.losses import SHIPPED
+
+FILE = Path(__file__).with_suffix(".json")
 
 
 @dataclass(frozen=True)
@@ -46,45 +56,81 @@ class Curve:
         return reference_value(self.members[0][0], self.kind, self.axis.layout_of(count))
 
 
-def prepare_explanations() -> None:
-    """Compute the curves of all losses, so that the first number is explained at once."""
-    curves_of(tuple(possible_losses(Known())), Known())
+class Line(NamedTuple):
+    """Reference values of one loss along one of its axes of counts: `axis` is the place of that in
+    `axes_of`; `constant` and `sample` are as in `Curve`."""
 
-
-_computing_all_losses = threading.Lock()
-
-
-def curves_of(losses: tuple[ConfiguredLoss, ...], known: Known) -> tuple[Curve, ...]:
-    """Return the curves of these losses. Those of all losses take seconds: of several requests at
-    the same time, one computes them."""
-    with contextlib.nullcontext() if known.loss else _computing_all_losses:
-        return _computed_curves(losses, known)
+    kind: str
+    axis: int
+    constant: float | None
+    sample: Points
 
 
 @functools.lru_cache(maxsize=16)
-def _computed_curves(losses: tuple[ConfiguredLoss, ...], known: Known) -> tuple[Curve, ...]:
+def curves_of(losses: tuple[ConfiguredLoss, ...], known: Known) -> tuple[Curve, ...]:
+    """Return the curves of these losses."""
     members: dict[tuple, list[tuple[ConfiguredLoss, Axis]]] = {}
     values: dict[tuple, tuple[float | None, Points]] = {}
     for loss in losses:
         jobs.check()
-        for kind in _kinds(loss):
-            seen: set[tuple] = set()
-            for axis in axes_of(loss, known):
-                if kind == FLOOR and axis.counted and not _has_telling_minimum(loss, known):
-                    continue
-                constant, sample = _values_along(loss, kind, axis)
-                digits = tuple((count, ten_digits(value)) for count, value in sample)
-                # A second axis of this loss with the same values would match at the same counts.
-                identity = digits if constant is None else ("constant", constant)
-                if not digits or identity in seen or not _has_unique_count(loss, kind, axis, known):
-                    continue
-                seen.add(identity)
-                is_constant = constant is not None
-                counted, most = ("", 1) if is_constant else (axis.counted, axis.most)
-                key = (kind, counted, axis.least, most, digits)
-                members.setdefault(key, []).append((loss, axis))
-                values.setdefault(key, (constant, sample))
+        axes = tuple(axes_of(loss, known))
+        for line in _lines_of(loss, axes, known):
+            axis = axes[line.axis]
+            is_constant = line.constant is not None
+            counted, most = ("", 1) if is_constant else (axis.counted, axis.most)
+            key = (line.kind, counted, axis.least, most, _in_ten_digits(line.sample))
+            members.setdefault(key, []).append((loss, axis))
+            values.setdefault(key, (line.constant, line.sample))
     return tuple(Curve(key[0], tuple(found), *values[key]) for key, found in members.items())
+
+
+def _lines_of(loss: ConfiguredLoss, axes: tuple[Axis, ...], known: Known) -> Iterable[Line]:
+    """Return the lines of a loss: from the file, unless more is known, or the loss is the user's
+    own."""
+    if known == Known() and _shipped_functions().get(loss.name) is loss.function:
+        return _lines_in_file()[loss.name, loss.convention]
+    return computed_lines(loss, axes, known)
+
+
+def computed_lines(loss: ConfiguredLoss, axes: tuple[Axis, ...], known: Known) -> Iterator[Line]:
+    """Compute the reference values of a loss along these axes, without those that repeat
+    another's."""
+    for kind in _kinds(loss):
+        seen: set[object] = set()
+        for place, axis in enumerate(axes):
+            if kind == FLOOR and axis.counted and not _has_telling_minimum(loss, known):
+                continue
+            if not _has_unique_count(loss, kind, axis, known):
+                continue
+            constant, sample = _values_along(loss, kind, axis)
+            # A second axis of this loss with the same values would match at the same counts.
+            identity = _in_ten_digits(sample) if constant is None else ("constant", constant)
+            if sample and identity not in seen:
+                seen.add(identity)
+                yield Line(kind, place, constant, sample)
+
+
+@functools.cache
+def _shipped_functions() -> dict[str, Callable[..., Tensor]]:
+    return {spec.name: spec.function for spec in SHIPPED}
+
+
+@functools.cache
+def _lines_in_file() -> dict[tuple[str, str], tuple[Line, ...]]:
+    """Read the lines of each loss and convention that ship."""
+    table = json.loads(FILE.read_text("utf-8"))
+    return {
+        (loss, convention): tuple(
+            Line(kind, axis, constant, tuple((count, value) for count, value in sample))
+            for kind, axis, constant, sample in lines
+        )
+        for loss, conventions in table.items()
+        for convention, lines in conventions.items()
+    }
+
+
+def _in_ten_digits(sample: Points) -> Points:
+    return tuple((count, ten_digits(value)) for count, value in sample)
 
 
 def _kinds(loss: ConfiguredLoss) -> Iterator[str]:

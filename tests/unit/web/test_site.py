@@ -63,12 +63,11 @@ def test_the_first_sentences_find_the_encoder_loaded(monkeypatch):
     monkeypatch.setattr(row_cache, "_cache", Cache(limits.VECTOR_CACHE_BYTES, row_cache._row_bytes))
     order = []
     monkeypatch.setattr(site, "wait_until_idle", lambda most: order.append("idle"))
-    monkeypatch.setattr(site, "prepare_explanations", lambda: order.append("explanations"))
     opened = model_folder.open_model
     monkeypatch.setattr(
         model_folder, "open_model", lambda *of, **how: order.append("encoder") or opened(*of, **how)
     )
     site._warm(OPENING).result()
-    assert order == ["idle", "explanations", "encoder"]
+    assert order == ["idle", "encoder"]
     assert compute_loss("info_nce", ["a cat", "a dog"], ["one cat", "a hound"])["loss"] > 0
-    assert order == ["idle", "explanations", "encoder"]
+    assert order == ["idle", "encoder"]

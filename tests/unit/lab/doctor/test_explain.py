@@ -21,7 +21,6 @@ from lossprism.explorer.lab.doctor.loss_match import LossMatch
 from lossprism.explorer.lab.doctor.number_explanation import explain
 from lossprism.explorer.lab.doctor.number_query import read_value, tolerance_of
 from lossprism.explorer.lab.doctor.number_report import lines, number_answer, position_sentence
-from lossprism.explorer.lab.doctor.reference_curves import _computed_curves, prepare_explanations
 from lossprism.explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, reference_value
 from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.runtime.json_encoding import plain
@@ -662,10 +661,3 @@ def test_settings_beyond_all_measure_are_computed_with_or_refused(known):
     """The squares of some leave the range of numbers."""
     with contextlib.suppress(Problem):
         assert explain(5.545, Known(**known)).findings is not None
-
-
-def test_what_is_prepared_is_not_computed_again_for_the_first_number():
-    prepare_explanations()
-    before = _computed_curves.cache_info().misses
-    assert asked("0.693").findings
-    assert _computed_curves.cache_info().misses == before
