@@ -27,14 +27,9 @@ MIN_STEPS = 20
 MIN_SENTENCES = 10
 
 
-def gain_of(runs: Runs, name: str) -> Gain | None:
-    """Gain of a run that has ended in its leading figure: the interval covers other held-out pairs
-    and this very model. None for a run that has not ended, and where one side has no order."""
-    run = runs.folder(name)
-    return _gain(run) if has_ended(run) else None
-
-
 def _gain(run: RunFolder) -> Gain | None:
+    """Gain of a run that has ended in its leading figure: the interval covers other held-out pairs
+    and this very model. None where one side has no order."""
     found = outcome(run)
     before, after = (found.figure(found.leading, when) for when in ("before", "after"))
     return gain({0: before}, {0: after}, found.pairs) if before and after else None
@@ -100,14 +95,9 @@ def on_loss(losses: Sequence[float]) -> list[Remark]:
     moved = found.moved
     is_significant = abs(moved) > found.by_chance and moved * (last - first) > 0
     key = "flat" if not is_significant else "fell" if moved < 0 else "rose"
-    values = {"first": short(first), "last": short(last), "window": str(window)}
-    values |= {"steps": grouped(count), "noise": short(found.by_chance)}
-    return [
-        Remark(
-            f"run_loss_{key}",
-            {**values, "moved": short(abs(moved)) if is_significant else _signed(moved)},
-        )
-    ]
+    values: dict[str, Value] = {"steps": grouped(count), "noise": short(found.by_chance)}
+    values["moved"] = short(abs(moved)) if is_significant else _signed(moved)
+    return [Remark(f"run_loss_{key}", values)]
 
 
 def _signed(value: float) -> str:

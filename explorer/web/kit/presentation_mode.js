@@ -20,6 +20,7 @@ export function presenting(channel) {
   /** @param {boolean} open */
   function pull(open) {
     body.classList.toggle("lp-drawer", open);
+    if (open) channel.publish("drawer");
     say();
   }
 

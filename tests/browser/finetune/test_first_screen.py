@@ -8,16 +8,19 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from tests.browser.finetune.steering import (
     CHANNEL,
+    PROBE,
     TINY,
+    TRACE,
     UNFOLD,
     led,
     made_run,
     plan,
     settled,
     visitor,
+    wait_for,
 )
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
@@ -56,10 +59,48 @@ def test_the_first_screen_holds_few_words_and_controls(browser: Browser, tmp_pat
 def first_screen_is_short(page: Page) -> None:
     for _ in ("en", "zh"):
         expect(page.locator(".lp-sample tbody tr")).to_have_count(3)
-        words, controls = words_and_controls(page)
-        assert 0 < words <= MOST_WORDS
-        assert 0 < controls <= MOST_CONTROLS
+        is_short(page)
         page.click("#lp-language")
+
+
+def is_short(page: Page) -> None:
+    words, controls = words_and_controls(page)
+    assert 0 < words <= MOST_WORDS
+    assert 0 < controls <= MOST_CONTROLS
+
+
+LONG = {"steps": 4000, "encoder": SCRATCH, "loss": "cosent", "batch_size": 32, "evaluations": 20}
+
+
+def test_the_screen_of_a_run_is_short_and_the_next_run_stands_folded(finetune: Page) -> None:
+    """While it trains, in both languages, and when it has ended."""
+    page = finetune
+    plan(page, **LONG)
+    expect(page.locator("#lp-finetune-loss")).to_be_visible()
+    page.click("#lp-finetune-start")
+    page.wait_for_function(f"{TRACE}?.steps.length >= 40 && {PROBE}.picture")
+    for _ in ("en", "zh"):
+        expect(page.locator(".lp-finetune_run .lp-remark")).not_to_be_empty()
+        is_short(page)
+        page.click("#lp-language")
+    page.click("#lp-finetune-stop")
+    wait_for(page, "stopped")
+    is_short(page)
+    next_run = page.locator("#lp-next-run")
+    expect(next_run.locator("#lp-finetune-loss")).to_be_hidden()
+    next_run.locator("> summary").click()
+    expect(next_run.locator("#lp-finetune-loss")).to_be_visible()
+    next_run.get_by_text("More settings").click()
+    expect(next_run.locator("#lp-finetune-batch_size")).to_be_visible()
+
+
+def test_what_comes_into_the_folded_plan_is_seen(finetune: Page, finished: str) -> None:
+    page = led(finetune, finished)
+    encoder = page.locator("#lp-finetune-encoder")
+    expect(encoder).to_be_hidden()
+    page.evaluate(f"{CHANNEL}.takeOver({{ loss: 'triplet' }})")
+    expect(encoder).to_be_visible()
+    expect(page.locator("#lp-finetune-loss")).to_have_value("triplet")
 
 
 def test_on_a_phone_the_controls_stand_in_a_drawer(finetune: Page) -> None:

@@ -1,11 +1,12 @@
-// The sidebar of the Fine-tune page: the plan of a run. Each control changes the plan and nothing else; what the
-// server finds in it comes back as "checked".
+// The sidebar of the Fine-tune page: the plan of a run, folded while one is followed. Each control changes the plan and
+// nothing else; what the server finds in it comes back as "checked".
 import { Fold, Section } from "../../kit/components.js";
 import { find } from "../../kit/dom.js";
 import { group, h, show } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { DataFields } from "./data.js";
 import { EncoderFields, EncoderSettings } from "./encoder.js";
+import { Button } from "./fields.js";
 import { LossFields, LossSettings } from "./loss.js";
 import { DataSettings, TrainingSettings } from "./settings.js";
 import { StartBox } from "./start_button.js";
@@ -15,10 +16,14 @@ import { timeTrial } from "./time_estimate.js";
 
 /** @param {Page & { trial: ReturnType<typeof timeTrial> }} properties */
 function Controls({ channel, trial }) {
-  channel.observe("plan", "beside", "checked");
+  channel.observe("plan", "beside", "checked", "shown", "run", "starting");
   /** @type {(title: string, ...children: import("preact").ComponentChildren[]) => import("preact").VNode} */
   const part = (title, ...children) => h("section", null, h("h3", null, say(title)), children);
-  return group(
+  const about = channel.trace()?.about;
+  const plan = group(
+    about
+      ? h(Button, { id: "lp-finetune-reuse", name: say("finetune.reuse"), act: () => channel.reuse(about.plan) })
+      : null,
     h(Section, { title: say("ui.data") }, h(DataFields, { channel })),
     h(Section, { title: say("ui.encoder") }, h(EncoderFields, { channel })),
     h(Section, { title: say("ui.loss") }, h(LossFields, { channel })),
@@ -30,6 +35,10 @@ function Controls({ channel, trial }) {
       part("ui.loss", h(LossSettings, { channel })),
       part("finetune.how", h(TrainingSettings, { channel })),
     ),
+  );
+  const isFollowing = channel.isStarting || channel.shown.length > 0;
+  return group(
+    isFollowing ? h(Fold, { title: say("finetune.next_run"), kind: "lp-fold", id: "lp-next-run" }, plan) : plan,
     h(StartBox, { channel, trial }),
   );
 }
@@ -40,6 +49,7 @@ function Controls({ channel, trial }) {
  * @param {import("../../kit/types").Asking<import("../../wire").FinetuneServer>} server
  */
 export default function controls(root, channel, server) {
+  const unfold = () => root.querySelector("#lp-next-run")?.setAttribute("open", "");
   const trial = timeTrial(channel, {
     outlook: () => (channel.checked?.pace === undefined || channel.checked.refused ? null : channel.checked),
     request: () => ({ plan: structuredClone(channel.plan) }),
@@ -61,7 +71,9 @@ export default function controls(root, channel, server) {
     root.classList.remove("lp-taken");
     void root.offsetWidth; // so that it begins anew
     root.classList.add("lp-taken");
+    unfold();
   });
+  channel.on("drawer", unfold);
   channel.connect(server);
   channel.files.describeAll();
 }

@@ -1,33 +1,31 @@
 // What a run has gained on its held-out pairs: each figure before and after (so far), as two marks on a line.
-import { fixed, show, signedEnds } from "../../kit/number_format.js";
+import { fixed, show } from "../../kit/number_format.js";
 import { group, h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
-import { HELD_OUT_FIGURES, leadingOf, PLACES } from "./plan_names.js";
-
-/** @typedef {{ channel: import("./state.js").FinetunePage, trace: import("./run_log_data.js").Trace }} Page */
+import { HELD_OUT_FIGURES, PLACES } from "./plan_names.js";
 
 /** @type {("ndcg_at_10" | "mrr_at_10")[]} */
 const LIST_FIGURES = ["ndcg_at_10", "mrr_at_10"];
 
-/** @param {Page} properties */
-export function GainBoxes({ channel, trace }) {
+/** @param {{ trace: import("./run_log_data.js").Trace }} properties */
+export function GainBoxes({ trace }) {
   const summary = trace.about?.summary ?? null;
   // Both are of the same pairs: all of them at the end, those of the curve until then.
   const [before, after] = summary ? [summary.before, summary.after] : [trace.evaluations[0], trace.evaluations.at(-1)];
   if (!before || !after) return h("div.lp-gains");
-  const { gain, level } = channel.remarks;
+  const count = summary?.pairs.held_out ?? after.pairs;
+  const all = trace.held.before?.pairs;
+  const isSample = !summary && count !== all;
   const boxes = HELD_OUT_FIGURES.flatMap((key) => {
     const now = after[key];
     if (now === null || now === undefined) return [];
     const what = say(`finetune.${key}`);
-    const title = say(summary ? "finetune.held_out_of" : "finetune.held_out_so_far", {
+    const title = say(isSample ? "finetune.held_out_so_far" : "finetune.held_out_of", {
       what,
-      count: summary?.pairs.held_out ?? after.pairs ?? "—",
-      all: trace.held.before?.pairs ?? "—",
+      count: count ?? "—",
+      all: all ?? "—",
     });
-    const hasInterval = key === leadingOf(after) && summary && gain;
-    const note = hasInterval ? say("finetune.interval", { level, ...signedEnds(gain) }) : "";
-    return [h(GainBox, { key, title, what, before: before[key] ?? null, now, note })];
+    return [h(GainBox, { key, title, what, before: before[key] ?? null, now })];
   });
   return h("div.lp-gains", null, boxes, summary ? h(ListGains, { summary }) : null);
 }
@@ -45,7 +43,7 @@ function ListGains({ summary: { before, after, threshold } }) {
     if (now === null) return [];
     const what = say(`finetune.list_${key}`);
     const title = say("finetune.of_lists", { what, count });
-    return [h(GainBox, { key, title, what, before: before.lists?.[key] ?? null, now, note: "" })];
+    return [h(GainBox, { key, title, what, before: before.lists?.[key] ?? null, now })];
   });
   const values = { count, alike, without, floor: show(floor, 3), threshold: show(threshold, 3) };
   return group(boxes, h("p.lp-note.lp-lists-about", null, say("finetune.lists_about", values)));
@@ -53,9 +51,9 @@ function ListGains({ summary: { before, after, threshold } }) {
 
 /**
  * Two marks on a line from 0 to 1, or from −1 where one is below 0.
- * @param {{ title: string, what: string, before: number | null, now: number, note: string }} properties
+ * @param {{ title: string, what: string, before: number | null, now: number }} properties
  */
-function GainBox({ title, what, before, now, note }) {
+function GainBox({ title, what, before, now }) {
   const old = before ?? 0;
   const low = Math.min(old, now) < 0 ? -1 : 0;
   /** @param {number} length */
@@ -80,6 +78,5 @@ function GainBox({ title, what, before, now, note }) {
       h("i.lp-old", { style: { left: at(old) } }),
       h("i.lp-now", { style: { left: at(now) } }),
     ),
-    note ? h("small", null, note) : null,
   );
 }

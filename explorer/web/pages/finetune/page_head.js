@@ -169,7 +169,7 @@ function Figures({ channel, trace, about }) {
     Object.entries(figures).map(([key, value]) =>
       h("div.lp-figure", { key }, h("span", null, say(`finetune.figure.${key}`)), h("strong", null, value)),
     ),
-    h(GainBoxes, { channel, trace }),
+    h(GainBoxes, { trace }),
   );
 }
 

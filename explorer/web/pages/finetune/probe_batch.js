@@ -200,7 +200,7 @@ function StepOfLoss({ channel }) {
   if (!picture) return null;
   return h(Select, {
     id: "lp-finetune-facet",
-    name: say("finetune.matrix_step"),
+    label: say("finetune.matrix_step"),
     value: String(picture.chosen),
     options: picture.steps.map((step, place) => [String(place), step.name]),
     change: (place) => channel.probe.choose({ step: Number(place), colour_range: null }),

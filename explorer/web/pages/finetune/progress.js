@@ -34,7 +34,6 @@ export const RunProgress = ({ channel, about }) =>
             act: () => channel.steer(what, about.id),
           }),
         ),
-        channel.isLive(about) ? null : h(Deletion, { key: about.id, channel, about }),
       ),
     ),
     about.state === "loading" || startsNext(about) ? h(Preparation, { at: partOf(about) }) : null,
@@ -102,22 +101,6 @@ const ACTIONS = [
   { what: "stop", fits: ({ state }) => ["queued", "loading", "training", "paused"].includes(state) },
   { what: "unshare", fits: ({ shared }) => shared },
 ];
-
-/**
- * Deleting takes two clicks.
- * @param {Run} properties
- */
-function Deletion({ channel, about }) {
-  const [isSure, setSure] = useState(false);
-  return h(Button, {
-    id: "lp-finetune-delete",
-    name: say(isSure ? "finetune.surely" : "finetune.delete"),
-    act: () => {
-      if (isSure) channel.steer("delete", about.id);
-      setSure(!isSure);
-    },
-  });
-}
 
 /**
  * Between two steps, which may take a second each, the bar goes on at the pace of the last ones, up to where the

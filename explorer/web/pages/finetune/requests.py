@@ -23,13 +23,11 @@ from lossprism.explorer.lab.training import (
 )
 from lossprism.explorer.lab.training.ended_run_scores import has_ended, outcome
 from lossprism.explorer.lab.training.parameter_trials import LEAST_RUNS, tried
-from lossprism.explorer.lab.training.run_difference_verdict import LEVEL, Gain
 from lossprism.explorer.lab.training.run_records import FollowedRun, RunStatus
 from lossprism.explorer.lab.training.runs import default_runs as runs
 from lossprism.explorer.runtime import downloads, jobs
 from lossprism.explorer.runtime.downloads import Download, Text
 from lossprism.explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
-from lossprism.explorer.runtime.number_format import whole_percent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Sparse
 from lossprism.explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
@@ -63,11 +61,9 @@ class Watched(Sparse):
 
 @dataclass(frozen=True)
 class Remarked:
-    """Remarks on a run, and, once it has ended, its gain."""
+    """Remarks on a run, the most important first."""
 
     remarks: list[Remark]
-    gain: Gain | None
-    level: str
 
 
 @dataclass(frozen=True)
@@ -164,12 +160,8 @@ def _figure(request: dict) -> Text:
 
 
 def _remark(request: dict) -> Remarked:
-    """{run} → what is striking about it so far, and once it has ended, what it gained, where that
-    says something of other pairs."""
-    name = str(request.get("run"))
-    gained = remarks.gain_of(runs(), name)
-    gain = gained if gained and not gained.is_blank else None
-    return Remarked(list(remarks.remarks(runs(), name)), gain, whole_percent(LEVEL))
+    """{run} → what is striking about it so far, and once it has ended, what it gained."""
+    return Remarked(remarks.remarks(runs(), str(request.get("run"))))
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ import { encoderOf, lossOf } from "./plan_names.js";
 
 /** @param {{ channel: FinetunePage, trial: ReturnType<typeof import("./time_estimate.js").timeTrial> }} properties */
 export function StartBox({ channel, trial }) {
-  channel.observe("problem", "starting", "pace", "runs", "run", "shown");
+  channel.observe("problem", "starting", "pace", "runs");
   const { checked, isStarting } = channel;
-  const about = channel.trace()?.about;
   const forms = channel.distinctForms();
   const count = forms.length * channel.beside.seeds;
   const { steps, minutes } = checked ?? {};
@@ -32,9 +31,6 @@ export function StartBox({ channel, trial }) {
     h("p.lp-note.lp-summary", null, summaryOf(channel, forms, count)),
     h(Wrong, { problem: channel.notice ?? checked?.error ?? checked?.refused ?? trial.failure() }),
     h(Note, { id: "lp-finetune-time", role: "status", text: time }),
-    about
-      ? h(Button, { id: "lp-finetune-reuse", name: say("finetune.reuse"), act: () => channel.reuse(about.plan) })
-      : null,
   );
 }
 

@@ -66,7 +66,7 @@ const known = () => (stored("runs") ?? "").split(",").filter(Boolean);
 const know = (names) => keep("runs", [...new Set([...names, ...known()])].slice(0, MOST_KNOWN).join(","));
 
 /** @type {Remarks} */
-const NO_REMARKS = { remarks: [], gain: null, level: "" };
+const NO_REMARKS = { remarks: [] };
 
 export class FinetunePage extends Bus {
   constructor() {

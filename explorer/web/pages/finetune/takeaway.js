@@ -35,10 +35,27 @@ function TakeAway({ channel }) {
       ["json", "csv"].map((what) =>
         h(Button, { key: what, name: say(`finetune.take.${what}`), act: () => save(channel, what) }),
       ),
+      channel.isLive(about) ? null : h(Deletion, { key: about.id, channel, about }),
     ),
     h(Script, { key: about.id, channel }),
     h(FigureLine, { channel }),
   );
+}
+
+/**
+ * Deleting takes two clicks.
+ * @param {Page & { about: import("../../wire").RunStatus }} properties
+ */
+function Deletion({ channel, about }) {
+  const [isSure, setSure] = useState(false);
+  return h(Button, {
+    id: "lp-finetune-delete",
+    name: say(isSure ? "finetune.surely" : "finetune.delete"),
+    act: () => {
+      if (isSure) channel.steer("delete", about.id);
+      setSure(!isSure);
+    },
+  });
 }
 
 /** @param {{ name: string, children?: import("preact").ComponentChildren }} properties */
@@ -84,10 +101,10 @@ function FigureLine({ channel }) {
     ({ element }) => element.isConnected && !element.closest("[hidden]"),
   );
   const figure = all.find(({ key }) => key === chosen) ?? all[0];
+  if (!figure) return null;
   const title = say("finetune.take.figure");
   /** @type {(look: import("./state.js").Look, ratio: number) => Promise<void>} */
   async function take(look, ratio) {
-    if (!figure) return;
     const caption = captionOf(channel, figure);
     const name = `lossprism-${channel.shown[0]}-${figure.name}`;
     const answer = await channel.heard(
@@ -106,7 +123,7 @@ function FigureLine({ channel }) {
         id: "lp-finetune-figure",
         title,
         "aria-label": title,
-        value: figure?.key,
+        value: figure.key,
         onChange: (event) => choose(event.currentTarget.value),
       },
       all.map((one) => h("option", { key: one.key, value: one.key }, one.title?.() ?? say(one.key))),
