@@ -159,27 +159,11 @@ def _written(chosen: argparse.Namespace, asked: dict) -> str:
 
 
 def _scene(address: str) -> Scenario | str:
-    """The batch and the first loss that Compare opens with, of its bare address; any other address
-    is left as it is."""
-    from dataclasses import replace
+    """Return the scenario that a page opens with, of its bare address; any other address as it
+    is."""
+    from lossprism.explorer.web.pages.opening_scenarios import opening_scenario
 
-    from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario
-    from lossprism.explorer.export.figure.files import path_pieces
-
-    if "#" in address or (path_pieces(address) or [""])[-1] != "compare":
-        return address
-    from lossprism.explorer.web.pages.compare import questions
-
-    opening = questions.QUESTIONS[questions.OPENING]
-    first = opening.sides[0]
-    return Scenario(
-        data=Data(example=opening.example),
-        rules=replace(Rules(), extra_negatives=opening.extra_negatives),
-        loss=first.loss,
-        convention=first.convention,
-        parameters=tuple(first.parameters.items()),
-        view=OPENING.view,
-    )
+    return opening_scenario(address) or address
 
 
 def main() -> int:

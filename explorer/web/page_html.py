@@ -199,7 +199,7 @@ def _routes_of(path: str, folder: str, functions: tuple[str, ...]) -> list[Route
         root, link = request.scope.get("root_path", ""), request.query_params.get("scene", "")
         # All addresses of the page are relative to it.
         up = f"{root}/" if root else "../" * path.count("/") or "./"
-        html = document(folder, functions, up, link, str(request.base_url))
+        html = document(folder, functions, up, path, link, str(request.base_url))
         return _response(html, request)
 
     async def without_slash(_: Request) -> Response:
@@ -223,12 +223,12 @@ def _packed(html: bytes) -> bytes:
 
 
 def document(
-    folder: str, functions: tuple[str, ...], up: str, link: str = "", base: str = ""
+    folder: str, functions: tuple[str, ...], up: str, path: str = "", link: str = "", base: str = ""
 ) -> bytes:
-    """Return the page of this folder; `up` leads from its address to that of the first page, `link`
-    is the scene in its address, `base` the address of the app."""
+    """Return the page of this folder; `up` leads from its address to that of the first page, `path`
+    is where it stands, `link` the scene in its address, `base` the address of the app."""
     html = _document(folder, functions, up)
-    for name, text in tags(folder, link, base).items():
+    for name, text in tags(folder, path, link, base).items():
         html = html.replace(f"@{name}@", text)
     return html.encode()
 

@@ -136,6 +136,11 @@ class Lesson:
     pictured: int | None = None
     landscape: str = ""
 
+    @property
+    def pictured_stop(self) -> int:
+        """The stop of the first step's lever that its card shows."""
+        return self.steps[0].lever.goal if self.pictured is None else self.pictured
+
 
 @dataclass(frozen=True)
 class Number:

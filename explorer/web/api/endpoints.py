@@ -75,6 +75,7 @@ from lossprism.explorer.web.api.response_schemas import (
     traced_of,
 )
 from lossprism.explorer.web.api.run_check import doctor_run
+from lossprism.explorer.web.pages.opening_scenarios import opening_scenario
 from lossprism.losses import LOSSES
 
 
@@ -483,8 +484,8 @@ def figure(
 
     Args:
         scene: a link of the page (the whole address, or what stands after its #), as
-            explain_loss_value and this function answer it; all arguments on pairs are then those of
-            the link. "" for the pairs that follow
+            explain_loss_value and this function answer it, or a page, such as /doctor, whose pairs
+            are then used. "" for the pairs that follow
         loss, sentences1, sentences2, scores, parameters, encoder, convention: see compute_loss
         kind: "matrix", a step of the computation, or "bars", the gradient of every pair
         step: name of a step in trace_loss, such as "terms"; "" for that of the scene, or the terms
@@ -526,7 +527,7 @@ def figure(
         if not isinstance(switch, bool):
             raise Problem("parameter_switch", name=name, value=shortened(switch, write=repr))
     if read_text("scene", scene):
-        resolved, reading = resolve(Scenario.from_link(scene)), ()
+        resolved, reading = resolve(opening_scenario(scene) or Scenario.from_link(scene)), ()
     else:
         sent = (sentences1, sentences2, scores)
         rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)

@@ -29,11 +29,13 @@ from lossprism.explorer.export.palette import LIGHT
 from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_syntax import typed_value
+from lossprism.explorer.lab.learn.lessons import BY_NAME
 from lossprism.explorer.locale import say, spelled, title_word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.explorer.web.pages.opening_scenarios import opening_scenarios
 from lossprism.losses import SHIPPED
 
 SIZE = (1200, 630)  # pixels, as sites show it
@@ -44,6 +46,7 @@ PICTURED = ("explore", "compare")  # pages whose links have a picture of their o
 NUMBER = re.compile(r"[-+]?[0-9.]{1,16}(e[-+]?[0-9]{1,3})?", re.IGNORECASE)
 PATH = "preview.png"
 NAMES = {spec.name for spec in SHIPPED}
+LESSON_PATHS = {f"learn/{name}" for name in BY_NAME}
 _pictures: Cache[bytes] = Cache(8 * 2**20, len)
 
 
@@ -86,9 +89,11 @@ def _side(entries: Mapping[str, str], number: str) -> Side:
     return Side(entries[number], entries.get(f"{number}@", ""), parameters)
 
 
-def tags(folder: str, link: str, base: str) -> dict[str, str]:
-    """Return title, sentence and address of the picture, as text of attributes."""
+def tags(folder: str, path: str, link: str, base: str) -> dict[str, str]:
+    """Return title, sentence and address of the picture of a page, as text of attributes."""
     title, about = say("en", f"page.{folder}"), say("en", f"page.about.{folder}")
+    if path in LESSON_PATHS:
+        title = say("en", f"{path.replace('/', '.')}.title")
     scenes = shared_scenarios(folder, link) if folder in PICTURED else []
     try:
         named = [_named(scene) for scene in scenes]
@@ -101,8 +106,9 @@ def tags(folder: str, link: str, base: str) -> dict[str, str]:
         title = say("en", "ui.versus").join(" · ".join([name, *words]) for name, words in named)
     elif folder == "doctor" and (value := _doctors_number(link)):
         title = say("en", "doctor.document", what=value)
-    query = f"?{urlencode({'page': folder, 'scene': link})}" if scenes else ""
-    found = {"title": f"{title} · LossPrism", "about": about, "image": f"{base}{PATH}{query}"}
+    asked = {"page": path, "scene": link if scenes else ""}
+    query = urlencode({name: value for name, value in asked.items() if value})
+    found = {"title": f"{title} · LossPrism", "about": about, "image": f"{base}{PATH}?{query}"}
     return {name: escape(text) for name, text in found.items()}
 
 
@@ -130,10 +136,11 @@ def _doctors_number(link: str) -> str:
 async def _preview(request: Request) -> Response:
     query = request.query_params
     link = query.get("scene", "")
-    scenes = shared_scenarios(query.get("page", "explore"), link) if link else [OPENING]
-    if not scenes:
-        return Response(status_code=404)
+    page = query.get("page", "")
     try:
+        scenes = shared_scenarios(page, link) if link else opening_scenarios(page) or [OPENING]
+        if not scenes:
+            return Response(status_code=404)
         content = await run_in_threadpool(_picture, scenes[:BESIDE])
     except Problem:  # a loss that cannot read these pairs
         return Response(status_code=404)

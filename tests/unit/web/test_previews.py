@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
+from html import escape
 
 import pytest
 from fastapi import FastAPI
@@ -13,6 +14,7 @@ from PIL import Image
 
 from lossprism.explorer.core.scenario import OPENING, Data, Scenario
 from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.learn.lessons import BY_NAME
 from lossprism.explorer.locale import say
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web import page_html, site
@@ -35,7 +37,7 @@ NOT_SHARED = [
 
 @pytest.fixture(scope="module")
 def client():
-    listed = [([""], "explore"), (["compare"], "compare"), (["doctor"], "doctor")]
+    listed = [(paths, page) for page, paths in site.paths_of_pages().items()]
     routes = [one for paths, page in listed for one in page_html.page_routes(paths, page, ())]
     return TestClient(FastAPI(routes=[*routes, link_previews.ROUTE]))
 
@@ -51,22 +53,30 @@ def picture(client, address):
 
 
 def test_each_page_has_a_title_and_a_sentence_of_its_own():
-    found = [link_previews.tags(folder, "", "") for _, folder, _ in site.PAGES]
+    found = [link_previews.tags(folder, path, "", "") for path, folder, _ in site.PAGES]
     assert (
         len({one["title"] for one in found}) == len({one["about"] for one in found}) == len(found)
     )
 
 
 def test_a_page_has_a_picture_of_what_it_opens_with(client):
-    for path, folder in (("/", "explore"), ("/compare", "compare")):
-        found = said(client.get(path).text)
+    pictures = {}
+    for path in ("", "compare", "doctor", "learn", "learn/temperature", "learn/margin", "large"):
+        found = said(client.get(f"/{path}").text)
         assert found["title"].endswith(" · LossPrism")
         assert len(found["description"]) > 30
-        assert found["image"] == "http://testserver/preview.png"
-        assert folder in [one for _, one, _ in site.PAGES]
-    drawn = picture(client, found["image"])
-    assert drawn.size == (1200, 630)
-    assert len(drawn.getcolors(10**6)) > 50
+        drawn = picture(client, found["image"].replace("&amp;", "&"))
+        assert drawn.size == (1200, 630)
+        assert len(drawn.getcolors(10**6)) > 50
+        pictures[path] = drawn.tobytes()
+    # Large opens with no scenario of Explore.
+    assert pictures.pop("large") == pictures[""]
+    assert len(set(pictures.values())) == len(pictures)
+
+
+def test_a_lesson_has_a_title_of_its_own(client):
+    titles = {said(client.get(f"/learn/{name}").text)["title"] for name in BY_NAME}
+    assert titles == {f"{escape(say('en', f'learn.{name}.title'))} · LossPrism" for name in BY_NAME}
 
 
 def test_a_scene_that_its_link_describes_has_a_picture_of_its_own(client):

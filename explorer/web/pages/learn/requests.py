@@ -109,13 +109,11 @@ def _cards(_request: Json) -> Cards:
     """{} → every lesson with its picture."""
     with jobs.in_turn():
         return Cards(
-            [Card(one.name, list(moments(one.name, 0)[_pictured(one)].pictures)) for one in LESSONS]
+            [
+                Card(one.name, list(moments(one.name, 0)[one.pictured_stop].pictures))
+                for one in LESSONS
+            ]
         )
-
-
-def _pictured(lesson: Lesson) -> int:
-    """The stop that the card of a lesson shows."""
-    return lesson.steps[0].lever.goal if lesson.pictured is None else lesson.pictured
 
 
 def _on_my_batch(request: Json) -> SceneLink:

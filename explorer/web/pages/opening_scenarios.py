@@ -1,0 +1,84 @@
+"""Scenarios that pages open with: what a figure or a preview of a bare address shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario
+from lossprism.explorer.export.figure.files import OTHER_PAGES, QUOTED_LETTERS, path_pieces
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
+from lossprism.explorer.lab.doctor.number_explanation import explain_values
+from lossprism.explorer.lab.learn.lesson import Lesson
+from lossprism.explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.pages.compare import questions
+from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES
+
+
+def opening_scenario(address: str) -> Scenario | None:
+    """Return the scenario that a page opens with, of its bare address, such as /compare or
+    http://127.0.0.1:7860/learn/collapse; of several losses that of the first. None for anything
+    else, such as a link.
+
+    Raises Problem for a page that opens with no scenario of Explore.
+    """
+    pieces = path_pieces(address)
+    if pieces is None or "#" in address or "scene=" in urlsplit(address).query:
+        return None
+    page = "/".join(pieces[-2:] if "learn" in pieces[-2:-1] else pieces[-1:])
+    if {*pieces[-2:]}.isdisjoint(OTHER_PAGES):  # Explore may stand at any path of a server
+        page = ""
+    found = opening_scenarios(page)
+    if not found:
+        raise Problem("figure_page", name=address[:QUOTED_LETTERS])
+    return found[0]
+
+
+def opening_scenarios(page: str) -> list[Scenario]:
+    """Return the scenarios that the page at this path opens with, one for each loss; none of a page
+    that shows no scenario of Explore."""
+    if page == "compare":
+        return _compared()
+    if page == "doctor":
+        return [_explained()]
+    lesson = page.removeprefix("learn/")
+    if page == "learn":
+        lesson = LESSONS[0].name
+    if lesson in BY_NAME:
+        return [_taught(BY_NAME[lesson])]
+    return [] if page else [OPENING]
+
+
+def _compared() -> list[Scenario]:
+    asked = questions.QUESTIONS[questions.OPENING]
+    batch = Scenario(
+        data=Data(example=asked.example),
+        rules=replace(Rules(), extra_negatives=asked.extra_negatives),
+        view=OPENING.view,
+    )
+    return [
+        replace(
+            batch,
+            loss=side.loss,
+            convention=side.convention,
+            parameters=tuple(side.parameters.items()),
+        )
+        for side in asked.sides
+    ]
+
+
+def _taught(lesson: Lesson) -> Scenario:
+    """Return the scenario at the stop that the lesson's card shows, of its first step."""
+    seen = moments(lesson.name, 0)[lesson.pictured_stop].seen
+    shown = lesson.steps[0].scenario if seen is None else seen.scenario
+    return replace(shown, view=OPENING.view)
+
+
+def _explained() -> Scenario:
+    """Return the batch on which the loss of Doctor's example has the number."""
+    example = EXAMPLES[0]
+    found = explain_values([example["value"]], Known(loss=example["loss"]))
+    scenario = found.findings[0].likeliest.scenario()
+    assert scenario is not None  # of so few pairs
+    return scenario
