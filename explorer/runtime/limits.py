@@ -40,6 +40,7 @@ BYTE_SECONDS = 2e-6  # of a processor, to read a byte of the oddest text
 LARGE_FILE_BYTES = 256 * MIB  # about a million pairs of short sentences
 UNPACKED_BYTES = 512 * MIB  # of a Parquet or Arrow file
 UNPACKED_ROWS = 2**22  # of such a file, which needs hardly a byte for an empty row
+DISK_ROWS = 2**24  # of a Parquet file of this computer, which is never in memory as a whole
 COLUMNS = 10_000  # two columns of embeddings, a number a column, are fewer
 ROW_LETTERS = 2**22  # of one JSON object, or of a list in one cell
 SKIPPED_ROWS = 10_000  # of a file, with their reasons; beyond, they are counted

@@ -18,7 +18,8 @@ BUFFERS = bytes | bytearray | array | str
 
 
 def bytes_of(thing: object) -> int:
-    """Return the bytes of arrays and texts reachable from `thing`, each counted once."""
+    """Return the bytes of arrays and texts reachable from `thing`, each counted once; of texts in a
+    temporary file (`nbytes`), too."""
     waiting, visited, total = [thing], set(), 0
     while waiting:
         one = waiting.pop()
@@ -60,7 +61,9 @@ def _identity_and_size(thing: object) -> tuple[int, int]:
     if torch is not None and isinstance(thing, torch.Tensor):
         storage = cast("Tensor", thing).untyped_storage()
         return storage.data_ptr(), storage.nbytes()
-    return id(thing), sys.getsizeof(thing) if isinstance(thing, BUFFERS) else 0
+    if isinstance(thing, BUFFERS):
+        return id(thing), sys.getsizeof(thing)
+    return id(thing), 0 if isinstance(thing, type) else getattr(thing, "nbytes", 0)
 
 
 def _parts(thing: object) -> list[object]:

@@ -35,7 +35,7 @@ class Batches:
     schema: Any
     rows: int
     all: Callable[[], Iterator[Any]]
-    words: Callable[[], Iterator[Any]]
+    words: Callable[[], Iterable[Any]]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -65,12 +65,12 @@ def refuse_damaged(name: str, kind: str) -> Iterator[None]:
         raise Problem("file_broken", name=name, kind=kind) from None
 
 
-def check_counts(name: str, columns: int, rows: int) -> None:
+def check_counts(name: str, columns: int, rows: int, most: int = UNPACKED_ROWS) -> None:
     """Raise Problem for a file with more columns or rows than are read, by its own account."""
     if columns > COLUMNS:
         raise Problem("file_many_columns", name=name, most=COLUMNS)
-    if rows > UNPACKED_ROWS:
-        raise Problem("file_many_rows", name=name, rows=rows, most=UNPACKED_ROWS)
+    if rows > most:
+        raise Problem("file_many_rows", name=name, rows=rows, most=most)
 
 
 def check_bytes(name: str, size: int) -> None:

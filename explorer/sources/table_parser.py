@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from numbers import Real
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import numpy as np
 
@@ -84,7 +84,7 @@ _NUMBERED = re.compile(r"[0-9]+|(?=.*[0-9])[0-9a-f]{8}[0-9a-f\-]{8,56}", re.IGNO
 # A list of numbers, or of lists of such, as JSON writes them.
 _VECTOR = re.compile(r"\s*(\[\s*){1,2}[+-]?(\.?[0-9]|nan|inf|null)", re.IGNORECASE)
 _SIGNATURES = {
-    b"PAR1": "Parquet",
+    parquet.SIGNATURE: "Parquet",
     arrow.FILE: "Arrow",
     arrow.STREAM: "Arrow",
     b"FEA1": "Feather 1",
@@ -263,8 +263,10 @@ def step(done: int, total: int) -> None:
     jobs.step("reading", done, total)
 
 
-def in_turn_to_read(data: bytes) -> AbstractContextManager[None]:
+def in_turn_to_read(data: bytes | Path) -> AbstractContextManager[None]:
     """Reading what unpacks to much is heavy work; anything else is read after what others ask."""
+    if isinstance(data, Path):
+        return jobs.in_turn()
     size, kind = len(data), _signed(data)
     if size <= HEAVY_FILE_BYTES and kind in PACKED:
         size = PACKED[kind].unpacked_bytes(data)
@@ -274,7 +276,7 @@ def in_turn_to_read(data: bytes) -> AbstractContextManager[None]:
 
 
 def read_grid(
-    data: bytes,
+    data: bytes | Path,
     name: str,
     header: bool | None,
     tell: Tell = step,
@@ -282,8 +284,9 @@ def read_grid(
     chosen: Iterable[str] = (),
     rows: bool = True,
 ) -> Grid:
-    """Read the table of a file. `header` None finds out whether there is one: a first row with one
-    of the names of `chosen` columns is one; `encoding` as `decode` takes it.
+    """Read the table of a file: its bytes, or a Parquet file on the disk. `header` None finds out
+    whether there is one: a first row with one of the names of `chosen` columns is one; `encoding`
+    as `decode` takes it.
 
     `tell` hears the progress of the parsing, and may raise to stop.
 
@@ -301,8 +304,16 @@ def read_grid(
 
 
 def _grid_of(
-    data: bytes, name: str, header: bool | None, tell: Tell, encoding: str, chosen: frozenset[str]
+    data: bytes | Path,
+    name: str,
+    header: bool | None,
+    tell: Tell,
+    encoding: str,
+    chosen: frozenset[str],
 ) -> Grid:
+    if isinstance(data, Path):
+        columns, records = batch_records(parquet.batches(data, name), name, "Parquet", tell)
+        return Grid(columns, records, header=True, encoding="Parquet")
     kind = _kind(data, name)
     if kind in PACKED:
         columns, records = batch_records(PACKED[kind].batches(data, name), name, kind, tell)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -207,7 +208,7 @@ def pairs_or_classes(
 
 
 def read_classes(
-    content: bytes,
+    content: bytes | Path,
     name: str,
     report: Report,
     *,
@@ -220,7 +221,7 @@ def read_classes(
 
     Raises Problem if there is no such table.
     """
-    if header is None and not encoding:
+    if header is None and not encoding and isinstance(content, bytes):
         header = names_classes(content) or None
     named = (columns or {}).values()
     grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding, named)

@@ -235,7 +235,7 @@ def _read_table(chosen: argparse.Namespace) -> Table:
         content = hub_content(chosen.hub, chosen.split, chosen.rows, tell)
         return read_table(*content, tell, columns=columns)
     content, name = (chosen.piped, PIPED) if chosen.file == "-" else content_of(chosen.file)
-    if not content.strip():
+    if isinstance(content, bytes) and not content.strip():
         raise Problem("doctor_empty", name=name)
     header = None if chosen.header is None else chosen.header == "yes"
     how = {"columns": columns, "header": header, "encoding": chosen.encoding}

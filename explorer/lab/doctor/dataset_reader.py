@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +17,14 @@ from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss
 from lossprism.explorer.lab.doctor.similarity_gap import Similarities, read_similarities
 from lossprism.explorer.lab.large.files import FilePairs, read_pairs
 from lossprism.explorer.runtime.jobs import Report
+from lossprism.explorer.runtime.json_encoding import whole_letters
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS
+from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.hub_datasets import first_rows, named
 from lossprism.explorer.sources.local_files import content_of_table
 from lossprism.explorer.sources.pairs import Pairs
+from lossprism.explorer.sources.parquet import is_parquet
 from lossprism.losses import LOSSES, LossSpec
 
 HUB_ROWS = (10, LARGE_PAIRS)  # that are read of a dataset of the hub
@@ -45,10 +49,11 @@ class Read:
 
 
 Table = Read | ClassTable | Similarities
+Content = bytes | Path  # a file's, or a Parquet file on the disk
 
 
 def read_content(
-    content: bytes,
+    content: Content,
     name: str,
     report: Report,
     *,
@@ -67,7 +72,7 @@ def read_content(
 
 
 def read_table(
-    content: bytes,
+    content: Content,
     name: str,
     report: Report,
     *,
@@ -81,11 +86,12 @@ def read_table(
 
     Raises Problem if it is neither.
     """
-    if not columns and (similarities := read_similarities(content)):
+    head = content if isinstance(content, bytes) else b""
+    if not columns and (similarities := read_similarities(head)):
         return similarities
     chosen = {"columns": columns, "header": header, "encoding": encoding}
     return pairs_or_classes(
-        content,
+        head,
         columns,
         lambda: read_content(content, name, report, **chosen),
         lambda: read_classes(content, name, report, **chosen),
@@ -107,9 +113,13 @@ def pairs_only(read: Table) -> Read:
     return found
 
 
-def content_of(path: str | Path) -> tuple[bytes, str]:
-    """Read a file or saved dataset of this computer, and its name. Raises Problem where it cannot
-    be read, or is larger than the page takes."""
+def content_of(path: str | Path) -> tuple[Content, str]:
+    """Return the content of a file or saved dataset of this computer, and its name; a Parquet file
+    stays on the disk. Raises Problem where it cannot be read, or is larger than the page takes."""
+    file = local_path(str(path))
+    with contextlib.suppress(OSError):  # which `content_of_table` reports
+        if is_parquet(file):
+            return file, whole_letters(file.name)
     return content_of_table(path, None, LARGE_FILE_BYTES, "large_file_too_large")
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lossprism.explorer.lab.doctor.text_numbers import together
 from lossprism.explorer.runtime.response_types import Whole
 
 
@@ -51,8 +52,11 @@ def partner_pairs(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> fl
 
 def _sharing(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
     """Return the number of other rows with the first or the second text of each row [N]."""
-    sizes = [np.bincount(numbers)[numbers] for numbers in (first, second, pair)]
-    return sizes[0] + sizes[1] - sizes[2] - 1
+    found = np.bincount(first)[first]
+    found += np.bincount(second)[second]
+    found -= np.bincount(pair)[pair]
+    found -= 1
+    return found
 
 
 def _as_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -66,9 +70,8 @@ def _as_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def _swapped(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the number of other rows with the texts of each row swapped [N]."""
-    count, size = len(first), int(max(first.max(initial=-1), second.max(initial=-1))) + 1
-    both = np.concatenate([first * size + second, second * size + first])
-    numbers = np.unique(both, return_inverse=True)[1]
+    count = len(first)
+    numbers = together(np.concatenate([first, second]), np.concatenate([second, first]))
     sizes = np.bincount(numbers[:count], minlength=2 * count)
     return np.where(first == second, 0, sizes[numbers[count:]])
 

@@ -298,7 +298,7 @@ class Profile:
         """The place of the pair that represents each row [R]: its first positive pair, or its first
         where none is positive."""
         if self.rows is None:
-            return np.arange(len(self))
+            return self.row_of
         order = np.lexsort((~self.positive, self.rows))
         return np.sort(order[np.unique(self.rows[order], return_index=True)[1]])
 
@@ -443,7 +443,7 @@ def profiled(
         for before, side in ((0, columns.first), (count, columns.second))
     )
     first, second = numbered(one.hashes, other.hashes)
-    rules = label_rules(labels.tolist(), columns.threshold, None if count else UNIT)
+    rules = label_rules(np.unique(labels).tolist(), columns.threshold, None if count else UNIT)
     positive = labels >= rules.threshold if columns.labelled else np.ones(count, dtype=bool)
     return Profile(
         columns=columns,

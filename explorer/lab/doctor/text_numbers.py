@@ -63,18 +63,30 @@ def looked_at(texts: Sequence[str], tell: Callable[[int], None] = lambda done: N
 
 
 def numbered(*hashes: np.ndarray) -> list[np.ndarray]:
-    """Number the texts of each column, int64; equal for texts that fold to the same.
+    """Number the texts of each column, int32; equal for texts that fold to the same.
 
     They are distinguished by their 64-bit hashes: among a million texts, two that differ come out
     as one once in some ten million datasets.
     """
-    _, numbers = np.unique(np.concatenate(hashes), return_inverse=True)
+    numbers = ranks(np.concatenate(hashes))
     return np.split(numbers, np.cumsum([len(side) for side in hashes])[:-1])
 
 
 def together(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """A number for each pair of numbers [N], equal for equal pairs."""
-    _, numbers = np.unique(first * (int(second.max(initial=0)) + 1) + second, return_inverse=True)
+    return ranks(first.astype(np.int64) * (int(second.max(initial=0)) + 1) + second)
+
+
+def ranks(keys: np.ndarray) -> np.ndarray:
+    """Return the place of each whole number among the distinct ones in order, int32 [N]: what
+    `np.unique` calls the inverse, in a third of its memory."""
+    order = np.argsort(keys)
+    in_order = keys[order]
+    is_new = np.zeros(len(keys), dtype=bool)
+    np.not_equal(in_order[1:], in_order[:-1], out=is_new[1:])
+    del in_order
+    numbers = np.empty(len(keys), dtype=np.int32)
+    numbers[order] = np.cumsum(is_new, dtype=np.int32)
     return numbers
 
 

@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from lossprism.explorer.lab.large.batch import Numbered
 from lossprism.explorer.lab.large.text_buffer import Texts
 from lossprism.explorer.runtime.jobs import Report
 from lossprism.explorer.runtime.json_encoding import whole_letters
-from lossprism.explorer.runtime.limits import LARGE_PAIRS
+from lossprism.explorer.runtime.limits import DISK_ROWS, LARGE_PAIRS
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import ENTAILMENT, Cells
 from lossprism.explorer.sources.column_names import SCORE_NAMES
@@ -96,7 +97,7 @@ class FilePairs(ColumnsRead):
 
 
 def read_pairs(
-    content: bytes,
+    content: bytes | Path,
     name: str,
     columns: Mapping[str, str] | None,
     header: bool | None,
@@ -108,9 +109,9 @@ def read_pairs(
     any.
 
     A file needs no sentences if it has a similarity, unless "" is chosen for that: then none of its
-    columns is taken. At most LARGE_PAIRS pairs are read. `content` is the file, `encoding` as
-    `read_grid` takes it. `report` hears of the parsing of the text, then of the reading of its
-    rows, and may raise to stop. The column of a teacher is read if `taught`.
+    columns is taken. At most LARGE_PAIRS pairs are read, of a file on the disk DISK_ROWS. `content`
+    and `encoding` are as `read_grid` takes them. `report` hears of the parsing of the text, then of
+    the reading of its rows, and may raise to stop. The column of a teacher is read if `taught`.
 
     Raises Problem if there is no such table.
     """
@@ -131,10 +132,12 @@ def read_pairs(
     read = RowReader(grid, chosen)
     first, second = Texts(), Texts()
     labels, scores, teacher, rows = array("d"), array("d"), array("d"), array("Q")
+    most = DISK_ROWS if isinstance(content, Path) else LARGE_PAIRS
+    is_taught, is_scored = TEACHER in chosen, "similarity" in chosen
     total, count, problems, limited = 0, 0, [], False
     for row, cells in grid.records(lambda *far: report("reading", *far)):
         total += 1
-        if len(labels) >= LARGE_PAIRS:
+        if len(labels) >= most:
             limited = True
             continue
         try:
@@ -150,8 +153,10 @@ def read_pairs(
             first.append(one)
             second.append(other)
             labels.append(label)
-            teacher.append(taught_score)
-            scores.append(score)
+            if is_taught:
+                teacher.append(taught_score)
+            if is_scored:
+                scores.append(score)
             rows.append(row)
     if not labels:
         raise problems[0][1] if problems else Problem("no_pairs")
@@ -160,7 +165,7 @@ def read_pairs(
         first if named else Numbered(len(first), "a"),
         second if named else Numbered(len(first), "b"),
         np.asarray(labels),
-        np.asarray(scores) if "similarity" in chosen else None,
+        np.asarray(scores) if is_scored else None,
         read.labelled,
         grid.header,
         total,

@@ -1,13 +1,16 @@
-"""Storage of up to a million sentences in one buffer.
+"""Storage of millions of sentences, in a temporary file once they are many.
 
-As objects of their own they would take twice the memory, and leave it in pieces.
+In memory they would take as much as all else that is known of a large table.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
+import threading
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import overload
+from typing import IO, overload
 
 import numpy as np
 
@@ -15,20 +18,52 @@ import numpy as np
 END = b"\xff"
 # Texts that are looked at together.
 STEP = 2**14
+UNWRITTEN_BYTES = 2**20  # that are kept in memory, to be written together
 
 
 class Texts(Sequence[str]):
     """Texts by number, to be appended to and read."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._bytes = bytearray()
+        self._waiting: list[bytes] = []  # to be written
+        self._written = 0
+        self._file: IO[bytes] | None = None  # of all texts, once there are many
+        self._lock = threading.Lock()
         self._stops = array("Q", [0])
         for text in texts:
             self.append(text)
 
     def append(self, text: str) -> None:
-        self._bytes += text.encode() + END
-        self._stops.append(len(self._bytes))
+        encoded = text.encode()
+        stop = self._stops[-1] + len(encoded) + len(END)
+        self._waiting.append(encoded)
+        self._stops.append(stop)
+        if stop - self._written >= UNWRITTEN_BYTES:
+            self._write()
+
+    def _write(self) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it ends with its texts
+        self._file.seek(0, os.SEEK_END)
+        self._file.write(END.join([*self._waiting, b""]))
+        self._waiting.clear()
+        self._written = self._stops[-1]
+
+    def _part(self, start: int, stop: int) -> bytes:
+        """Return the texts from one place to another, with END between them."""
+        with self._lock:
+            if self._file is None:
+                return END.join(self._waiting[start:stop])
+            if self._waiting:
+                self._write()
+            at = self._stops[start]
+            self._file.seek(at)
+            return self._file.read(self._stops[stop] - len(END) - at)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the texts and their places, in memory or in the file."""
+        return self._stops[-1] + self._stops.itemsize * len(self._stops)
 
     def __len__(self) -> int:
         return len(self._stops) - 1
@@ -42,7 +77,7 @@ class Texts(Sequence[str]):
             return [self[at] for at in range(*place.indices(len(self)))]
         if not 0 <= place < len(self):
             raise IndexError(place)
-        return self._bytes[self._stops[place] : self._stops[place + 1] - 1].decode()
+        return self._part(place, place + 1).decode()
 
     def __iter__(self) -> Iterator[str]:
         for _, some, end in self._chunks():
@@ -62,7 +97,7 @@ class Texts(Sequence[str]):
         them."""
         for start in range(0, len(self), STEP):
             stop = min(start + STEP, len(self))
-            part = self._bytes[self._stops[start] : self._stops[stop] - 1]
+            part = self._part(start, stop)
             if b"\0" in part:
                 yield slice(start, stop), part.decode(errors="surrogateescape"), "\udcff"
             else:  # several times as fast where all of it is ASCII

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -15,9 +16,11 @@ from lossprism.explorer.runtime.memory_use import bytes_of
 TEXTS = ("", "One", "two\nlines", "Straße", "中文句子", "emoji 🙂", "Ünïcode", "", "a\0b", "ends")
 
 
-@pytest.fixture(params=[1, 2, 4, 100])
+@pytest.fixture(params=[(1, 1), (2, 9), (4, 30), (100, 2**20)])
 def kept(request, monkeypatch) -> Texts:
-    monkeypatch.setattr(text_buffer, "STEP", request.param)
+    step, unwritten = request.param
+    monkeypatch.setattr(text_buffer, "STEP", step)
+    monkeypatch.setattr(text_buffer, "UNWRITTEN_BYTES", unwritten)
     return Texts(TEXTS)
 
 
@@ -28,6 +31,22 @@ def test_they_are_read_as_they_were_written(kept):
     assert kept[7:99] == list(TEXTS[7:])
     with pytest.raises(IndexError):
         kept[len(TEXTS)]
+
+
+def test_more_may_be_appended_to_what_was_read(kept):
+    assert kept[1] == TEXTS[1]
+    kept.append("another")
+    assert (kept[len(TEXTS)], kept[2], list(kept)) == ("another", TEXTS[2], [*TEXTS, "another"])
+
+
+def test_many_are_in_a_file_and_several_may_read_them(monkeypatch):
+    monkeypatch.setattr(text_buffer, "UNWRITTEN_BYTES", 1000)
+    known = [f"sentence number {k}" for k in range(10_000)]
+    kept = Texts(known)
+    in_memory = sum(map(sys.getsizeof, kept._waiting))
+    assert in_memory < 5000 < sum(map(len, known))
+    with ThreadPoolExecutor(8) as several:
+        assert list(several.map(kept.__getitem__, range(len(known)))) == known
 
 
 @pytest.mark.parametrize(
