@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
+
 import numpy as np
 import pytest
+from PIL import Image
 
+from lossprism.explorer.lab.large.page_contents import pairs_page
 from lossprism.explorer.lab.large.pair_table import PAGE, histogram, page
 from lossprism.explorer.lab.large.session import checked, open_batch
+from lossprism.explorer.sources.encoders.own_vectors import store
 from tests.sentences import raises_problem
 from tests.unit.lab.large.made import batch_of
 
@@ -89,3 +95,15 @@ def test_the_histogram_counts_every_pair_once(labels, groups):
     assert len(seen.groups) == groups
     for (low, high), counts in zip(seen.groups, seen.counts, strict=True):
         assert counts.sum() == ((batch.labels >= low) & (batch.labels <= high)).sum()
+
+
+def test_a_pair_has_the_pictures_that_its_texts_name():
+    held = io.BytesIO()
+    Image.new("RGB", (8, 8), "red").save(held, "PNG")
+    vectors = np.eye(2, dtype=np.float32)
+    own = store("x.npz", ["sentence 1", "other 1"], vectors, {"sentence 1": held.getvalue()})
+    batch = dataclasses.replace(batch_of(4, "grades", width=8), encoder=own)
+    opened = open_batch(batch, "info_nce", checked("info_nce", {}), lambda done, total: None)
+    rows = pairs_page(opened, "", "entry", False, 0).rows
+    assert {one.entry: [*one.pictures] for one in rows} == {0: [], 1: ["sentence 1"], 2: [], 3: []}
+    assert rows[1].pictures["sentence 1"].startswith("data:image/webp;base64,")
