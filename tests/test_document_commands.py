@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import itertools
 import json
 import re
 import shlex
@@ -11,15 +12,15 @@ import shlex
 import pytest
 
 from lossprism.explorer.cli import argument_parser
-from tests.code_blocks import DOCUMENTS, ROOT, code_blocks
+from tests.code_blocks import DOCUMENTS, EXEMPT, ROOT, code_blocks, reason_not_to_run
 
 BLOCKS = [(place, *block) for place in DOCUMENTS for block in code_blocks(place)]
-# Indented lines of the README and of CONTRIBUTING.
+# Indented commands.
 INDENTED = [
     (place, line.strip())
-    for place in ("README.md", "CONTRIBUTING.md")
+    for place in ("README.md", "CONTRIBUTING.md", "docs/hosting.md")
     for line in (ROOT / place).read_text(encoding="utf-8").splitlines()
-    if re.match(r"    (python|pip|\. )", line)
+    if re.match(r"    (python|pip|docker|\. )", line)
 ]
 LINES = INDENTED + [
     (place, line)
@@ -44,6 +45,19 @@ def test_the_languages_of_blocks_are_those_that_something_checks():
     assert {(place, language) for place, language, _ in BLOCKS if language not in known} == set()
     assert len(APP) > 15
     assert len(MODULES) > 5
+
+
+def test_code_that_does_not_run_says_why():
+    """Blocks of `sh` and `python` run, in tests/release/test_document_code.py, and indented lines
+    and `py` do not."""
+    does_not = [line for _, line in INDENTED]
+    does_not += [text for _, language, text in BLOCKS if language == "py"]
+    for _, language, text in BLOCKS:
+        does_not += text.splitlines() if language == "powershell" else []
+    assert [text for text in does_not if not reason_not_to_run(text)] == []
+    runs = [text.splitlines() for _, language, text in BLOCKS if language == "sh"]
+    lines = [*does_not, *itertools.chain.from_iterable(runs)]
+    assert [start for start in EXEMPT if not any(line.startswith(start) for line in lines)] == []
 
 
 @pytest.mark.parametrize(("place", "words"), APP, ids=lambda one: " ".join(one) or "-")

@@ -11,10 +11,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from lossprism.explorer.core.scenario import Scenario
 from tests import warm
-from tests.code_blocks import DOCUMENTS, ROOT, code_blocks
+from tests.code_blocks import DOCUMENTS, ROOT, code_blocks, reason_not_to_run
 
-RUN = ("python", "console")
+RUN = ("python", "console", "sh")
+# What a reader has in place of these names of the documents.
+LINK = Scenario().to_link()
+PAIRS = "sentence1\tsentence2\tscore\n" + "".join(
+    f"A cat of {n} years sleeps.\tAn animal rests, number {n % 9}.\t{n % 6}\n" for n in range(40)
+)
 RUNNING = [
     place for place in DOCUMENTS if any(language in RUN for language, _ in code_blocks(place))
 ]
@@ -25,6 +31,7 @@ ALIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def test_its_code_prints_what_stands_below_it(document, tmp_path, monkeypatch):
     """One after the other, in one empty folder and with one set of names."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
     names: dict = {"__name__": "__main__"}
     for code, printed, expected in steps(code_blocks(document), names):
         if expected is not None:
@@ -42,6 +49,10 @@ def steps(blocks: list[tuple[str, str]], names: dict) -> Iterator[tuple[str, str
             for piece in text.removeprefix("$ ").split("\n$ "):
                 command, _, expected = piece.partition("\n")
                 yield command, printed_by_command(command), expected or None
+        if language == "sh":
+            for line in text.splitlines():
+                if not reason_not_to_run(line):
+                    yield line, printed_by_command(line.replace("LINK", LINK)), None
 
 
 def printed_by(code: str, names: dict) -> str:
@@ -53,7 +64,7 @@ def printed_by(code: str, names: dict) -> str:
 
 def printed_by_command(command: str) -> str:
     """The output of `python app.py …`, which starts from the folder that the blocks work in."""
-    program, script, *words = shlex.split(command)
+    program, script, *words = shlex.split(command, comments=True)
     assert (program, script) == ("python", "app.py"), command
     line = [warm.python(), str(ROOT / "app.py"), *words]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
