@@ -97,7 +97,7 @@ def doctor_run(
         >>> [finding["name"] for finding in found["findings"]], found["severe"]
         (['at_collapse', 'effective_candidates'], True)
         >>> doctor_run(values=[2.1, 1.7, 1.4, None])["findings"][0]["said"]
-        'The loss became NaN at step 4: 1 value is no number, the last at step 4.'
+        'The loss became NaN at step 4: 1 value is not finite, the last at step 4.'
     """
     known = Known(
         loss=read_text("loss", loss),
