@@ -137,6 +137,15 @@ def test_a_lecture_is_walked_by_one_key_and_a_lesson_stands_alone_in_a_frame(
     page.wait_for_url("**/learn/margin#list=margin*")
     page.wait_for_function(DRAWN)
 
+    # Back to a lesson of two steps: to its last.
+    opened(page, server, "learn/margin#list=order,margin")
+    page.locator("h1").click()
+    page.keyboard.press("PageUp")
+    page.wait_for_url("**/learn/order#step=2&list=order*")
+    page.wait_for_function(DRAWN)
+    page.keyboard.press("PageUp")
+    page.wait_for_function("!location.hash.includes('step')")
+
     opened(page, server, "learn/duplicate?embed")
     expect(page.locator("#learn-header")).to_be_hidden()
     expect(page.locator("h1")).to_be_visible()

@@ -121,30 +121,32 @@ export class LearnPage extends LinkedPage {
     if (isThere && this.lesson && this.number === this.lesson.steps.length) learn(this.lesson.name);
   }
 
-  /** The address of a lesson, with the list of this lecture; "" is the page of all of them. */
-  addressOf(lesson = "") {
+  /** The address of a step of a lesson, with the list of this lecture; "" is the page of all of them. */
+  addressOf(lesson = "", step = 1) {
     const { list } = this.store.state;
     const path = new URL(lesson ? `learn/${lesson}` : "learn", document.baseURI).pathname;
-    return path + location.search + (list ? `#list=${list}` : "");
+    const state = [...(step > 1 ? [`step=${step}`] : []), ...(list ? [`list=${list}`] : [])].join("&");
+    return path + location.search + (state && `#${state}`);
   }
 
   /**
    * The step that is so many after this one, null after the last: where it stands.
    * @param {1 | -1} way
-   * @returns {{ step: number } | { lesson: string } | null}
+   * @returns {{ step: number, lesson?: string } | null}
    */
   beside(way) {
-    if (!this.lesson) return { lesson: this.lecture[0] };
+    if (!this.lesson) return { lesson: this.lecture[0], step: 1 };
     const step = this.number + way;
     if (step >= 1 && step <= this.lesson.steps.length) return { step };
     const lesson = this.lecture[this.lecture.indexOf(this.lesson.name) + way];
-    return lesson ? { lesson } : null;
+    const steps = pageData.learn.lessons.find(({ name }) => name === lesson)?.steps.length;
+    return steps ? { lesson, step: way === 1 ? 1 : steps } : null;
   }
 
-  /** @param {{ step: number } | { lesson: string } | null} to */
+  /** @param {{ step: number, lesson?: string } | null} to */
   go(to) {
     if (!to) return;
-    if ("lesson" in to) location.assign(this.addressOf(to.lesson));
+    if (to.lesson) location.assign(this.addressOf(to.lesson, to.step));
     else this.set({ step: to.step, at: 0, guess: "", shown: false });
   }
 }

@@ -213,7 +213,7 @@ function Onward({ channel }) {
       ? h(
           "button.lp-button.lp-next",
           { type: "button", onClick: () => channel.go(next) },
-          "lesson" in next ? say("learn.next", { lesson: say(`learn.${next.lesson}.title`) }) : say("learn.go_on"),
+          next.lesson ? say("learn.next", { lesson: say(`learn.${next.lesson}.title`) }) : say("learn.go_on"),
         )
       : null,
   );
