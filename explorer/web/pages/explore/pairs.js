@@ -42,7 +42,7 @@ class PairTable {
       {},
       h("summary", {}, worded("span", "ui.pairs"), " ", this.count),
       this.hint,
-      h("div.lp-scroll", {}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "#"), heads, h("th"))), this.body)),
+      h("div.lp-scroll", {}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "#"), heads, h("td"))), this.body)),
       h("div.lp-row", {}, this.add, this.clear, this.undo),
     );
   }
