@@ -87,8 +87,8 @@ class RowReader:
 
     def _check_pictures(self, own: Mapping[int, int]) -> None:
         """Raise Problem for pictures that are read as texts and have no vectors."""
-        texts = {self.positions.get(role) for role in (*POSITIVE_ROLES, *TRIPLET_ROLES)}
-        for place in texts - {None, *own}:
+        roles = self.positions.keys() & {*POSITIVE_ROLES, *TRIPLET_ROLES}
+        for place in {self.positions[role] for role in roles} - own.keys():
             if self.grid.is_pictures(place):
                 raise Problem("pictures_no_vectors", about="columns", column=self.names[place])
 

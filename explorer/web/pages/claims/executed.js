@@ -88,7 +88,7 @@ export const statementOf = (name, part) => (has(`claims.${name}.${part}`) ? say(
 const Sides = ({ rows }) =>
   h(
     "div.lp-scroll",
-    { tabIndex: 0, role: "region", "aria-label": say("claims.sides") },
+    { tabIndex: 0, role: "group", "aria-label": say("claims.sides") },
     h(
       "table.lp-claim-sides",
       null,
@@ -123,11 +123,11 @@ function SidesRow({ row }) {
       { class: `lp-claim-${LOOKS[verdict] ?? "none"}`, title: say(`claims.verdict.${verdict}`) },
       mark,
     ),
-    h("th", { scope: "row" }, h(Formula, { latex: left.latex })),
+    h("td.lp-claim-formula", null, h(Formula, { latex: left.latex })),
     h("td", null, h("b", null, left.text)),
     h("td", null, relation),
     h("td", null, h("b", null, right.text)),
-    h("th", null, h(Formula, { latex: right.latex })),
+    h("td.lp-claim-formula", null, h(Formula, { latex: right.latex })),
   );
 }
 
