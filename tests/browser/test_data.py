@@ -431,7 +431,7 @@ def test_a_file_brings_a_guide(page: Page) -> None:
         page.select_option("#lp-loss", "gist")
     expect(told).to_be_visible()
     choices.nth(4).select_option("none")
-    expect(page.locator(PROBLEM)).to_contain_text("3 of 3 pairs lack its vectors")
+    expect(page.locator(PROBLEM)).to_contain_text("3 of 3 pairs lack them")
     with redrawn(page):
         page.click(f"{PROBLEM} [data-say='ui.without_guide']")
     expect(page.get_by_text("Guide: the batch's own vectors, without gradient")).to_be_visible()
@@ -446,5 +446,5 @@ def test_a_file_brings_a_guide(page: Page) -> None:
     expect(choices).to_have_count(8)
     choices.nth(4).select_option("u")
     choices.nth(5).select_option("v")
-    expect(page.locator(PROBLEM)).to_contain_text("1 of 4 pairs lacks its vectors")
+    expect(page.locator(PROBLEM)).to_contain_text("1 of 4 pairs lacks them")
     expect(page.locator(PROBLEM)).to_contain_text("“Why?” with “Because.”")

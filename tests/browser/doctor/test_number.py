@@ -39,7 +39,9 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     expect(example).to_be_hidden()
     doctor.fill("#lp-doctor-loss", "siglip")
     first = doctor.locator(FINDINGS).first
-    expect(first).to_contain_text("SigLIP is 5.54518 when all vectors are alike (batch 8, all of")
+    expect(first).to_contain_text(
+        "SigLIP is 5.54518 when all vectors are alike (batch 8, all pairs"
+    )
     # The link is short enough for an issue, and brings it back, in the other language too.
     doctor.wait_for_function("location.hash.includes('siglip')")
     assert doctor.url.endswith("/doctor#value=5.545&loss=siglip")

@@ -141,7 +141,7 @@ def test_a_loss_that_takes_fewer_pairs_says_so_and_helps(large: Page) -> None:
     large.select_option("#lp-large-loss", "info_nce")
     expect(large.locator(PROBLEM)).to_contain_text("16\u202f384")
     # What is still in view is another loss's, and says so.
-    expect(large.locator(PROBLEM)).to_contain_text("still CoSENT with 100\u202f000 pairs")
+    expect(large.locator(PROBLEM)).to_contain_text("still shows CoSENT with 100\u202f000 pairs")
     expect(large.locator("body")).to_have_class(re.compile("lp-stale"))
     large.locator("input[data-parameter=random-pairs] >> xpath=.. >> input.lp-number").fill("500")
     expect(large.locator(PROBLEM)).to_be_hidden()

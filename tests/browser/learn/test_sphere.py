@@ -171,7 +171,7 @@ def test_a_loss_that_says_nothing_of_points_is_told_and_leaves_the_other(
 ) -> None:
     page = opened(new_page(), server, "#1=info_nce&2=gist&kind=classes&points=16&classes=8")
     told = page.locator("#sphere-main .lp-problem")
-    expect(told).to_contain_text("GISTEmbed asks a second encoder which negatives are false")
+    expect(told).to_contain_text("GISTEmbed needs a second encoder to find false negatives")
     expect(page.locator(BALLS)).to_have_count(1)
     for fold in page.locator("#sphere-controls summary").all():
         fold.click()

@@ -389,7 +389,7 @@ def test_it_is_a_pure_function():
         ("cosent", {"scale": math.nan}, "0.1 to 1000"),
         ("info_nce", {"symmetric": 1}, "on or off"),
         ("contrastive", {"distance": "manhattan"}, "euclidean"),
-        ("hierarchical_cosent", {"weights": (1.0,)}, "3 are needed"),
+        ("hierarchical_cosent", {"weights": (1.0,)}, "it needs 3"),
     ],
 )
 def test_a_bad_choice_is_answered_with_what_is_accepted(loss, parameters, said):

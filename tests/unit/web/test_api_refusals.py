@@ -170,7 +170,7 @@ BAD = {
     ),
     "no format": (
         ("figure", PAIRS | {"format": "gif"}, "parameter_choice"),
-        {"name": "format", "value": "'gif'", "known": "svg, png, pdf"},
+        {"name": "format", "value": "'gif'", "known": "svg, png, pdf, html"},
     ),
     "no scene": (("figure", {"scene": "#1.not-a-link"}, "link_damaged"), {}),
     "another door's link": (

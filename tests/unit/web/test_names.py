@@ -11,7 +11,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.loss_lookup import as_registered, other_names
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.compare import loss_syntax
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, side_for, sides_for
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses, single_loss
 from lossprism.explorer.lab.training import commands
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.runtime.problem import Problem
@@ -117,14 +117,14 @@ def by_compared(name):
 
 
 def by_doctor(name):
-    side = side_for(Known(loss=name))
-    return side.loss, side.convention
+    side = single_loss(Known(loss=name))
+    return side.name, side.convention
 
 
 def by_doctor_page(name):
     request = {"source": {"kind": "example"}, "loss": name}
     _, side, _, _ = doctor_page._common_in(request)
-    return side.loss, side.convention
+    return side.name, side.convention
 
 
 def by_compute(name):
@@ -227,10 +227,10 @@ def test_every_name_is_the_same_loss_at_every_door():
             continue
         if of_spec(loss_module(name).spec) != expected:
             wrong.append(f"loss_module({name!r})")
-        side = side_for(Known(loss=name))
-        if (side.loss, side.convention) != expected:
+        side = single_loss(Known(loss=name))
+        if (side.name, side.convention) != expected:
             wrong.append(f"Doctor: {name}")
-        if expected[1] not in [one.convention for one in sides_for(Known(loss=name))][:2]:
+        if expected[1] not in [one.convention for one in possible_losses(Known(loss=name))][:2]:
             wrong.append(f"explain: {name}")
         if described(name).loss.title != spec.title:
             wrong.append(f"a page: {name}")
@@ -287,7 +287,7 @@ def same_numbers(spec, found, convention, peer):
 def test_a_word_that_stands_in_a_convention_is_no_loss(word):
     assert word not in LOSSES
     with pytest.raises(Problem, match=word):
-        side_for(Known(loss=word))
+        single_loss(Known(loss=word))
 
 
 def test_the_library_of_a_class_says_which_is_meant():

@@ -102,7 +102,7 @@ UNKNOWN, UNFIT = (pattern_of(f"problem.call_{name}") for name in ("unknown", "ar
 # Each with what its answer says.
 ASKED: dict[str, tuple[str, str, object, str | re.Pattern]] = {
     "too few": ("POST", "/run/loss_from_scores", {"data": [SECRET]}, "takes 10 values (loss, "),
-    "too many": ("POST", "/run/loss_from_scores", {"data": [SECRET] * 30}, "but 30 came"),
+    "too many": ("POST", "/run/loss_from_scores", {"data": [SECRET] * 30}, "but 30 were sent"),
     "a file": ("POST", "/run/loss_from_scores", {"data": [FILE, *GIVEN[1:]]}, "loss"),
     "one elsewhere": ("POST", "/run/loss_from_scores", {"data": [ELSEWHERE, *GIVEN[1:]]}, "loss"),
     "no such name": (

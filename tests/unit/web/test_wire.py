@@ -523,7 +523,7 @@ def test_a_run(pages, runs):
     assert "batch" not in server.ask("probe", {**asked, "known": names[0]}, training.Probed)
     server.ask("figure", {**asked, "language": "en"}, Text)
     server.ask("chart", CHART, Text)
-    assert server.ask("remark", {"run": names[0]}, training.Remarked)["gain"]
+    assert server.ask("remark", {"run": names[0]}, training.Remarked)["remarks"]
     compared = server.ask("compare", {"runs": names}, training.Compared)
     assert compared["differences"]
     assert compared["verdict"]
