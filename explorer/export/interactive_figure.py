@@ -115,7 +115,7 @@ def _facets(e: Exploration, shown: Shown, pen: Pen, is_large: bool) -> list[dict
         words, places, counts = np.unique(written, return_inverse=True, return_counts=True)
         by_count = np.argsort(-counts, kind="stable")  # one byte each for the most frequent
         codes = FIRST_CODE + np.argsort(by_count)[places].reshape(cells.values.shape)
-        rows, name = ["".join(map(chr, row)) for row in codes.tolist()], pen.say(cells.called)
+        rows, name = ["".join(map(chr, row)) for row in codes], pen.say(cells.called)
         found.append({"name": name, "words": words[by_count].tolist(), "cells": rows})
     return found
 

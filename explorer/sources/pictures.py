@@ -145,8 +145,8 @@ def thumbnail_of(image: Image.Image) -> str:
 
     plain = image.convert("RGBA" if image.has_transparency_data else "RGB")
     scale = min(1.0, SIDE / max(plain.size))
-    size = tuple(max(1, round(scale * side)) for side in plain.size)
-    small = ImageOps.exif_transpose(plain.resize(size, reducing_gap=2.0))
+    width, height = (max(1, round(scale * side)) for side in plain.size)
+    small = ImageOps.exif_transpose(plain.resize((width, height), reducing_gap=2.0))
     held = io.BytesIO()
     small.save(held, "WEBP", quality=80, exif=b"", icc_profile=b"")
     return f"data:image/webp;base64,{base64.b64encode(held.getvalue()).decode('ascii')}"

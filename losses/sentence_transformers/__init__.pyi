@@ -9,7 +9,7 @@ The class of each loss in `LOSSES` is made below and takes a SentenceTransformer
 a CrossEncoder; `training_loss("cosent")` gives it by the name of the loss. A class that is called
 like one of sentence-transformers (`ContrastiveLoss`, `TripletLoss`, `MarginMseLoss` …) has that
 one's defaults and similarity, which ``convention=""`` changes to ours; by the name of the loss
-they are ours. What a loss reads follows from the columns of the data set:
+they are ours. What a loss reads follows from the columns of the dataset:
 
     two texts and a label       pairs with scores: every loss, by the rules below
     two texts                   positive pairs: losses on in-batch negatives, and mined triplets

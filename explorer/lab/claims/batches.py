@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -19,7 +20,7 @@ def of_scores(
     scores: list[float] | Tensor,
     labels: list[float] | Tensor,
     scale: float = 20.0,
-    printed: dict[str, list[float]] | None = None,
+    printed: Mapping[str, Sequence[float]] | None = None,
 ) -> ClaimBatch:
     """Return a batch of scored pairs [N] without vectors, each of two sentences of its own."""
     scores, labels = (torch.as_tensor(one, dtype=torch.float64) for one in (scores, labels))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -37,7 +37,7 @@ class ClaimBatch:
     second: Tensor
     vectors: Tensor | None = None
     scale: float = 20.0
-    printed: dict[str, list[float]] = field(default_factory=dict)
+    printed: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.scores)

@@ -78,7 +78,7 @@ def store(
     """
     from safetensors.numpy import save
 
-    tensors = {VECTORS: np.ascontiguousarray(vectors, dtype=np.float32)}
+    tensors: dict[str, np.ndarray] = {VECTORS: np.ascontiguousarray(vectors, dtype=np.float32)}
     said: dict[str, object] = {TEXTS: list(texts)}
     if pictures:
         contents = {text: one for text, one in pictures.items() if isinstance(one, bytes)}

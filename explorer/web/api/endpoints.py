@@ -564,8 +564,8 @@ def figure(
 def _page_with(drawn: str, shown: Exploration, kind: str, look: Look) -> str:
     """Return the page of HTML with a figure; one of a matrix tells of each cell."""
     if kind == "matrix":
-        dark = look["dark"] or look["palette"] == "dark"
-        return interactive_figure(shown, language=look["language"], dark=dark)
+        dark = look.get("dark", False) or look.get("palette") == "dark"
+        return interactive_figure(shown, language=look.get("language", "en"), dark=dark)
     return figure_text(kind, drawn, {**look, "format": "html"}).text
 
 

@@ -1,17 +1,14 @@
-"""The reference values that ship are those that are computed, and are used for what they are of."""
+"""The reference values that ship are used for the counts they were computed for."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 
 from lossprism.explorer.lab.doctor import reference_curves
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.number_explanation import explain
-from lossprism.explorer.lab.doctor.reference_curves import FILE, computed_lines, curves_of
+from lossprism.explorer.lab.doctor.reference_curves import computed_lines, curves_of
 from lossprism.losses import LOSSES
-from scripts.reference_curves import table
 
 
 @pytest.fixture
@@ -26,24 +23,6 @@ def computed(monkeypatch):
     monkeypatch.setattr(reference_curves, "computed_lines", noted)
     curves_of.cache_clear()
     return found
-
-
-def test_the_file_has_what_is_computed():
-    """After a change of a loss: ``python -m scripts.reference_curves``."""
-    known, made = json.loads(FILE.read_text("utf-8")), json.loads(json.dumps(table()))
-    assert known.keys() == made.keys()
-    for loss, conventions in made.items():
-        assert known[loss].keys() == conventions.keys(), loss
-        for convention, lines in conventions.items():
-            for (kind, axis, level, values), (*names, level_then, values_then) in zip(
-                lines, known[loss][convention], strict=True
-            ):
-                assert [kind, axis] == names, (loss, convention)
-                assert level == (level_then if level is None else pytest.approx(level_then))
-                assert [count for count, _ in values] == [count for count, _ in values_then]
-                assert [value for _, value in values] == pytest.approx(
-                    [value for _, value in values_then], rel=1e-9, abs=1e-12
-                )
 
 
 def test_of_a_bare_number_nothing_is_computed(computed):
