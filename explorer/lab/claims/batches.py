@@ -17,8 +17,8 @@ SCALES = (0.5, 5.0, 20.0, 100.0)
 
 
 def of_scores(
-    scores: list[float] | Tensor,
-    labels: list[float] | Tensor,
+    scores: Sequence[float] | Tensor,
+    labels: Sequence[float] | Tensor,
     scale: float = 20.0,
     printed: Mapping[str, Sequence[float]] | None = None,
 ) -> ClaimBatch:
