@@ -57,6 +57,11 @@ class Look(TypedDict, total=False):
     picture_only: bool
 
 
+def palette_of(look: Look) -> str:
+    """Return the name of the chosen palette."""
+    return look.get("palette") or ("dark" if look.get("dark") else "light")
+
+
 def look_in(request: Mapping[str, Any]) -> Look:
     """Read the choices in a request of a page. Raises Problem for an unknown one."""
     return Look(

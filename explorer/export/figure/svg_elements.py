@@ -15,6 +15,7 @@ from lossprism.explorer.export.figure.appearance import (
     UNITS_PER_INCH,
     Look,
     Size,
+    palette_of,
 )
 from lossprism.explorer.export.figure.formula import Formula, typeset, typeset_lines
 from lossprism.explorer.export.figure.texts import printable
@@ -50,10 +51,9 @@ class Pen:
     @classmethod
     def of(cls, **look: Unpack[Look]) -> Pen:
         """Return the pen for these choices."""
-        palette = look.get("palette") or ("dark" if look.get("dark") else "light")
         size = SIZES[look.get("size", "slide")]
         only = look.get("picture_only", False)
-        return cls(look.get("language", "en"), PALETTES[palette], size, only)
+        return cls(look.get("language", "en"), PALETTES[palette_of(look)], size, only)
 
     @property
     def margin(self) -> float:

@@ -18,7 +18,7 @@ from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import FACETS, Data, Scenario
 from lossprism.explorer.core.scenario_models import find_models, with_second_models
 from lossprism.explorer.export.exploration_arrays import looking_at
-from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look
+from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look, palette_of
 from lossprism.explorer.export.figure.files import FIGURES, MADE_OF_SVG, figure_text
 from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.compare.compared_losses import compare
@@ -540,15 +540,15 @@ def figure(
     with with_leave({}) if scene.strip() else nullcontext():
         shown, in_view = looking_at(_explored(resolved), read_text("step", step), facet)
     look = Look(language=language, dark=dark, palette=palette, size=size, picture_only=picture_only)
-    drawn = draw(shown, **look)
-    page = _page_with(drawn, shown, kind, look) if format == "html" else None
+    page = _page_of(kind, shown, look) if format == "html" else None
+    drawn = draw(shown, **look) if page is None else None
     file = None
-    if make := MADE_OF_SVG.get(f".{format}"):
+    if drawn and (make := MADE_OF_SVG.get(f".{format}")):
         with jobs.in_turn():  # it takes up to a second of a processor
             file = make(drawn)
     content = file and base64.b64encode(file.content).decode("ascii")
     return DrawnFigure(
-        svg=None if file or page else drawn,
+        svg=None if file else drawn,
         html=page,
         png=content if format == "png" else None,
         pdf=content if format == "pdf" else None,
@@ -561,11 +561,12 @@ def figure(
     )
 
 
-def _page_with(drawn: str, shown: Exploration, kind: str, look: Look) -> str:
+def _page_of(kind: str, shown: Exploration, look: Look) -> str:
     """Return the page of HTML with a figure; one of a matrix tells of each cell."""
     if kind == "matrix":
-        dark = look.get("dark", False) or look.get("palette") == "dark"
-        return interactive_figure(shown, language=look.get("language", "en"), dark=dark)
+        is_dark = palette_of(look) == "dark"
+        return interactive_figure(shown, language=look.get("language", "en"), dark=is_dark)
+    drawn = FIGURES[kind](shown, **look)
     return figure_text(kind, drawn, {**look, "format": "html"}).text
 
 

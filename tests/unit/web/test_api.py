@@ -68,6 +68,8 @@ def test_a_figure_is_the_pages_and_leads_back(client):
     page = api.figure(drawn["scene"], language="zh", format="html")
     assert page["html"] == interactive_figure(explore(scene), language="zh")
     assert page["svg"] is page["png"] is page["pdf"] is None
+    light = api.figure(drawn["scene"], dark=True, palette="light", format="html")
+    assert light["html"] == interactive_figure(explore(scene))
     of_bars = api.figure(drawn["scene"], kind="bars", format="html")["html"]
     assert of_bars.startswith("<!doctype html>")
     assert 'class="bar"' in of_bars
