@@ -60,9 +60,8 @@ export class MovedPicture {
    * @param {{ clientX: number, clientY: number }} place
    */
   zoom(factor, place) {
-    const { scale, x, y } = this.moved;
     const at = this.#within(place);
-    this.#move({ scale: scale * factor, x: at.x - (at.x - x) * factor, y: at.y - (at.y - y) * factor });
+    this.#scale(this.moved, factor, at, at);
   }
 
   /** Tell the hand where the picture was left. */
@@ -92,10 +91,8 @@ export class MovedPicture {
   #follow(event) {
     if (!this.held || event.touches.length !== 2) return;
     event.preventDefault();
-    const { moved: from, at, distance: before } = this.held;
-    const to = this.#between(event.touches);
-    const factor = distance(event.touches) / before;
-    this.#move({ scale: from.scale * factor, x: to.x - (at.x - from.x) * factor, y: to.y - (at.y - from.y) * factor });
+    const { moved, at, distance: before } = this.held;
+    this.#scale(moved, distance(event.touches) / before, at, this.#between(event.touches));
   }
 
   #end() {
@@ -114,6 +111,17 @@ export class MovedPicture {
     const { left, top } = this.#frame.getBoundingClientRect();
     const size = magnified(this.#frame);
     return { x: (clientX - left) / size, y: (clientY - top) / size };
+  }
+
+  /**
+   * Scale a picture, so that what was at one place of the frame comes to another.
+   * @param {Moved} moved
+   * @param {number} factor
+   * @param {{ x: number, y: number }} from
+   * @param {{ x: number, y: number }} to
+   */
+  #scale({ scale, x, y }, factor, from, to) {
+    this.#move({ scale: scale * factor, x: to.x - (from.x - x) * factor, y: to.y - (from.y - y) * factor });
   }
 
   /** @param {Moved} moved */
