@@ -69,10 +69,10 @@ def _temperature(found: Comparison) -> Verdict:
 def _libraries(found: Comparison) -> Verdict:
     """Compare the numbers by which libraries divide the sum of the first loss with those of pairs,
     of comparisons, and of comparisons times ln 2."""
-    pairs, comparisons = len(found.batch), _figures(found, 0).ordered
-    _gradient(found, 0)
+    pairs, comparisons = len(found.batch), _all_figures(found)[0].ordered
+    _gradient(found, 0)  # without one there is no factor between two
     divisors = (pairs, comparisons, comparisons * math.log(2))
-    between = [_needed(found.of(0, place)) for place in (1, 2, 3) if _figures(found, place)]
+    between = [_needed(found.of(0, place)) for place in (1, 2, 3)]
     are_these = all(
         one.factor is not None and math.isclose(one.factor * divisor, 1, rel_tol=1e-6)
         for one, divisor in zip(between, divisors, strict=True)
@@ -110,7 +110,7 @@ def _mnrl_nt_xent(found: Comparison) -> Verdict:
 
 def _temperatures(found: Comparison) -> Verdict:
     """Compare the minima and the values at collapse at all temperatures, from the highest on."""
-    every = [_figures(found, place) for place in range(len(found.sides))]
+    every = _all_figures(found)
     minima = [_needed(one.floor) for one in every]
     collapsed = [_needed(one.collapse) for one in every]
     lowest = min(range(len(every)), key=lambda place: every[place].loss)
@@ -143,13 +143,10 @@ def _only_the_order(found: Comparison) -> Verdict:
 
 def _small_batches(found: Comparison) -> Verdict:
     """Count the comparisons of both losses that are left in small parts of the batch."""
+    _all_figures(found)  # before the work of the parts
     check_matrices(len(found.batch), CELL_BYTES)
-    cuts = []
-    for place, side in enumerate(found.sides[:2]):
-        _figures(found, place)
-        e = explore(side.side.scene(found.scenario), found.batch)
-        cuts.append(mechanics(e, "micro", PART_ROWS))
-    first, other = cuts
+    explored = (explore(side.side.scene(found.scenario), found.batch) for side in found.sides)
+    first, other = (mechanics(e, "micro", PART_ROWS) for e in explored)
     return "same" if first.equal and other.equal else "fewer", {
         "size": PART_ROWS,
         "first": short(first.comparisons),
@@ -161,7 +158,7 @@ def _small_batches(found: Comparison) -> Verdict:
 
 def _contrastive(found: Comparison) -> Verdict:
     """Compare the largest value with the smallest."""
-    values = [_figures(found, place).loss for place in range(len(found.sides))]
+    values = [figures.loss for figures in _all_figures(found)]
     least, most = min(values), max(values)
     verdict = "within" if most <= WITHIN * least + ROUNDING else "apart" if least else "zero"
     times = {"times": short(most / least)} if verdict == "apart" else {}
@@ -204,6 +201,11 @@ def _figures(found: Comparison, place: int) -> Figures:
     if side.problem is not None:
         raise side.problem
     return _needed(side.figures)
+
+
+def _all_figures(found: Comparison) -> list[Figures]:
+    """Return the figures of all sides. Raises the Problem of one that could not be computed."""
+    return [_figures(found, place) for place in range(len(found.sides))]
 
 
 def _gradient(found: Comparison, place: int) -> Tensor:
