@@ -102,7 +102,7 @@ class RowPictures:
             if text in self.found or not (isinstance(cell, Picture) or may_be_file):
                 continue
             source = cell.content if isinstance(cell, Picture) else picture_path(text)
-            if source is not None and _opened(content_of(source)):
+            if source is not None and _open_image(content_of(source)):
                 self.found[text] = source
             else:
                 self.refused[text] = None
@@ -126,7 +126,7 @@ def thumbnails(contents: Iterable[tuple[str, bytes]]) -> dict[str, str]:
     found: dict[str, str] = {}
     left = DECODED_PIXELS
     for name, content in contents:
-        image = _opened(content)
+        image = _open_image(content)
         if image is None:
             continue
         whole = image.width * image.height
@@ -152,7 +152,7 @@ def thumbnail_of(image: Image.Image) -> str:
     return f"data:image/webp;base64,{base64.b64encode(held.getvalue()).decode('ascii')}"
 
 
-def _opened(content: bytes) -> Image.Image | None:
+def _open_image(content: bytes) -> Image.Image | None:
     """Return the picture with its size known and nothing decoded; None for what is no picture of
     FORMATS, and for one that is too large."""
     from PIL import Image  # takes its time, and most tables have no pictures

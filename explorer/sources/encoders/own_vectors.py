@@ -137,7 +137,7 @@ class _Stored:
 
 @functools.lru_cache(maxsize=HELD)
 def _read(path: Path, name: str) -> _Stored:
-    with _opened(path, name) as file:
+    with _open_stored(path, name) as file:
         said = {key: json.loads(text) for key, text in (file.metadata() or {}).items()}
         rows = {text: row for row, text in enumerate(said[TEXTS])}
         ends: dict[str, int] = said.get(ENDS, {})
@@ -160,12 +160,12 @@ def _thumbnails(
             elif (found := files.get(text)) is not None:
                 yield text, content_of(found)
 
-    with _opened(path, name) as file:
+    with _open_stored(path, name) as file:
         return thumbnails(contents())
 
 
 @contextlib.contextmanager
-def _opened(path: Path, name: str) -> Iterator[Any]:
+def _open_stored(path: Path, name: str) -> Iterator[Any]:
     """Open a file of `store`. Raises Problem where it is another upload, or pruned meanwhile."""
     from safetensors import SafetensorError, safe_open
 
