@@ -47,6 +47,8 @@ figure.addEventListener("keydown", (event) => {
   if (row < 0) choose(0, 0);
   else choose(row + step[0], column + step[1]);
 });
+// Keys reach the figure from here on: its data take a moment to unpack.
+figure.tabIndex = 0;
 if (data.lookup.length) card.before(lookup());
 
 /** @returns {Promise<FigureData>} */

@@ -61,7 +61,7 @@ def interactive_figure(
     written = json.dumps(data, ensure_ascii=False).encode()
     packed = base64.b64encode(zlib.compress(written, 9)).decode()
     hint, tap = escape(pen.say("interactive.hint")), escape(pen.say("interactive.hint.touch"))
-    body = body.replace(">", f' tabindex="0" role="application" aria-label="{hint}">', 1)
+    body = body.replace(">", f' role="application" aria-label="{hint}">', 1)
     hints = f'<p class="pointer">{hint}</p><p class="finger">{tap}</p>'
     body += f'<div id="card" role="status">{hints}</div>'
     body += f'<script type="text/plain" id="data">{packed}</script>'

@@ -40,6 +40,8 @@ def opened(context: BrowserContext, path: Path) -> Page:
     page.on("console", lambda said: said.type == "error" and page.faults.append(said.text))
     page.on("request", lambda asked: page.faults.append(asked.url))
     page.goto(path.as_uri())
+    if page.locator("#data").count():
+        expect(page.locator("#figure[tabindex]")).to_be_attached()  # it listens
     page.faults = [fault for fault in page.faults if not fault.startswith(("file:", "data:"))]
     return page
 
