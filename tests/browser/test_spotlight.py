@@ -106,7 +106,7 @@ def test_values_keep_their_range_where_it_is_fixed(page: Page) -> None:
     assert page.locator("#main-matrix .lp-legend-side").inner_text() == ends
     assert page.evaluate(PIXELS) == second
     page.locator("#main-matrix [data-say='ui.keep_range']").click()
-    assert page.locator("#main-matrix .lp-legend-side").inner_text() != ends
+    expect(page.locator("#main-matrix .lp-legend-side")).not_to_have_text(ends)
 
 
 def test_rows_have_their_sentences_label_and_score(page: Page) -> None:

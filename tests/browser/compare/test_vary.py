@@ -96,7 +96,7 @@ def test_a_sweep_is_walked_by_keys_and_taken_away(compare: Page) -> None:
     track = page.locator(f"{PANEL} input[type=range]")
     track.focus()
     page.keyboard.press("End")
-    assert cells(page, 0).nth(1).inner_text() == "scale 1\u202f000"
+    expect(cells(page, 0).nth(1)).to_have_text("scale 1\u202f000")
     assert number(cells(page, 0).nth(OVER).inner_text()) == pytest.approx(0.940, abs=6e-4)
     with redrawn(page):
         page.keyboard.press("Enter")

@@ -46,9 +46,10 @@ def test_it_opens_with_something_to_see_and_tells_what_is_pointed_at(
     # Pointing at a block tells what it holds.
     x, y = centre(large, 10, 200)
     large.mouse.move(x, y)
-    said = large.locator(CARD).inner_text()
     width = -(-FIRST.pairs // 256)
-    assert f"Rows {grouped(10 * width + 1)}–{grouped(11 * width)}" in said
+    its_rows = f"Rows {grouped(10 * width + 1)}–{grouped(11 * width)}"
+    expect(large.locator(CARD)).to_contain_text(its_rows)
+    said = large.locator(CARD).inner_text()
     rows = np.arange(10 * width, 11 * width)
     columns = np.arange(200 * width, 201 * width)
     cells = truth.matrix.split.cells(rows, columns)
@@ -58,7 +59,7 @@ def test_it_opens_with_something_to_see_and_tells_what_is_pointed_at(
     assert "none masked" in said
     x, y = centre(large, 200, 10)
     large.mouse.move(x, y)
-    assert say("en", "large.all_masked") in large.locator(CARD).inner_text()
+    expect(large.locator(CARD)).to_contain_text(say("en", "large.all_masked"))
     # Into a masked one no press leads.
     large.mouse.click(*centre(large, 200, 10))
     assert window(large) is None
@@ -117,7 +118,7 @@ def test_the_keyboard_walks_enters_and_returns(large: Page) -> None:
     expect(spoken).to_contain_text("of all weight")
     before = spoken.inner_text()
     large.keyboard.press("ArrowUp")
-    assert spoken.inner_text() != before
+    expect(spoken).not_to_have_text(before)
     with redrawn(large):
         large.keyboard.press("Enter")
     assert window(large) is not None
