@@ -4,8 +4,7 @@
 
 /**
  * Return the least and the largest of all finite values, null where there is none.
- * @param {ArrayLike<number>[]} all
- * @returns {Span | null}
+ * @type {(all: ArrayLike<number>[]) => Span | null}
  */
 export function endsOf(all) {
   let [least, largest] = [Infinity, -Infinity];

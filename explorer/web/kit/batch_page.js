@@ -23,9 +23,7 @@ export class BatchPage extends Bus {
   /**
    * Point at pairs and, from a matrix, at a cell of it; from a formula, at the part of it that
    * came from a step or a parameter `of` and its row, column or cell `at`. Empty: at nothing.
-   * @param {number[]} pairs
-   * @param {[number, number] | null} cell
-   * @param {import("./types").PointedPart | null} part
+   * @type {(pairs?: number[], cell?: [number, number] | null, part?: import("./types").PointedPart | null) => void}
    */
   point(pairs = [], cell = null, part = null) {
     /** @type {import("./types").Pointed} */

@@ -31,10 +31,7 @@ export class Bus {
     this.following = false;
   }
 
-  /**
-   * @param {string} topic
-   * @param {(bus: this) => void} listener
-   */
+  /** @type {(topic: string, listener: (bus: this) => void) => void} */
   on(topic, listener) {
     const known = this.listeners.get(topic) ?? new Set();
     this.listeners.set(topic, known.add(listener));

@@ -27,26 +27,15 @@ import { language, say } from "./words.js";
 const LETTERS = { pair: ["j", "i"], query: ["i", "i"], key: ["j", "j"] };
 /**
  * What a row or column is called: by its pair where it has one of its own.
- * @param {Numbering} numberOf
- * @param {string} axis
- * @param {number} item
- * @param {number} pair
+ * @type {(numberOf: Numbering, axis: string, item: number, pair: number) => string | number}
  */
 export const nameOf = (numberOf, axis, item, pair) =>
   pageData.by_pair.includes(axis) && pair >= 0 ? numberOf(pair) : item + 1;
-/**
- * @param {Pick<DrawnStep, "numberOf">} step
- * @param {Axis} axis
- * @param {number} place
- */
+/** @type {(step: Pick<DrawnStep, "numberOf">, axis: Axis, place: number) => string | number} */
 export const nameAt = ({ numberOf }, axis, place) =>
   nameOf(numberOf, axis.name, axis.items[place] ?? place, axis.pairs[place] ?? -1);
 
-/**
- * @param {Shown} shown
- * @param {number} row
- * @param {number} column
- */
+/** @type {(shown: Shown, row: number, column: number) => number[]} */
 export function pairsAt(shown, row, column) {
   const found = [shown.row_axis.pairs[row], shown.column_axis.pairs[column]];
   return [...new Set(found.filter((pair) => pair >= 0))];
@@ -71,9 +60,7 @@ class CellCard {
 
   /**
    * `at`: the cell's place, or null; `mark`: whether it is the "pinned" one or the "heaviest".
-   * @param {DrawnStep} step
-   * @param {[number, number] | null} at
-   * @param {"pinned" | "heaviest" | ""} mark
+   * @type {(step: DrawnStep, at: [number, number] | null, mark: "pinned" | "heaviest" | "") => void}
    */
   tell(step, at, mark) {
     const key = JSON.stringify([at, mark, language()]);
@@ -98,8 +85,7 @@ class CellCard {
 
   /**
    * The gradient of a pair by its similarity, and, where there is one, the projected one beside it.
-   * @param {DrawnStep} step
-   * @param {number} pair
+   * @type {(step: DrawnStep, pair: number) => string[]}
    */
   #gradients({ picture }, pair) {
     const { gradient, score_gradient: beside } = picture.pairs;
@@ -113,12 +99,7 @@ class CellCard {
     ];
   }
 
-  /**
-   * @param {DrawnStep} step
-   * @param {Axis} axis
-   * @param {number} index
-   * @param {boolean} isRow
-   */
+  /** @type {(step: DrawnStep, axis: Axis, index: number, isRow: boolean) => HTMLDivElement | null} */
   #side(step, axis, index, isRow) {
     if (axis.items[index] === undefined || !axis.name || !step.batch) return null;
     const letter = (LETTERS[axis.name] ?? ["", ""])[isRow ? 0 : 1];
@@ -138,10 +119,7 @@ class CellCard {
 
   /**
    * A number in the formula lights up what it came from, and leads there.
-   * @param {DrawnStep} step
-   * @param {HTMLElement} formula
-   * @param {number} row
-   * @param {number} column
+   * @type {(step: DrawnStep, formula: HTMLElement, row: number, column: number) => void}
    */
   wire(step, formula, row, column) {
     const { shown } = step;
@@ -179,11 +157,7 @@ class CellCard {
 /** @param {ConstructorParameters<typeof CellCard>[0]} emit */
 export const cellCard = (emit) => new CellCard(emit);
 
-/**
- * @param {DrawnStep} step
- * @param {number} row
- * @param {number} column
- */
+/** @type {(step: DrawnStep, row: number, column: number) => HTMLDivElement} */
 function formulaOf(step, row, column) {
   const { shown, arrays } = step;
   const index = row * shown.columns + column;
@@ -199,11 +173,7 @@ function formulaOf(step, row, column) {
   return formula;
 }
 
-/**
- * @param {DrawnStep} step
- * @param {number} row
- * @param {number} column
- */
+/** @type {(step: DrawnStep, row: number, column: number) => HTMLElement[]} */
 function factsOf({ shown, arrays, batch }, row, column) {
   const index = row * shown.columns + column;
   const absent = isAbsent({ arrays }, index);
@@ -231,19 +201,14 @@ const isPaired = (axis) => pageData.paired.includes(axis);
 
 /**
  * What a row or column is called, with its kind: "pair 7".
- * @param {DrawnStep} step
- * @param {Axis} axis
- * @param {number} place
+ * @type {(step: DrawnStep, axis: Axis, place: number) => string}
  */
 const calledAt = (step, axis, place) => `${say(`axis.one.${axis.name}`)} ${nameAt(step, axis, place)}`;
 
 /**
  * The texts behind a row or column: both of a pair, one of a sentence, none of a candidate that is another one in
  * every row.
- * @param {Pick<DrawnStep, "batch">} step
- * @param {Axis} axis
- * @param {number} place
- * @returns {string[]}
+ * @type {(step: Pick<DrawnStep, "batch">, axis: Axis, place: number) => string[]}
  */
 export function textsAt({ batch }, { name, pairs, sentences }, place) {
   const [pair, sentence] = [pairs[place] ?? -1, sentences[place] ?? -1];
@@ -253,10 +218,7 @@ export function textsAt({ batch }, { name, pairs, sentences }, place) {
 
 /**
  * Label and similarity of the pair that a row or column is, or that a query belongs to; null where there is none.
- * @param {Pick<DrawnStep, "batch" | "arrays">} step
- * @param {Axis} axis
- * @param {number} place
- * @returns {[number, number] | null}
+ * @type {(step: Pick<DrawnStep, "batch" | "arrays">, axis: Axis, place: number) => [number, number] | null}
  */
 export function labelAndScore({ batch, arrays }, { name, pairs }, place) {
   const pair = pairs[place] ?? -1;
@@ -269,9 +231,7 @@ const pairFacts = ([label, score]) => say("ui.pair_facts", { label: show(label),
 
 /**
  * A cell in words, for a screen reader: both its sides with their texts, labels and scores, its value and weight.
- * @param {DrawnStep} step
- * @param {number} row
- * @param {number} column
+ * @type {(step: DrawnStep, row: number, column: number) => string}
  */
 export function cellWords(step, row, column) {
   const { shown, arrays } = step;
@@ -290,17 +250,12 @@ export function cellWords(step, row, column) {
   return [texts, place].filter(Boolean).join(". ");
 }
 
-/**
- * @param {Pick<DrawnStep, "arrays">} step
- * @param {number} index
- */
+/** @type {(step: Pick<DrawnStep, "arrays">, index: number) => boolean} */
 const isAbsent = ({ arrays: { mask } }, index) => mask !== null && !mask[index];
 
 /**
  * The formula of a cell with its numbers; rows and columns by their names where it compares them.
- * @param {DrawnStep} step
- * @param {number} row
- * @param {number} column
+ * @type {(step: DrawnStep, row: number, column: number) => string}
  */
 export const substituted = (step, row, column) =>
   step.live(row, column, {

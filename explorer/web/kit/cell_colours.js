@@ -45,21 +45,14 @@ function raster({ rows, columns, values, least, largest, ramp, root = 1 }) {
   return image;
 }
 
-/**
- * @param {HTMLCanvasElement} canvas
- * @param {ImageData} image
- */
+/** @type {(canvas: HTMLCanvasElement, image: ImageData) => void} */
 function paste(canvas, image) {
   const { width, height } = image;
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   contextOf(canvas).putImageData(image, 0, 0);
 }
 
-/**
- * A pixel for each cell: a thumbnail, a strip, a scale.
- * @param {HTMLCanvasElement} canvas
- * @param {Cells} cells
- */
+/** @type {(canvas: HTMLCanvasElement, cells: Cells) => void} A pixel for each cell: a thumbnail, a strip, a scale. */
 export const paint = (canvas, cells) => paste(canvas, raster(cells));
 
 /**
@@ -168,10 +161,7 @@ class CellStage {
     return this.hatchedOf.any;
   }
 
-  /**
-   * @param {{ rows: number, columns: number, present: ArrayLike<number> }} cells
-   * @param {number} ratio
-   */
+  /** @type {(cells: { rows: number, columns: number, present: ArrayLike<number> }, ratio: number) => boolean} */
   #hatchAnew({ rows, columns, present }, ratio) {
     const image = new ImageData(columns, rows);
     const pixels = new Uint32Array(image.data.buffer);
@@ -197,9 +187,7 @@ class CellStage {
 
   /**
    * What is no number is crossed out as well, where a cell has room for it.
-   * @param {CanvasRenderingContext2D} context
-   * @param {Cells} cells
-   * @param {number} ratio
+   * @type {(context: CanvasRenderingContext2D, cells: Cells, ratio: number) => boolean}
    */
   #cross(context, { columns, values }, ratio) {
     const { view, canvas } = this;
@@ -237,10 +225,7 @@ class CellStage {
     }
   }
 
-  /**
-   * @param {HTMLElement} overlay
-   * @param {Place} at
-   */
+  /** @type {(overlay: HTMLElement, at: Place) => void} */
   #place(overlay, [row, column, rows = 1, columns = 1]) {
     const { view, size, thin } = this;
     const [tall, wide] = [size.height / view.rows, size.width / view.columns];
@@ -253,10 +238,7 @@ class CellStage {
     overlay.style.height = `${Math.max((bottom - top) * tall, thin)}px`;
   }
 
-  /**
-   * The bands of these sides are drawn with a stronger line.
-   * @param {string | null | undefined} side
-   */
+  /** @type {(side: string | null | undefined) => void} The bands of these sides are drawn with a stronger line. */
   strengthen(side) {
     for (const name of ["row", "column"]) this.overlays[name].classList.toggle("lp-strong", side === name);
   }

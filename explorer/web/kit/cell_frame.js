@@ -88,10 +88,7 @@ class CellFrame {
     this.canvas.addEventListener("wheel", (event) => this.#turn(event, hand), { passive: false });
   }
 
-  /**
-   * @param {WheelEvent} event
-   * @param {Options["hand"]} hand
-   */
+  /** @type {(event: WheelEvent, hand: Options["hand"]) => void} */
   #turn(event, hand) {
     const cell = this.grid.meant(event) && this.grid.under(event);
     if (!cell) return;
@@ -115,11 +112,7 @@ class CellFrame {
     return this.cells.draw({ rows, columns, values, least, largest, ramp, root, present }, view, size);
   }
 
-  /**
-   * Which layer is shown, and which there are.
-   * @param {string} shown
-   * @param {(name: string) => boolean} known
-   */
+  /** @type {(shown: string, known?: (name: string) => boolean) => void} Which layer is shown, and which there are. */
   choosable(shown, known = () => true) {
     for (const [name, tab] of Object.entries(this.tabs)) {
       tab.disabled = !known(name);

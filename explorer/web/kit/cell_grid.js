@@ -58,11 +58,7 @@ class CellGrid {
     this.pinch.settle();
   }
 
-  /**
-   * @param {MouseEvent} event
-   * @param {View} seen
-   * @returns {Cell}
-   */
+  /** @type {(event: MouseEvent, seen: View) => Cell} */
   #nearest(event, { top, left, rows, columns }) {
     const box = this.canvas.getBoundingClientRect();
     return [
@@ -71,10 +67,7 @@ class CellGrid {
     ];
   }
 
-  /**
-   * The cell under the pointer, or null beside the canvas.
-   * @param {MouseEvent} event
-   */
+  /** @type {(event: MouseEvent) => Cell | null} The cell under the pointer, or null beside the canvas. */
   under(event) {
     const seen = this.hand.view();
     if (!seen) return null;
@@ -113,10 +106,7 @@ class CellGrid {
     });
   }
 
-  /**
-   * A touch has no drag, so that the page still scrolls.
-   * @param {MouseEvent} event
-   */
+  /** @type {(event: MouseEvent) => void} A touch has no drag, so that the page still scrolls. */
   #tap(event) {
     const isTouch = event instanceof PointerEvent && event.pointerType === "touch";
     const cell = isTouch && this.under(event);
@@ -130,10 +120,7 @@ class CellGrid {
     this.lasso.hidden = true;
   }
 
-  /**
-   * @param {MouseEvent} event
-   * @param {{ x: number, y: number }} from
-   */
+  /** @type {(event: MouseEvent, from: { x: number, y: number }) => boolean} */
   #stretch(event, from) {
     const { lasso } = this;
     const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];

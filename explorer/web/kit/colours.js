@@ -22,10 +22,7 @@ function coloursNow() {
   };
 }
 
-/**
- * The value of a colour on white paper, whatever the theme.
- * @param {string} name
- */
+/** @type {(name: string) => string} The value of a colour on white paper, whatever the theme. */
 export const paperColour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--lp-${name}`).trim();
 
 /** @type {Map<string, string>} */
@@ -48,8 +45,7 @@ const channelsOf = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2)
 const tables = new Map();
 /**
  * 256 colours of a ramp as little-endian RGBA words, ready for an ImageData buffer.
- * @param {"diverging" | "sequential" | "mask"} ramp
- * @returns {Uint32Array}
+ * @type {(ramp: "diverging" | "sequential" | "mask") => Uint32Array}
  */
 export function rampTable(ramp) {
   const stops = palette()[ramp];
@@ -72,8 +68,7 @@ export function rampTable(ramp) {
 const hatchings = new Map();
 /**
  * What is absent is hatched: lines of one width at any pixel ratio.
- * @param {CanvasRenderingContext2D} context
- * @param {number} ratio
+ * @type {(context: CanvasRenderingContext2D, ratio: number) => CanvasPattern | null}
  */
 export function hatching(context, ratio) {
   const key = `${ratio}|${palette().hatch}`;
@@ -100,10 +95,7 @@ export const packed = (hex) => {
   const [r, g, b] = channelsOf(hex);
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 };
-/**
- * @param {Uint32Array} table
- * @param {number} i
- */
+/** @type {(table: Uint32Array, i: number) => string} */
 export const cssOf = (table, i) => {
   const value = table[Math.max(0, Math.min(255, Math.round(i)))];
   return `rgb(${value & 255},${(value >> 8) & 255},${(value >> 16) & 255})`;

@@ -20,8 +20,7 @@ export function renamed(losses, side) {
 
 /**
  * The parameters of a loss, as an address is read by.
- * @param {Losses} losses
- * @returns {import("./state_link.js").Parameters}
+ * @type {(losses: Losses) => import("./state_link.js").Parameters}
  */
 export const parametersIn = (losses) => (of) => {
   const form = formOf(losses, renamed(losses, of));
@@ -73,8 +72,7 @@ export const KEPT = "kept"; // in place of a scene that is too large for an addr
 /**
  * The address of Compare, from the first page, with these losses on the batch of a scene; `link` is the
  * text of the scene's link, which this browser keeps beside the address where that is too long for it.
- * @param {Side[]} sides
- * @param {{ link: string, most: number, scene: Scene }} of
+ * @type {(sides: Side[], of: { link: string, most: number, scene: Scene }) => string}
  */
 export function addressFor(sides, { link, most, scene }) {
   const query = new URLSearchParams(numbered(sides));
@@ -82,19 +80,13 @@ export function addressFor(sides, { link, most, scene }) {
   return `compare#${query}`;
 }
 
-/**
- * Keep a scene in this browser for Compare; what its address says in place of it.
- * @param {Scene} scene
- */
+/** @type {(scene: Scene) => string} Keep a scene in this browser for Compare; what its address says in place of it. */
 export function carry({ data, rules }) {
   store("carried", JSON.stringify({ data, rules }));
   return KEPT;
 }
 
-/**
- * The scene that was left here, null for none.
- * @returns {Scene | null}
- */
+/** @type {() => Scene | null} The scene that was left here, null for none. */
 export function carried() {
   try {
     return JSON.parse(stored("carried") ?? "null");

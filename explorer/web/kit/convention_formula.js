@@ -16,9 +16,7 @@ export const isChosen = (parameter, chosen) => String(parameterValue(parameter, 
 
 /**
  * Some choices have a formula of their own; candidates that are left out are named below it.
- * @param {import("../wire").Form} form
- * @param {Record<string, import("../wire").Setting>} chosen
- * @param {string} twins
+ * @type {(form: import("../wire").Form, chosen: Record<string, import("../wire").Setting>, twins: string) => string}
  */
 export function formulaOf({ formula, variants, parameters, counted }, chosen, twins) {
   const at = parameters.map((one) => variants[`${one.name}=${parameterValue(one, chosen)}`]).find(Boolean);

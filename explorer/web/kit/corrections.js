@@ -8,8 +8,7 @@ import { say } from "./words.js";
 
 /**
  * How many suspects data without a wrong label would list, and that fewer of them are no good sign.
- * @param {number} count
- * @param {import("../wire").Disagreement} usual
+ * @type {(count: number, usual: import("../wire").Disagreement) => string}
  */
 export function expectedWords(count, { expected, low, high }) {
   const values = { count: grouped(count), expected: show(expected, 2), low: grouped(low), high: grouped(high) };

@@ -28,18 +28,13 @@ export function h(kind, attributes = {}, ...children) {
 /**
  * The text of an element, which is written only where it is another: to write the same again has the page laid
  * out again.
- * @param {Element} element
- * @param {string} text
+ * @type {(element: Element, text: string) => void}
  */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/**
- * An element that is known to be there.
- * @param {ParentNode} root
- * @param {string} selector
- */
+/** @type {(root: ParentNode, selector: string) => HTMLElement} An element that is known to be there. */
 export function find(root, selector) {
   const found = root.querySelector(selector);
   if (!(found instanceof HTMLElement)) throw new Error(`missing: ${selector}`);
@@ -56,10 +51,7 @@ export function reveal(control) {
   element?.focus();
 }
 
-/**
- * What a canvas is drawn with.
- * @param {HTMLCanvasElement} canvas
- */
+/** @type {(canvas: HTMLCanvasElement) => CanvasRenderingContext2D} What a canvas is drawn with. */
 export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
 /**
@@ -157,8 +149,7 @@ export function walkableLine(parts) {
 /**
  * Presenting enlarges the page as a whole: so many pixels of the screen to one of its own. Older
  * browsers have to lay out the page to tell.
- * @param {HTMLElement} element
- * @returns {number}
+ * @type {(element: HTMLElement) => number}
  */
 export const magnified = (element) =>
   element.currentCSSZoom ?? (element.getBoundingClientRect().width / element.offsetWidth || 1);
@@ -166,8 +157,7 @@ export const magnified = (element) =>
 /**
  * How wide an element is and how far it is magnified, as it was last laid out: to ask while
  * drawing would have the page laid out for every picture. Out of sight it keeps its last width.
- * @param {HTMLElement} element
- * @param {() => void} changed
+ * @type {(element: HTMLElement, changed: () => void) => { width: number; magnified: number; }}
  */
 export function roomOf(element, changed) {
   const known = { width: 0, magnified: 1 };

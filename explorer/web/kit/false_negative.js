@@ -9,10 +9,7 @@
 const LOOKING = ["query", "key", "view"];
 const LOOKED_AMONG = [...LOOKING, "negative"];
 
-/**
- * As texts are compared everywhere, blanks of any kind and number as one.
- * @param {string} text
- */
+/** @type {(text: string) => string} As texts are compared everywhere, blanks of any kind and number as one. */
 const plain = (text) => text.normalize("NFC").trim().split(/\s+/).join(" ");
 
 /**

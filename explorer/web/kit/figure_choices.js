@@ -73,10 +73,7 @@ function choices() {
   return element;
 }
 
-/**
- * @param {string} name
- * @param {string[]} values
- */
+/** @type {(name: string, values: string[]) => HTMLSelectElement} */
 function select(name, values) {
   const options = values.map((value) => worded("option", `take.${name}.${value}`, { value }));
   const box = h("select", { onchange: () => store(`taken-${name}`, box.value) }, ...options);

@@ -5,10 +5,7 @@ import { say } from "./words.js";
 
 const PIECE = 2 ** 21; // bytes of a file that travel at a time
 
-/**
- * @param {Blob} blob
- * @returns {Promise<string>}
- */
+/** @type {(blob: Blob) => Promise<string>} */
 function base64Of(blob) {
   return new Promise((done, fail) => {
     const reader = new FileReader();
@@ -27,10 +24,7 @@ function base64Of(blob) {
 export const tooLarge = ({ name, size }, most, key = "file_too_large") =>
   size > most ? problem(key, { name, most: most / 2 ** 20 }) : null;
 
-/**
- * A file as it is sent whole.
- * @param {File} file
- */
+/** @type {(file: File) => Promise<{ name: string; content: string; }>} A file as it is sent whole. */
 export const sent = async (file) => ({ name: file.name, content: await base64Of(file) });
 
 /**
@@ -60,9 +54,7 @@ export async function sentInPieces(file, { put, report, isWanted }) {
 
 /**
  * A file that is chosen, or dropped on the button that opens the chooser.
- * @param {HTMLInputElement} chooser
- * @param {HTMLElement} drop
- * @param {(file: File) => void} take
+ * @type {(chooser: HTMLInputElement, drop: HTMLElement, take: (file: File) => void) => void}
  */
 export function onFile(chooser, drop, take) {
   /** @param {FileList | undefined | null} files */
@@ -85,10 +77,7 @@ export function onFile(chooser, drop, take) {
   });
 }
 
-/**
- * @param {string} name
- * @param {Blob} blob
- */
+/** @type {(name: string, blob: Blob) => void} */
 export function download(name, blob) {
   const address = URL.createObjectURL(blob);
   h("a", { href: address, download: name }).click();
@@ -115,9 +104,7 @@ export async function saved({ name, type, text }, ratio = 1) {
 
 /**
  * The browser turns a figure into pixels: the same drawing, so many pixels to a unit.
- * @param {string} svg
- * @param {number} ratio
- * @returns {Promise<Blob>}
+ * @type {(svg: string, ratio: number) => Promise<Blob>}
  */
 async function rasterised(svg, ratio) {
   const picture = new Image();

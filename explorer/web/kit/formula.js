@@ -27,10 +27,7 @@ export function tex(element, formula, display = false) {
 /** @type {Map<string, string>} */
 const plain = new Map();
 
-/**
- * A formula in plain characters, for a title: "\\tau^+" is "τ+".
- * @param {string} formula
- */
+/** @type {(formula: string) => string} A formula in plain characters, for a title: "\\tau^+" is "τ+". */
 export function plainText(formula) {
   const known = plain.get(formula);
   if (known !== undefined) return known;

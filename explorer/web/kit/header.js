@@ -118,8 +118,7 @@ const skipLink = () =>
 
 /**
  * Copies the address of what is open; its words say for a moment that they did.
- * @param {import("./bus.js").Bus} channel
- * @param {(scene: string) => string} linkOf
+ * @type {(channel: import("./bus.js").Bus, linkOf: (scene: string) => string) => HTMLButtonElement}
  */
 function copyButton(channel, linkOf) {
   const button = worded("button.lp-quiet", "ui.copy_link", {

@@ -57,10 +57,7 @@ export function labelRules(id, change) {
       labelled("ui.threshold", threshold),
     ),
     focus: () => threshold.focus(),
-    /**
-     * What was chosen. What is being typed stays as it is typed.
-     * @param {Chosen} rules
-     */
+    /** @type {(rules: Chosen) => void} What was chosen. What is being typed stays as it is typed. */
     set({ threshold: bound, label_range: range }) {
       put(threshold, bound);
       if (!wrong.hidden) return;
@@ -68,10 +65,7 @@ export function labelRules(id, change) {
         put(end, range?.[i] ?? null);
       });
     },
-    /**
-     * What is in force.
-     * @param {InForce} rules
-     */
+    /** @type {(rules: InForce) => void} What is in force. */
     tell(rules) {
       known = rules;
       const [low, high] = rules.label_range.map((end) => show(end));
@@ -84,10 +78,7 @@ export function labelRules(id, change) {
   };
 }
 
-/**
- * What a loss that regresses on labels of this scale draws a pair to.
- * @param {Ends} ends
- */
+/** @type {(ends: Ends) => string} What a loss that regresses on labels of this scale draws a pair to. */
 export function targetsOf([low, high]) {
   const asTheyAre = high === 1 && (low === 0 || low === -1);
   return asTheyAre ? say("rule.targets_same") : say("rule.targets", { low: show(low), high: show(high) });

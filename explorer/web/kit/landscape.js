@@ -30,8 +30,7 @@ const QUIET = { type: "scatter", mode: "lines", hoverinfo: "skip" };
 
 /**
  * The landscapes of an answer, null for a loss without one.
- * @param {import("../wire").Landscapes} answer
- * @returns {(Landscape | null)[]}
+ * @type {(answer: import("../wire").Landscapes) => (Landscape | null)[]}
  */
 export const landscapesIn = ({ sides, axis, arrows }) =>
   sides.map(
@@ -48,16 +47,11 @@ export const landscapesIn = ({ sides, axis, arrows }) =>
 
 /**
  * The place of a stop among those that a landscape has: all of them, or one.
- * @param {{ boundaries: unknown[] }} landscape
- * @param {number} stop
+ * @type {(landscape: { boundaries: unknown[] }, stop: number) => number}
  */
 const placeOf = ({ boundaries }, stop) => Math.min(stop, boundaries.length - 1);
 
-/**
- * @param {Landscape} landscape
- * @param {number} stop
- * @returns {Ground}
- */
+/** @type {(landscape: Landscape, stop: number) => Ground} */
 function groundAt(landscape, stop) {
   const { axis, heights, boundaries } = landscape;
   const place = placeOf(landscape, stop);
@@ -82,9 +76,7 @@ function boundaryLines({ axis, heights, boundary }) {
 
 /**
  * Where a step against the gradient takes the two scores: an arrow at each of some points, long where it is steep.
- * @param {Landscape} landscape
- * @param {number} stop
- * @returns {import("./level_lines.js").Lines}
+ * @type {(landscape: Landscape, stop: number) => import("./level_lines.js").Lines}
  */
 function arrowLines(landscape, stop) {
   const { slopes, arrows } = landscape;
@@ -176,9 +168,7 @@ function levelsFigure(landscape, stop, negative, width) {
 
 /**
  * The height of the ground below two scores, between the corners of the grid.
- * @param {Ground} ground
- * @param {number} x
- * @param {number} y
+ * @type {(ground: Ground, x: number, y: number) => number}
  */
 function heightAt({ axis, heights }, x, y) {
   const last = axis.length - 2;
@@ -263,11 +253,7 @@ export function landscapePanel(landscape, { stop, negative, side, title }) {
 
 /** @typedef {{ heights: Float32Array, curvature: Float32Array, formula: Float32Array | null, axis: number[] }} Cut */
 
-/**
- * The cuts of an answer, null for a loss without one.
- * @param {import("../wire").Cuts} answer
- * @returns {(Cut | null)[]}
- */
+/** @type {(answer: import("../wire").Cuts) => (Cut | null)[]} The cuts of an answer, null for a loss without one. */
 export const cutsIn = ({ sides, axis }) =>
   sides.map(
     ({ found }) =>
@@ -279,12 +265,7 @@ export const cutsIn = ({ sides, axis }) =>
 
 /** @typedef {{ cut: Cut | null, stop: number }} CutSide the cut of a loss, and its stop */
 
-/**
- * One curve of a cut at a stop.
- * @param {Float32Array} values
- * @param {number} points
- * @param {number} stop
- */
+/** @type {(values: Float32Array, points: number, stop: number) => number[]} One curve of a cut at a stop. */
 function alongCut(values, points, stop) {
   const place = Math.min(stop, values.length / points - 1);
   return Array.from(values.subarray(place * points, (place + 1) * points));
@@ -364,8 +345,7 @@ export function CutPlot({ sides, height, label }) {
 
 /**
  * In words where the boundary of a loss is, "" where it has none.
- * @param {Landscape} landscape
- * @param {number} stop
+ * @type {(landscape: Landscape, stop: number) => string}
  */
 export function boundaryWords(landscape, stop) {
   const boundary = landscape.boundaries[placeOf(landscape, stop)];

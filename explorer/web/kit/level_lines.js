@@ -6,8 +6,7 @@
 
 /**
  * Levels at round numbers, about so many between the least and the largest height.
- * @param {ArrayLike<number>} heights
- * @param {number} count
+ * @type {(heights: ArrayLike<number>, count: number) => number[]}
  */
 export function roundLevels(heights, count) {
   let [low, high] = [Infinity, -Infinity];
@@ -24,9 +23,7 @@ export function roundLevels(heights, count) {
 
 /**
  * The lines of these levels, with the height at each of their points.
- * @param {Grid} grid
- * @param {number[]} levels
- * @returns {Lines & { heights: Numbers }}
+ * @type {(grid: Grid, levels: number[]) => Lines & { heights: Numbers }}
  */
 export function levelLines(grid, levels) {
   /** @type {Lines & { heights: Numbers }} */
@@ -50,8 +47,7 @@ export function levelLines(grid, levels) {
 /**
  * The edges of the grid that a level crosses, each with those that it is joined to: 2k is the edge to the right of
  * corner k, 2k + 1 the one above it.
- * @param {Grid} grid
- * @param {number} level
+ * @type {(grid: Grid, level: number) => Map<number, number[]>}
  */
 function crossings({ heights, axis }, level) {
   const size = axis.length;
@@ -97,12 +93,7 @@ function joined(next) {
   });
 }
 
-/**
- * Where on an edge the height is that of the level.
- * @param {Grid} grid
- * @param {number} edge
- * @param {number} level
- */
+/** @type {(grid: Grid, edge: number, level: number) => number[]} Where on an edge the height is that of the level. */
 function placeOn({ heights, axis }, edge, level) {
   const size = axis.length;
   const corner = Math.floor(edge / 2);

@@ -32,8 +32,7 @@ const SVG_DASHES = ["", "5 3", "1.5 3", "9 3 2 3"]; // the same in the legend
 
 /**
  * The last point of a series at or before a step; −1 before its first.
- * @param {Series} one
- * @param {number} step
+ * @type {(one: Series, step: number) => number}
  */
 function placeOf({ x }, step) {
   let [from, to] = [0, x.length];
@@ -115,9 +114,7 @@ function layoutOf(series, span, { logarithmic = false, band = null, low = null, 
 /**
  * Each series that is read, with its value at the step `at`, or its last; and of those that are only
  * drawn, what has a name of its own.
- * @param {Series[]} series
- * @param {number | null} at
- * @returns {Entry[]}
+ * @type {(series: Series[], at: number | null) => Entry[]}
  */
 function entriesOf(series, at) {
   /** @param {Series} one */
@@ -163,8 +160,7 @@ const legendEntry = ({ name, value, colour, opacity, dashes }) =>
 
 /**
  * The chart in a sentence: from which value to which each series goes.
- * @param {string} key
- * @param {Series[]} series
+ * @type {(key: string, series: Series[]) => string}
  */
 function summaryOf(key, series) {
   const parts = readOf(series)

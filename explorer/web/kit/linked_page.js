@@ -35,11 +35,7 @@ export class LinkedPage extends Bus {
     return { text: link.written(this.store) };
   }
 
-  /**
-   * The state that an address has.
-   * @param {string} text
-   * @returns {object}
-   */
+  /** @type {(text: string) => object} The state that an address has. */
   read(text) {
     return this.store.known(link.read(this.store.table, text));
   }
@@ -60,10 +56,7 @@ export class LinkedPage extends Bus {
     this.ask();
   }
 
-  /**
-   * Ask the server for what the state has become.
-   * @returns {unknown}
-   */
+  /** @type {() => unknown} Ask the server for what the state has become. */
   ask() {
     throw new TypeError(this.constructor.name);
   }

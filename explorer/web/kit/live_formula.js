@@ -23,8 +23,7 @@ export function liveFormula(shown) {
 
   /**
    * A number that says what it came from: a step or parameter, a row or column, a pair.
-   * @param {string} text
-   * @param {object} origin
+   * @type {(text: string, origin: object) => string}
    */
   const marked = (text, origin) => {
     const attributes = Object.entries(origin)
@@ -33,11 +32,7 @@ export function liveFormula(shown) {
     return `\\htmlData{${attributes}}{${text}}`;
   };
 
-  /**
-   * @param {string} reference
-   * @param {number} row
-   * @param {number} column
-   */
+  /** @type {(reference: string, row: number, column: number) => string} */
   function written(reference, row, column) {
     const { of, at, rows, columns, parts, kind, values, ...over } = numbers[reference];
     const cell = (rows > 1 ? row : 0) * columns + (columns > 1 ? column : 0);

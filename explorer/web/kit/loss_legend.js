@@ -29,8 +29,7 @@ export const nameOf = (side) =>
 
 /**
  * "A CoSENT · scale 50", for a label that is read aloud or written into a file.
- * @param {Side[]} sides
- * @param {number} place
+ * @type {(sides: Side[], place: number) => string}
  */
 export const labelOf = (sides, place) => `${letterOf(place)} ${nameOf(sides[place])}`;
 

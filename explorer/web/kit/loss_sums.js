@@ -10,10 +10,7 @@ export const WHOLE = 1; // what is at most this is a share of the dimensions
 export const HALVED = [1, 0.5, 0.25];
 const LONGEST = 65_536; // as LONGEST_PREFIX of losses/combined/names.py
 
-/**
- * The name of a sum, as losses/combined/names.py reads it.
- * @param {Summand[]} summands
- */
+/** @type {(summands: Summand[]) => string} The name of a sum, as losses/combined/names.py reads it. */
 export const nameOfSum = (summands) => summands.map(nameOfSummand).join("+");
 
 /** @param {Summand} summand */
@@ -24,18 +21,10 @@ function nameOfSummand({ loss, prefixes, queued }) {
   return `matryoshka(${[loss, ...lengths].join(",")})`;
 }
 
-/**
- * A loss as a part of a sum, without prefixes or a queue.
- * @param {string} loss
- * @returns {Summand}
- */
+/** @type {(loss: string) => Summand} A loss as a part of a sum, without prefixes or a queue. */
 export const plainPart = (loss) => ({ loss, prefixes: [], queued: false });
 
-/**
- * What a loss is the sum of: of one that is none, itself.
- * @param {string} loss
- * @returns {Summand[]}
- */
+/** @type {(loss: string) => Summand[]} What a loss is the sum of: of one that is none, itself. */
 export function summandsOf(loss) {
   const { summands = [] } = pageData.losses[loss] ?? {};
   return summands.length ? summands : [plainPart(loss)];
@@ -53,10 +42,7 @@ export function aboutOf(loss) {
   return has(key) ? say(key) : about;
 }
 
-/**
- * Whether a name may be that of a sum, which a page requests before it knows it.
- * @param {string} name
- */
+/** @type {(name: string) => boolean} Whether a name may be that of a sum, which a page requests before it knows it. */
 export const mayBeSum = (name) => /[+(]/.test(name);
 
 /**
@@ -71,8 +57,7 @@ const none = new Set(); // what the server knows no loss by
 /**
  * Request the sums among these losses from the server, where the page does not know them yet. A name that
  * is none's is asked for once.
- * @param {AskLoss | undefined} ask
- * @param {string[]} names
+ * @type {(ask: AskLoss | undefined, names: string[]) => Promise<void>}
  */
 export async function learn(ask, names) {
   const sums = [...new Set(names)].filter(mayBeSum);
@@ -85,9 +70,7 @@ export async function learn(ask, names) {
 
 /**
  * What was chosen for one loss, as it is called in another made of it, or made from it.
- * @param {string} from
- * @param {Record<string, Setting>} chosen
- * @param {string} to
+ * @type {(from: string, chosen: Record<string, Setting>, to: string) => { [k: string]: Setting; }}
  */
 export function carriedOver(from, chosen, to) {
   const known = new Set(pageData.losses[to]?.conventions[""].parameters.map(({ name }) => name));

@@ -244,8 +244,7 @@ export class Matrix {
 
   /**
    * Another step or layer of the same shape comes by a short transition; a mask falls over what it masks.
-   * @param {MatrixData} data
-   * @param {boolean} masked
+   * @type {(data: MatrixData, masked: boolean) => void}
    */
   #leadOver(data, masked) {
     const step = `${data.name}|${this.#layerName(data)}`;
@@ -344,10 +343,7 @@ export class Matrix {
     });
   }
 
-  /**
-   * @param {Cell} at
-   * @param {boolean} nearer
-   */
+  /** @type {(at: Cell, nearer: boolean) => void} */
   #turn(at, nearer) {
     const { seen } = this;
     const factor = nearer ? 0.8 : 1.25;
@@ -387,10 +383,7 @@ export class Matrix {
 
   // ---- The same as a table -----------------------------------------------------------------
 
-  /**
-   * For whoever reads rather than looks; at most 40 by 40.
-   * @param {MatrixData} data
-   */
+  /** @type {(data: MatrixData) => void} For whoever reads rather than looks; at most 40 by 40. */
   #fillTable(data) {
     const { seen } = this;
     const { values } = this.#layer(data);
@@ -426,8 +419,7 @@ const upTo = (count) => Array.from({ length: count }, (_, i) => i);
 
 /**
  * The numbers beside the scale: largest, middle, least.
- * @param {import("./cell_frame.js").Layer} layer
- * @returns {import("./cell_frame.js").Drawing["write"]}
+ * @type {(layer: import("./cell_frame.js").Layer) => import("./cell_frame.js").Drawing["write"]}
  */
 function scaleOf({ kind }) {
   if (kind === "mask") return () => [say("ui.yes"), "", say("ui.no")];

@@ -29,10 +29,7 @@ async function json(name) {
 /** @param {string} name */
 const kit = (name) => import(`./${name}.js`);
 
-/**
- * Fetch what the page in this folder has to know.
- * @param {string} folder
- */
+/** @type {(folder: string) => Promise<void>} Fetch what the page in this folder has to know. */
 async function start(folder) {
   const [facts] = await Promise.all([json(`data/${folder}`), speakFirst(folder)]);
   Object.assign(pageData, facts);
@@ -78,8 +75,7 @@ async function open() {
 /** @typedef {{ root: HTMLElement, module: string }} Part */
 /**
  * The parts whose module stands in this attribute, and the element that each fills.
- * @param {"data-part" | "data-later-part"} attribute
- * @returns {Part[]}
+ * @type {(attribute: "data-part" | "data-later-part") => Part[]}
  */
 const partsNamed = (attribute) =>
   Array.from(document.querySelectorAll(`[${attribute}]`), (part) => ({
@@ -104,10 +100,7 @@ function firstPicture(shared) {
 /** Wait until the next frame has been painted. */
 const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
-/**
- * Arrow keys walk along a row of tabs; Enter opens the one that is reached.
- * @param {KeyboardEvent} event
- */
+/** @type {(event: KeyboardEvent) => void} Arrow keys walk along a row of tabs; Enter opens the one that is reached. */
 function walkTabs(event) {
   const tab = event.target instanceof HTMLElement && event.target.closest(".lp [role=tab]");
   const way = Number(event.key === "ArrowRight") - Number(event.key === "ArrowLeft");

@@ -56,8 +56,7 @@ export class MovedPicture {
 
   /**
    * Scale the picture around a place of the screen.
-   * @param {number} factor
-   * @param {{ clientX: number, clientY: number }} place
+   * @type {(factor: number, place: { clientX: number, clientY: number }) => void}
    */
   zoom(factor, place) {
     const at = this.#within(place);
@@ -115,10 +114,7 @@ export class MovedPicture {
 
   /**
    * Scale a picture, so that what was at one place of the frame comes to another.
-   * @param {Moved} moved
-   * @param {number} factor
-   * @param {{ x: number, y: number }} from
-   * @param {{ x: number, y: number }} to
+   * @type {(moved: Moved, factor: number, from: { x: number, y: number }, to: { x: number, y: number }) => void}
    */
   #scale({ scale, x, y }, factor, from, to) {
     this.#move({ scale: scale * factor, x: to.x - (from.x - x) * factor, y: to.y - (from.y - y) * factor });

@@ -1,9 +1,6 @@
 // Numbers as people read them, and as formulas do.
 
-/**
- * 1 048 576, in both languages, by a space that does not break.
- * @param {number} count
- */
+/** @type {(count: number) => string} 1 048 576, in both languages, by a space that does not break. */
 export const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
 // Outside of these a number is written with a power of ten.
@@ -58,8 +55,7 @@ export function counted(number, digits = 4) {
 
 /**
  * A number with so many digits after the point, so that those beside it stand alike.
- * @param {number | null | undefined} value
- * @param {number} places
+ * @type {(value: number | null | undefined, places: number) => string}
  */
 export function fixed(value, places) {
   if (value === null || value === undefined) return show(null);
@@ -70,9 +66,7 @@ export function fixed(value, places) {
 /**
  * A mean and its deviation, both to so many places after the point; without such to the second digit of
  * the deviation.
- * @param {number} mean
- * @param {number | null | undefined} deviation
- * @param {number | null} [fixedPlaces]
+ * @type {(mean: number, deviation: number | null | undefined, fixedPlaces?: number | null) => string}
  */
 export function showWithin(mean, deviation, fixedPlaces = null) {
   if (fixedPlaces !== null) {
@@ -84,11 +78,7 @@ export function showWithin(mean, deviation, fixedPlaces = null) {
   return [mean, deviation].map((v) => v.toFixed(places).replace("-", "−")).join("\u00a0±\u00a0");
 }
 
-/**
- * A difference with its sign, to so many places after the point.
- * @param {number} value
- * @param {number} places
- */
+/** @type {(value: number, places: number) => string} A difference with its sign, to so many places after the point. */
 export function signed(value, places) {
   const text = Math.abs(value).toFixed(places);
   return Number(text) === 0 ? text : (value < 0 ? "−" : "+") + text;
@@ -153,8 +143,5 @@ export function texNumber(value) {
   return plain.startsWith("-") ? `(${plain})` : plain;
 }
 
-/**
- * A number of a formula without its brackets.
- * @param {string} number
- */
+/** @type {(number: string) => string} A number of a formula without its brackets. */
 export const bare = (number) => number.replace(/^\((.*)\)$/, "$1");

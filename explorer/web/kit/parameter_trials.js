@@ -4,10 +4,7 @@ import { parameterName, say } from "./words.js";
 
 /** @typedef {import("../wire").Offer} Offer */
 
-/**
- * The parameter with the values that are tried.
- * @param {Offer} offer
- */
+/** @type {(offer: Offer) => string} The parameter with the values that are tried. */
 export function valuesOf({ parameter, values }) {
   const name = parameterName(parameter);
   return `${name} ${values.map((value) => show(value, 3)).join(" · ")}`;

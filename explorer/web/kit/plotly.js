@@ -161,10 +161,7 @@ export function plotlyChart(figure, begin = () => undefined) {
     Object.assign(marker.style, { top: `${t}px`, height: `${frame.height - t - b}px` });
   }
 
-  /**
-   * Draw a line over the chart at a value of its lower axis, null for none.
-   * @param {number | null} value
-   */
+  /** @type {(value: number | null) => void} Draw a line over the chart at a value of its lower axis, null for none. */
   function mark(value) {
     marked = value;
     placeMarker();

@@ -112,10 +112,7 @@ export class Requests {
     if (this.waiting) this.send();
   }
 
-  /**
-   * @param {number} turn
-   * @param {Answer} answer
-   */
+  /** @type {(turn: number, answer: Answer) => void} */
   hear(turn, answer) {
     if (turn <= this.taken) return;
     const wait = this.again(answer);

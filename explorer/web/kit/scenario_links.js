@@ -13,10 +13,7 @@ const MOST_KEPT = 100;
 /** @returns {[string, string][]} */
 const kept = () => JSON.parse(stored(WHOLE, "sessionStorage") ?? "[]");
 
-/**
- * The link as an address may have it.
- * @param {string} link
- */
+/** @type {(link: string) => Promise<string>} The link as an address may have it. */
 export async function shareableLink(link) {
   const [, version, whole, loss = ""] = SCENE.exec(link) ?? [];
   const text = whole && (await unpacked(whole, MOST_BYTES, FORMAT));

@@ -6,8 +6,7 @@ import { say } from "./words.js";
 
 /**
  * The guide that a batch has; `guided` says whether it has any.
- * @param {Chosen} data
- * @param {boolean | undefined} guided
+ * @type {(data: Chosen, guided: boolean | undefined) => string}
  */
 export function guideWords({ source, guide, random }, guided) {
   if (!guided) return say("ui.guide_own");
@@ -17,8 +16,7 @@ export function guideWords({ source, guide, random }, guided) {
 
 /**
  * The teacher that a batch has; `taught` says whether it has any.
- * @param {Chosen} data
- * @param {boolean | undefined} taught
+ * @type {(data: Chosen, taught: boolean | undefined) => string}
  */
 export function teacherWords({ source, teacher_model }, taught) {
   if (!taught) return say("ui.teacher_none");

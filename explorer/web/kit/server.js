@@ -60,18 +60,12 @@ const TYPED_MIB = 2048;
 /** @type {Promise<unknown>} */
 let questions = Promise.resolve(); // one stands on the page at a time
 
-/**
- * Agree to fetch a model, or to read a folder, whose name the reader typed.
- * @param {string} name
- */
+/** @type {(name: string) => void} Agree to fetch a model, or to read a folder, whose name the reader typed. */
 export function agree(name) {
   if (name.trim()) allow(name.trim(), Math.max(leave.get(name.trim()) ?? 0, TYPED_MIB));
 }
 
-/**
- * @param {string} name
- * @param {number} mib
- */
+/** @type {(name: string, mib: number) => void} */
 function allow(name, mib) {
   leave.set(name, mib);
   store(LEAVE, JSON.stringify([...leave]), "sessionStorage");

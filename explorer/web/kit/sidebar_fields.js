@@ -10,10 +10,7 @@ const TYPING_MS = 300;
  * @typedef {{ element: HTMLElement, set: (value: import("../wire").Setting) => void }} Field
  */
 
-/**
- * As short as it can be written: 1e-6 for 0.000001, which the box would cut off.
- * @param {number} v
- */
+/** @type {(v: number) => string} As short as it can be written: 1e-6 for 0.000001, which the box would cut off. */
 function short(v) {
   const [plain, power] = [String(v), v.toExponential()];
   return plain.length > 6 && power.length < plain.length && Math.abs(v) < 1 ? power : plain;
@@ -156,15 +153,9 @@ export const numberField = ({ kind, low = 0, high = 1, default: initial }, optio
     ...options,
   });
 
-/**
- * @param {string} key
- * @param {...import("./types").Child} children
- */
+/** @type {(key: string, ...children: (import("./types").Child)[]) => HTMLElement} */
 export const section = (key, ...children) => h("section", {}, worded("h2", key), ...children);
-/**
- * @param {string} key
- * @param {HTMLElement} control
- */
+/** @type {(key: string, control: HTMLElement) => HTMLLabelElement} */
 export const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
 
 /**
@@ -191,10 +182,7 @@ const numberOf = (parameter, initial, change, toggle) =>
 
 /**
  * A number that may be off, which is null: a checkbox before its slider, which begins at `first`.
- * @param {import("../wire").Parameter} parameter
- * @param {number} first
- * @param {(value: number | null) => void} change
- * @returns {Field}
+ * @type {(parameter: import("../wire").Parameter, first: number, change: (value: number | null) => void) => Field}
  */
 function switchedNumber(parameter, first, change) {
   let last = first;
@@ -288,8 +276,5 @@ export function parameterField(parameter, initial, change) {
   };
 }
 
-/**
- * Lead to the control of a parameter, where the page has one.
- * @param {string} name
- */
+/** @type {(name: string) => void} Lead to the control of a parameter, where the page has one. */
 export const focusParameter = (name) => reveal(document.querySelector(`[data-parameter="${name}"]`));

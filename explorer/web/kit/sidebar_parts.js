@@ -140,10 +140,7 @@ export function parameterList(change) {
       for (const [parameter, field] of fields) field.set(parameterValue(parameter, values));
       return isNew;
     },
-    /**
-     * A parameter that is pointed at in a formula is lit.
-     * @param {string | undefined} name
-     */
+    /** @type {(name: string | undefined) => void} A parameter that is pointed at in a formula is lit. */
     light(name) {
       for (const [parameter, field] of fields) field.element.classList.toggle("lp-lit", parameter.name === name);
     },

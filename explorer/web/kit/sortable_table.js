@@ -193,10 +193,7 @@ class SortableTable {
     this.#light();
   }
 
-  /**
-   * @param {HTMLElement[]} cells
-   * @param {Row} row
-   */
+  /** @type {(cells: HTMLElement[], row: Row) => void} */
   #fill(cells, row) {
     this.columns.forEach(({ cell, box, acts }, i) => {
       if (box) Object.assign(cells[i].firstChild ?? {}, { checked: box.checked(row), ariaLabel: box.label(row) });
@@ -222,8 +219,7 @@ class SortableTable {
 
 /**
  * Write the text of a cell, or its lines, where it is another.
- * @param {HTMLElement} cell
- * @param {string | Line[]} content
+ * @type {(cell: HTMLElement, content: string | Line[]) => void}
  */
 function put(cell, content) {
   const lines = [content].flat().map((line) => (typeof line === "string" ? { text: line } : line));

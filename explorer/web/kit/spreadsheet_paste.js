@@ -3,8 +3,7 @@
 /**
  * The cells of tab-separated lines. A cell that holds a tab, a line end or a quote is quoted; a quote inside an
  * unquoted cell is a quote.
- * @param {string} text
- * @returns {string[][]}
+ * @type {(text: string) => string[][]}
  */
 export function cellsOfText(text) {
   const lines = [[""]];

@@ -22,11 +22,7 @@ const TYPED = new Set(["value", "name", "logname", "besidename"]); // texts and 
 /** @type {(value: unknown, usual: unknown) => boolean} */
 const isUsual = (value, usual) => JSON.stringify(value) === JSON.stringify(usual);
 
-/**
- * @param {import("./state_store.js").Store} store
- * @param {string[]} always
- * @returns {string}
- */
+/** @type {(store: import("./state_store.js").Store, always?: string[]) => string} */
 export function written(store, always = []) {
   const query = new URLSearchParams();
   for (const entry of store.table.values()) {
@@ -43,11 +39,7 @@ export function written(store, always = []) {
   return query.toString();
 }
 
-/**
- * The entries of an address for these losses, in their order.
- * @param {Side[]} sides
- * @returns {[string, string][]}
- */
+/** @type {(sides: Side[]) => [string, string][]} The entries of an address for these losses, in their order. */
 export function numbered(sides) {
   return sides.flatMap(({ loss, convention, parameters }, place) => {
     const at = String(place + 1);
@@ -89,18 +81,13 @@ export function read(table, text, known = () => null) {
   return found;
 }
 
-/**
- * The losses that an address names.
- * @param {string} text
- */
+/** @type {(text: string) => string[]} The losses that an address names. */
 export const lossesIn = (text) =>
   [...new URLSearchParams(text)].filter(([key]) => /^\d+$/.test(key)).map(([, loss]) => withoutBlanks(loss));
 
 /**
  * Those that stand by the numbers from 1 on, none after a gap.
- * @param {URLSearchParams} query
- * @param {number} most
- * @param {Parameters} parametersOf
+ * @type {(query: URLSearchParams, most: number, parametersOf: Parameters) => Side[]}
  */
 function sidesIn(query, most, parametersOf) {
   /** @type {Side[]} */
@@ -116,26 +103,16 @@ function sidesIn(query, most, parametersOf) {
 
 /**
  * What an address says below a name: of "p.scale" the scale, with its text.
- * @param {URLSearchParams} query
- * @param {string} link
- * @returns {[string, string][]}
+ * @type {(query: URLSearchParams, link: string) => [string, string][]}
  */
 const below = (query, link) =>
   [...query].filter(([key]) => key.startsWith(`${link}.`)).map(([key, value]) => [key.slice(link.length + 1), value]);
 
-/**
- * @param {[string, string][]} chosen
- * @param {Record<string, Known> | null} known
- * @returns {Record<string, Setting>}
- */
+/** @type {(chosen: [string, string][], known: Record<string, Known> | null) => Record<string, Setting>} */
 const settings = (chosen, known) =>
   Object.fromEntries(chosen.map(([name, text]) => [name, settingOf(known?.[name], text)]));
 
-/**
- * @param {Known | undefined} parameter
- * @param {string} text
- * @returns {Setting}
- */
+/** @type {(parameter: Known | undefined, text: string) => Setting} */
 function settingOf(parameter, text) {
   const value = ofKind(parameter?.kind, text);
   return parameter?.kind === "number" && (text === OFF || value === parameter.former_off) ? null : value;
@@ -144,10 +121,7 @@ function settingOf(parameter, text) {
 /** @param {any} value */
 const textOf = (value) => (Array.isArray(value) ? value.join("-") : String(value ?? OFF));
 
-/**
- * @param {string | undefined} kind
- * @param {string} text
- */
+/** @type {(kind: string | undefined, text: string) => string | number | boolean | number[]} */
 function ofKind(kind, text) {
   if (kind === "choice" || kind === "text") return text;
   if (kind === "switch") return text === "true";
@@ -159,9 +133,7 @@ function ofKind(kind, text) {
 
 /**
  * A text as short as it goes into an address: deflated, in base64 of the letters that an address takes.
- * @param {string} text
- * @param {CompressionFormat} [format]
- * @returns {Promise<string>}
+ * @type {(text: string, format?: CompressionFormat) => Promise<string>}
  */
 export async function packed(text, format = "deflate-raw") {
   const bytes = await through(new Blob([text]).stream(), new CompressionStream(format));
@@ -171,10 +143,7 @@ export async function packed(text, format = "deflate-raw") {
 
 /**
  * The text again, of at most so many bytes; null where it is damaged, or larger.
- * @param {string} letters
- * @param {number} most
- * @param {CompressionFormat} [format]
- * @returns {Promise<string | null>}
+ * @type {(letters: string, most: number, format?: CompressionFormat) => Promise<string | null>}
  */
 export async function unpacked(letters, most, format = "deflate-raw") {
   try {

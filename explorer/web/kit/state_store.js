@@ -93,8 +93,7 @@ export class Store {
 
   /**
    * Whether an entry counts as things stand: where what it depends on does, and has that value.
-   * @param {Entry} entry
-   * @returns {boolean}
+   * @type {(entry: Entry) => boolean}
    */
   counts({ when }) {
     if (!when) return true;
@@ -129,8 +128,7 @@ export class Store {
 
 /**
  * Whether a number is one that an entry accepts.
- * @param {Pick<Entry, "kind" | "low" | "high">} entry
- * @param {number} value
+ * @type {(entry: Pick<Entry, "kind" | "low" | "high">, value: number) => boolean}
  */
 export function fits({ kind, low, high }, value) {
   if (!Number.isFinite(value) || (kind === "whole" && !Number.isInteger(value))) return false;
@@ -139,10 +137,7 @@ export function fits({ kind, low, high }, value) {
 
 /**
  * A copy in which something stands at a place; what does not lead there is shared.
- * @param {Record<string, any>} part
- * @param {string[]} place
- * @param {any} value
- * @returns {Record<string, any>}
+ * @type {(part: Record<string, any>, place: string[], value: any) => Record<string, any>}
  */
 function placed(part, [key, ...rest], value) {
   return { ...part, [key]: rest.length ? placed(part?.[key] ?? {}, rest, value) : value };

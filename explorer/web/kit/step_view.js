@@ -60,9 +60,7 @@ const itemsAt = ({ shown }, [row, column]) => [shown.row_axis.items[row], shown.
 
 /**
  * The cell of these items; null where the step has none.
- * @param {DrawnStep} step
- * @param {Cell | null} items
- * @returns {Cell | null}
+ * @type {(step: DrawnStep, items: Cell | null) => Cell | null}
  */
 function placeOf({ shown }, items) {
   if (!items) return null;
@@ -164,8 +162,7 @@ class PictureView {
 
   /**
    * A cell pointed at gets a frame; pairs pointed at elsewhere get their row and column.
-   * @param {DrawnStep} step
-   * @returns {import("./matrix.js").MatrixState}
+   * @type {(step: DrawnStep) => import("./matrix.js").MatrixState}
    */
   #marked(step) {
     const { pointed, view, drawn } = this.state;
@@ -222,10 +219,7 @@ class PictureView {
     this.card.tell(step, at, mark);
   }
 
-  /**
-   * Go to the step that a part of the formula came from, or to its parameter.
-   * @param {string} of
-   */
+  /** @type {(of: string) => void} Go to the step that a part of the formula came from, or to its parameter. */
   #lead(of) {
     if (!this.step) return;
     const { steps, chosen } = this.step.picture;
@@ -266,9 +260,7 @@ class PictureView {
   }
 }
 
-/**
- * @param {ConstructorParameters<typeof PictureView>} given
- */
+/** @type {(...given: ConstructorParameters<typeof PictureView>) => PictureView} */
 export const pictureView = (...given) => new PictureView(...given);
 
 /**
@@ -288,8 +280,7 @@ function landmarksOf({ landmarks, picture: { figures } }) {
 
 /**
  * A step as the data of a matrix.
- * @param {Pick<DrawnStep, "shown" | "arrays" | "batch" | "numberOf">} step
- * @returns {import("./matrix.js").MatrixData}
+ * @type {(step: Pick<DrawnStep, "shown" | "arrays" | "batch" | "numberOf">) => import("./matrix.js").MatrixData}
  */
 export function matrixData(step) {
   const { shown, arrays, batch } = step;
@@ -329,12 +320,7 @@ export function matrixData(step) {
   };
 }
 
-/**
- * Row and column of the largest weight.
- * @param {Float32Array} weights
- * @param {number} columns
- * @returns {Cell}
- */
+/** @type {(weights: Float32Array, columns: number) => Cell} Row and column of the largest weight. */
 function heaviestOf(weights, columns) {
   let at = 0;
   for (let i = 1; i < weights.length; i += 1) if (weights[i] > weights[at] || Number.isNaN(weights[at])) at = i;

@@ -3,10 +3,7 @@
 
 /** @typedef {"localStorage" | "sessionStorage"} Memory */
 
-/**
- * @param {string} name
- * @param {Memory} memory
- */
+/** @type {(name: string, memory?: Memory) => string | null} */
 export function stored(name, memory = "localStorage") {
   try {
     return globalThis[memory].getItem(`lossprism.${name}`);
@@ -15,11 +12,7 @@ export function stored(name, memory = "localStorage") {
   }
 }
 
-/**
- * @param {string} name
- * @param {string} value
- * @param {Memory} memory
- */
+/** @type {(name: string, value: string, memory?: Memory) => void} */
 export function store(name, value, memory = "localStorage") {
   try {
     globalThis[memory].setItem(`lossprism.${name}`, value);

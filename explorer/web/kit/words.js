@@ -102,8 +102,7 @@ const forTheHand = (key) => (has(`${key}.touch`) && !matchMedia(POINTS).matches 
 /**
  * The sentence `key` with `values` put into its {placeholders}; {count:row|rows} is the first word
  * where the value is 1, else the second.
- * @param {string} key
- * @param {Record<string, any>} [values]
+ * @type {(key: string, values?: Record<string, any>) => string}
  */
 export function say(key, values = {}) {
   const chosen = forTheHand(key);
@@ -116,10 +115,7 @@ export function say(key, values = {}) {
   );
 }
 
-/**
- * The sentences of a text, by the rules of its language.
- * @param {string} text
- */
+/** @type {(text: string) => string[]} The sentences of a text, by the rules of its language. */
 export function sentences(text) {
   const parts = new Intl.Segmenter(language(), { granularity: "sentence" }).segment(text);
   return Array.from(parts, ({ segment }) => segment.trim()).filter(Boolean);
@@ -127,9 +123,7 @@ export function sentences(text) {
 
 /**
  * As `spelled` of explorer/locale: counts are grouped, and a value may have words of its own.
- * @param {string} name
- * @param {any} value
- * @returns {string}
+ * @type {(name: string, value: any) => string}
  */
 function spelled(name, value) {
   if (Array.isArray(value)) return value.map((one) => spelled(name, one)).join(say("ui.between"));
@@ -148,16 +142,12 @@ export function titleOf(loss) {
   return has(`loss.${loss}.title`) ? say(`loss.${loss}.title`) : title;
 }
 
-/**
- * A value with words of its own.
- * @param {import("../wire").Word} word
- */
+/** @type {(word: import("../wire").Word) => string} A value with words of its own. */
 export const wordOf = (word) => spelled("", word);
 
 /**
  * What a parameter is called; of one of a part of a sum, "scale_of_angle", that and whose.
- * @param {string} name
- * @returns {string}
+ * @type {(name: string) => string}
  */
 export function parameterName(name) {
   const [, plain, label] = /^(.+?)_of_(.+)$/.exec(name) ?? [];
@@ -172,11 +162,7 @@ export function parameterName(name) {
 /** @returns {Record<string, string>} the languages' own names by code, English first */
 export const languages = () => JSON.parse(document.body.dataset.languages ?? "{}");
 
-/**
- * Speak with this catalogue from now on.
- * @param {string} next
- * @param {Record<string, string>} sentences
- */
+/** @type {(next: string, sentences: Record<string, string>) => void} Speak with this catalogue from now on. */
 export function use(next, sentences) {
   known.set(next, { sentences, parts: parts.length });
   spoken.value = { language: next, catalogue: sentences };

@@ -7,10 +7,7 @@
  *   on: (event: string, listener: () => void) => void, off: (event: string, listener: () => void) => void }} Model
  */
 
-/**
- * Draw a widget; what is returned ends it.
- * @param {{ model: Model, el: HTMLElement }} given
- */
+/** @type {(given: { model: Model, el: HTMLElement }) => () => void} Draw a widget; what is returned ends it. */
 function render({ model, el }) {
   const frame = document.createElement("iframe");
   let close = () => {};

@@ -13,10 +13,7 @@ import { say, use } from "../kit/words.js";
 const TALLEST = 560; // pixels of the cells: the frame is as tall as what is in it, so its height cannot be asked
 const LIGHT_INK = 384; // sum of red, green and blue: letters above are for a dark page
 
-/**
- * Show a widget; what is returned ends it.
- * @param {Model} model
- */
+/** @type {(model: Model) => () => void} Show a widget; what is returned ends it. */
 function open(model) {
   Object.assign(pageData, model.get("facts"));
   use(model.get("language"), model.get("words"));
@@ -62,11 +59,7 @@ function open(model) {
   };
 }
 
-/**
- * Tell Python what was done to the view.
- * @param {Model} model
- * @param {Emitted} event
- */
+/** @type {(model: Model, event: Emitted) => void} Tell Python what was done to the view. */
 function hear(model, event) {
   if (event[0] === "point") model.set("pointed", { pairs: event[1], cell: event[2] });
   else if (event[0] === "view") {

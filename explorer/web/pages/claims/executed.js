@@ -52,11 +52,7 @@ export const ExecutedClaim = ({ name, found, title, channel }) =>
     found.chart ? h(SaveCurves, { channel, name, chart: found.chart }) : null,
   );
 
-/**
- * What the runs were judged on.
- * @param {import("../../wire").Sample} sample
- * @param {Comparison[]} rows
- */
+/** @type {(sample: import("../../wire").Sample, rows: Comparison[]) => string} What the runs were judged on. */
 function sampleOf({ seeds, pairs, level, data }, rows) {
   const counts = say("claims.sample", { seeds, pairs, level });
   const isDifference = rows.some(({ left, right }) => `${left.text}${right.text}`.includes("±"));
@@ -77,11 +73,7 @@ function PartSides({ rows }) {
   );
 }
 
-/**
- * The words of a statement of a claim.
- * @param {string} name
- * @param {string} part
- */
+/** @type {(name: string, part: string) => string} The words of a statement of a claim. */
 export const statementOf = (name, part) => (has(`claims.${name}.${part}`) ? say(`claims.${name}.${part}`) : "");
 
 /** @param {{ rows: Comparison[] }} properties */
@@ -100,10 +92,7 @@ const Sides = ({ rows }) =>
     ),
   );
 
-/**
- * The mark of a row, and the verdict that it stands for.
- * @param {Comparison} row
- */
+/** @type {(row: Comparison) => string[]} The mark of a row, and the verdict that it stands for. */
 function markOf({ holds, asserted, decided, within }) {
   if (!asserted) return ["–", "vacuous"];
   if (holds) return ["✓", "holds"];

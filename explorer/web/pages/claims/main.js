@@ -157,10 +157,7 @@ function BatchLine({ channel, row }) {
   );
 }
 
-/**
- * "S1 eq. 52" as a reader knows it.
- * @param {string} source
- */
+/** @type {(source: string) => string} "S1 eq. 52" as a reader knows it. */
 const citedIn = (source) =>
   source
     .replace(/^S\d/, (short) => say(`claims.from.${short}`))

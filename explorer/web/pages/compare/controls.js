@@ -92,10 +92,7 @@ function AddLoss({ channel }) {
   return h("button.lp-button", { type: "button", id: "lp-add-side", onClick: addUsual }, say("compare.add"));
 }
 
-/**
- * @param {import("./state.js").ComparePage} channel
- * @param {number} place
- */
+/** @type {(channel: import("./state.js").ComparePage, place: number) => Promise<void>} */
 async function openOnExplore(channel, place) {
   const scene = await channel.exploreLink(channel.sides[place]);
   if (scene) location.href = `./#${scene}`;
@@ -138,8 +135,7 @@ function Batch({ channel }) {
 
 /**
  * The guide and the teacher of the batch, where a loss needs them.
- * @param {import("./state.js").ComparePage} channel
- * @param {(import("../../wire").Form | undefined)[]} forms
+ * @type {(channel: import("./state.js").ComparePage, forms: (import("../../wire").Form | undefined)[]) => string}
  */
 function secondModels({ problem, batch, store }, forms) {
   if (problem || !batch) return ""; // a refusal says what is missing of the new batch

@@ -58,8 +58,7 @@ export function Downloads({ channel, name, figure, csv, more = [] }) {
 
 /**
  * What a figure says below it: the losses, the batch, and a note.
- * @param {import("./state.js").ComparePage} channel
- * @param {string} note
+ * @type {(channel: import("./state.js").ComparePage, note: string) => string[]}
  */
 function captionOf(channel, note) {
   const { comparedSides } = channel;

@@ -114,11 +114,7 @@ const FormulaLine = ({ channel, latex, pointed, point }) =>
 /** @param {HTMLElement} root */
 const partsOf = (root) => /** @type {HTMLElement[]} */ (Array.from(root.querySelectorAll("[data-ink]")));
 
-/**
- * @param {ComparePage} channel
- * @param {HTMLElement} line
- * @param {(part: HTMLElement) => void} point
- */
+/** @type {(channel: ComparePage, line: HTMLElement, point: (part: HTMLElement) => void) => void} */
 function wireParts(channel, line, point) {
   const parts = partsOf(line);
   for (const part of parts) {
@@ -148,10 +144,7 @@ function wireParts(channel, line, point) {
   line.querySelector(".katex-mathml")?.setAttribute("aria-hidden", "true");
 }
 
-/**
- * The letters and signs of a part that are in no part inside it.
- * @param {HTMLElement} part
- */
+/** @type {(part: HTMLElement) => HTMLSpanElement[]} The letters and signs of a part that are in no part inside it. */
 const tokensOf = (part) =>
   Array.from(part.querySelectorAll("span")).filter(
     (one) => !one.childElementCount && one.textContent?.trim() && one.closest("[data-ink]") === part,
@@ -159,22 +152,14 @@ const tokensOf = (part) =>
 
 /**
  * The step of a side that a part belongs to, null for none.
- * @param {HTMLElement} part
- * @param {Whose} whose
+ * @type {(part: HTMLElement, whose: Whose) => number | null}
  */
 const stepOf = ({ dataset }, whose) => (dataset[whose] === undefined ? null : Number(dataset[whose]));
 
-/**
- * Show the steps of a part in the matrices.
- * @param {ComparePage} channel
- * @param {HTMLElement} part
- */
+/** @type {(channel: ComparePage, part: HTMLElement) => void} Show the steps of a part in the matrices. */
 const showSteps = (channel, part) => channel.lookAt(WHOSE.map((whose, i) => [channel.between[i], stepOf(part, whose)]));
 
-/**
- * @param {ComparePage} channel
- * @param {HTMLElement} part
- */
+/** @type {(channel: ComparePage, part: HTMLElement) => string} */
 function partWords({ differing, between }, part) {
   if (!differing) return "";
   const [first, second] = between.map(letterOf);
@@ -245,9 +230,7 @@ function settingWords(value) {
 
 /**
  * The formula, with colours or without, to be compiled.
- * @param {ComparePage} channel
- * @param {Differing} differing
- * @param {boolean} coloured
+ * @type {(channel: ComparePage, differing: Differing, coloured: boolean) => void}
  */
 function saveLatex({ between, comparedSides }, { formula }, coloured) {
   const [base, other] = between.map((place) => labelOf(comparedSides, place));
@@ -258,10 +241,7 @@ function saveLatex({ between, comparedSides }, { formula }, coloured) {
   saved({ name: "lossprism-formulas.tex", type: "text/x-tex", text });
 }
 
-/**
- * @param {Differing} differing
- * @returns {import("./downloads.js").Rows}
- */
+/** @type {(differing: Differing) => import("./downloads.js").Rows} */
 const csvOf = ({ code, formula }) => [
   ["kind", "base", "other"],
   ...code.map(({ kind, base_text, other_text }) => [kind, base_text, other_text]),

@@ -46,9 +46,7 @@ export function Agreement({ channel }) {
 
 /**
  * The measure of a cell and its value, null where there is none.
- * @param {ComparePage} channel
- * @param {number} row
- * @param {number} column
+ * @type {(channel: ComparePage, row: number, column: number) => { what: string; value: number | null; }}
  */
 function measureOf(channel, row, column) {
   const two = channel.twoOf(row, column);
@@ -164,10 +162,7 @@ function figureOf(channel) {
   return { panels, title: say("compare.agreement"), note: say("compare.agreement.about") };
 }
 
-/**
- * @param {ComparePage} channel
- * @returns {import("./downloads.js").Rows}
- */
+/** @type {(channel: ComparePage) => import("./downloads.js").Rows} */
 const csvOf = ({ compared }) => [
   ["first", "second", "tau", "cosine", "factor"],
   ...(compared?.two ?? []).map(({ first, second, tau, cosine, factor }) => [

@@ -85,12 +85,7 @@ const BarChoices = ({ channel, order, isEqual }) =>
     }),
   );
 
-/**
- * @param {ComparePage} channel
- * @param {(Float32Array | null)[]} values
- * @param {number[]} pairs
- * @returns {Strip[]}
- */
+/** @type {(channel: ComparePage, values: (Float32Array | null)[], pairs: number[]) => Strip[]} */
 function stripsOf({ compared, comparedSides }, values, pairs) {
   const largest = largestOf(values);
   return values.map((one, place) => {
@@ -233,12 +228,7 @@ function figureOf(drawn, count, note) {
   return { panels: [panel], title: say("compare.gradients"), note };
 }
 
-/**
- * @param {ComparePage} channel
- * @param {(Float32Array | null)[]} plain
- * @param {number[]} pairs
- * @returns {import("./downloads.js").Rows}
- */
+/** @type {(channel: ComparePage, plain: (Float32Array | null)[], pairs: number[]) => import("./downloads.js").Rows} */
 function csvOf(channel, plain, pairs) {
   const { batch } = channel;
   const letters = plain.map((_one, place) => letterOf(place));

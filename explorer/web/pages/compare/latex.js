@@ -11,9 +11,7 @@ export const plain = (latex) => latex.replace(/\\htmlData\{[^}]*\}/g, "");
 
 /**
  * The formula with a mark around each outermost part that differs; what is inside it, and what both share, has none.
- * @param {string} latex
- * @param {(ink: Ink, part: string) => string} mark
- * @returns {string}
+ * @type {(latex: string, mark: (ink: Ink, part: string) => string) => string}
  */
 export function marked(latex, mark) {
   const start = latex.indexOf(PART);
@@ -29,8 +27,7 @@ export function marked(latex, mark) {
 
 /**
  * Where the brace that opens at a place is closed; \{ and \} are signs.
- * @param {string} latex
- * @param {number} open
+ * @type {(latex: string, open: number) => number}
  */
 function closing(latex, open) {
   let depth = 0;
@@ -45,9 +42,7 @@ function closing(latex, open) {
 /**
  * A document of these lines; `key` says what the marks mean. With `colours`, by their ink as #rrggbb, each outermost
  * part that differs has its colour; without, a brace below it names its side, and a parameter's value is underlined.
- * @param {string[]} lines
- * @param {string} key
- * @param {Record<Ink, string> | null} colours
+ * @type {(lines: string[], key: string, colours: Record<Ink, string> | null) => string}
  */
 export function latexOf(lines, key, colours) {
   /** @type {(ink: Ink, part: string) => string} */

@@ -148,11 +148,7 @@ function Matrix({ channel, place, looked }) {
   });
 }
 
-/**
- * @param {ComparePage} channel
- * @param {number} place
- * @param {import("../../kit/step_view.js").Emitted} message
- */
+/** @type {(channel: ComparePage, place: number, message: import("../../kit/step_view.js").Emitted) => void} */
 function hear(channel, place, message) {
   if (message[0] === "point") channel.point(message[1], message[2], message[3]);
   if (message[0] !== "view") return;

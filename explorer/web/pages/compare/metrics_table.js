@@ -42,10 +42,7 @@ const CSV_COLUMNS = {
   comparisons: ({ ordered }) => ordered || "",
 };
 
-/**
- * @param {number | null} part
- * @param {number | null} all
- */
+/** @type {(part: number | null, all: number | null) => string} */
 const ofAll = (part, all) => (part === null || all === null ? "" : say("figure.of", { part, all }));
 
 /**
@@ -152,10 +149,7 @@ const exchanged = ({ first, second, ...others }) => ({ ...others, first: second,
 
 /**
  * Of one loss in two conventions: the ratio of the values here, and what the conventions say of it.
- * @param {ComparePage} channel
- * @param {number} base
- * @param {number} other
- * @returns {string[]}
+ * @type {(channel: ComparePage, base: number, other: number) => string[]}
  */
 function explained(channel, base, other) {
   const { comparedSides, compared } = channel;

@@ -46,10 +46,7 @@ export function Parity({ channel }) {
   );
 }
 
-/**
- * @param {ComparePage} channel
- * @returns {Promise<import("../../wire").Parity | null>}
- */
+/** @type {(channel: ComparePage) => Promise<import("../../wire").Parity | null>} */
 async function askParity(channel) {
   if (!channel.batch || channel.problem) return null;
   /** @type {import("../../kit/types").Answer<import("../../wire").CompareServer, "parity"> | null | undefined} */
@@ -123,10 +120,7 @@ const OddBatches = ({ row: { odd } }) =>
     }),
   );
 
-/**
- * @param {Row[]} rows
- * @returns {import("./downloads.js").Rows}
- */
+/** @type {(rows: Row[]) => import("./downloads.js").Rows} */
 function csvOf(rows) {
   const gaps = ["ours64", "ours32", "theirs64", "theirs32"].flatMap((name) => [`${name}_value`, `${name}_gradient`]);
   return [

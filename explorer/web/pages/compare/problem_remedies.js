@@ -1,10 +1,7 @@
 // What a reader can do about a problem, as buttons beside it.
 import { aboutTeacher } from "../../kit/second_models.js";
 
-/**
- * @param {import("./state.js").ComparePage} channel
- * @returns {import("../../kit/problem.js").Remedy[]}
- */
+/** @type {(channel: import("./state.js").ComparePage) => import("../../kit/problem.js").Remedy[]} */
 export const remediesOf = (channel) => [
   {
     fits: ({ about }) => channel.problem !== null && about === "cancelled",

@@ -4,10 +4,7 @@ import { pageData } from "../../kit/page_data.js";
 
 /** @typedef {import("../../wire").Scenario} Scenario */
 
-/**
- * The example of a question in the reader's language.
- * @param {string} question
- */
+/** @type {(question: string) => string} The example of a question in the reader's language. */
 export const exampleOf = (question) => exampleInLanguage(pageData.compare.questions[question].example);
 
 /**
@@ -31,18 +28,14 @@ export function ofBatch(question, { data, rules }) {
 
 /**
  * Whether there is such a question, and the page shows its experiment.
- * @param {string} question
- * @param {Record<string, unknown>} state
+ * @type {(question: string, state: Record<string, unknown>) => boolean}
  */
 export function isShown(question, state) {
   const own = pageData.compare.questions[question]?.state;
   return own !== undefined && Object.entries(own).every(([name, value]) => state[name] === value);
 }
 
-/**
- * The picture of an address that names none, as addresses once did.
- * @param {URLSearchParams} entries
- */
+/** @type {(entries: URLSearchParams) => string} The picture of an address that names none, as addresses once did. */
 export function pictureOf(entries) {
   const question = pageData.compare.questions[entries.get("q") ?? ""];
   return question?.picture ?? (entries.has("vary") ? "vary" : "gradients");

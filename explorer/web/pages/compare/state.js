@@ -117,8 +117,7 @@ export class ComparePage extends BatchPage {
   }
   /**
    * Return the scenario of Explore with the batch of this page and one of its losses.
-   * @param {Side} side
-   * @returns {Scenario}
+   * @type {(side?: Side) => Scenario}
    */
   sceneOf(side = this.sides[0]) {
     const { data, rules, order, facet } = this.store.state;
@@ -190,10 +189,7 @@ export class ComparePage extends BatchPage {
     return true;
   }
 
-  /**
-   * Show another comparison; everything but its picture is folded.
-   * @param {object} state
-   */
+  /** @type {(state: object) => void} Show another comparison; everything but its picture is folded. */
   show(state) {
     this.store.reset(state);
     this.unfolded.clear();
@@ -255,11 +251,7 @@ export class ComparePage extends BatchPage {
     );
   }
 
-  /**
-   * @param {number} place
-   * @param {string} name
-   * @param {import("../../wire").Setting} value
-   */
+  /** @type {(place: number, name: string, value: import("../../wire").Setting) => void} */
   setParameter(place, name, value) {
     const parameters = { ...this.sides[place].parameters, [name]: value };
     this.setSide(place, { parameters }, { announce: false });
@@ -290,8 +282,7 @@ export class ComparePage extends BatchPage {
 
   /**
    * Compare `other` with `base`; the same side twice exchanges the two.
-   * @param {number} base
-   * @param {number} other
+   * @type {(base: number, other: number) => void}
    */
   choosePair(base, other) {
     const [first, second] = this.pair;
@@ -330,10 +321,7 @@ export class ComparePage extends BatchPage {
     return section !== this.answering || this.unfolded.has("options");
   }
 
-  /**
-   * @param {string} section
-   * @param {boolean} open
-   */
+  /** @type {(section: string, open: boolean) => void} */
   unfold(section, open) {
     if (this.unfolded.has(section) === open) return;
     if (open) this.unfolded.add(section);
@@ -443,10 +431,7 @@ export class ComparePage extends BatchPage {
 
   // ---- To other pages ------------------------------------------------------------------------
 
-  /**
-   * The address of one side on Explore, with the batch that is here.
-   * @param {Side} side
-   */
+  /** @type {(side: Side) => Promise<string>} The address of one side on Explore, with the batch that is here. */
   async exploreLink(side) {
     const { link: text = "" } = (await this.server?.scene_link(this.sceneOf(side))) ?? {};
     return shareableLink(text);

@@ -102,11 +102,7 @@ export class DoctorPage extends Bus {
     this.history.revisit();
   }
 
-  /**
-   * @param {string} text
-   * @param {{ pasted?: string } | null} kept
-   * @param {() => boolean} isCurrent
-   */
+  /** @type {(text: string, kept: { pasted?: string } | null, isCurrent: () => boolean) => Promise<boolean>} */
   async open(text, kept, isCurrent) {
     const pasted = await this.data.pastedIn(text, kept);
     if (!isCurrent()) return false;
@@ -167,20 +163,14 @@ export class DoctorPage extends Bus {
     (answer.kind === "run" ? this.run : this.data).begin({ kind: "typed", pasted: this.pasted });
   }
 
-  /**
-   * What is typed: a number, or what is known beside it.
-   * @param {Record<string, string>} change
-   */
+  /** @type {(change: Record<string, string>) => void} What is typed: a number, or what is known beside it. */
   set(change) {
     this.store.update(change);
     this.history?.remember();
     this.ask();
   }
 
-  /**
-   * A number of which this is known, and nothing else.
-   * @param {Record<string, string>} known
-   */
+  /** @type {(known: Record<string, string>) => void} A number of which this is known, and nothing else. */
   begin(known) {
     const { data, run } = this.store.state;
     this.store.reset({ ...known, data, run });

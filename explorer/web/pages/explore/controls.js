@@ -17,8 +17,7 @@ const Controls = ({ channel, server, reading }) =>
 
 /**
  * What can be put right by a button beside a problem.
- * @param {Scene} channel
- * @returns {import("../../kit/problem.js").Remedy[]}
+ * @type {(channel: Scene) => import("../../kit/problem.js").Remedy[]}
  */
 function remediesOf(channel) {
   const overPositives = Object.entries(pageData.losses).find(
@@ -58,11 +57,7 @@ function remediesOf(channel) {
   ];
 }
 
-/**
- * @param {HTMLElement} root
- * @param {Scene} channel
- * @param {Server} server
- */
+/** @type {(root: HTMLElement, channel: Scene, server: Server) => void} */
 export default function controls(root, channel, server) {
   show(root, Controls, { channel, server, reading: new FileReading(channel, server) });
   channel.remedies.push(...remediesOf(channel));

@@ -43,9 +43,7 @@ class Derivation {
 
   /**
    * For the pointer: by keyboard the arrows walk the rows.
-   * @param {number} by
-   * @param {string} key
-   * @param {string} sign
+   * @type {(by: number, key: string, sign: string) => HTMLButtonElement}
    */
   #button(by, key, sign) {
     const walk = () => this.go(this.step + by);
@@ -135,8 +133,7 @@ class Derivation {
 
 /**
  * Where a pair stands in the columns of the matrix, or in its rows where the columns are no pairs; null: nowhere.
- * @param {import("../../wire").Picture} picture
- * @param {number} pair
+ * @type {(picture: import("../../wire").Picture, pair: number) => { place: number; count: number; } | null}
  */
 function placeOf({ shown: { row_axis: rows, column_axis: columns } }, pair) {
   const { pairs } = columns.pairs.length ? columns : rows;
@@ -181,8 +178,7 @@ function stepRow(channel, step, { index, inputs, go }) {
 
 /**
  * A line of code, broken at its blanks only; `link` makes of a name what stands for it.
- * @param {string} source
- * @param {(word: string) => HTMLElement | string} link
+ * @type {(source: string, link: (word: string) => HTMLElement | string) => (string | HTMLSpanElement)[]}
  */
 function linked(source, link) {
   const [target, ...rest] = source.split(" ");
@@ -222,8 +218,7 @@ function stepLink(channel, word, { index, label, go }) {
 
 /**
  * What a slider does not move, scores and masks, is drawn once.
- * @param {StepRow} part
- * @param {import("../../wire").Thumbnail} thumb
+ * @type {(part: StepRow, thumb: import("../../wire").Thumbnail) => void}
  */
 function drawThumbnail(part, thumb) {
   const { rows, columns } = thumb;
@@ -238,10 +233,7 @@ function drawThumbnail(part, thumb) {
   paint(part.thumbnail, { rows, columns, values, least: 0, largest: 253, ramp });
 }
 
-/**
- * @param {HTMLElement} root
- * @param {Scene} channel
- */
+/** @type {(root: HTMLElement, channel: Scene) => void} */
 export default function derivation(root, channel) {
   const steps = new Derivation(root, channel);
   root.addEventListener("keydown", (event) => steps.walk(event, MOVES));

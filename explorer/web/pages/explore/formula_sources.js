@@ -2,10 +2,7 @@
 import { h, setText } from "../../kit/dom.js";
 import { say } from "../../kit/words.js";
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").Scene} channel
- */
+/** @type {(root: HTMLElement, channel: import("./state.js").Scene) => void} */
 export default function sources(root, channel) {
   const line = h("p.lp-note.lp-references");
   const title = h("summary");
@@ -28,8 +25,7 @@ export default function sources(root, channel) {
 
 /**
  * A claim, executed on the batch as it is when the link is followed.
- * @param {import("./state.js").Scene} channel
- * @param {string} name
+ * @type {(channel: import("./state.js").Scene, name: string) => HTMLAnchorElement}
  */
 function claimLink(channel, name) {
   const link = h("a", {}, `${name} · ${say(`claims.${name}.claim`)}`);

@@ -108,10 +108,7 @@ class Bars {
     });
   }
 
-  /**
-   * Both gradients of a pair in words, where there are two.
-   * @param {number} pair
-   */
+  /** @type {(pair: number) => string} Both gradients of a pair in words, where there are two. */
   gradientsOf(pair) {
     if (!this.both) return "";
     const byScore = this.both.score[pair];
@@ -174,10 +171,7 @@ class Bars {
     this.canvas.title = this.gradientsOf(this.order[place]);
   }
 
-  /**
-   * The left and right keys walk the bars.
-   * @param {KeyboardEvent} event
-   */
+  /** @type {(event: KeyboardEvent) => void} The left and right keys walk the bars. */
   walk(event) {
     const by = Number(event.key === "ArrowRight") - Number(event.key === "ArrowLeft");
     const { order, channel } = this;
@@ -218,10 +212,7 @@ function readInks() {
   return Object.fromEntries(INKS.map((ink) => [ink, style.getPropertyValue(`--lp-${ink}`)]));
 }
 
-/**
- * @param {HTMLElement} root
- * @param {Scene} channel
- */
+/** @type {(root: HTMLElement, channel: Scene) => void} */
 export default function bars(root, channel) {
   const chart = new Bars(channel);
   root.append(...chart.elements);

@@ -18,18 +18,12 @@ const columnOf = (term) => term.items.at(-1);
 /** @param {Term} term */
 const pairsOf = (term) => [...new Set(term.items.map((item) => item.pair).filter((pair) => pair >= 0))];
 
-/**
- * What a row or column of the matrix is called.
- * @param {Scene} channel
- * @param {Item} item
- */
+/** @type {(channel: Scene, item: Item) => string | number} What a row or column of the matrix is called. */
 const called = (channel, item) => nameOf((pair) => channel.numberOf(pair), item.axis, item.item, item.pair);
 
 /**
  * What a term's row or column stands for, in lines: its number, then its words.
- * @param {Scene} channel
- * @param {Item | undefined} item
- * @returns {import("../../kit/batch_text.js").BatchText[]}
+ * @type {(channel: Scene, item: Item | undefined) => import("../../kit/batch_text.js").BatchText[]}
  */
 function linesOf(channel, item) {
   const of = channel.batch;
@@ -47,10 +41,7 @@ function linesOf(channel, item) {
   return [{ text: `${say(`axis.one.${item.axis}`)} ${item.item + 1}` }];
 }
 
-/**
- * @param {Scene} channel
- * @returns {import("../../kit/sortable_table.js").Column<Term>[]}
- */
+/** @type {(channel: Scene) => import("../../kit/sortable_table.js").Column<Term>[]} */
 function columnsOf(channel) {
   /** @type {(key: string, itemOf: (term: Term) => Item | undefined) => import("../../kit/sortable_table.js").Column<Term>} */
   const words = (key, itemOf) => ({
@@ -72,8 +63,7 @@ function columnsOf(channel) {
 
 /**
  * How the weight is spread, and of which line of the definition it is the gradient.
- * @param {Scene["spec"]} spec
- * @param {import("../../wire").Figures} figures
+ * @type {(spec: Scene["spec"], figures: import("../../wire").Figures) => (string | HTMLElement)[]}
  */
 function spreadOfWeight(spec, { active, terms, carried, beside }) {
   const blank = language() === "zh" ? "" : " ";

@@ -8,10 +8,7 @@ import { leverMotion } from "./lever_motion.js";
 
 const SEEN = "lever_seen";
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").Scene} channel
- */
+/** @type {(root: HTMLElement, channel: import("./state.js").Scene) => void} */
 export default function lever(root, channel) {
   // A link shows its own values, and a reader who was here before has seen the lever move.
   const switchedOff = new URLSearchParams(location.search).get("motion") === "off";

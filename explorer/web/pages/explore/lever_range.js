@@ -61,10 +61,7 @@ export class LeverRange {
     return this.drawn;
   }
 
-  /**
-   * Whether the range of a parameter is here for the scene as it stands.
-   * @param {string} name
-   */
+  /** @type {(name: string) => boolean} Whether the range of a parameter is here for the scene as it stands. */
   covers(name) {
     return this.known.key === this.#key(name);
   }
@@ -97,10 +94,7 @@ export class LeverRange {
     if (stops.length && isAlike) this.known = { key, stops };
   }
 
-  /**
-   * What the range of a parameter depends on: all but that parameter.
-   * @param {string} name
-   */
+  /** @type {(name: string) => string} What the range of a parameter depends on: all but that parameter. */
   #key(name) {
     const { batch, scenario } = this.channel;
     const { loss, convention, parameters, rules, view } = scenario;

@@ -184,9 +184,7 @@ class OwnEditor {
 
   /**
    * Show what was read of the file, and at which line it went wrong (0: nowhere).
-   * @param {string} loss
-   * @param {import("../../wire").OwnFile} about
-   * @param {number} line
+   * @type {(loss: string, about: import("../../wire").OwnFile, line: number) => void}
    */
   show(loss, { file, digest }, line) {
     [this.loss, this.file, this.faultyLine] = [loss, file, line];

@@ -59,10 +59,7 @@ export default function figures(root, channel, server) {
   });
 }
 
-/**
- * The sentence where there is nothing to remark on.
- * @param {import("../../wire").Figures} figures
- */
+/** @type {(figures: import("../../wire").Figures) => string} The sentence where there is nothing to remark on. */
 function plainVerdict({ active, terms, loss, floor, collapse }) {
   if (active !== null && terms !== null) return say("ui.verdict_terms", { part: active, all: terms });
   const [now, least, equal] = [loss, floor, collapse].map((value) => read(value) ?? NaN);
@@ -226,10 +223,7 @@ function positivesRule(channel) {
   const element = h("p.lp-note.lp-basis", { hidden: true }, positives, " ", rule);
   return {
     element,
-    /**
-     * @param {import("../../wire").SceneBatch} batch
-     * @param {boolean} matters
-     */
+    /** @type {(batch: import("../../wire").SceneBatch, matters: boolean) => void} */
     draw({ positives: count, labels, threshold }, matters) {
       element.hidden = !matters;
       setText(positives, say("ui.positives_are", { count, all: labels.length, threshold: show(threshold) }));

@@ -14,10 +14,7 @@ export function inputsOf(line) {
   return Array.from(found);
 }
 
-/**
- * @param {HTMLElement} line
- * @returns {Row}
- */
+/** @type {(line: HTMLElement) => Row} */
 export function cellsOf(line) {
   const [first = "", second = "", score = ""] = inputsOf(line).map((input) => input.value);
   return [first, second, score];
@@ -62,8 +59,7 @@ export function pairLine(cells, { isEditable, remove, point }) {
 
 /**
  * Show what is marked at a pair, each below the cell that it is about.
- * @param {HTMLElement} line
- * @param {import("./pair_table_marks.js").Mark[]} marks
+ * @type {(line: HTMLElement, marks: import("./pair_table_marks.js").Mark[]) => void}
  */
 export function showMarks(line, marks) {
   for (const old of line.querySelectorAll(".lp-tag")) old.remove();
@@ -74,8 +70,7 @@ export function showMarks(line, marks) {
 
 /**
  * Show the picture that a cell names before it.
- * @param {HTMLElement} line
- * @param {import("../../wire").SceneBatch | null} of
+ * @type {(line: HTMLElement, of: import("../../wire").SceneBatch | null) => void}
  */
 export function showPictures(line, of) {
   for (const old of line.querySelectorAll("img")) old.remove();
@@ -84,8 +79,7 @@ export function showPictures(line, of) {
 
 /**
  * Mark the cell that cannot be read, with the reason below it; a fault that names no column is the whole row's.
- * @param {HTMLElement} line
- * @param {import("../../wire").SkippedRow | undefined} fault
+ * @type {(line: HTMLElement, fault: import("../../wire").SkippedRow | undefined) => void}
  */
 export function showFault(line, fault) {
   line.classList.toggle("lp-bad-row", Boolean(fault));

@@ -45,8 +45,7 @@ export function marksOf({ same_texts, planted, teacher }, numberOf) {
 /**
  * The pair of each row of its source, undefined for rows that are none: those that cannot be used, and
  * those whose pair was left out, where `places` says which were kept.
- * @param {boolean[]} used
- * @param {number[] | null} places
+ * @type {(used: boolean[], places: number[] | null) => (number | undefined)[]}
  */
 export function pairsOfRows(used, places) {
   const pairAt = places && new Map(places.map((place, pair) => [place, pair]));

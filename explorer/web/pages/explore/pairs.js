@@ -229,10 +229,7 @@ class PairTable {
   }
 }
 
-/**
- * @param {HTMLElement} root
- * @param {Scene} channel
- */
+/** @type {(root: HTMLElement, channel: Scene) => void} */
 export default function pairs(root, channel) {
   const table = new PairTable(channel);
   root.append(table.element);

@@ -31,10 +31,7 @@ import { LeverRange } from "./lever_range.js";
 
 const STILL_MS = 400;
 
-/**
- * The first scenario, on an example in the reader's language where there is one.
- * @returns {Scenario}
- */
+/** @type {() => Scenario} The first scenario, on an example in the reader's language where there is one. */
 function openingScenario() {
   const { data, ...rest } = pageData.defaults;
   return { ...rest, data: { ...data, example: exampleInLanguage(data.example) } };
@@ -140,9 +137,7 @@ export class Scene extends BatchPage {
   /**
    * The scene of an entry of the browser's history: in its link, or, where it is too large for one,
    * in what the browser keeps beside the address. That keeps hidden rows too.
-   * @param {string} link
-   * @param {Scenario | null} kept
-   * @param {() => boolean} isCurrent
+   * @type {(link: string, kept: Scenario | null, isCurrent: () => boolean) => Promise<boolean>}
    */
   async open(link, kept, isCurrent) {
     const usual = this.requests.newest ? openingScenario() : null;
@@ -197,10 +192,7 @@ export class Scene extends BatchPage {
     if (scenario) this.show(scenario);
   }
 
-  /**
-   * A sum of losses is requested from the server before it is shown.
-   * @param {string} loss
-   */
+  /** @type {(loss: string) => Promise<void>} A sum of losses is requested from the server before it is shown. */
   async learn(loss) {
     await learn(this.server?.loss, [loss]);
   }
@@ -226,11 +218,7 @@ export class Scene extends BatchPage {
     else this.ask();
   }
 
-  /**
-   * What was corrected in one source says nothing of another.
-   * @param {Change} change
-   * @returns {Change}
-   */
+  /** @type {(change: Change) => Change} What was corrected in one source says nothing of another. */
   #withItsCorrections(change) {
     const now = this.scenario.data;
     const next = /** @type {Partial<Scenario["data"]>} */ ({ ...change.data });
@@ -269,10 +257,7 @@ export class Scene extends BatchPage {
     return source === "table" && alike && reading.draw.size > 0 ? held : null;
   }
 
-  /**
-   * @param {string} name
-   * @param {import("../../wire").Setting} value
-   */
+  /** @type {(name: string, value: import("../../wire").Setting) => void} */
   setParameter(name, value) {
     const stop = this.leverRange.stopAt(name, value);
     if (stop) this.#showStop(name, stop);
@@ -281,8 +266,7 @@ export class Scene extends BatchPage {
 
   /**
    * Draw a stop of a slider. Numbers of the picture that it has not are hidden until the exact answer comes.
-   * @param {string} name
-   * @param {import("../../wire").LeverStop} stop
+   * @type {(name: string, stop: import("../../wire").LeverStop) => void}
    */
   #showStop(name, stop) {
     this.requests.drop();
@@ -406,9 +390,7 @@ export class Scene extends BatchPage {
 
   /**
    * Give the pairs of two sentences another label; "" leaves them out, null takes them as they came.
-   * @param {string} first
-   * @param {string} second
-   * @param {string | null} label
+   * @type {(first: string, second: string, label: string | null) => void}
    */
   correct(first, second, label) {
     const others = this.scenario.data.corrections.filter(([a, b]) => a !== first || b !== second);

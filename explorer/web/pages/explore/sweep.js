@@ -71,8 +71,7 @@ const numbersOf = ({ form, scenario }) =>
 
 /**
  * What the curves along a parameter depend on; they stay while only that parameter moves.
- * @param {Scene} channel
- * @param {string} name
+ * @type {(channel: Scene, name: string) => string}
  */
 function keyOf({ batch, scenario }, name) {
   const { loss, convention, parameters } = scenario;
@@ -83,9 +82,7 @@ function keyOf({ batch, scenario }, name) {
 /**
  * The newest curves, null before there are any, and whether they are of the scene as it is. Asks for those along the
  * parameter `name`, "" for none, once nothing has changed for a moment.
- * @param {Scene} channel
- * @param {Server} server
- * @param {string} name
+ * @type {(channel: Scene, server: Server, name: string) => { found: Found | null; isCurrent: boolean; }}
  */
 function useCurves(channel, server, name) {
   const [found, setFound] = useState(/** @type {Found | null} */ (null));
@@ -108,11 +105,7 @@ function useCurves(channel, server, name) {
   return { found, isCurrent };
 }
 
-/**
- * @param {import("../../wire").Swept} answer
- * @param {string} key
- * @returns {Found}
- */
+/** @type {(answer: import("../../wire").Swept, key: string) => Found} */
 function foundIn({ loss, gradient, active, ...others }, key) {
   /** @param {import("../../wire").Real} value */
   const number = (value) => Number(read(value));
@@ -199,8 +192,7 @@ function CurvePanel({ channel, found, panel, reached, reach, press, charts }) {
 
 /**
  * The value in force of a parameter, NaN where the loss has it not.
- * @param {Scene} channel
- * @param {string} name
+ * @type {(channel: Scene, name: string) => number}
  */
 function settingOf(channel, name) {
   const known = numbersOf(channel).find((one) => one.name === name);
@@ -209,8 +201,7 @@ function settingOf(channel, name) {
 
 /**
  * The height of a curve at the value in force: the figure of the page, not a point between two others.
- * @param {Scene} channel
- * @param {Panel["name"]} name
+ * @type {(channel: Scene, name: Panel["name"]) => number}
  */
 function heightNow({ picture }, name) {
   const figures = picture?.figures;

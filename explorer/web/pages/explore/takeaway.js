@@ -29,15 +29,9 @@ export default function takeaway(root, channel, server) {
   });
   const opener = h("input", { type: "file", accept: ".json", hidden: true });
 
-  /**
-   * @param {string} key
-   * @param {() => void} act
-   */
+  /** @type {(key: string, act: () => void) => HTMLButtonElement} */
   const button = (key, act) => worded("button.lp-button", key, { type: "button", onclick: act });
-  /**
-   * @param {string} key
-   * @param {...HTMLElement} buttons
-   */
+  /** @type {(key: string, ...buttons: HTMLElement[]) => HTMLDivElement} */
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
   /** @param {string} what */
   const pictures = (what) => figureButtons("button.lp-button", (look, ratio) => save(what, look, ratio));

@@ -32,16 +32,11 @@ export function histogram(values, from, to) {
 
 /**
  * The value below which this share of ascending values lies; between two of them the lower one.
- * @param {number[]} ascending
- * @param {number} share
+ * @type {(ascending: number[], share: number) => number}
  */
 export const quantile = (ascending, share) => ascending[Math.floor(share * (ascending.length - 1))];
 
-/**
- * @param {number[]} ascending
- * @param {number} now
- * @param {string} label
- */
+/** @type {(ascending: number[], now: number, label: string) => SVGElement} */
 function chart(ascending, now, label) {
   const from = Math.min(ascending[0], now);
   const to = Math.max(ascending[ascending.length - 1], now);
@@ -99,11 +94,7 @@ function question({ scenario, held }) {
   return JSON.stringify([loss, convention, parameters, rules, models, corrections, draw]);
 }
 
-/**
- * Of which batches the figures are, and how many.
- * @param {Scene} channel
- * @param {number} count
- */
+/** @type {(channel: Scene, count: number) => string} Of which batches the figures are, and how many. */
 function sourceOf(channel, count) {
   const { source, file, reading } = channel.scenario.data;
   if (source === "random") return say("ui.spread_random", { count });
@@ -112,10 +103,7 @@ function sourceOf(channel, count) {
   return say("ui.spread_file", { count, size, name: file, how: say(`sampler.${sampler}.how`, { seed }) });
 }
 
-/**
- * @param {string} loss
- * @param {Figures} figures
- */
+/** @type {(loss: string, figures: Figures) => void} */
 function saveCsv(loss, figures) {
   const names = Object.keys(figures);
   const lines = figures.loss.map((_loss, i) => [i + 1, ...names.map((name) => figures[name][i] ?? "")].join(","));
@@ -217,8 +205,7 @@ export function spreadPart(channel, server, boxes) {
 
 /**
  * This batch's figures, by the names that they have in every batch.
- * @param {import("../../wire").Figures} figures
- * @returns {Record<string, Real | null>}
+ * @type {(figures: import("../../wire").Figures) => Record<string, Real | null>}
  */
 function valuesOf({ loss, collapse, active, effective, gradient_norm: gradient, places, ordered, violated, spearman }) {
   const [part, all] = places ? [places.first, places.anchors] : [violated, ordered];

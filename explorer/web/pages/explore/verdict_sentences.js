@@ -25,8 +25,7 @@ export function verdictOf(name, advised, within) {
 
 /**
  * How far the gradients of two parts agree; of more a table says it.
- * @param {Parts["parts"]} parts
- * @param {Parts["cosines"]} cosines
+ * @type {(parts: Parts["parts"], cosines: Parts["cosines"]) => string}
  */
 export function agreementWords(parts, cosines) {
   if (parts.length !== 2) return parts.length > 2 ? say("ui.parts.cosines") : "";
@@ -38,9 +37,7 @@ export function agreementWords(parts, cosines) {
 
 /**
  * On how many of all pairs the parts pull against each other, and which share of their pull that undoes.
- * @param {number} count
- * @param {number} all
- * @param {number} undone
+ * @type {(count: number, all: number, undone: number) => string}
  */
 export const opposedWords = (count, all, undone) =>
   count ? say("ui.parts.opposed", { count, all, share: percent(undone) }) : say("ui.parts.none_opposed");

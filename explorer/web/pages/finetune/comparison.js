@@ -17,8 +17,7 @@ const LEADING = ["spearman", "accuracy_at_1"];
 
 /**
  * A mean with its deviation over seeds.
- * @param {string} figure
- * @param {Partial<import("../../wire").Spread>} [found]
+ * @type {(figure: string, found?: Partial<import("../../wire").Spread>) => string}
  */
 export const spreadOf = (figure, { mean, spread: deviation } = {}) =>
   mean === undefined ? "—" : showWithin(mean, deviation, figure === "loss" ? null : PLACES);
@@ -89,10 +88,7 @@ export class Comparison {
     this.publish();
   }
 
-  /**
-   * Measure on these pairs; null for the held-out ones.
-   * @param {OnFile | null} next
-   */
+  /** @type {(next: OnFile | null) => void} Measure on these pairs; null for the held-out ones. */
   choose(next) {
     if (JSON.stringify(next) === JSON.stringify(this.chosen)) return; // the same columns, chosen again
     this.jobs.cancel();
@@ -131,10 +127,7 @@ export class Comparison {
     this.read(async () => (await this.channel.server?.describe({ file, name, ...how })) ?? null);
   }
 
-  /**
-   * @param {string} role
-   * @param {string} column
-   */
+  /** @type {(role: string, column: string) => void} */
   assign(role, column) {
     if (!this.file) return;
     this.file = { ...this.file, chosen: { ...this.file.chosen, [role]: column } }; // before the answer comes
@@ -144,10 +137,7 @@ export class Comparison {
 
   // ---- What came out ------------------------------------------------------------------------
 
-  /**
-   * The server's label of a group → what the page calls it.
-   * @param {string} label
-   */
+  /** @type {(label: string) => string} The server's label of a group → what the page calls it. */
   titleOf(label) {
     const name = this.answer?.groups.find((group) => group.label === label)?.runs[0] ?? "";
     return this.channel.groups().find(({ names }) => names.includes(name))?.name ?? label;

@@ -149,10 +149,7 @@ export function chartsOf(channel) {
   };
 }
 
-/**
- * Of how many of the held-out pairs the curves are, where it is not all of them.
- * @param {Trace[]} runs
- */
+/** @type {(runs: Trace[]) => string} Of how many of the held-out pairs the curves are, where it is not all of them. */
 function sampleWords(runs) {
   for (const { held, evaluations } of runs) {
     const [count, all] = [evaluations[0]?.pairs, held.before?.pairs];
@@ -210,8 +207,7 @@ export const Chart = ({ channel, about, data, drawing, height }) =>
 
 /**
  * Look at the recorded step that is nearest to one.
- * @param {import("./state.js").FinetunePage} channel
- * @param {number | null} step
+ * @type {(channel: import("./state.js").FinetunePage, step: number | null) => void}
  */
 function choose(channel, step) {
   const steps = channel.trace()?.evaluations.map((one) => one.step) ?? [];

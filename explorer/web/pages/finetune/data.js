@@ -215,10 +215,7 @@ function foundWords(checked) {
   return words.filter(Boolean).join(" ");
 }
 
-/**
- * What so few held-out pairs cannot show.
- * @param {import("../../wire").Checked} checked
- */
+/** @type {(checked: import("../../wire").Checked) => string} What so few held-out pairs cannot show. */
 function smallWords({ held_out: count, by_chance: reach, level }) {
   if (reach === null) return say("finetune.few_queries", { share: percent(1 / count) });
   return say("finetune.few", { count, reach: show(reach, 2), level });

@@ -11,10 +11,7 @@ import { Button, Note, NumberBox, TextBox, Wrong } from "./fields.js";
 
 const CHOICES = /** @type {const} */ (["embedded", "scratch", "other"]);
 
-/**
- * The name of a model as the reader typed it, who thereby agrees to fetch it.
- * @param {string} text
- */
+/** @type {(text: string) => string} The name of a model as the reader typed it, who thereby agrees to fetch it. */
 export function agreedName(text) {
   agree(text);
   return text.trim();
@@ -31,8 +28,7 @@ function choiceOf({ plan: { encoder } }) {
 
 /**
  * Another encoder; the learning rate that suits vectors from scratch would wreck a transformer.
- * @param {import("./state.js").FinetunePage} channel
- * @param {string} choice
+ * @type {(channel: import("./state.js").FinetunePage, choice: string) => void}
  */
 function choose(channel, choice) {
   const { embedded, scratch } = pageData.finetune;

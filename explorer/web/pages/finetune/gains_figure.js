@@ -63,9 +63,7 @@ export function GainsFigure({ channel, answer }) {
 
 /**
  * A group's runs; null where its similarities have no order.
- * @param {Group} group
- * @param {string | undefined} colour
- * @returns {Row | null}
+ * @type {(group: Group, colour: string | undefined) => Row | null}
  */
 function rowOf({ label, gain, figures, leading }, colour) {
   if (!gain || !figures[leading]) return null;
@@ -128,11 +126,7 @@ function gainsDrawing(root) {
     );
   }
 
-  /**
-   * @param {Row} row
-   * @param {number} top
-   * @param {(value: number) => number} x
-   */
+  /** @type {(row: Row, top: number, x: (value: number) => number) => SVGElement[]} */
   function drawRow({ label, colour, before, after, now, deviation, low, high }, top, x) {
     const ink = `var(--lp-${colour})`;
     const y = top + place.line;

@@ -10,8 +10,7 @@ export const lossIn = (text) => withoutBlanks(new URLSearchParams(text).get("los
 
 /**
  * A loss and a dataset in an address: an example by its name, a file that the server has, or the link of a scene.
- * @param {string} text
- * @returns {import("./state.js").PlanChange | null}
+ * @type {(text: string) => import("./state.js").PlanChange | null}
  */
 export function planIn(text) {
   const entries = new URLSearchParams(text);

@@ -22,19 +22,13 @@ export class PlanFiles {
     this.newest = { file: newestOf(), held_out_file: newestOf() };
   }
 
-  /**
-   * @param {Entry} entry
-   * @param {Partial<FileState>} change
-   */
+  /** @type {(entry: Entry, change: Partial<FileState>) => void} */
   put(entry, change) {
     this.states[entry] = { ...this.states[entry], ...change };
     this.channel.publish("files");
   }
 
-  /**
-   * @param {Entry} entry
-   * @param {File} file
-   */
+  /** @type {(entry: Entry, file: File) => Promise<void>} */
   async handIn(entry, file) {
     const refusal = tooLarge(file, pageData.limits.bytes);
     if (refusal) return this.put(entry, { failure: refusal });
@@ -89,11 +83,7 @@ export class PlanFiles {
     this.put("held_out_file", NONE);
   }
 
-  /**
-   * Have a column of the file to learn from play a role.
-   * @param {string} role
-   * @param {string} column
-   */
+  /** @type {(role: string, column: string) => void} Have a column of the file to learn from play a role. */
   assign(role, column) {
     const { answer } = this.states.file;
     const columns = Object.entries({ ...answer?.chosen, ...this.channel.plan.data.columns, [role]: column });

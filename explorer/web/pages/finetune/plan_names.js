@@ -50,16 +50,10 @@ function settingOf(value) {
 /** @param {[string, Setting]} parameter */
 const parameterIs = ([name, value]) => `${parameterName(name)} = ${settingOf(value)}`;
 
-/**
- * The convention and the parameters of a loss; "" where none was chosen.
- * @param {Form} form
- */
+/** @type {(form: Form) => string} The convention and the parameters of a loss; "" where none was chosen. */
 export const settingsOf = ({ convention, parameters }) =>
   [convention, ...Object.entries(parameters).map(parameterIs)].filter(Boolean).join(" · ");
-/**
- * A loss with the parameters that were chosen, or with all that it has.
- * @param {Form} form
- */
+/** @type {(form: Form) => string} A loss with the parameters that were chosen, or with all that it has. */
 export const lossOf = (form) => [titleOf(form.loss), settingsOf(form)].filter(Boolean).join(" · ");
 /** @param {Form} form */
 export function wholeLossOf({ loss, convention, parameters }) {
@@ -116,8 +110,7 @@ export function apart(plans) {
 
 /**
  * What a model is judged by: of positives alone, which have no order, what it finds.
- * @param {import("../../wire").Measured} measured
- * @returns {"spearman" | "accuracy_at_1"}
+ * @type {(measured: import("../../wire").Measured) => "spearman" | "accuracy_at_1"}
  */
 export const leadingOf = ({ accuracy_at_1: found = null }) => (found === null ? "spearman" : "accuracy_at_1");
 

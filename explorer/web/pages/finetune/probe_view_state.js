@@ -59,9 +59,7 @@ export class ProbeScene {
 
   /**
    * Look at a recorded step of a run with this plan.
-   * @param {string} run
-   * @param {number} step
-   * @param {import("../../wire").RecordedPlan} plan
+   * @type {(run: string, step: number, plan: import("../../wire").RecordedPlan) => void}
    */
   look(run, step, { loss, convention, parameters }) {
     if (run !== this.run) {

@@ -72,10 +72,7 @@ export const Starting = () =>
     h(Preparation, { at: "start" }),
   );
 
-/**
- * Whether it waits for nothing but its process.
- * @param {RunStatus} about
- */
+/** @type {(about: RunStatus) => boolean} Whether it waits for nothing but its process. */
 const startsNext = ({ state, queue_position: position }) => state === "queued" && !position;
 
 /** @param {RunStatus} about */
@@ -139,11 +136,7 @@ function Bar({ about }) {
   );
 }
 
-/**
- * Whether a status says more than an earlier one.
- * @param {RunStatus} before
- * @param {RunStatus} now
- */
+/** @type {(before: RunStatus, now: RunStatus) => boolean} Whether a status says more than an earlier one. */
 const isNews = (before, now) =>
   before.id !== now.id ||
   before.step !== now.step ||

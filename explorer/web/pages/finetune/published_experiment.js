@@ -125,9 +125,7 @@ function Printed({ channel, figure }) {
 /**
  * What the shown cross-encoders reached under the two losses of the source, as titles with their words; it stands
  * beside the held-out pairs, and no others.
- * @param {import("./state.js").FinetunePage} channel
- * @param {Figure} figure
- * @returns {string[][]}
+ * @type {(channel: import("./state.js").FinetunePage, figure: Figure) => string[][]}
  */
 function reachedHere(channel, figure) {
   const { answer } = channel.comparison;

@@ -26,10 +26,7 @@ export const emptyTrace = () => ({
   weight: 0,
 });
 
-/**
- * @param {Trace} trace
- * @param {import("../../wire").RunRecord} record
- */
+/** @type {(trace: Trace, record: import("../../wire").RunRecord) => void} */
 export function absorb(trace, record) {
   if (record.kind === "step") {
     trace.weight = SMOOTH * trace.weight + 1 - SMOOTH;
@@ -47,8 +44,7 @@ export function absorb(trace, record) {
 
 /**
  * A run that was continued does again what lay behind its last checkpoint.
- * @param {Trace} trace
- * @param {number} step
+ * @type {(trace: Trace, step: number) => void}
  */
 function rewind(trace, step) {
   const kept = trace.steps.filter((one) => one <= step).length;

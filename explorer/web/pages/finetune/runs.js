@@ -65,8 +65,7 @@ function part(name, comparison, content) {
 
 /**
  * The sentence about a table: among positives a rank is that of the own key.
- * @param {string} name
- * @param {Comparison} comparison
+ * @type {(name: string, comparison: Comparison) => string}
  */
 function aboutOf(name, { answer }) {
   const compared = answer?.groups.find(({ runs }) => runs.includes(answer.run ?? ""));
@@ -103,10 +102,7 @@ const figures = (comparison) => ({
   ],
 });
 
-/**
- * @param {Comparison} comparison
- * @returns {Options<GroupDifference>}
- */
+/** @type {(comparison: Comparison) => Options<GroupDifference>} */
 function gaps(comparison) {
   /** @param {GroupDifference} gap */
   const named = ({ a, b }) => `${comparison.titleOf(b)} − ${comparison.titleOf(a)}`;

@@ -23,11 +23,7 @@ function linesOf(plan) {
   const [title, settings] = [titleOf(plan.loss), settingsOf(plan)];
   return settings ? [title, settings] : title;
 }
-/**
- * The figure, and under it what it is called.
- * @param {RunStatus} run
- * @param {number} value
- */
+/** @type {(run: RunStatus, value: number) => "—" | string[]} The figure, and under it what it is called. */
 const shownAs = ({ summary }, value) =>
   summary && !Number.isNaN(value) ? [fixed(value, PLACES), say(`finetune.${leadingOf(summary.after)}`)] : "—";
 /** @param {RunStatus} run */
@@ -41,10 +37,7 @@ const startedAt = ({ created }) =>
     minute: "2-digit",
   });
 
-/**
- * @param {import("./state.js").FinetunePage} channel
- * @returns {import("../../kit/sortable_table.js").Column<RunStatus>[]}
- */
+/** @type {(channel: import("./state.js").FinetunePage) => import("../../kit/sortable_table.js").Column<RunStatus>[]} */
 const columnsOf = (channel) => [
   {
     key: "finetune.column.show",

@@ -11,11 +11,7 @@ import { apart } from "./plan_names.js";
 
 const COLOURS = ["accent", "up", "floor", "collapse", "down", "faint"];
 
-/**
- * The groups of these runs, in the order they come.
- * @param {{ id: string, plan: Plan }[]} runs
- * @returns {RunGroup[]}
- */
+/** @type {(runs: { id: string, plan: Plan }[]) => RunGroup[]} The groups of these runs, in the order they come. */
 export function groupsOf(runs) {
   /** @type {Map<string, { plan: Plan, names: string[], colour: string }>} */
   const found = new Map();

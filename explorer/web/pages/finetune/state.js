@@ -216,10 +216,7 @@ export class FinetunePage extends Bus {
     keep("finetune", JSON.stringify({ plan: this.plan, beside: this.beside }));
   }
 
-  /**
-   * What is being typed is kept, and looked into once it is whole.
-   * @param {PlanChange} plan
-   */
+  /** @type {(plan: PlanChange) => void} What is being typed is kept, and looked into once it is whole. */
   note(plan) {
     this.choose({ plan });
   }
@@ -249,10 +246,7 @@ export class FinetunePage extends Bus {
     this.setPlan(all[at]);
   }
 
-  /**
-   * Where a problem of the plan can be put right.
-   * @param {{ about?: string }} problem
-   */
+  /** @type {(problem: { about?: string }) => string} Where a problem of the plan can be put right. */
   placeOf({ about = "" }) {
     const place = about === "scores" ? "loss" : about;
     return ["encoder", "guide", "teacher", "loss"].includes(place) ? place : "data";
@@ -363,10 +357,7 @@ export class FinetunePage extends Bus {
     this.timer = setTimeout(() => this.tick(), Math.max(0, (live ? LIVE_MS : LIST_MS) - (Date.now() - began)));
   }
 
-  /**
-   * @param {import("../../wire").Watched} answer
-   * @param {boolean} list
-   */
+  /** @type {(answer: import("../../wire").Watched, list: boolean) => void} */
   takeLogs(answer, list) {
     if (this.problem) this.fail(null);
     for (const [name, status] of Object.entries(answer.runs)) {
@@ -425,10 +416,7 @@ export class FinetunePage extends Bus {
     this.tick();
   }
 
-  /**
-   * Look at this run; the others stay laid over it.
-   * @param {string} name
-   */
+  /** @type {(name: string) => void} Look at this run; the others stay laid over it. */
   first(name) {
     this.show([name, ...this.shown.filter((other) => other !== name)]);
   }
@@ -473,11 +461,7 @@ export class FinetunePage extends Bus {
     return this.queue(this.server?.repeat({ plan }));
   }
 
-  /**
-   * Short runs at several values of a parameter.
-   * @param {PagePlan} plan
-   * @param {string} parameter
-   */
+  /** @type {(plan: PagePlan, parameter: string) => Promise<void>} Short runs at several values of a parameter. */
   tryValues(plan, parameter) {
     return this.queue(this.server?.trials({ plan, parameter }));
   }
@@ -526,10 +510,7 @@ export class FinetunePage extends Bus {
     return this.start([structuredClone(this.plan)]);
   }
 
-  /**
-   * @param {string} what
-   * @param {string} name
-   */
+  /** @type {(what: string, name: string) => Promise<void>} */
   async steer(what, name) {
     const answer = await this.heard(this.server?.steer({ run: name, what }));
     if (!answer) return;

@@ -138,10 +138,7 @@ function FigureLine({ channel }) {
  */
 const ask = (channel, what) => channel.heard(channel.server?.take({ run: channel.shown[0], what }));
 
-/**
- * @param {FinetunePage} channel
- * @param {string} what
- */
+/** @type {(channel: FinetunePage, what: string) => Promise<void>} */
 async function save(channel, what) {
   const answer = await ask(channel, what);
   if (answer?.text === undefined) return;
@@ -151,8 +148,7 @@ async function save(channel, what) {
 
 /**
  * A model is large: the server packs it, and the browser fetches the file.
- * @param {FinetunePage} channel
- * @param {string} what
+ * @type {(channel: FinetunePage, what: string) => Promise<void>}
  */
 async function fetchFile(channel, what) {
   const answer = await ask(channel, what);

@@ -58,10 +58,7 @@ export function timeTrial(channel, { outlook, request }) {
     else if (!failure && answer && !pace()) wait(settle, LATER_MS); // the server is busy
   }
 
-  /**
-   * What is known of the time of so many runs, as a sentence.
-   * @param {number} count
-   */
+  /** @type {(count: number) => string} What is known of the time of so many runs, as a sentence. */
   function sentence(count) {
     const { steps } = outlook() ?? { steps: 0 };
     const found = pace();

@@ -71,8 +71,7 @@ function Columns({ comparison, file }) {
 
 /**
  * What everything is measured on now, and how far the file is unseen.
- * @param {import("../../wire").Compared} answer
- * @param {import("../../wire").OnFile} file
+ * @type {(answer: import("../../wire").Compared, file: import("../../wire").OnFile) => string}
  */
 function measuredWords({ pairs, groups, verdict }, { shared, count, skipped, sampled }) {
   const words = [

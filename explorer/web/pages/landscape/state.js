@@ -151,11 +151,7 @@ export class LandscapePage extends LinkedPage {
     this.set({ sides });
   }
 
-  /**
-   * Take another loss.
-   * @param {number} place
-   * @param {string} loss
-   */
+  /** @type {(place: number, loss: string) => void} Take another loss. */
   choose(place, loss) {
     const side = { loss, convention: "", parameters: {} };
     this.set({ sides: this.sides.map((one, at) => (at === place ? side : one)) });
@@ -168,11 +164,7 @@ export class LandscapePage extends LinkedPage {
   }
 }
 
-/**
- * The value of a parameter of a loss.
- * @param {Side} side
- * @param {string} name
- */
+/** @type {(side: Side, name: string) => number} The value of a parameter of a loss. */
 function parameterOf(side, name) {
   const parameter = formOf(pageData.losses, side)?.parameters.find((one) => one.name === name);
   return Number(side.parameters[name] ?? parameter?.default);

@@ -14,44 +14,26 @@ import { textsOf } from "./map_sentences.js";
 /** @typedef {import("../../kit/cell_frame.js").Cell} Cell */
 /** @typedef {"rows" | "columns"} Side */
 
-/**
- * @param {Shown} shown
- * @param {Cell} cell
- */
+/** @type {(shown: Shown, cell: Cell) => number} */
 export const placeIn = (shown, [row, column]) => row * shown.width + column;
 
-/**
- * @param {Shown} shown
- * @param {Cell} cell
- */
+/** @type {(shown: Shown, cell: Cell) => boolean} */
 export const isEmpty = (shown, cell) => shown.masked[placeIn(shown, cell)] === 1;
 
-/**
- * A band as a reader counts it: 1 to 3,907.
- * @param {Shown} shown
- * @param {Side} side
- * @param {number} index
- */
+/** @type {(shown: Shown, side: Side, index: number) => string} A band as a reader counts it: 1 to 3,907. */
 export function bandOf(shown, side, index) {
   const { edges } = shown[side];
   const [from, to] = [edges[index] + 1, edges[index + 1]];
   return from === to ? grouped(from) : `${grouped(from)}–${grouped(to)}`;
 }
 
-/**
- * @param {[number[], number[]]} ends
- * @param {number} index
- */
+/** @type {(ends: [number[], number[]], index: number) => string} */
 const interval = ([lows, highs], index) =>
   lows[index] === highs[index]
     ? show(lows[index], 3)
     : say("large.from_to", { low: show(lows[index], 3), high: show(highs[index], 3) });
 
-/**
- * What it holds.
- * @param {Shown} shown
- * @param {Cell} cell
- */
+/** @type {(shown: Shown, cell: Cell) => string[]} What it holds. */
 export function factsOf(shown, cell) {
   const { single } = shown;
   if (isEmpty(shown, cell)) return [say(single ? "ui.takes_no_part" : "large.all_masked")];
@@ -70,10 +52,7 @@ export function factsOf(shown, cell) {
 
 /**
  * The pair of a row or column, or the band of many.
- * @param {import("./state.js").LargePage} channel
- * @param {Shown} shown
- * @param {Side} side
- * @param {number} index
+ * @type {(channel: import("./state.js").LargePage, shown: Shown, side: Side, index: number) => HTMLDivElement}
  */
 function sideOf(channel, shown, side, index) {
   const { name, items, edges, labels, scores } = shown[side];
@@ -100,10 +79,7 @@ function sideOf(channel, shown, side, index) {
 
 /**
  * Its card, or what to do to see one.
- * @param {HTMLElement} card
- * @param {import("./state.js").LargePage} channel
- * @param {Shown | null} shown
- * @param {Cell | null} cell
+ * @type {(card: HTMLElement, channel: import("./state.js").LargePage, shown: Shown | null, cell: Cell | null) => void}
  */
 export function fillCard(card, channel, shown, cell) {
   if (!shown || !cell) {

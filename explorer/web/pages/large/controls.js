@@ -106,10 +106,7 @@ function RulesFold({ channel }) {
   );
 }
 
-/**
- * @param {HTMLElement} root
- * @param {LargePage} channel
- */
+/** @type {(root: HTMLElement, channel: LargePage) => void} */
 export default function controls(root, channel) {
   const description = new FileDescription(channel);
   show(root, Controls, { channel, description });

@@ -5,10 +5,7 @@ import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
 import { linesOf } from "./map_sentences.js";
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").LargePage} channel
- */
+/** @type {(root: HTMLElement, channel: import("./state.js").LargePage) => void} */
 export default function terms(root, channel) {
   /** @param {import("../../wire").LargeTerm} term */
   const label = (term) => `${show(term.row.label)} · ${show(term.column.label)}`;

@@ -5,10 +5,7 @@ import { grouped, show } from "../../kit/number_format.js";
 import { ridges } from "../../kit/ridge_histograms.js";
 import { say } from "../../kit/words.js";
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").LargePage} channel
- */
+/** @type {(root: HTMLElement, channel: import("./state.js").LargePage) => void} */
 export default function histogram(root, channel) {
   root.append(worded("h2", "large.histogram"));
   const chart = ridges(root, { row: 34, reach: 0.95, together: true }, (_what, bin) => tell(bin));
@@ -19,8 +16,7 @@ export default function histogram(root, channel) {
   let seen = null;
   /**
    * From blue to orange with the label; neighbours also differ in their place in the stack.
-   * @param {number} group
-   * @param {number} count
+   * @type {(group: number, count: number) => string}
    */
   const colour = (group, count) => {
     const share = count > 1 ? group / (count - 1) : 0;

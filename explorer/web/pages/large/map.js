@@ -242,11 +242,7 @@ class BlockMap {
     fillCard(this.card, this.channel, this.shown, cell ?? this.pinned);
   }
 
-  /**
-   * Look at the blocks from one to another.
-   * @param {Cell} first
-   * @param {Cell} last
-   */
+  /** @type {(first: Cell, last: Cell) => void} Look at the blocks from one to another. */
   enter(first, last) {
     if (!this.shown) return;
     const { rows, columns } = this.shown;
@@ -254,10 +250,7 @@ class BlockMap {
     this.channel.zoom([rows.edges[top], rows.edges[bottom + 1], columns.edges[left], columns.edges[right + 1]]);
   }
 
-  /**
-   * A block is entered; a single cell stays where it is, marked.
-   * @param {Cell} cell
-   */
+  /** @type {(cell: Cell) => void} A block is entered; a single cell stays where it is, marked. */
   open(cell) {
     const { shown } = this;
     if (!shown) return;
@@ -277,11 +270,7 @@ class BlockMap {
     if (String(this.channel.window) === before) this.frame.grid.settle(); // nothing new will be drawn
   }
 
-  /**
-   * The wheel goes nearer or back, about what is under it.
-   * @param {Cell} cell
-   * @param {boolean} nearer
-   */
+  /** @type {(cell: Cell, nearer: boolean) => void} The wheel goes nearer or back, about what is under it. */
   #turn(cell, nearer) {
     const { shown } = this;
     if (!shown) return;
@@ -295,9 +284,7 @@ class BlockMap {
 
   /**
    * Look at the rows and columns from and to these places, as far as there are any.
-   * @param {Shown} shown
-   * @param {number[][]} ends
-   * @param {boolean} [passing]
+   * @type {(shown: Shown, ends: number[][], passing?: boolean) => void}
    */
   #goTo({ shape }, ends, passing) {
     const [rows, columns] = ends.map(([from, to], axis) => {
@@ -329,10 +316,7 @@ class BlockMap {
     event.preventDefault();
   }
 
-  /**
-   * @param {Shown} shown
-   * @param {Cell} to
-   */
+  /** @type {(shown: Shown, to: Cell) => void} */
   #walk(shown, to) {
     this.point(to);
     const [row, column] = [bandOf(shown, "rows", to[0]), bandOf(shown, "columns", to[1])];
@@ -357,19 +341,11 @@ class BlockMap {
   }
 }
 
-/**
- * @param {string} key
- * @param {string} sign
- * @param {() => void} act
- * @param {string | null} [id]
- */
+/** @type {(key: string, sign: string, act: () => void, id?: string | null) => HTMLButtonElement} */
 const arrow = (key, sign, act, id = null) =>
   h("button.lp-square", { type: "button", id, "data-title": key, onclick: act }, sign);
 
-/**
- * @param {LargePage} channel
- * @param {Shown} shown
- */
+/** @type {(channel: LargePage, shown: Shown) => string} */
 const whereabouts = ({ window }, { height, width }) =>
   say("large.now", { where: partName(window), rows: height, columns: width });
 
@@ -395,9 +371,7 @@ function crumbsOf(channel) {
 /**
  * What is masked is left free; the mask's ramp is dark where cells take part. Terms have a meaning
  * on either side of 0, sums of many have none.
- * @param {Shown} shown
- * @param {Facet} facet
- * @returns {import("../../kit/cell_frame.js").Layer}
+ * @type {(shown: Shown, facet: Facet) => import("../../kit/cell_frame.js").Layer}
  */
 function layerOf({ masked, single, ...arrays }, facet) {
   const shares = facet === "masked" ? masked.map((part) => 1 - part) : arrays[facet];
@@ -407,20 +381,13 @@ function layerOf({ masked, single, ...arrays }, facet) {
   return { values, kind: "number", centred: facet === "largest" || single ? "astride" : false };
 }
 
-/**
- * A walk begins where there is most to see.
- * @param {Shown} shown
- * @returns {Cell}
- */
+/** @type {(shown: Shown) => Cell} A walk begins where there is most to see. */
 function heaviestOf({ share, width }) {
   const most = share.reduce((best, value, i) => (value > share[best] ? i : best), 0);
   return [Math.floor(most / width), most % width];
 }
 
-/**
- * @param {HTMLElement} root
- * @param {LargePage} channel
- */
+/** @type {(root: HTMLElement, channel: LargePage) => void} */
 export default function map(root, channel) {
   const blocks = new BlockMap(root, channel);
   channel.on("answer", () => blocks.take());

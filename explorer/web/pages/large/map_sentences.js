@@ -36,10 +36,7 @@ export const partName = (part) =>
       })
     : say("large.all");
 
-/**
- * @param {Shown} shown
- * @param {import("./block_card.js").Side} side
- */
+/** @type {(shown: Shown, side: import("./block_card.js").Side) => string} */
 export function sideName(shown, side) {
   const { name, edges } = shown[side];
   const count = grouped(edges[edges.length - 1] - edges[0]);
@@ -47,21 +44,14 @@ export function sideName(shown, side) {
   return say("ui.axis", { what: say(`axis.${name}`), count }) + role;
 }
 
-/**
- * What a cell compares.
- * @param {Shown} shown
- */
+/** @type {(shown: Shown) => string} What a cell compares. */
 export function comparison({ of_weights: ofWeights, rows }) {
   // A sum over queries and keys judges each by itself, the query's own key too.
   const compares = ofWeights && rows.name === "query" ? "match" : rows.name;
   return say(`large.map_note.${compares}`);
 }
 
-/**
- * Where the weight is, as far as blocks tell.
- * @param {Shown} shown
- * @param {boolean} isPart
- */
+/** @type {(shown: Shown, isPart: boolean) => string} Where the weight is, as far as blocks tell. */
 export function concentration({ single, concentrated }, isPart) {
   if (single || !concentrated?.share) return "";
   const [share, part] = [percent(concentrated.share), percent(concentrated.part)];
@@ -70,9 +60,7 @@ export function concentration({ single, concentrated }, isPart) {
 
 /**
  * What a block is, and what its colour says; `both`: whether the loss looks from either side.
- * @param {Shown} shown
- * @param {import("./block_card.js").Facet} facet
- * @param {boolean} both
+ * @type {(shown: Shown, facet: import("./block_card.js").Facet, both: boolean) => string}
  */
 export function explanation({ single, exact, rows, columns, of_weights: ofWeights }, facet, both) {
   const [tall, wide] = [rows, columns].map(({ edges }) => edges[1] - edges[0]);

@@ -33,10 +33,7 @@ function Metrics({ channel }) {
   );
 }
 
-/**
- * The sentences on the batch, the first of which stands in the head.
- * @param {LargePage} channel
- */
+/** @type {(channel: LargePage) => string[]} The sentences on the batch, the first of which stands in the head. */
 export const remarksOf = ({ judged }) => (judged?.remarks ?? []).map(({ key, values }) => say(`remark.${key}`, values));
 
 /** @param {Figure & { kind?: string }} figure */
@@ -58,22 +55,14 @@ export function FigureBox({ name, words = `large.figure.${name}`, value, extra =
 const computed = ({ isLearning, isStale, details }, { figures: found }) =>
   "loss" in found ? found : isStale || isLearning ? null : details;
 
-/**
- * @param {LargePage} channel
- * @param {import("../../wire").DrawnBlocks} answer
- * @returns {Figure}
- */
+/** @type {(channel: LargePage, answer: import("../../wire").DrawnBlocks) => Figure} */
 export function lossOf(channel, answer) {
   const found = computed(channel, answer);
   const extra = say("large.pairs", { count: grouped(answer.figures.pairs) });
   return { name: "loss", ...(found ? { value: written(found.loss, 6), extra } : COMING()) };
 }
 
-/**
- * @param {LargePage} channel
- * @param {import("../../wire").DrawnBlocks} answer
- * @returns {Figure[]}
- */
+/** @type {(channel: LargePage, answer: import("../../wire").DrawnBlocks) => Figure[]} */
 function metricsOf(channel, answer) {
   const { figures: found, milliseconds, device } = answer;
   const { judged, isJudging, isLearning } = channel;
@@ -113,10 +102,7 @@ function orderOf({ violated, compared, places }) {
   };
 }
 
-/**
- * @param {import("../../wire").Details} details
- * @param {number} terms
- */
+/** @type {(details: import("../../wire").Details, terms: number) => { value: string; extra: string; }} */
 function effectiveOf({ effective, effective_error: error }, terms) {
   const all = say("figure.of_terms", { all: grouped(terms) });
   return { value: counted(effective), extra: all + (error ? ` · ± ${percent(error)}` : "") };
@@ -124,8 +110,7 @@ function effectiveOf({ effective, effective_error: error }, terms) {
 
 /**
  * What the server keeps, and what the terms themselves would take.
- * @param {number} bytes
- * @param {number} terms
+ * @type {(bytes: number, terms: number) => { value: string; extra: string; }}
  */
 function memoryOf(bytes, terms) {
   const size = bytes / 2 ** 20;

@@ -59,10 +59,7 @@ class PairSearch {
     this.typing = setTimeout(() => this.ask(), TYPING_MS);
   }
 
-  /**
-   * Numbers come largest first; the second time it is the other way round.
-   * @param {string} column
-   */
+  /** @type {(column: string) => void} Numbers come largest first; the second time it is the other way round. */
   sort(column) {
     this.falling = this.column === column ? !this.falling : true;
     this.column = column;

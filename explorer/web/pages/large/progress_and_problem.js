@@ -23,10 +23,7 @@ function Scene({ channel }) {
   return group(h(Problem, { channel }), h(Underway, { channel }));
 }
 
-/**
- * Whether what is in view is not what is asked for.
- * @param {LargePage} channel
- */
+/** @type {(channel: LargePage) => boolean} Whether what is in view is not what is asked for. */
 const isOther = ({ of, asked }) => Boolean(of) && JSON.stringify(of) !== JSON.stringify(asked);
 
 /** @param {{ channel: LargePage }} properties */
@@ -91,8 +88,7 @@ function Underway({ channel }) {
 
 /**
  * How long it takes still, once there is something to go by: some progress, over a few seconds.
- * @param {Progress} working
- * @param {Progress & { at: number }} begun
+ * @type {(working: Progress, begun: Progress & { at: number }) => string}
  */
 function remaining({ done, total }, begun) {
   const seconds = (performance.now() - begun.at) / 1000;

@@ -182,9 +182,7 @@ export class LargePage extends Bus {
 
   /**
    * Another label for a pair, "" to leave it out, null to leave it as it was.
-   * @param {string} first
-   * @param {string} second
-   * @param {string | null} label
+   * @type {(first: string, second: string, label: string | null) => void}
    */
   correct(first, second, label) {
     const others = this.corrections.filter(([a, b]) => a !== first || b !== second);
@@ -197,10 +195,7 @@ export class LargePage extends Bus {
     if (this.problem) this.fail(null);
   }
 
-  /**
-   * The cell that stays marked, until another one is.
-   * @param {[number, number]} cell
-   */
+  /** @type {(cell: [number, number]) => void} The cell that stays marked, until another one is. */
   mark(cell) {
     this.store.update({ cell });
     this.publish("cell");
@@ -219,10 +214,7 @@ export class LargePage extends Bus {
     if (!passing) this.history?.remember(0);
   }
 
-  /**
-   * @param {Part | null} window
-   * @param {boolean} [passing]
-   */
+  /** @type {(window: Part | null, passing?: boolean) => void} */
   zoom(window, passing) {
     if (String(window) === String(this.window)) return;
     this.past = [...this.past, this.window];
@@ -251,10 +243,7 @@ export class LargePage extends Bus {
     this.go(this.takeLast("future"));
   }
 
-  /**
-   * @param {"past" | "future"} list
-   * @returns {Part | null}
-   */
+  /** @type {(list: "past" | "future") => Part | null} */
   takeLast(list) {
     const last = this[list].at(-1) ?? null;
     this[list] = this[list].slice(0, -1);
@@ -297,8 +286,7 @@ export class LargePage extends Bus {
 
   /**
    * Where somebody else who waited for the same stopped it, it is asked for again and goes on.
-   * @param {Asked} asked
-   * @param {{ working?: Progress }} answer
+   * @type {(asked: Asked, answer: { working?: Progress }) => void}
    */
   hear(asked, { working }) {
     if (!working) return;
@@ -328,11 +316,7 @@ export class LargePage extends Bus {
     this.show(null);
   }
 
-  /**
-   * @param {Asked} asked
-   * @param {Part | null} window
-   * @param {import("../../wire").DrawnBlocks} answer
-   */
+  /** @type {(asked: Asked, window: Part | null, answer: import("../../wire").DrawnBlocks) => void} */
   draw(asked, window, answer) {
     if (this.problem) this.fail(null);
     const other = !same(asked, this.of);
@@ -391,10 +375,7 @@ export class LargePage extends Bus {
 
 /** @param {string} loss */
 const wantedBy = (loss) => pageData.large.losses[loss]?.wanted;
-/**
- * What decides which rows and columns there are.
- * @param {Asked} asked
- */
+/** @type {(asked: Asked) => string} What decides which rows and columns there are. */
 function placesOf({ source, loss, rules }) {
   const wanted = wantedBy(loss);
   return JSON.stringify([source, ...(wanted === "vectors" ? [loss, rules] : [wanted])]);

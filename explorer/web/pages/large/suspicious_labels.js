@@ -9,10 +9,7 @@ import { linesOf } from "./map_sentences.js";
 
 /** @typedef {import("../../wire").LargeSuspect} LargeSuspect */
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").LargePage} channel
- */
+/** @type {(root: HTMLElement, channel: import("./state.js").LargePage) => void} */
 export default function suspects(root, channel) {
   const none = h("p.lp-note", { hidden: true });
   const doubtful = worded("p.lp-doubtful", "ui.suspects_doubtful", { hidden: true });

@@ -2,20 +2,11 @@
 import { h, worded } from "../../kit/dom.js";
 import { figureButtons } from "../../kit/figure_choices.js";
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").LargePage} channel
- */
+/** @type {(root: HTMLElement, channel: import("./state.js").LargePage) => void} */
 export default function takeaway(root, channel) {
-  /**
-   * @param {string} key
-   * @param {() => void} act
-   */
+  /** @type {(key: string, act: () => void) => HTMLButtonElement} */
   const button = (key, act) => worded("button.lp-button", key, { type: "button", onclick: act });
-  /**
-   * @param {string} key
-   * @param {...HTMLElement} buttons
-   */
+  /** @type {(key: string, ...buttons: HTMLElement[]) => HTMLDivElement} */
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
   /** @param {string} what */
   const pictures = (what) => figureButtons("button.lp-button", (look, ratio) => channel.taking.take(what, look, ratio));

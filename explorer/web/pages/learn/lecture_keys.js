@@ -16,10 +16,7 @@ export function teach(channel) {
   });
 }
 
-/**
- * @param {import("./state.js").LearnPage} channel
- * @param {boolean} isOn
- */
+/** @type {(channel: import("./state.js").LearnPage, isOn: boolean) => void} */
 function turn(channel, isOn) {
   const { step } = channel;
   if (isOn && step && !channel.store.state.shown) channel.move(step.goal);

@@ -92,8 +92,7 @@ function matrix(root) {
 
 /**
  * Both texts of a cell, and its weight.
- * @param {DrawnStep} step
- * @param {import("../../kit/cell_frame.js").Cell} cell
+ * @type {(step: DrawnStep, cell: import("../../kit/cell_frame.js").Cell) => string}
  */
 function shortWords(step, [row, column]) {
   const { shown, arrays } = step;
@@ -157,10 +156,7 @@ export function figureOf({ curves, x, y, square }) {
   };
 }
 
-/**
- * The name of a bar in lines that stand beside each other on a narrow screen.
- * @param {string} name
- */
+/** @type {(name: string) => string} The name of a bar in lines that stand beside each other on a narrow screen. */
 function inLines(name) {
   /** @type {string[]} */
   const lines = [];

@@ -131,8 +131,7 @@ export class LearnPage extends LinkedPage {
 
   /**
    * The step that is so many after this one, null after the last: where it stands.
-   * @param {1 | -1} way
-   * @returns {{ step: number, lesson?: string } | null}
+   * @type {(way: 1 | -1) => { step: number, lesson?: string } | null}
    */
   beside(way) {
     if (!this.lesson) return { lesson: this.lecture[0], step: 1 };

@@ -190,10 +190,7 @@ function Outcome({ channel, name }) {
   );
 }
 
-/**
- * @param {import("../../wire").LearnStep} step
- * @param {number} guess
- */
+/** @type {(step: import("../../wire").LearnStep, guess: number) => string} */
 const guessText = ({ answers }, guess) => answers.find(({ value }) => value === guess)?.text ?? percent(guess);
 
 /** @param {Properties} properties */

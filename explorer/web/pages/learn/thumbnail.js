@@ -15,10 +15,7 @@ export const Thumbnail = ({ picture }) =>
         update: (canvas) => paint(canvas, cellsOf(picture)),
       });
 
-/**
- * @param {import("../../wire").Matrix} matrix
- * @returns {import("../../kit/cell_colours.js").Cells}
- */
+/** @type {(matrix: import("../../wire").Matrix) => import("../../kit/cell_colours.js").Cells} */
 function cellsOf({ shown, facet }) {
   const { rows, columns } = shown;
   const values = floats(facet === "weight" ? (shown.weight ?? shown.value) : shown.value);

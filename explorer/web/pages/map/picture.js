@@ -85,10 +85,7 @@ export const MapPicture = ({ channel, height, keep }) =>
 
 /**
  * The part of the plane between these edges, no farther and no nearer than there is something to see.
- * @param {import("../../kit/moved_picture.js").Edges} edges
- * @param {Part} part
- * @param {Part} whole
- * @returns {Part}
+ * @type {(edges: import("../../kit/moved_picture.js").Edges, part: Part, whole: Part) => Part}
  */
 function partBetween({ left, right, top, bottom }, { x, y }, whole) {
   const [wide, tall] = [x[1] - x[0], y[1] - y[0]];
@@ -105,10 +102,7 @@ function partBetween({ left, right, top, bottom }, { x, y }, whole) {
   };
 }
 
-/**
- * Text as Plotly takes it, which reads tags.
- * @param {string} text
- */
+/** @type {(text: string) => string} Text as Plotly takes it, which reads tags. */
 const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 /** @param {string} text */
@@ -156,11 +150,7 @@ function figureOf(channel, found, height, { x, y }) {
   };
 }
 
-/**
- * Where a sentence is at the moment in sight.
- * @param {MapPage} channel
- * @returns {(place: number) => [number, number]}
- */
+/** @type {(channel: MapPage) => (place: number) => [number, number]} Where a sentence is at the moment in sight. */
 function placesOf(channel) {
   const { points } = channel.frame();
   return (place) => [points[2 * place], points[2 * place + 1]];

@@ -235,10 +235,7 @@ export function ball(root, hand) {
   new ResizeObserver(draw).observe(canvas);
   return {
     canvas,
-    /**
-     * @param {Scene} next
-     * @param {View} seenAs
-     */
+    /** @type {(next: Scene, seenAs: View) => void} */
     show(next, seenAs) {
       [scene, view] = [next, seenAs];
       draw();
@@ -272,11 +269,7 @@ export function seenAt({ points, count, dimension }, point, frame, turn) {
 
 /**
  * A place on the sphere as the viewer has it, who has turned it by so many degrees.
- * @param {number} x
- * @param {number} y
- * @param {number} z
- * @param {[number, number]} turn
- * @returns {Place}
+ * @type {(x: number, y: number, z: number, turn: [number, number]) => Place}
  */
 function turned(x, y, z, turn) {
   const [around, down] = turn.map((one) => one * DEGREE);
@@ -285,11 +278,7 @@ function turned(x, y, z, turn) {
   return [right, Math.cos(down) * z + Math.sin(down) * away, Math.sin(down) * z - Math.cos(down) * away];
 }
 
-/**
- * The place on the sphere that the viewer has there.
- * @param {Place} place
- * @param {[number, number]} turn
- */
+/** @type {(place: Place, turn: [number, number]) => number[]} The place on the sphere that the viewer has there. */
 function unturned([right, up, near], turn) {
   const [around, down] = turn.map((one) => one * DEGREE);
   const z = Math.cos(down) * up + Math.sin(down) * near;
@@ -299,10 +288,7 @@ function unturned([right, up, near], turn) {
 
 /**
  * The place of the circle, or on the front of the sphere, that is nearest to a place of the picture.
- * @param {number} x
- * @param {number} y
- * @param {boolean} isCircle
- * @returns {Place}
+ * @type {(x: number, y: number, isCircle: boolean) => Place}
  */
 function onFront(x, y, isCircle) {
   const far = Math.hypot(x, y);
@@ -312,11 +298,7 @@ function onFront(x, y, isCircle) {
 
 /**
  * A place that an arrow key pushes: along the circle, or across the picture of the sphere.
- * @param {Place} place
- * @param {number} across
- * @param {number} up
- * @param {boolean} isCircle
- * @returns {Place}
+ * @type {(place: Place, across: number, up: number, isCircle: boolean) => Place}
  */
 function pushed([x, y, near], across, up, isCircle) {
   if (isCircle) {

@@ -152,10 +152,7 @@ function Motion({ channel }) {
   );
 }
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").SpherePage} channel
- */
+/** @type {(root: HTMLElement, channel: import("./state.js").SpherePage) => void} */
 export default function controls(root, channel) {
   show(root, Controls, { channel });
 }

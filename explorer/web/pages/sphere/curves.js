@@ -27,10 +27,7 @@ export function Curves({ channel }) {
   );
 }
 
-/**
- * The curves that have a number in any frame.
- * @param {(import("./state.js").Film | null)[]} films
- */
+/** @type {(films: (import("./state.js").Film | null)[]) => string[]} The curves that have a number in any frame. */
 export const shownCurves = (films) =>
   CURVES.filter((name) => films.some((film) => film?.curves[name].some(Number.isFinite)));
 

@@ -72,10 +72,7 @@ function Similarities({ channel, place }) {
 
 /**
  * The cosines of all points with each other in a frame, row by row.
- * @param {Float32Array} points
- * @param {number} frame
- * @param {number} count
- * @param {number} dimension
+ * @type {(points: Float32Array, frame: number, count: number, dimension: number) => Float32Array<ArrayBuffer>}
  */
 export function cosines(points, frame, count, dimension) {
   const from = frame * count * dimension;

@@ -136,10 +136,7 @@ export class SpherePage extends LinkedPage {
     else this.play();
   }
 
-  /**
-   * @param {number} place
-   * @param {Partial<Side>} change
-   */
+  /** @type {(place: number, change: Partial<Side>) => void} */
   setSide(place, change) {
     this.set({ sides: this.sides.map((side, i) => (i === place ? { ...side, ...change } : side)) });
   }
@@ -171,10 +168,7 @@ export class SpherePage extends LinkedPage {
     return { sides, answer };
   }
 
-  /**
-   * @param {Side[]} sides
-   * @param {Answer | null} answer
-   */
+  /** @type {(sides: Side[], answer: Answer | null) => void} */
   take(sides, answer) {
     if (!answer || answer.error) {
       this.playsNext = false;
@@ -238,10 +232,7 @@ export class SpherePage extends LinkedPage {
     else this.playFrom(this.at, performance.now());
   }
 
-  /**
-   * @param {number} first
-   * @param {number} began
-   */
+  /** @type {(first: number, began: number) => void} */
   playFrom(first, began) {
     requestAnimationFrame((now) => {
       if (!this.isPlaying) return;

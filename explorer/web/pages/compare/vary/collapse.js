@@ -28,10 +28,7 @@ export function Collapse({ channel }) {
   return h(Result, { experiment }, found && answer && h(Found, { channel, answer, found, sides }));
 }
 
-/**
- * @param {Answer} answer
- * @returns {Read}
- */
+/** @type {(answer: Answer) => Read} */
 function readAnswer({ shares, spread, sides }) {
   const ways = sides.map(({ found }) => /** @type {Way | null} */ (found));
   return {
@@ -127,22 +124,13 @@ function Found({ channel, answer, found, sides }) {
   );
 }
 
-/**
- * @param {Read} found
- * @param {Way | null} way
- * @param {number} place
- * @returns {import("./curves.js").Shown}
- */
+/** @type {(found: Read, way: Way | null, place: number) => import("./curves.js").Shown} */
 function shownOf({ shares, values }, way, place) {
   const limit = way && way.line !== null ? read(way.line) : null;
   return { axis: { span: [0, 1], logarithmic: false }, curves: [{ place, x: shares, y: values[place], limit }] };
 }
 
-/**
- * @param {Read} found
- * @param {import("./experiment.js").Side[]} sides
- * @returns {import("../downloads.js").Rows}
- */
+/** @type {(found: Read, sides: import("./experiment.js").Side[]) => import("../downloads.js").Rows} */
 const csvOf = ({ shares, spread, values }, sides) => [
   ["share", "spread", ...values.map((_one, place) => labelOf(sides, place))],
   ...shares.map((share, i) => [share, spread[i], ...values.map((line) => line[i] ?? "")]),

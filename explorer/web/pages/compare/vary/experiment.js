@@ -62,11 +62,7 @@ class Asking {
     return JSON.stringify([batch?.key, sides.map(({ loss, convention }) => [loss, convention])]);
   }
 
-  /**
-   * Ask unless the newest request was about the same.
-   * @param {object} options
-   * @param {string} key
-   */
+  /** @type {(options: object, key: string) => void} Ask unless the newest request was about the same. */
   ask(options, key) {
     if (key === this.key || this.channel.problem) return;
     this.key = key;

@@ -78,10 +78,7 @@ function Landscapes({ channel, answer, found, sides }) {
 
 /**
  * The loss at each point, row by row of the score of the negative.
- * @param {Answer} answer
- * @param {Found} found
- * @param {Side[]} sides
- * @returns {import("../downloads.js").Rows}
+ * @type {(answer: Answer, found: Found, sides: Side[]) => import("../downloads.js").Rows}
  */
 const csvOf = ({ axis }, found, sides) => [
   ["positive", "negative", ...sides.map((_side, place) => labelOf(sides, place))],

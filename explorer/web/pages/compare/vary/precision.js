@@ -86,11 +86,7 @@ function Value({ row }) {
   );
 }
 
-/**
- * @param {Answer} answer
- * @param {Side[]} sides
- * @returns {import("../downloads.js").Rows}
- */
+/** @type {(answer: Answer, sides: Side[]) => import("../downloads.js").Rows} */
 const csvOf = (answer, sides) => [
   ["loss", "form", "convention", "type", "value", "difference", "gradient_difference", "broken", "refused"],
   ...rowsOf(answer).flatMap((rows, place) =>

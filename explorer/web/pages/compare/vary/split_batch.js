@@ -188,11 +188,7 @@ function cellsWords({ cells, comparisons, whole_comparisons }) {
   return say("compare.vary.cells", { part: comparisons, all: whole_comparisons, seen });
 }
 
-/**
- * @param {ComparePage} channel
- * @param {Drawn[]} drawn
- * @returns {import("../downloads.js").Figure | null}
- */
+/** @type {(channel: ComparePage, drawn: Drawn[]) => import("../downloads.js").Figure | null} */
 function figureOf(channel, drawn) {
   if (!drawn.length) return null;
   const step = Math.max(...drawn.map(({ width }) => width)) + 26;
@@ -211,12 +207,7 @@ function figureOf(channel, drawn) {
   return { panels: [panelOf({ drawn: s("svg", {}, ...matrices), wide: drawn.length * step, tall })], title, note };
 }
 
-/**
- * @param {ComparePage} channel
- * @param {(Pieces | null)[]} pieces
- * @param {Side[]} sides
- * @returns {import("../downloads.js").Rows}
- */
+/** @type {(channel: ComparePage, pieces: (Pieces | null)[], sides: Side[]) => import("../downloads.js").Rows} */
 function csvOf({ store }, pieces, sides) {
   const { way, size } = store.state;
   return [

@@ -98,13 +98,7 @@ function formOf(channel, side) {
   return form && { parameters: form.parameters.filter((one) => parameterValue(one, side.parameters) !== null) };
 }
 
-/**
- * @param {ComparePage} channel
- * @param {Answer} answer
- * @param {Side[]} sides
- * @param {string} axis
- * @returns {Found}
- */
+/** @type {(channel: ComparePage, answer: Answer, sides: Side[], axis: string) => Found} */
 function foundIn(channel, answer, sides, axis) {
   const lines = answer.sides.flatMap(({ found }, place) => {
     const swept = /** @type {Swept | null} */ (found);
@@ -115,12 +109,7 @@ function foundIn(channel, answer, sides, axis) {
   return { lines, axis, logarithmic: lines.some(({ swept }) => swept.logarithmic), span };
 }
 
-/**
- * @param {number} place
- * @param {Along} along
- * @param {Swept} swept
- * @returns {Line}
- */
+/** @type {(place: number, along: Along, swept: Swept) => Line} */
 function lineOf(place, along, swept) {
   const { order, own, x } = onAxis(along, floats(swept.values));
   /** @type {(text: string | null) => Float32Array | null} */
@@ -163,12 +152,7 @@ function shownOf({ lines, span, logarithmic }, { name, ...options }, present) {
 /** @param {Line} line */
 const limitOf = ({ swept: { limit } }) => (limit === null ? null : read(limit));
 
-/**
- * The advised range of a loss's parameter, on the axis.
- * @param {Line} line
- * @param {Span} span
- * @returns {Span}
- */
+/** @type {(line: Line, span: Span) => Span} The advised range of a loss's parameter, on the axis. */
 function rangeOf({ along, swept }, [low, high]) {
   const ends = (swept.advised ?? []).map((v) => Math.max(low, Math.min(high, axisValue(along, v))));
   return /** @type {Span} */ (along.inverted ? ends.reverse() : ends);
@@ -287,10 +271,7 @@ function axisName({ lines, axis }) {
   return say(axis === "scale" ? "compare.vary.as_scale" : "compare.vary.as_temperature", { name });
 }
 
-/**
- * The rules of thumb for each loss, and the limit of L/λ.
- * @param {Found} found
- */
+/** @type {(found: Found) => string[]} The rules of thumb for each loss, and the limit of L/λ. */
 function verdictsOf({ lines }) {
   /** @param {Span} ends */
   const range = ([low, high]) => say("sweep.range", { low: show(low, 3), high: show(high, 3) });
@@ -326,10 +307,7 @@ const valueAt = ({ span: [low, high], logarithmic }, share) =>
 
 /**
  * Return the losses with their swept parameter at a value of the axis.
- * @param {ComparePage} channel
- * @param {Side[]} sides
- * @param {Found} found
- * @param {number} value
+ * @type {(channel: ComparePage, sides: Side[], found: Found, value: number) => Side[]}
  */
 function sidesAt(channel, sides, found, value) {
   return channel.sides.map((side, place) => {
@@ -340,11 +318,7 @@ function sidesAt(channel, sides, found, value) {
   });
 }
 
-/**
- * @param {Found} found
- * @param {Side[]} sides
- * @returns {import("../downloads.js").Rows}
- */
+/** @type {(found: Found, sides: Side[]) => import("../downloads.js").Rows} */
 const csvOf = ({ lines }, sides) => [
   ["loss", "parameter", "at", ...PANELS.map(({ name }) => (name === "loss" ? "value" : name))],
   ...lines.flatMap(({ place, along, own, heights }) =>

@@ -48,8 +48,7 @@ export const canBeLogarithmic = (all) => all.every((one) => !one || one.paramete
 
 /**
  * Return the place of a value on the axis, or the value of a place.
- * @param {Pick<Along, "inverted">} along
- * @param {number} value
+ * @type {(along: Pick<Along, "inverted">, value: number) => number}
  */
 export const axisValue = (along, value) => (along.inverted ? 1 / value : value);
 

@@ -52,8 +52,7 @@ export function WhatIf({ channel }) {
 
 /**
  * The change that is chosen; a pair of a larger batch than this one is its last.
- * @param {ComparePage} channel
- * @returns {Change}
+ * @type {(channel: ComparePage) => Change}
  */
 function changeOf({ store, batch }) {
   const { change, pair, by } = store.state;
@@ -123,10 +122,7 @@ function ChangedPair({ channel, options: { change, pair, by } }) {
   );
 }
 
-/**
- * @param {ComparePage} channel
- * @param {number} pair
- */
+/** @type {(channel: ComparePage, pair: number) => string} */
 const pairName = (channel, pair) => `${channel.numberOf(pair)} · ${clip(channel.batch?.first[pair] ?? "", 34)}`;
 
 // ---- The results -------------------------------------------------------------------------------
@@ -199,8 +195,7 @@ function BeforeAfter({ from, to }) {
 
 /**
  * Return both numbers in words that differ, or the same twice where they differ by rounding alone.
- * @param {import("../../../wire").Real | null} from
- * @param {import("../../../wire").Real | null} to
+ * @type {(from: import("../../../wire").Real | null, to: import("../../../wire").Real | null) => string[]}
  */
 function bothWords(from, to) {
   const [first, second] = [read(from), read(to)];

@@ -85,9 +85,7 @@ export class DataCheck {
     return this.channel.store.state.data;
   }
 
-  /**
-   * @param {Record<string, any>} change
-   */
+  /** @type {(change: Record<string, any>) => void} */
   set(change) {
     this.channel.store.update({ data: change });
     this.channel.history?.remember();
@@ -96,10 +94,7 @@ export class DataCheck {
     this.ask();
   }
 
-  /**
-   * Another dataset is read as it says itself.
-   * @param {Record<string, any>} source
-   */
+  /** @type {(source: Record<string, any>) => void} Another dataset is read as it says itself. */
   begin(source) {
     this.stop();
     this.clear();
@@ -306,8 +301,7 @@ export class DataCheck {
 
   /**
    * The pasted table that an address or the browser's history holds.
-   * @param {string} text
-   * @param {{ pasted?: string } | null} kept
+   * @type {(text: string, kept: { pasted?: string } | null) => Promise<string>}
    */
   async pastedIn(text, kept) {
     const short = new URLSearchParams(text).get("t");

@@ -8,10 +8,7 @@ import { say } from "../../../kit/words.js";
 
 /**
  * The columns to begin with where the rows are taken for texts with classes, or for pairs again.
- * @param {boolean} ofClasses
- * @param {Record<string, string>} chosen
- * @param {string[]} names
- * @returns {Record<string, string>}
+ * @type {(ofClasses: boolean, chosen: Record<string, string>, names: string[]) => Record<string, string>}
  */
 function guessed(ofClasses, chosen, names) {
   const known = (/** @type {string | undefined} */ name) => (name && names.includes(name) ? name : "");

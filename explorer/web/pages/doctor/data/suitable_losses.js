@@ -62,8 +62,7 @@ function CompareLink({ data, fits }) {
 
 /**
  * The link of some of the rows under a loss; "" where no two fit into one.
- * @param {DataCheck} data
- * @param {Fitting} fit
+ * @type {(data: DataCheck, fit: Fitting) => string}
  */
 function sceneOf(data, { loss, scene }) {
   const { scenes = [] } = data.found ?? data.classes ?? {};
@@ -72,8 +71,7 @@ function sceneOf(data, { loss, scene }) {
 
 /**
  * The dataset as Fine-tune takes it: by its name, as a file that the server has, or some of its rows.
- * @param {DataCheck} data
- * @param {Fitting} fit
+ * @type {(data: DataCheck, fit: Fitting) => URLSearchParams}
  */
 function trainingOf(data, fit) {
   const { kind, example } = data.state;

@@ -81,10 +81,7 @@ export class RunCheck {
     this.ask();
   }
 
-  /**
-   * Another log is read as it says itself.
-   * @param {Record<string, string>} source
-   */
+  /** @type {(source: Record<string, string>) => void} Another log is read as it says itself. */
   begin(source) {
     const { counts, settings } = pageData.doctor;
     const unknown = Object.fromEntries(

@@ -53,16 +53,10 @@ export function DataFold({ channel, reading }) {
   );
 }
 
-/**
- * @param {import("../../../wire").Data} data
- * @returns {Source}
- */
+/** @type {(data: import("../../../wire").Data) => Source} */
 const sourceOf = ({ source, file }) => (source === "table" && file ? "file" : /** @type {Source} */ (source));
 
-/**
- * @param {Scene} channel
- * @param {Source} source
- */
+/** @type {(channel: Scene, source: Source) => void} */
 function openSource(channel, source) {
   const { data } = channel.scenario;
   if (source === "example" || source === "random") channel.set({ data: { source } });
@@ -97,10 +91,7 @@ function ExamplePanel({ channel }) {
   );
 }
 
-/**
- * An example or a file becomes rows of one's own, to change at will.
- * @param {Scene} channel
- */
+/** @type {(channel: Scene) => void} An example or a file becomes rows of one's own, to change at will. */
 function editCopy(channel) {
   if (!channel.batch) return;
   const { first, second, labels, labelled } = channel.batch;

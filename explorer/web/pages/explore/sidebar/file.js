@@ -38,8 +38,7 @@ export class FileReading {
 
   /**
    * Read a file, in another way where `options` say so, and show its pairs.
-   * @param {File} next
-   * @param {Options} options
+   * @type {(next: File, options?: Options) => Promise<void>}
    */
   async read(next, options = {}) {
     const { channel } = this;
@@ -62,10 +61,7 @@ export class FileReading {
     channel.publish("file");
   }
 
-  /**
-   * Read the same file with other options.
-   * @param {Options} options
-   */
+  /** @type {(options: Options) => void} Read the same file with other options. */
   readAgain(options) {
     if (this.file) this.read(this.file, options);
   }
@@ -89,10 +85,7 @@ export class FileReading {
     return await channel.work(server, "read_file", { ...(await sent(next)), ...options });
   }
 
-  /**
-   * @param {Extract<FileAnswer, { rows: unknown }>} answer
-   * @param {Options} options
-   */
+  /** @type {(answer: Extract<FileAnswer, { rows: unknown }>, options: Options) => void} */
   #show({ name, rows, teacher, guided, own_vectors, reading, file }, options) {
     const { encoder: chosen } = this.channel.scenario.data;
     const encoder = own_vectors || (isOwnVectors(chosen) ? pageData.limits.encoder : chosen);
@@ -117,8 +110,7 @@ export function FilePanel({ channel, reading }) {
 
 /**
  * What was read of the file. What it held is in the scene: who opens its link reads the same.
- * @param {Scene} channel
- * @param {FileReading} reading
+ * @type {(channel: Scene, reading: FileReading) => string}
  */
 function noteOf(channel, { isUndecided, offered, file }) {
   const { file: name, rows, reading } = channel.scenario.data;

@@ -78,10 +78,7 @@ function Needs({ channel }) {
   );
 }
 
-/**
- * Whether a parameter in force is about a query's own hard negatives.
- * @param {Scene} channel
- */
+/** @type {(channel: Scene) => boolean} Whether a parameter in force is about a query's own hard negatives. */
 const speaksOfOwn = ({ form, scenario }) =>
   form.parameters.some(
     (parameter) =>
@@ -122,10 +119,7 @@ function OtherLosses({ channel, server }) {
   );
 }
 
-/**
- * @param {Scene} channel
- * @param {string} sum
- */
+/** @type {(channel: Scene, sum: string) => Promise<void>} */
 async function chooseSum(channel, sum) {
   await channel.learn(sum);
   const { loss, parameters } = channel.scenario;
@@ -134,9 +128,7 @@ async function chooseSum(channel, sum) {
 
 /**
  * Lead to Compare, with the batch that is here.
- * @param {Scene} channel
- * @param {Server} server
- * @param {string} other
+ * @type {(channel: Scene, server: Server, other: string) => Promise<void>}
  */
 async function compareWith(channel, server, other) {
   const { scenario } = channel;
