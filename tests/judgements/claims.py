@@ -1223,6 +1223,13 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "standard errors, and it is a quarter of the log or more",
     ),
     _of_log(
+        "flat",
+        "the loss did not fall, from the first step of the log to its last",
+        _CURVE,
+        "the mean of every part of the log (of 5 to 20, by its length) and three standard errors "
+        "of it lie within 1% of the mean of all",
+    ),
+    _of_log(
         "jump",
         "the loss rose at once and stayed there",
         _CURVE,

@@ -13,6 +13,7 @@ from lossprism.explorer.core.label_disagreement import spearman
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.findings import (
     on_digits,
+    on_flat,
     on_jumps,
     on_level,
     on_plateau,
@@ -251,6 +252,26 @@ simulated(
     false=("it falls all along, at a slope, in a bow, as a cosine, or on by 15% to 40% of its way "
            "after a steep beginning; or not at all",
            Among(plateau(False), lambda found: bool(found))),
+)  # fmt: skip
+
+
+def flat(draw: Source, falls: bool) -> set[str]:
+    """A loss about which noise of a thousandth of it lies; or one that falls by 3% to 40%, at a
+    slope, at first, or at last."""
+    steps = int(draw.integers(20, 600))
+    place = np.linspace(0.0, 1.0, steps)
+    way = [1 - place, np.exp(-place / 0.1), 1.0 * (place < 0.8)][draw.integers(3)]
+    level = float(draw.uniform(0.1, 9.0))
+    made = level * (1 + (draw.uniform(0.03, 0.4) * way if falls else 0.0))
+    return {one.name for one in on_flat(curve(made + 0.001 * level * noise(draw, steps)))}
+
+
+simulated(
+    "doctor.run.flat",
+    true=("20 to 600 values about one level, in noise of a thousandth of it",
+          lambda draw: bool(flat(draw, falls=False))),
+    false=("the same, falling by 3% to 40%: at a slope, within the first third, or at once near "
+           "the end", lambda draw: bool(flat(draw, falls=True))),
 )  # fmt: skip
 
 

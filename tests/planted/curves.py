@@ -66,6 +66,13 @@ def plateau(draw: Draw, made: Made) -> None:
     stays(draw, made, 3.9, 1.5)
 
 
+def flat(draw: Draw, made: Made) -> None:
+    """It never falls, in noise of a thousandth of it."""
+    level = draw.uniform(1.0, 3.5)
+    made.loss = level * (1 + 0.001 * draw.normal(size=len(made.loss)))
+    made.end = level
+
+
 def jump(draw: Draw, made: Made) -> None:
     """By ten times the noise, and it falls on from there."""
     made.loss[int(len(made.loss) * draw.uniform(0.2, 0.8)) :] += 10 * NOISE
@@ -207,6 +214,7 @@ PLANTED: dict[str, Callable[[Draw, Made], None]] = {
     "": lambda draw, made: None,
     "(a spike)": spike,
     "plateau": plateau,
+    "flat": flat,
     "jump": jump,
     "digits_lost": digits_lost,
     "overfits": overfits,

@@ -151,6 +151,11 @@ def unnamed() -> Log:
     return _of(_log(_falls(0.8, 45, seed=17)), Known())
 
 
+def never_fell() -> Log:
+    """A run of an unknown loss that stays at one number, that of InfoNCE in batches of 128."""
+    return _of(_log(math.log(128) + _noise(0.002, seed=23)), Known())
+
+
 def _learned() -> np.ndarray:
     return (0.03 + 3.4 * np.exp(-np.arange(STEPS) / 10)) * (1 + _noise(0.1, seed=21))
 
@@ -191,6 +196,6 @@ EXAMPLES = {
         *(collapsed, learned_by_heart, stays_high, leaked, jumped, apart, too_high, in_order),
         *(turned_round, too_low),
         *(too_wide, solved, in_half_precision, forgot, broke, vanished),
-        *(no_gradient, idle, brief, unnamed, of_dot_products, below_zero),
+        *(no_gradient, idle, brief, unnamed, never_fell, of_dot_products, below_zero),
     )
 }

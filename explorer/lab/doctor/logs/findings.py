@@ -49,6 +49,9 @@ MAX_ERROR_SHARE = 0.1
 # values, after a fall of several standard errors, and drifts by a share of that fall at most.
 MIN_PLATEAU_STEPS, PLATEAU_BLOCKS, LEVEL_BLOCKS = 40, 20, 5
 MIN_PLATEAU_SHARE, MIN_FALL_STANDARD_ERRORS, MAX_DRIFT_SHARE = 0.25, 6.0, 0.1
+# A loss that never fell: the mean of every block of the log, with its error, is within this share
+# of the mean of all. A short log has fewer blocks.
+MIN_FLAT_STEPS, MIN_FLAT_BLOCKS, MAX_FLAT_SHARE = 10, 5, 0.01
 # Values before and after a step that are compared for a jump: a fiftieth of the curve, from the
 # usual number to the largest; in a short curve fewer, down to the least.
 MIN_JUMP_WINDOW, USUAL_JUMP_WINDOW, MAX_JUMP_WINDOW = 5, 10, 50
@@ -110,7 +113,9 @@ def examine_run(
             at_end = on_level(finite, marks, known)
             found += [fault for fault in at_end if fault.name != "at_floor"]
         if zeros < last_count(finite):  # zeros are no plateau of learning
+            placed = END_FINDINGS & {fault.name for fault in found} - {"between"}
             found += on_plateau(finite)
+            found += () if placed else on_flat(finite)
         if filtered := [*on_filtered(log, trained, zeros)]:
             found = [*filtered, *(fault for fault in found if fault.name != "zero")]
     found += [*on_jumps(finite), *on_digits(trained), *on_end(log, trained)]
@@ -133,7 +138,12 @@ def examine_run(
 def too_short_for(found: ExaminedRun) -> tuple[str, ...]:
     """Return the names of the checks that need more values than this run has."""
     trained = found.log.curve(found.curve)
-    needed = {"end": MIN_POINTS, "jump": 3 * MIN_JUMP_WINDOW, "plateau": MIN_PLATEAU_STEPS}
+    needed = {
+        "end": MIN_POINTS,
+        "flat": MIN_FLAT_STEPS,
+        "jump": 3 * MIN_JUMP_WINDOW,
+        "plateau": MIN_PLATEAU_STEPS,
+    }
     short = [name for name, least in needed.items() if len(trained.finite) < least]
     chosen = [found.held_out] if found.held_out else []
     evaluated = [found.log.curve(name) for name in dict.fromkeys([*chosen, *found.log.figures])]
@@ -325,6 +335,19 @@ def on_plateau(curve: Curve) -> Iterator[Fault]:
     step, share = curve.step_at(int(starts[begins])), percent(len(rest) / count)
     numbers = {"step": step, "share": share, "level": display_number(level, 4)}
     yield Fault("plateau", NOTE, numbers, (int(curve.steps[starts[begins]]),), room="run")
+
+
+def on_flat(curve: Curve) -> Iterator[Fault]:
+    """Find a loss that stayed within a hundredth of its mean from the first step to the last."""
+    count = len(curve)
+    if count < MIN_FLAT_STEPS:
+        return
+    blocks = min(PLATEAU_BLOCKS, max(MIN_FLAT_BLOCKS, count // MIN_JUMP_WINDOW))
+    level = float(curve.values.mean())
+    means = np.array([part.mean() for part in np.array_split(curve.values, blocks)])
+    error = MIN_STANDARD_ERRORS * noise_of(curve.values).of_mean(count // blocks)
+    if float(np.abs(means - level).max()) + error < MAX_FLAT_SHARE * abs(level):
+        yield Fault("flat", WARNING, {"level": display_number(level, 4)}, room="run")
 
 
 def on_jumps(curve: Curve) -> Iterator[Fault]:

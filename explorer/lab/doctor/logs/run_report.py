@@ -255,8 +255,10 @@ def scene_of(found: ExaminedRun) -> str | None:
 
 def link_of(found: ExaminedRun) -> str | None:
     """Return the end of the address of "Check a number" with the last level of the run and its
-    known values; None where its loss is unknown."""
-    if found.level is None or single_loss_if_known(found.known) is None:
+    known values; None where its loss is unknown, unless the curve is flat."""
+    is_flat = any(fault.name == "flat" for fault in found.faults)
+    is_explained = is_flat or single_loss_if_known(found.known) is not None
+    if found.level is None or not is_explained:
         return None
     fields = ("loss", *COUNTS, *SETTINGS)
     known = {name: str(value) for name, value in found.known.provided.items() if name in fields}

@@ -12,7 +12,7 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_l
 from lossprism.explorer.lab.doctor.logs.findings import examine_run, too_short_for
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
-from lossprism.explorer.lab.doctor.logs.run_report import lines
+from lossprism.explorer.lab.doctor.logs.run_report import lines, link_of
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from tests.sentences import pattern_of
@@ -80,7 +80,7 @@ def test_two_values_have_no_end():
 @pytest.mark.parametrize(
     ("points", "evaluations", "short"),
     [
-        (1, 0, ("end", "jump", "plateau")),
+        (1, 0, ("end", "flat", "jump", "plateau")),
         (14, 6, ("jump", "plateau")),
         (39, 5, ("plateau", "held_out")),
         (40, 6, ()),
@@ -184,6 +184,14 @@ def test_the_step_of_a_plateau():
     values = values + 0.02 * draw.normal(size=300)
     (one,) = [one for one in examine_run(log(values.tolist())).faults if one.name == "plateau"]
     assert 75 <= one.values["step"] <= 125
+
+
+@pytest.mark.parametrize(("end", "flat"), [(4.85, True), (4.6, False)])
+def test_a_loss_that_never_fell_links_to_what_its_number_means(end, flat):
+    """Whatever the loss is: of a curve that moves, its last value means nothing by itself."""
+    found = examine_run(log(np.linspace(4.85, end, 60).tolist()))
+    assert ("flat" in names(found)) == flat
+    assert link_of(found) == ("doctor#value=4.85" if flat else None)
 
 
 def test_what_two_runs_can_say():
