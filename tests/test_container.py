@@ -52,7 +52,7 @@ def test_nginx_limits_what_the_app_limits(monkeypatch):
     assert int(kept) < IDLE_S  # else nginx would send a request into a connection that is closed
 
 
-def test_it_is_asked_for_its_health_where_it_listens():
+def test_its_health_is_checked_where_it_listens():
     (port,) = re.findall(r"127\.0\.0\.1:(\d+)/healthz", container.health_command()[-1])
     assert port == only("EXPOSE")
 

@@ -57,7 +57,7 @@ def test_a_pair_is_relabelled_or_left_out_where_it_is_judged(page: Page) -> None
     assert page.evaluate(f"{CHANNEL}.scenario.data.corrections") == []
 
 
-def test_another_model_is_asked(page: Page) -> None:
+def test_another_model_is_called(page: Page) -> None:
     part = page.locator(PART)
     expect(part.get_by_role("columnheader", name="Second opinion")).to_be_hidden()
     page.fill("#lp-second-model", "no/such/model")
@@ -70,7 +70,7 @@ def test_another_model_is_asked(page: Page) -> None:
     expect(line.nth(3)).to_have_text(line.nth(2).inner_text())  # the same model says the same
 
 
-def test_trials_are_queued_by_one_press(page: Page, server: Server) -> None:
+def test_trials_are_queued_by_one_click(page: Page, server: Server) -> None:
     unfold(page, "sweep.title")
     button = page.locator("#lp-sweep-trials")
     expect(button).to_have_text("Train at scale 5 · 10 · 20 · 40 · 80")

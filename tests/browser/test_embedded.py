@@ -78,7 +78,7 @@ def framed(page: Page, address: str) -> Frame:
     return within
 
 
-def test_the_link_of_the_hubs_page_opens_the_scene_within_it(hub: BrowserContext) -> None:
+def test_the_link_of_the_hubs_page_opens_the_scenario_within_it(hub: BrowserContext) -> None:
     faults: list[str] = []
     page = hub.new_page()
     page.on("pageerror", lambda error: faults.append(str(error)))

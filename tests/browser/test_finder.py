@@ -28,7 +28,7 @@ def test_a_loss_is_found_by_another_name(page: Page) -> None:
     expect(page.locator("#lp-loss")).to_have_value("triplet")
 
 
-def test_a_class_that_is_no_loss_here_is_told_why(page: Page) -> None:
+def test_a_class_without_a_loss_here_gets_a_reason(page: Page) -> None:
     box, said = page.locator(BOX), page.locator(SAID)
     box.fill("AdaptiveLayerLoss")
     box.press("Enter")

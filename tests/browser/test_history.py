@@ -35,7 +35,7 @@ def entries(page: Page) -> int:
     return page.evaluate("history.length")
 
 
-def test_back_and_forward_walk_between_scenes(page: Page) -> None:
+def test_back_and_forward_walk_between_scenarios(page: Page) -> None:
     still(page)
     begun = entries(page)
     first = loss_shown(page)
@@ -104,7 +104,7 @@ def test_a_link_put_into_the_address_opens_and_back_returns(page: Page) -> None:
 
 
 @pytest.mark.encoder
-def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(
+def test_a_scenario_too_large_for_a_link_is_kept_in_the_tab(
     untouched: Page,
 ) -> None:
     page = untouched

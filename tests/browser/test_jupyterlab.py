@@ -182,7 +182,7 @@ def test_what_python_sets_moves_the_matrix_and_what_is_clicked_is_read_back(ran:
     expect(output(ran, 3)).to_have_text("selected (3, 2)")  # by their places, not their order
 
 
-def test_the_view_of_a_widget_says_what_it_is_told_and_speaks_no_keys(ran: Page):
+def test_the_view_of_a_widget_shows_its_words_and_no_keys(ran: Page):
     matrix = matrix_in(ran)
     said = matrix.locator("body").inner_text()
     for key in ("ui.", "facet.", "legend.", "order.", "axis.", "figure."):

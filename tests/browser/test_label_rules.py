@@ -15,7 +15,7 @@ SAID = ".lp-labels-read"
 LOW, HIGH, THRESHOLD = "#lp-label-low", "#lp-label-high", "#lp-threshold"
 
 
-def test_the_scale_of_labels_is_said_and_can_be_changed(page: Page, server: Server) -> None:
+def test_the_scale_of_labels_is_reported_and_can_be_changed(page: Page, server: Server) -> None:
     rows = "".join(f"This is {k}.\tThat is {k}.\t{1 + k % 5}\n" for k in range(15))
     unfold(page, "ui.rules")
     with redrawn(page):

@@ -41,7 +41,7 @@ def test_the_link_of_explore_and_of_compare_is_without_secrets(page: Page) -> No
     assert Scenario.from_link(scene).data.rows == SHARED
 
 
-def test_who_copies_such_a_link_is_told_what_it_leaves_out(page: Page) -> None:
+def test_copying_such_a_link_reports_what_it_leaves_out(page: Page) -> None:
     typed(page)
     page.evaluate(
         "Object.defineProperty(navigator, 'clipboard', "

@@ -34,7 +34,7 @@ HALF = Scenario(loss="siglip", parameters=(("scale", 7.0),)).to_link()[:-12]
 
 
 @pytest.mark.encoder
-def test_a_link_opens_the_same_scene(page: Page, new_page: Callable[..., Page]) -> None:
+def test_a_link_opens_the_same_scenario(page: Page, new_page: Callable[..., Page]) -> None:
     clear_table(page)
     with redrawn(page):
         for row, cells in enumerate(PAIRS, 1):
@@ -62,7 +62,7 @@ BAD = {
 }
 
 
-def test_a_bad_link_is_said_and_the_page_works(
+def test_a_bad_link_shows_a_problem_and_the_page_works(
     new_page: Callable[..., Page], server: Server, subtests: pytest.Subtests
 ) -> None:
     """That which the page is opened with, and those that follow it."""

@@ -131,7 +131,7 @@ def test_the_matrix_repaints_with_the_slider(page: Page) -> None:
     )
 
 
-def test_a_picture_is_drawn_without_asking_for_the_layout(page: Page) -> None:
+def test_a_picture_is_drawn_without_a_forced_layout(page: Page) -> None:
     """What a script asks of the layout while it draws, the page has to work out once more."""
     devtools = page.context.new_cdp_session(page)
     events: list[dict] = []
@@ -204,7 +204,7 @@ def test_a_number_out_of_range_is_marked(page: Page) -> None:
 # ---- Pointing ----------------------------------------------------------------------------------
 
 
-def test_hovering_a_cell_tells_its_story(page: Page) -> None:
+def test_hovering_a_cell_shows_its_details(page: Page) -> None:
     pairs = textbook.load_example("graded_english")
     row, column = heaviest_cell(page)
     page.wait_for_function(f"{CHANNEL}.link")  # the address follows the scene a moment later

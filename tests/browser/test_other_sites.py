@@ -151,7 +151,7 @@ def test_programs_are_answered_as_before(server: Server):
     assert rebound.status_code == 403
 
 
-def test_a_server_of_a_network_tells_other_sites_nothing(
+def test_a_server_of_a_network_answers_other_sites_nothing(
     browser: Browser, own_server: Callable[..., Server], stranger: str
 ):
     """At 0.0.0.0 it is called by numbers that are not this computer's own names."""

@@ -110,7 +110,7 @@ def test_it_is_entered_by_keyboard_and_remembered(page: Page, server: Server) ->
     assert not presenting(page)
 
 
-def test_nothing_moves_for_those_who_asked_for_stillness(page: Page) -> None:
+def test_nothing_moves_under_reduced_motion(page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")  # also while the page is open
     moving = """(all) => Array.from(document.querySelectorAll(all))
       .filter((one) => {
@@ -207,7 +207,7 @@ def test_the_chosen_step_stays_in_sight(page: Page) -> None:
     )
 
 
-def test_names_of_rows_keep_to_their_room(page: Page) -> None:
+def test_names_of_rows_fit_their_width(page: Page) -> None:
     page.set_viewport_size({"width": 1920, "height": 1080})
     page.click("#lp-present")
     page.wait_for_selector("#main-matrix .lp-row-ticks.lp-worded i")

@@ -58,7 +58,7 @@ def progressed(page: Page) -> tuple[int, int]:
     return done, total
 
 
-def test_encoding_tells_how_far_it_is_and_can_be_cancelled(page: Page) -> None:
+def test_encoding_reports_progress_and_can_be_cancelled(page: Page) -> None:
     before = loss_shown(page)
     rows = many_long_rows(page, "cancelled")
     done, total = progressed(page)

@@ -80,7 +80,7 @@ def test_one_pair_and_all_of_them_alike(page: Page, subtests: pytest.Subtests) -
                 assert len(rows) > 1 or page.locator(CANVAS).is_visible()
 
 
-def test_no_pair_at_all_and_scores_that_are_no_numbers_are_said(page: Page) -> None:
+def test_no_pair_at_all_and_scores_that_are_no_numbers_are_reported(page: Page) -> None:
     upload(page, "nothing.csv", table([]))
     expect(page.locator(PROBLEM)).to_be_visible()
     assert page.locator(PROBLEM).inner_text().endswith(".")
@@ -173,7 +173,7 @@ def file_of(size: int, folder: Path) -> Path:
     return path
 
 
-def test_what_a_file_left_out_is_told_to_who_opens_its_link(
+def test_left_out_rows_of_a_file_are_reported_to_readers_of_its_link(
     page: Page, new_page: Callable[..., Page]
 ) -> None:
     rows = ["a one,a two,1", "b one,b two,high", "c one,,2", "d one,d two,3"]

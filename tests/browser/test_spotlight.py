@@ -53,7 +53,7 @@ PIXELS = f"""() => {{
 }}"""
 
 
-def test_the_heaviest_cell_is_marked_and_told_with_its_sentences(untouched: Page) -> None:
+def test_the_heaviest_cell_is_marked_and_shown_with_its_sentences(untouched: Page) -> None:
     page = untouched
     expect(page.locator("#main-matrix [role=tab][aria-selected=true]")).to_have_text("Weight")
     row, column, weight = page.evaluate(HEAVIEST)
@@ -323,7 +323,7 @@ def test_the_lever_moves_once_for_a_newcomer(new_page: Callable[..., Page], serv
     assert stopped[-1][1] - stopped[1][1] < 1000
 
 
-def test_whoever_wants_no_motion_sees_two_stills(
+def test_under_reduced_motion_two_stills_are_shown(
     new_page: Callable[..., Page], server: Server
 ) -> None:
     moved = scales_at_first(new_page(reduced_motion="reduce"), server.address)

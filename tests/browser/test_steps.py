@@ -54,7 +54,7 @@ def test_the_textbook_batch_shows_the_numbers_its_source_prints(page: Page) -> N
         assert table_shown(page) == printed, name
 
 
-def test_the_loss_stands_alone_with_its_landmarks(page: Page) -> None:
+def test_the_loss_is_alone_with_its_reference_values(page: Page) -> None:
     go_to(page, "loss")
     expect(page.locator(FRAME)).to_be_hidden()
     alone = page.locator(f"{LONE} strong")
@@ -157,7 +157,7 @@ def test_the_terms_of_a_sum_lead_to_the_pairs_they_came_from(page: Page) -> None
     expect(put.locator("[data-pair]")).to_have_count(3)
 
 
-def test_a_cell_that_takes_no_part_is_said_to_become_nothing(page: Page) -> None:
+def test_a_cell_that_takes_no_part_is_described_as_zero(page: Page) -> None:
     masked = page.evaluate(
         f"""() => {{
           const {{ mask, columns }} = {CHANNEL}.picture.shown;

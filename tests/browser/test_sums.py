@@ -64,7 +64,7 @@ def test_two_losses_are_put_together(page: Page) -> None:
     expect(page.locator("#main-parts")).to_be_hidden()
 
 
-def test_a_weight_beyond_the_slider_is_told_and_not_set(page: Page, server: Server) -> None:
+def test_a_weight_beyond_the_slider_is_reported_and_not_set(page: Page, server: Server) -> None:
     """Set as far as the slider goes it would give no equal say."""
     page = visit(page, f"{server.address}/#{Scenario(loss='cosent+orthogonal').to_link()}")
     rows = page.locator(PARTS).locator("tbody tr")
@@ -84,6 +84,6 @@ def test_other_pages_know_a_sum_that_an_address_names(new_page, server: Server) 
     expect(page.locator(".lp-parameters").first).to_contain_text("weight · AnglE")
 
 
-def test_a_link_with_a_sum_that_there_is_not_is_told(page: Page, server: Server) -> None:
+def test_a_link_with_an_unknown_sum_is_reported(page: Page, server: Server) -> None:
     page.goto(f"{server.address}/#{Scenario(loss='cosent+nothing').to_link()}")
     expect(page.locator("#main-figures .lp-problem")).to_contain_text("cosent+nothing")

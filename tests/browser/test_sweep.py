@@ -126,7 +126,7 @@ def read_at_several_settings(page: Page, pairs: int) -> None:
     page.mouse.move(0, 0)
 
 
-def test_the_two_rules_are_drawn_and_their_contradiction_is_said(page: Page) -> None:
+def test_the_two_rules_are_drawn_and_their_contradiction_reported(page: Page) -> None:
     opened(page)
     expected = sweep(Scenario())
     said = page.locator(VERDICT).inner_text().replace("CoSENT (3)", "CoSENT")  # an article's title
@@ -156,7 +156,7 @@ def test_a_slider_moves_the_mark_and_not_the_curves(page: Page) -> None:
     assert said(page, 0)[1] == 200
 
 
-def test_a_press_on_a_curve_moves_the_slider(page: Page) -> None:
+def test_a_click_on_a_curve_moves_the_slider(page: Page) -> None:
     opened(page)
     pointed(page, 1, 0.3)
     value = said(page, 1)[1]

@@ -98,7 +98,7 @@ def test_the_code_gives_the_number_again(box: Page, tmp_path: Path) -> None:
         assert float(done.stdout.split()[-1]) == pytest.approx(loss_shown(box), rel=1e-5)
 
 
-def test_a_loss_without_a_twin_says_so(box: Page) -> None:
+def test_a_loss_without_an_embedding_form_raises(box: Page) -> None:
     choose(box, "max_violation")
     box.click(f"{BOX} [data-say='take.twin']")
     expect(box.locator(f"{BOX} .lp-code")).to_contain_text(
@@ -106,7 +106,7 @@ def test_a_loss_without_a_twin_says_so(box: Page) -> None:
     )
 
 
-def test_a_scene_goes_into_a_file_and_comes_back(box: Page) -> None:
+def test_a_scenario_goes_into_a_file_and_comes_back(box: Page) -> None:
     choose(box, "siglip")
     name, content = taken(box, 4, "take.file")
     assert name == "lossprism-siglip.json"
@@ -128,7 +128,7 @@ def test_a_scene_goes_into_a_file_and_comes_back(box: Page) -> None:
     assert loss_shown(box) == before
 
 
-def test_statistics_come_when_asked_for(page: Page) -> None:
+def test_statistics_come_on_request(page: Page) -> None:
     """Before, the page has none: see test_opens_with_a_picture."""
     details = page.locator("#main-metrics .lp-more")
     unfold(page, "ui.more_metrics")
@@ -136,7 +136,7 @@ def test_statistics_come_when_asked_for(page: Page) -> None:
     expect(details).to_contain_text("Kolmogorov–Smirnov")
 
 
-def test_striking_things_are_said_and_follow_the_slider(page: Page) -> None:
+def test_remarks_appear_and_follow_the_slider(page: Page) -> None:
     said = page.locator("#lp-main :is(.lp-verdict, .lp-remarks li)")
     expect(said.first).to_contain_text("worse than giving every pair the same score")
     with redrawn(page):

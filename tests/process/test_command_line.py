@@ -35,7 +35,7 @@ EXPLAIN = ("explain", "5.545", "--loss", "info_nce")
 
 
 @pytest.mark.parametrize("words", [EXPLAIN, (*EXPLAIN, "--json"), ("doctor", "{table}")])
-def test_whoever_has_read_enough_ends_it_without_a_word(words, tmp_path):
+def test_a_reader_who_stops_ends_it_silently(words, tmp_path):
     """As `app.py explain 5.545 | head -1` does: of little it is found at the end, of much amid."""
     table = tmp_path / "pairs.tsv"
     table.write_text("".join(f"first {n % 9}\tsecond {n % 9}\n" for n in range(99)))

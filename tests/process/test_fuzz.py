@@ -28,7 +28,7 @@ def stranger(tmp_path_factory):
     assert "Traceback" not in running.complaints, running.complaints
 
 
-def test_all_that_the_app_tells_of_is_asked(stranger):
+def test_every_part_of_the_health_report_is_queried(stranger):
     served = {(page, name) for page, all_ in wire.served_functions().items() for name in all_}
     assert set(stranger.paths) == served
     assert set(stranger.endpoints) == {function.__name__ for function in ENDPOINTS}

@@ -81,7 +81,7 @@ def test_code_with_the_package_prints_the_loss(tmp_path):
         assert number == pytest.approx(e.loss, rel=1e-9, abs=1e-15), e.spec.name
 
 
-def test_twins_print_the_loss(tmp_path):
+def test_duplicates_print_the_loss(tmp_path):
     pytest.importorskip("sentence_transformers")
     chosen = [
         seen(SMALL, "contrastive", distance=distance, half=half)

@@ -93,7 +93,7 @@ def test_the_window_ends_with_the_app(opened, programs):
     assert (programs / "ended").exists()
 
 
-def test_a_browser_that_fails_is_said(tmp_path, programs):
+def test_a_failed_browser_raises_a_problem(tmp_path, programs):
     """As without a screen."""
     (programs / "google-chrome").write_text("#!/usr/bin/env python3\nraise SystemExit(3)\n")
     (programs / "google-chrome").chmod(0o755)

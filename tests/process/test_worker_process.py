@@ -71,7 +71,7 @@ def test_what_is_refused_there_is_refused_here(worker):
     assert worker.memory > 2**20
 
 
-def test_what_is_asked_while_it_works_is_done_here(worker):
+def test_requests_during_its_work_are_computed_here(worker):
     there = wait_for(worker)
     asked = threading.Thread(target=worker.call, args=(time.sleep, 3.0))
     asked.start()
@@ -132,7 +132,7 @@ def test_what_takes_longer_than_light_work_may_is_refused(worker, monkeypatch):
     assert not psutil.pid_exists(there)
 
 
-def test_it_ends_with_whoever_began_it():
+def test_it_ends_with_its_parent():
     """Who began it is forked: of the two processes only its own starts as a user's does."""
     code = (
         "from lossprism.explorer.runtime.worker_process import Worker\n"

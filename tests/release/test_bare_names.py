@@ -34,7 +34,7 @@ def test_each_module_is_loaded_once(names):
     assert not done.returncode, done.stderr
 
 
-def test_a_module_that_is_not_there_is_missing_under_the_name_that_was_asked_for():
+def test_a_missing_module_is_named_as_requested():
     code = "import lossprism\nimport losses.nothing"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stderr.endswith("ModuleNotFoundError: No module named 'losses.nothing'\n")

@@ -106,7 +106,7 @@ def test_a_push_sends_the_committed_files_then_the_tag(repository, tmp_path):
     assert git(repository, "ls-remote", "origin").endswith(f"refs/tags/v{VERSION}^{{}}\n")
 
 
-def test_what_is_in_the_way_is_said(repository):
+def test_what_is_in_the_way_is_reported(repository):
     (repository / "odd.txt").write_text("not committed")
     changes = repository / "CHANGELOG.md"
     changes.write_text(changes.read_text(encoding="utf-8").replace(f"## {VERSION}", "## Next"))

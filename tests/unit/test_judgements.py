@@ -51,17 +51,17 @@ ELSEWHERE = {
         "test_remarks.py::test_sentences_without_another_of_their_class_are_counted",
     ),
     "remark.labels_outside": "test_remarks.py::test_labels_that_a_convention_takes_as_they_are",
-    "remark.same_text_floor": "test_same_text.py::test_copies_hold_the_floor_up",
+    "remark.same_text_floor": "test_same_text.py::test_duplicates_bound_the_minimum",
     "remark.same_text_left_out": "test_same_text.py::test_left_out_they_are_counted",
     **dict.fromkeys(
         ("remark.run_closer", "remark.run_apart"),
-        "test_remarks.py::test_all_held_out_sentences_say_whether_they_drew_closer",
+        "test_remarks.py::test_all_held_out_sentences_show_whether_they_drew_closer",
     ),
     "problem.training_not_finite": "test_session.py::test_no_number_any_more",
     "problem.training_not_finite_at_once": "test_session.py::test_no_number_any_more",
     **dict.fromkeys(
         ("problem.training_own_not_finite", "problem.training_no_gradient"),
-        "test_session.py::test_a_fault_of_ones_own_loss_is_told_as_its_own",
+        "test_session.py::test_a_fault_of_a_users_loss_is_reported_as_its_own",
     ),
     "remark.run_pair": "test_remarks.py::test_the_pair_that_came_home",
     "remark.verdict_alike": "test_remarks.py::test_models_that_order_these_pairs_alike",
@@ -139,19 +139,19 @@ ELSEWHERE = {
     **of_prefix("doctor.standing.", "test_explain.py::test_where_a_number_stands"),
     **dict.fromkeys(
         ("doctor.standing.above", "doctor.standing.above_sharp", "doctor.standing.starting"),
-        "test_explain.py::test_above_collapse_nothing_is_said_of_the_embeddings",
+        "test_explain.py::test_above_collapse_no_sentence_judges_the_embeddings",
     ),
     "doctor.standing.collapse_near": "test_log_values.py::test_near_collapse_is_log_noise",
     **of_prefix("doctor.nothing.", "test_explain.py::test_a_loss_that_is_zero_at_collapse"),
     **dict.fromkeys(
         ("doctor.collapse", "doctor.collapse_start", "doctor.start", "doctor.floor"),
-        "test_explain.py::test_what_people_asked_is_answered",
+        "test_explain.py::test_questions_of_people_are_answered",
     ),
     "doctor.copies": (
         "test_explain.py::test_a_positive_that_stands_three_times_among_its_candidates"
     ),
-    "doctor.margin_beyond": "test_explain.py::test_a_floor_that_a_margin_leaves_is_told_as_that",
-    "doctor.copied": "test_explain.py::test_copies_are_told_of_a_loss_that_is_named",
+    "doctor.margin_beyond": "test_explain.py::test_a_minimum_left_by_a_margin_is_reported_as_that",
+    "doctor.copied": "test_explain.py::test_duplicates_are_reported_for_a_named_loss",
     "doctor.below_zero": "test_explain.py::test_below_zero",
     "doctor.below_zero_fault": "test_explain.py::test_below_zero",
     "doctor.below_zero_labels": "test_explain.py::test_below_zero_by_labels_outside",
@@ -187,7 +187,7 @@ ELSEWHERE = {
                 "no_teacher "
                 "one_label lists_of_one"
             ),
-            "conflicts.py::test_labels_at_most_a_tenth_of_the_scale_apart_are_noise": "rater_noise",
+            "conflicts.py::test_labels_within_a_tenth_of_the_scale_are_noise": "rater_noise",
             "data.py::test_what_was_planted_is_found_and_nothing_else": (
                 "conflicting_labels copies cut_off mixed_scripts not_latin same_on_both_sides "
                 "two_scripts"
@@ -196,8 +196,8 @@ ELSEWHERE = {
         for name in names.split()
     },
     **of_prefix("compare.answer.", "test_answers.py::test_another_batch_has_another_answer"),
-    "compare.because.none_lower": "test_sides.py::test_what_the_lowest_label_cannot_do_is_told",
-    "compare.because.none_higher": "test_sides.py::test_what_the_highest_label_cannot_do_is_told",
+    "compare.because.none_lower": "test_sides.py::test_what_the_lowest_label_cannot_do_is_reported",
+    "compare.because.none_higher": "test_sides.py::test_what_the_highest_label_cannot_do_is_reported",
     "compare.because.no_weight": "test_sides.py::test_terms_without_weight_are_counted",
     "compare.because.not_positive": "test_sides.py::test_a_pair_that_is_no_positive",
     "doctor.run.gradient_not_finite": (
@@ -254,7 +254,7 @@ def test_every_judgement_is_whole():
 FEW_DRAWS = 3
 
 
-def test_every_sentence_is_said_where_it_is_true_and_not_where_it_is_false():
+def test_every_sentence_appears_where_it_is_true_and_not_where_it_is_false():
     """Once each; ``python -m tests.judgements`` measures how often."""
 
     def first_draws(one):
@@ -283,7 +283,7 @@ def test_the_rates_of_the_document_are_within_bounds():
 @pytest.mark.parametrize(
     ("true", "false", "fails"), [(0.97, 0.02, False), (0.7, 0.02, True), (0.97, 0.2, True)]
 )
-def test_the_command_fails_where_a_sentence_is_said_as_it_falls(
+def test_the_command_fails_where_a_sentence_appears_by_chance(
     monkeypatch, tmp_path, true, false, fails
 ):
     written = tmp_path / "judgements.md"
@@ -298,7 +298,7 @@ def test_the_command_fails_where_a_sentence_is_said_as_it_falls(
     rates.cache_clear()
 
 
-def test_the_document_tells_of_every_judgement():
+def test_the_document_describes_every_judgement():
     parts = {part.partition("`")[0]: part for part in TEXT.split("\n### `")}
     wrong = [
         key
@@ -360,13 +360,13 @@ def test_a_problem_that_advises_how_to_train_is_listed(language):
     assert advising <= BY_KEY.keys()
 
 
-def test_nothing_is_described_that_is_not_said():
+def test_no_sentence_is_described_that_does_not_exist():
     keys = judging()
     for one in itertools.chain.from_iterable(DESCRIBED.values()):
         assert any(fnmatchcase(key, one) for key in keys), one
 
 
-def test_what_is_held_elsewhere_names_tests_that_there_are():
+def test_tests_named_as_evidence_exist():
     known = {}
     for file in (DOCUMENT.parents[1] / "tests").rglob("*test*.[pj][ys]"):
         known[file.name] = known.get(file.name, "") + file.read_text(encoding="utf-8")

@@ -126,7 +126,7 @@ def test_a_formula_on_explore_leads_to_its_claims_on_the_same_batch(
     assert page.evaluate("window.lossprism.page().scenario.data.rows.length") == len(ROWS)
 
 
-def test_a_batch_that_says_nothing_is_told_so(
+def test_a_batch_without_a_comparison_has_its_remark(
     new_page: Callable[..., Page], server: Server
 ) -> None:
     alike = tuple((first, second, "1") for first, second, _ in ROWS)

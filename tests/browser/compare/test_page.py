@@ -223,7 +223,7 @@ def test_beside_the_libraries(compare: Page) -> None:
     assert compare.locator("tr.lp-parity-equal").count() > 0
 
 
-def test_explore_brings_its_scene_and_a_row_leads_back(page: Page) -> None:
+def test_explore_brings_its_scenario_and_a_row_leads_back(page: Page) -> None:
     clear_table(page)
     type_pair(page, 1, "A <b>cat</b>", "A dog", "3")
     type_pair(page, 2, "Rain", "Snow", "1")
@@ -278,7 +278,7 @@ def test_a_batch_too_large_for_an_address_is_kept_beside_it(page: Page) -> None:
     kept_beside()
 
 
-def test_a_kept_batch_that_is_not_here_is_said(compare: Page) -> None:
+def test_a_missing_saved_batch_is_reported(compare: Page) -> None:
     led(compare, "1=cosent&2=info_nce&scene=kept")
     expect(compare.locator(PROBLEM)).to_contain_text("no longer has it")
 

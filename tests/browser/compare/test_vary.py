@@ -57,7 +57,7 @@ def cells(page: Page, row: int) -> Locator:
     return page.locator(f"{PANEL} tbody tr").nth(row).locator("th, td")
 
 
-def test_a_sweep_is_read_without_the_server_and_a_press_sets_it(compare: Page) -> None:
+def test_a_sweep_is_read_without_the_server_and_a_click_sets_it(compare: Page) -> None:
     page = opened(compare)
     # At rest every loss is read where it stands.
     read = [number(cells(page, row).nth(LOSS).inner_text()) for row in (0, 1)]
@@ -178,7 +178,7 @@ def test_axe_finds_nothing_serious_in_any_of_them(compare: Page) -> None:
         assert axe.violations(page, axe.script(), SECTION) == [], name
 
 
-def test_what_is_not_looked_at_is_not_asked(compare: Page) -> None:
+def test_what_is_not_visible_is_not_requested(compare: Page) -> None:
     page = opened(compare)
     page.click("#lp-vary-precision")
     answered(page)

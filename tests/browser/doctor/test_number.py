@@ -57,7 +57,7 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     assert loss_shown(doctor) == pytest.approx(5.545, abs=5e-4)
 
 
-def test_what_nothing_produces_is_said_and_examples_are_one_press_away(doctor: Page) -> None:
+def test_no_match_is_reported_and_examples_are_one_click_away(doctor: Page) -> None:
     doctor.fill("#lp-doctor-value", "123.456789")
     doctor.fill("#lp-doctor-loss", "cosine_mse")
     about = doctor.locator(f"{MAIN} .lp-about")

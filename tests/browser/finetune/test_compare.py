@@ -188,7 +188,7 @@ def test_runs_are_compared_on_a_file_of_ones_own_in_either_language(
     expect(told).to_be_hidden()
 
 
-def test_values_of_a_parameter_are_tried_by_a_press(
+def test_values_of_a_parameter_are_tried_by_a_click(
     open_page: Callable[..., Page], four: list[str]
 ) -> None:
     page = open_page()

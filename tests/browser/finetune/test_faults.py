@@ -94,7 +94,7 @@ def cramped(tmp_path: Path) -> Iterator[Server]:
         holding.stdin.close()
 
 
-def test_a_disk_that_is_full_is_said_and_the_run_can_go_on(
+def test_a_full_disk_is_reported_and_the_run_can_go_on(
     browser: Browser, cramped: Server
 ) -> None:
     with visitor(browser, cramped) as page:

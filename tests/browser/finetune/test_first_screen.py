@@ -122,7 +122,7 @@ def test_on_a_phone_the_controls_stand_in_a_drawer(finetune: Page) -> None:
     expect(page.locator(".lp-large-charts .lp-plot-box").first).to_be_in_viewport()
 
 
-def test_soon_after_the_press_something_moves_and_is_named(finetune: Page) -> None:
+def test_soon_after_the_click_something_moves_and_is_named(finetune: Page) -> None:
     plan(finetune, **TINY)
     pressed = time.monotonic()
     finetune.click("#lp-finetune-start")
@@ -164,7 +164,7 @@ def test_the_metric_the_loss_the_bands_and_the_matrix_are_in_sight_together(
     assert min(widths) > 1.5 * small
 
 
-def test_prompts_of_the_encoder_are_named_and_taken_by_a_press(
+def test_prompts_of_the_encoder_are_named_and_taken_by_a_click(
     finetune: Page, tmp_path: Path
 ) -> None:
     from sentence_transformers import SentenceTransformer

@@ -62,7 +62,7 @@ def trials(server: Server) -> list[psutil.Process]:
     return found
 
 
-def test_the_time_is_told_before_the_start_and_never_in_its_way(
+def test_the_time_is_shown_before_the_start_and_never_blocks_it(
     open_page: Callable[..., Page], training_server: Server
 ) -> None:
     page = open_page(timed=True)

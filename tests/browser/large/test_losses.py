@@ -46,7 +46,7 @@ def test_both_directions_are_offered_and_kept_in_the_address(large: Page) -> Non
     assert page.locator("input[data-parameter=symmetric]").is_checked()
 
 
-def test_what_comes_after_the_map_is_said_to_be_on_its_way(large: Page) -> None:
+def test_requests_after_the_map_are_reported_as_pending(large: Page) -> None:
     large.evaluate(
         f"""() => {{
           const {{ server }} = {CHANNEL}, {{ details }} = server;

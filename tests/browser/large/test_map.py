@@ -31,7 +31,7 @@ from tests.browser.serving import Server
 pytestmark = pytest.mark.browser
 
 
-def test_it_opens_with_something_to_see_and_tells_what_is_pointed_at(
+def test_it_opens_with_a_picture_and_names_the_pointed_cell(
     large: Page, subtests: pytest.Subtests
 ) -> None:
     truth = expected()
@@ -142,7 +142,7 @@ def test_a_heavy_term_is_shown_on_the_map(large: Page) -> None:
     assert number(re.search(r"term ([−\d.e]+)", said)[1]) == pytest.approx(value, rel=1e-3)
 
 
-def test_a_few_cells_make_a_square_with_a_legend_that_tells_them_apart(large: Page) -> None:
+def test_few_cells_make_a_square_with_a_legend_for_each(large: Page) -> None:
     row, column = large.evaluate(f"{CHANNEL}.details.heaviest[0].cell")
     with redrawn(large):
         large.evaluate(f"{CHANNEL}.zoom([{row - 1}, {row + 1}, {column - 1}, {column + 1}])")

@@ -148,7 +148,7 @@ def test_a_hand_moves_a_point_and_both_films_go_on_from_there(
     page.wait_for_function("location.hash.includes('moves=40-1-')")
 
 
-def test_a_hand_turns_the_sphere(new_page: Callable[..., Page], server: Server) -> None:
+def test_dragging_rotates_the_sphere(new_page: Callable[..., Page], server: Server) -> None:
     page = opened(new_page(), server)
     box = page.locator(BALLS).bounding_box()
     page.locator("#lp-frame").fill("200")  # all in one point, so that there is place beside it
@@ -166,7 +166,7 @@ def test_a_hand_turns_the_sphere(new_page: Callable[..., Page], server: Server) 
     assert page.evaluate(f"{CHANNEL}.turn") == turn
 
 
-def test_a_loss_that_says_nothing_of_points_is_told_and_leaves_the_other(
+def test_a_loss_that_needs_no_points_is_reported_and_leaves_the_other(
     new_page: Callable[..., Page], server: Server
 ) -> None:
     page = opened(new_page(), server, "#1=info_nce&2=gist&kind=classes&points=16&classes=8")

@@ -55,7 +55,7 @@ def test_train(pairs, tmp_path):
     assert "exists already" in again.stderr
 
 
-def test_the_time_is_told_above_the_bar(pairs, tmp_path):
+def test_the_time_is_shown_above_the_bar(pairs, tmp_path):
     often = ("--evaluations", 150, "--steps", 150)  # long enough to be seen under way
     done = run("train", "--data", pairs, *SMALL[:-2], *often, "--runs", tmp_path / "runs")
     assert done.returncode == 0, done.stderr
@@ -78,7 +78,7 @@ def test_compare(pairs, tmp_path):
     assert len(list((tmp_path / "runs").glob("*/summary.json"))) == 6
 
 
-def test_what_cannot_be_trained_is_said(tmp_path):
+def test_what_cannot_be_trained_is_reported(tmp_path):
     done = run("train", "--data", tmp_path / "missing.tsv", *SMALL)
     assert done.returncode == 1
     assert pattern_of("problem.file_unreadable", name="missing.tsv").search(done.stderr)

@@ -208,7 +208,7 @@ def test_strangers_use_no_password_of_the_page(answers):
     assert set(tokens) == {False}
 
 
-def test_an_unreachable_hub_is_said_with_what_works_offline(answers):
+def test_an_unreachable_hub_is_reported_with_what_works_offline(answers):
     key, said = answers["unreachable"]
     assert key == "problem.hub_unreachable"
     for works in (EMBEDDED, "local folder", "textbook examples", "random batches"):

@@ -43,11 +43,11 @@ def test_a_loss_that_was_added_is_measured_on_what_it_reads():
     assert case.ours(*given) == case.definition(*given) == expected
 
 
-def test_every_peer_is_asked_for():
+def test_every_peer_is_requested():
     assert set(PEERS) <= {case.rival for case in CASES}
 
 
-def test_a_look_counts_what_is_kept_and_what_is_held():
+def test_a_survey_counts_stored_and_loaded_entries():
     x = torch.randn(1000, requires_grad=True)
     look = looked_at(lambda x: (x.exp() * 2).sum(), (x,))
     assert look.saved_bytes == 4000  # exp keeps what it gave; × 2 and the sum keep nothing

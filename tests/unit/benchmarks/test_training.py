@@ -7,7 +7,7 @@ import pytest
 from benchmarks.training import ratio
 
 
-def test_turns_that_agree_leave_no_doubt():
+def test_repetitions_that_agree_leave_no_doubt():
     assert ratio([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]) == pytest.approx((2, 2, 2))
 
 

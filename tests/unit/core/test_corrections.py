@@ -81,7 +81,7 @@ def test_a_link_carries_them():
     assert Scenario.from_link(scenario.to_link()) == scenario
 
 
-def test_what_is_no_label_is_said():
+def test_what_is_no_label_is_reported():
     with raises_problem("score_not_a_number", value="high"):
         load_pairs(with_corrections((*ROWS[0][:2], "high")).data)
     with pytest.raises(Problem):

@@ -113,7 +113,7 @@ def test_planted_labels_come_first_of_thirty_thousand(grades):
     assert len(found.suspects) < usual.expected
 
 
-def test_another_batch_lies_between_the_ends_that_are_told():
+def test_another_batch_is_between_the_reported_ends():
     inside = []
     for seed in range(100):
         labels, scores = drawn(200, 5, ties=False, seed=seed, noise=0.8)
@@ -124,7 +124,7 @@ def test_another_batch_lies_between_the_ends_that_are_told():
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.2, 2.0])
-def test_few_draws_of_small_counts_leave_room_for_the_next(mean):
+def test_draws_of_small_counts_leave_memory_for_the_next(mean):
     """Eight draws that are all 0 do not say that the next one is."""
     draw, above = np.random.default_rng(0), 0
     for _ in range(1000):

@@ -24,7 +24,7 @@ BATCHES = [Data(), Data(example="graded_lists"), Data(example="twins"), RANDOM]
 @pytest.mark.thorough
 @pytest.mark.parametrize("twins", ["keep", "leave_out"])
 @pytest.mark.parametrize("data", BATCHES)
-def test_landmarks_of_a_batch_elsewhere_are_those_of_one_here(data, twins):
+def test_reference_values_of_a_batch_elsewhere_are_those_of_one_here(data, twins):
     seen = set()
     for loss, plain in LOSSES.items():
         for convention in ("", *(one.name for one in plain.conventions)):

@@ -255,7 +255,7 @@ def test_loss_at_zero_scale_is_the_collapse_value():
     assert abs(found.loss - found.collapse) < 0.2
 
 
-def test_floor_and_loss_stand_in_order():
+def test_minimum_and_loss_are_in_order():
     for loss, spec in LOSSES.items():
         if spec.floor is None:
             continue
@@ -264,7 +264,7 @@ def test_floor_and_loss_stand_in_order():
             assert found.floor <= found.loss + 1e-9, loss
 
 
-def test_where_a_sentence_stands_in_several_pairs_the_floor_is_a_bound():
+def test_a_sentence_in_several_pairs_makes_the_minimum_a_bound():
     """Both queries of the worked example are u₁: no embedding has less than ln 2."""
     found = on(Data(example="worked_example"), "info_nce")
     assert found.floor < 1e-12
@@ -288,7 +288,7 @@ def test_where_a_sentence_stands_in_several_pairs_the_floor_is_a_bound():
     assert float(loss().detach()) == pytest.approx(math.log(2), abs=1e-6)
 
 
-def test_where_each_pair_moves_by_itself_the_floor_is_the_least():
+def test_independent_pairs_reach_the_minimum():
     alone = of_rows(("a", "b", "1"), ("c", "d", "0"), ("e", "f", "1"))
     shared = of_rows(("a", "b", "1"), ("a", "d", "0"), ("e", "f", "1"))
     for loss, bound in (("cosent", True), ("contrastive", True), ("supcon", False)):
@@ -318,7 +318,7 @@ def test_scores_that_are_no_cosines_have_the_minimum_of_logits(loss):
 
 
 @pytest.mark.parametrize(("dimension", "bound"), [(2, True), (64, False)])
-def test_where_the_dimensions_are_too_few_the_floor_is_a_bound(dimension, bound):
+def test_too_few_dimensions_make_the_minimum_a_bound(dimension, bound):
     """64 keys on a circle cannot all be far from one another."""
     settings = RandomBatch(pairs=64, dimension=dimension, seed=1)
     found = on(Data(source="random", random=settings), "info_nce")

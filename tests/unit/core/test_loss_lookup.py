@@ -74,7 +74,7 @@ def test_what_nobody_is_called_is_refused():
      ("DenoisingAutoEncoderLoss", "info_nce", "compares no vectors"),
      ("TSDAE", "info_nce", "unsupervised SimCSE")],
 )  # fmt: skip
-def test_a_class_without_a_loss_is_told_why_and_what_is_nearest(name, instead, said):
+def test_a_class_without_a_loss_gets_a_reason_and_the_nearest_one(name, instead, said):
     problems = []
     for ask in (losses_called, loss_called, compute):
         with pytest.raises(Problem, match=re.escape(said)) as refused:

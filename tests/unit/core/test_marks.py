@@ -38,7 +38,7 @@ def test_each_sentence_is_marked_with_the_first_other_pair_that_holds_its_text()
     ]
 
 
-def test_texts_are_told_apart_as_everywhere():
+def test_texts_are_distinguished_as_everywhere():
     """By NFC and without blanks; by case they differ."""
     assert marked([("a", "caf\u00e9  au lait", 1), ("b", "cafe\u0301 au lait", 1)])
     assert not marked([("a", "Cafe", 1), ("b", "cafe", 1)])
@@ -77,7 +77,7 @@ def test_names_of_numbers_are_no_texts(name):
     assert of_example(Data(example=name)) == ([], [])
 
 
-def test_marks_of_the_twins_are_the_twins_and_their_originals():
+def test_marks_of_duplicates_are_the_duplicates_and_their_originals():
     texts, known = of_example(TWINS)
     assert {(one.pair, one.side, one.other) for one in texts} == {
         (0, "first", 2),

@@ -71,7 +71,7 @@ def test_a_text_that_comes_again_counts_once():
 
 
 @pytest.mark.parametrize(("encoder", "said"), [(OWN, True), ("all-MiniLM-L6-v2", False)])
-def test_it_is_said_of_vectors_that_came_with_the_data(encoder, said):
+def test_vectors_that_came_with_the_data_are_reported(encoder, said):
     batch = batch_of(*two_kinds())
     scenario = Scenario(Data(source="table", encoder=encoder), loss="info_nce")
     found = {one.key: one.values for one in remarks(explore(scenario, batch), most=99)}

@@ -146,7 +146,7 @@ def unnamed(scores, labels):
 @pytest.mark.parametrize(
     ("name", "kind", "line"), [("raises", "RuntimeError", 5), ("below_torch", "RuntimeError", 12)]
 )
-def test_what_ones_own_function_raises_is_told_with_its_line(own, name, kind, line):
+def test_an_error_of_a_users_function_is_reported_with_its_line(own, name, kind, line):
     own(FAULTY, name)
     with pytest.raises(Problem) as told:
         explore(Scenario(loss=name))
@@ -163,7 +163,7 @@ def test_what_ones_own_function_raises_is_told_with_its_line(own, name, kind, li
 @pytest.mark.parametrize(
     ("text", "kind", "line"), [("a = 1\nb = missing\n", "NameError", 2), ("(\n", "SyntaxError", 1)]
 )
-def test_a_file_that_does_not_run_is_told_with_its_line(own, text, kind, line):
+def test_a_file_that_does_not_run_is_reported_with_its_line(own, text, kind, line):
     with pytest.raises(Problem) as told:
         own(text, "anything")
     assert (told.value.values["kind"], told.value.values["line"]) == (kind, line)
@@ -178,7 +178,7 @@ def test_a_fault_of_ours_is_not_called_theirs(monkeypatch):
         explore(Scenario())
 
 
-def test_a_loss_that_is_no_number_and_one_that_moves_nothing_are_said(own):
+def test_a_loss_that_is_nan_and_one_without_gradient_are_reported(own):
     own(FAULTY, "gives_nan")
     found = {one.key: one.values for one in remarks(explore(Scenario(loss="gives_nan")), most=10)}
     assert found["not_finite"] == {
@@ -247,7 +247,7 @@ def test_its_parameters_are_those_of_the_file_and_old_ones_are_passed_over(own):
     ("text", "kind", "line"),
     [("def rank(:\n", "SyntaxError", 1), ("a = 1\nraise SystemExit\n", "SystemExit", 2)],
 )
-def test_a_file_that_no_longer_runs_is_told_until_it_does(own, text, kind, line):
+def test_a_file_that_no_longer_runs_is_reported_until_it_does(own, text, kind, line):
     own(FIRST, "rank")
     before = explore(SCENE).loss
     changed(own, text)
@@ -266,7 +266,7 @@ def test_a_file_that_is_only_touched_is_not_run_again(own, monkeypatch):
     explore(SCENE)
 
 
-def test_a_file_that_is_gone_is_said(own):
+def test_a_missing_file_is_reported(own):
     own(FIRST, "rank")
     own_loss.own_loss("rank").path.unlink()
     with raises_problem("own_loss_no_file"):

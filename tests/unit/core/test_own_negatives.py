@@ -75,7 +75,7 @@ def test_the_mask_shows_which_negatives_a_query_sees(triplets):
     assert (terms[:, :5] == -torch.inf).sum() == 5  # the own keys
 
 
-def test_the_landmarks_count_what_is_seen(triplets):
+def test_the_reference_values_count_the_visible_terms(triplets):
     found = seen(triplets, negatives_seen="by_own", log_weight=1.3, temperature=0.5)
     assert found.collapse == pytest.approx(torch.tensor(5 + 3 * torch.e**1.3).log().item())
     alone_with_own = seen(triplets, negatives_seen="by_own", in_batch=False, temperature=0.5)

@@ -66,7 +66,7 @@ def test_labels_that_a_convention_takes_as_they_are(loss, convention, other):
     )
 
 
-def test_the_default_scene_points_at_its_wrong_labels():
+def test_the_default_scenario_shows_its_wrong_labels():
     found = said(Scenario())
     expected = {"above_collapse_not_below", "few_terms", "gradient_large"}
     assert expected <= set(found)
@@ -238,7 +238,7 @@ def test_pairs_that_all_fit_are_no_collapse_to_a_loss_that_looks_among_many():
 CHINESE = Data(example="graded_chinese")
 
 
-def test_an_english_encoder_that_meets_chinese_is_told_apart():
+def test_an_english_encoder_on_chinese_is_recognised():
     found = said(Scenario(data=CHINESE))
     assert remarks(explore(Scenario(data=CHINESE)))[0].key == "language"
     # Labels are not doubted on its word, though on that of another encoder they are.
@@ -274,7 +274,7 @@ def test_equal_labels_are_called_so():
     assert told[0].key == "labels_equal"
 
 
-def test_equal_labels_are_said_to_be_what_they_are_to_the_loss():
+def test_equal_labels_are_described_as_the_loss_reads_them():
     rows = tuple((f"first {word}", f"second {word}", "1") for word in ("one", "two", "three"))
     table = Data(source="table", rows=rows)
     assert "labels_equal" in said(Scenario(data=table, loss="cosent"))
@@ -299,14 +299,14 @@ def test_a_batch_where_all_is_found_is_praised_for_it(loss, kind):
     assert "in_order" not in found
 
 
-def test_a_single_pair_is_told_what_it_lacks():
+def test_a_single_pair_gets_what_it_lacks():
     rows = (("A cat sleeps.", "A dog barks.", "1"),)
     scenario = Scenario(data=Data(source="table", rows=rows))
     given = batch_of_scores(Pairs(("a",), ("b",), (1.0,), (0.5,)), Rules())
     assert [remark.key for remark in remarks(explore(scenario, given))] == ["one_pair"]
 
 
-def test_at_most_three_unless_asked():
+def test_at_most_three_by_default():
     assert len(remarks(explore(Scenario()))) == 3
 
 

@@ -178,7 +178,7 @@ def test_other_values_are_checked_as_the_first_were():
         found.at(temperature=-1.0)
 
 
-def test_a_program_is_told_of_a_parameter_of_another_convention():
+def test_a_program_gets_a_warning_about_a_parameter_of_another_convention():
     """A link may be of a time when this convention took it; a call is made today."""
     (soft,) = (one.name for one in LOSSES["triplet"].conventions if "SoftMargin" in one.name)
     scene = Scenario(loss="triplet", convention=soft, parameters=(("margin", 0.5),))

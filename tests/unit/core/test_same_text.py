@@ -108,7 +108,7 @@ def test_the_shares_are_those_of_the_softmax():
 
 
 @pytest.mark.parametrize("parameters", [{}, {"symmetric": True}, {"temperature": 0.5}])
-def test_copies_hold_the_floor_up(parameters):
+def test_duplicates_bound_the_minimum(parameters):
     """Of six queries two ask for one key: 2 ln 2 / 6, in the direction that compares keys."""
     texts = [("a", "x"), ("b", "x"), *((f"q{i}", f"k{i}") for i in range(4))]
     rows = tuple((one, other, "") for one, other in texts)
@@ -133,7 +133,7 @@ def test_copies_hold_the_floor_up(parameters):
         ("debiased", {"tau_plus": 0.1}),  # the share that it takes off is more than they are
     ],
 )
-def test_a_floor_that_is_there_without_them_is_not_put_down_to_copies(loss, parameters):
+def test_a_minimum_without_duplicates_is_not_attributed_to_them(loss, parameters):
     data = Data(source="example", example="twins")
     found = explore(Scenario(data=data, loss=loss, parameters=tuple(parameters.items())))
     alone = found.spec.floor(found.given, **found.parameters)
@@ -275,7 +275,7 @@ def test_a_view_is_called_a_view():
         assert f"of {same_text_of(found).rows} {say('en', f'axis.{axis}')} have one" in text
 
 
-def test_a_loss_whose_targets_say_what_is_wanted_is_not_counted():
+def test_a_loss_with_explicit_targets_is_not_counted():
     assert same_text_of(explored("soft_info_nce")) is None
 
 

@@ -32,7 +32,7 @@ def said_of(found):
     }
 
 
-def test_a_sum_tells_them_of_each_of_its_losses():
+def test_a_sum_reports_those_of_each_of_its_losses():
     found = explored("info_nce+cosent+nt_xent", weight_of_info_nce=0.3, temperature_of_info_nce=0.3)
     said = said_of(found)
     assert list(said) == ["InfoNCE", "NT-Xent"]

@@ -120,7 +120,7 @@ def test_a_loss_after_the_rest_of_a_link_takes_the_place_of_its_own():
     assert Scenario.from_link(scene.to_link()) == scene
 
 
-def test_the_default_scene_has_a_short_link():
+def test_the_default_scenario_has_a_short_link():
     assert len(Scenario().to_link()) < 30
 
 
@@ -208,7 +208,7 @@ def test_what_is_too_deep_to_be_read_is_damaged(depth):
         assert caught.value.key.removeprefix("problem.") in damaged
 
 
-def test_a_scene_file_may_begin_with_a_mark_of_its_encoding():
+def test_a_scenario_file_may_begin_with_a_mark_of_its_encoding():
     assert Scenario.from_text("\ufeff" + json.dumps(FULL.to_json())) == FULL
 
 
@@ -222,7 +222,7 @@ def test_what_is_not_shown_is_not_passed_on():
     assert passed_on.rules == FULL.rules
 
 
-def test_a_scene_of_a_shared_page_has_so_many_letters_in_its_rows(monkeypatch):
+def test_a_scenario_of_a_shared_page_has_so_many_letters_in_its_rows(monkeypatch):
     rows = [["a" * 1000, "b", "1"]] * 1000
     for name in ("rows", "corrections"):
         scene = {"data": {"source": "table", name: rows}}

@@ -60,7 +60,7 @@ def test_the_embedded_encoder_guides_a_textbook_example_of_another_encoder(no_mo
     assert found.trace.last("similarities").value.diagonal().max() == 0  # of its own encoder
 
 
-def test_without_a_guide_the_batchs_own_vectors_are_held_still():
+def test_without_a_guide_the_batchs_own_vectors_are_constants():
     own, same = seen(Data(example="twins")), seen(Data(example="twins", guide=EMBEDDED))
     assert own.batch.guide is None
     assert same.loss == pytest.approx(own.loss, rel=1e-12)
@@ -100,7 +100,7 @@ def test_a_random_batch_draws_a_guide_that_knows_the_right_levels():
     np.testing.assert_array_equal(pairs.at([5, 6]).guide, pairs.guide[[6, 8, 9, 10]])
 
 
-def test_a_guide_is_told_in_the_caption():
+def test_a_guide_is_named_in_the_caption():
     own = " ".join(caption(seen(Data(example="twins"))))
     named = " ".join(caption(seen(dataclasses.replace(TWINS, guide=EMBEDDED))))
     drawn = " ".join(caption(seen(Data(source="random", random=RandomBatch(guide=0.8)))))
@@ -142,7 +142,7 @@ def test_an_encoder_teaches_by_its_cosines():
     assert describe_batch(batch)["taught"]
 
 
-def test_a_teacher_that_lacks_some_pairs_is_told_from_none():
+def test_a_teacher_that_lacks_some_pairs_is_distinguished_from_none():
     pairs = load_example("graded_lists")
     taught = tuple(row for place, row in enumerate(pairs.taught_rows) if place not in (5, 9))
     data = Data(source="table", rows=pairs.rows, teacher=taught, encoder="all apart")
@@ -198,7 +198,7 @@ def test_a_drawn_teacher_has_the_cosine_of_every_level():
     ("chosen", "about"),
     [({"guide": "/no/such"}, "guide"), ({"teacher_model": "/no/such"}, "teacher")],
 )
-def test_a_model_that_cannot_be_used_is_told_as_what_it_was_to_be(chosen, about):
+def test_an_unusable_model_is_reported_with_its_role(chosen, about):
     with raises_problem("encoder_folder_missing", encoder="/no/such") as refused:
         make_batch(dataclasses.replace(TWINS, **chosen), Rules())
     assert refused.value.about == about

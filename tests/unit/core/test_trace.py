@@ -110,7 +110,7 @@ def test_statements_over_several_lines_are_one_step_with_their_whole_text():
     assert ".sum()" in traced.steps[0].source
 
 
-def test_a_statement_is_told_as_it_is_written(tmp_path):
+def test_a_statement_is_printed_as_it_is_written(tmp_path):
     """In letters of several bytes, in two on a line, over two after a form feed."""
     path = tmp_path / "own.py"
     first = 'name = "λ"; total = (x * len("损失")).sum()'
@@ -137,7 +137,7 @@ def test_sentence_transformers_own_loss():
     torch.testing.assert_close(traced.loss, expected)
 
 
-def test_the_frame_wanted_may_lie_below_the_function_called():
+def test_the_traced_frame_may_be_below_the_called_function():
     from sentence_transformers.sentence_transformer.losses import CoSENTLoss
 
     theirs = CoSENTLoss(nn.Identity(), scale=20.0)

@@ -181,11 +181,11 @@ def test_cells_that_a_spreadsheet_would_run_are_made_harmless():
         ("triplet", "pytorch-metric-learning 2.9 TripletMarginLoss"),
     ],
 )
-def test_what_the_library_has_not_has_no_twin(loss, convention):
+def test_losses_that_the_library_lacks_have_no_counterpart(loss, convention):
     assert equivalent(seen(SMALL, loss, convention)) is None
 
 
-def test_scores_that_are_no_cosines_have_no_twin():
+def test_scores_that_are_no_cosines_have_no_embedding_form():
     rows = tuple((f"a{i}", f"b{i}", str(i)) for i in range(4))
     found = seen(Data(source="table", rows=rows))
     given = dataclasses.replace(found.batch, given=found.batch.scores + 1)
@@ -194,7 +194,7 @@ def test_scores_that_are_no_cosines_have_no_twin():
     assert packed(dataclasses.replace(found, batch=given), "twin") == b""
 
 
-def test_a_loss_brings_its_twin_with_it():
+def test_a_loss_comes_with_its_embedding_form():
     found = seen(SMALL, "supcon")
     lines = "loss = Contrast(None, {temperature!r})([«given»])\n"
 

@@ -74,7 +74,7 @@ def test_corrected_pairs_and_what_was_changed():
     assert table["corrected"].tolist()[0] == 0.30000000000000004
 
 
-def test_figures_of_a_large_batch_keep_words_apart():
+def test_figures_of_a_large_batch_keep_labels_separate():
     figures = {
         "loss_name": "cosent",
         "scale": 20.0,

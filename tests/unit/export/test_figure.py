@@ -229,7 +229,7 @@ def test_rows_are_named_by_sentences_when_few_and_ticked_when_many():
     assert {"0", "1", "2", "3", "4"} <= set(ticks)  # the labels they are sorted by
 
 
-def test_one_number_is_written_large_with_its_landmarks():
+def test_one_number_is_written_large_with_its_reference_values():
     found = seen(step=6)  # the loss itself
     tree = drawn(found)
     assert texts(tree, "number") == [display_number(found.loss, 6)]
@@ -323,7 +323,7 @@ def test_the_origin_takes_the_place_of_the_data_and_stays_text(view):
     assert "pairs" not in said.rpartition("scale")[2]
 
 
-def test_typed_and_uploaded_pairs_are_told_apart():
+def test_typed_and_uploaded_pairs_are_distinguished():
     rows = tuple((f"{place} one", f"{place} two", str(place % 3)) for place in range(5))
     typed = Data(source="table", rows=rows, encoder="all-MiniLM-L6-v2")
     read = dataclasses.replace(typed, file="mine <b>.csv")
@@ -448,7 +448,7 @@ def problem_of(*arguments, **options):
     return caught.value.key
 
 
-def test_what_cannot_be_written_is_said(tmp_path):
+def test_what_cannot_be_written_is_reported(tmp_path):
     link = Scenario(data=SMALL).to_link()
     assert problem_of(link, tmp_path / "f.gif") == "problem.figure_format"
     assert problem_of(link, tmp_path / "f.svg", kind="pie") == "problem.figure_kind"

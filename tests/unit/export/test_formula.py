@@ -135,7 +135,7 @@ def test_an_index_is_small_and_low_and_an_exponent_high():
     assert high < base < low
 
 
-def test_a_sign_stands_close_and_a_difference_apart():
+def test_a_sign_is_close_and_a_difference_spaced():
     def gap(latex):
         places = [x for _, x, _, _ in sorted(letters(typeset(latex, SIZE)), key=lambda one: one[1])]
         return places[-1] - places[-2]

@@ -288,7 +288,7 @@ def test_packed_programs(what):
             assert len(cells(text)) == len(cells(harmless[name]))
 
 
-def test_a_scene_file_is_read_back():
+def test_a_scenario_file_is_read_back():
     text = taken("scenario_json", explored(TEXTS))
     again = Scenario.from_text(text)
     assert again == explored(TEXTS).scenario

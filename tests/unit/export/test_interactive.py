@@ -181,7 +181,7 @@ def test_every_loss_has_one():
             assert cells_in(facet).shape == (len(data["rows"]), len(data["columns"])), loss
 
 
-def test_what_cannot_be_written_is_said(tmp_path):
+def test_what_cannot_be_written_is_reported(tmp_path):
     with raises_problem("figure_not_written") as caught:
         write_interactive(Scenario(), tmp_path / "no" / "figure.html")
     assert caught.value.key == "problem.figure_not_written"

@@ -118,7 +118,7 @@ def test_thumbnails_drawn_together_are_those_drawn_alone(side):
         assert thumbnails([one]) == [told]
 
 
-def test_a_thumbnail_tells_values_masks_and_what_is_no_number_apart():
+def test_a_thumbnail_distinguishes_values_masks_and_invalid_numbers():
     rows = [[-2.0, 0.0, 1.0], [-math.inf, math.nan, math.inf]]
     (signed,) = thumbnails([(torch.tensor(rows), True)])
     assert (signed.low, signed.high) == (-2, 2)
@@ -149,7 +149,7 @@ def test_zero_stays_the_middle_of_what_has_a_sign_whatever_the_values():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_no_parameter_turns_the_colours_of_a_step_into_others(loss):
+def test_no_parameter_changes_the_palette_of_a_step(loss):
     def scales(parameters):
         data = data_for(loss, RANDOM)
         made = plain(picture(explore(Scenario(data=data, loss=loss, parameters=parameters))))

@@ -55,7 +55,7 @@ def test_it_is_the_drawing_at_two_pixels_a_unit(draw):
     assert tried > 3
 
 
-def test_its_words_are_drawn_or_said_to_be_missing():
+def test_its_words_are_drawn_or_reported_as_missing():
     """Of both languages, wherever the tests run: there is ink where the letter has a font."""
     for letter in "Aλ损":
         cell = pixels._cells([(letter, "sans-serif")], pixels._generic())

@@ -95,7 +95,7 @@ def test_a_batch_without_a_positive_has_no_figure_of_a_loss_that_needs_one():
 
 
 @pytest.mark.encoder
-def test_no_positive_in_any_batch_is_said():
+def test_no_positive_in_any_batch_is_reported():
     scenario = Scenario(loss="info_nce", data=Data(source="table"))
     with raises_problem("no_positives"):
         over_batches(scenario, without_positives(4))

@@ -56,7 +56,7 @@ def bert(tmp_path_factory):
 
 @pytest.mark.trains
 @pytest.mark.parametrize("name", KINDS)
-def test_the_scene_has_the_loss_of_the_training(name, tmp_path):
+def test_the_scenario_has_the_loss_of_the_training(name, tmp_path):
     kind, make = KINDS[name]
     for texts in (True, False):
         folder = tmp_path / f"kept {texts}"
@@ -121,7 +121,7 @@ def test_texts_that_stand_twice_keep_their_vectors(tmp_path):
     assert torch.equal(torch.from_numpy(vectors), torch.stack(wanted))
 
 
-def test_of_a_larger_batch_the_first_rows_are_told(tmp_path):
+def test_the_first_rows_of_a_larger_batch_are_reported(tmp_path):
     write(tmp_path, replace(made(4), rows=900))
     (opened,) = open_saved_batches(str(tmp_path))
     assert pattern_of("kept.part", rows=900, count=4).fullmatch(opened.written())

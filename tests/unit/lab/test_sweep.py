@@ -54,7 +54,7 @@ def test_the_other_parameters_stay():
     assert found.loss[-1] == pytest.approx(here.loss)
 
 
-def test_a_value_can_be_asked_for_besides():
+def test_a_further_value_can_be_requested():
     here = dataclasses.replace(Scenario(data=RANDOM), parameters=(("scale", 17.77),))
     without, found = (curves(here, points=9, also=one) for one in ((), (17.77, 1e6, "x")))
     assert set(found.values) - set(without.values) == {17.77}
@@ -77,7 +77,7 @@ def test_a_logarithmic_parameter_is_spread_by_ratios():
     assert gaps == pytest.approx([0.5] * 3)
 
 
-def test_what_cannot_be_swept_is_said():
+def test_what_cannot_be_swept_is_reported():
     with pytest.raises(Problem) as refused:
         sweep(Scenario(data=RANDOM, loss="info_nce"), "symmetric")
     assert refused.value.key == "problem.unknown_parameter"
@@ -178,7 +178,7 @@ def test_a_definition_is_run_once_for_all_values(loss, monkeypatch):
     assert len(runs) == 3  # what the pass is checked by
 
 
-def test_what_cannot_be_run_at_once_is_said_and_run_one_by_one():
+def test_what_cannot_run_at_once_is_reported_and_run_one_by_one():
     found = curves(Scenario(data=RANDOM, loss="arcface"), "margin", points=5)
     assert not found.in_one_pass  # cos m is made of a Python number
     one = at(Scenario(data=RANDOM, loss="arcface"), "margin", found.values[2])
@@ -187,7 +187,7 @@ def test_what_cannot_be_run_at_once_is_said_and_run_one_by_one():
     assert few == found
 
 
-def test_a_pass_that_tells_something_else_is_not_taken(monkeypatch):
+def test_a_pass_that_reports_something_else_is_refused(monkeypatch):
     def off(*given):
         found = to_points(*given)
         return [dataclasses.replace(p, loss=p.loss * (1 + 1e-6)) for p in found]

@@ -78,7 +78,7 @@ BY_POINTER = re.compile(r"\b(point at|click|hover|drag)\b", re.IGNORECASE)
 BY_FINGER = re.compile(r"\b(tap|fingers?)\b", re.IGNORECASE)
 
 
-def test_what_is_said_of_a_pointer_is_said_of_a_finger_too():
+def test_a_finger_gets_the_same_words_as_a_pointer():
     """On the page: a terminal names a file “to point at”, and has no finger."""
     known = catalogue("en")
     said_to = {
@@ -285,7 +285,7 @@ def test_counts_are_grouped_and_other_numbers_are_not():
     assert say("en", "figure_text.data_typed", count=999).startswith("999 ")
 
 
-def test_a_value_with_words_of_its_own_is_said_in_the_language_of_the_sentence():
+def test_a_value_with_its_own_words_has_the_language_of_the_sentence():
     known = [title_word(LOSSES["cosent"]), title_word(LOSSES["circle"]), word("loss.x.title", "X")]
     values = {"loss": title_word(LOSSES["contrastive"]), "known": known}
     english = say("en", "problem.training_needs_vectors", **values)

@@ -22,7 +22,7 @@ NOTES = {
 }
 
 
-def test_a_note_is_said_in_both_languages():
+def test_a_note_exists_in_both_languages():
     for language in LANGUAGES:
         kept = {key for key in catalogue(language) if ".note" in key and key.startswith("loss.")}
         assert kept == set(NOTES)
@@ -46,7 +46,7 @@ def test_the_page_gets_the_note_of_the_loss_or_of_its_convention(loss, conventio
     assert bool(said) == bool(note)
 
 
-def test_the_rules_of_the_annotated_derivation_are_not_said_to_be_its_authors():
+def test_the_rules_of_the_annotated_derivation_are_not_attributed_to_its_authors():
     """Eqs. 45, 50 and 51 stand in an unsigned annotation that circulates with the article."""
     ruled = [
         key

@@ -75,7 +75,7 @@ def test_a_threshold_among_grades_within_0_to_1_is_a_guess():
     assert numbers(told[0]) == [0, 1, 0, 1, 0.5]
 
 
-def test_it_is_said_once_for_each_loss():
+def test_it_is_reported_once_for_each_loss():
     model = static_model()
     loss = adapter.training_loss("contrastive")(model)
     said = [value(loss, GRADES)[1] for _ in range(3)]
@@ -95,7 +95,7 @@ def test_it_is_said_once_for_each_loss():
         ("angle", {}, GRADES),
     ],
 )
-def test_nothing_is_said_where_nothing_was_guessed(name, given, labels):
+def test_nothing_is_reported_where_nothing_was_guessed(name, given, labels):
     found, told = value(adapter.TRAINING_LOSSES[name](static_model(), **given), labels)
     assert found.isfinite()
     assert told == []
@@ -131,7 +131,7 @@ def test_cosines_are_regressed_on_as_they_are():
         (GRADES, [6.0, *GRADES[1:]], "6"),
     ],
 )
-def test_a_guess_is_held_to_and_never_moved(first, then, label):
+def test_a_guess_stays_and_never_moves(first, then, label):
     loss = adapter.training_loss("contrastive")(static_model())
     value(loss, first)
     ends = loss.rules.ends
@@ -239,7 +239,7 @@ def test_labels_of_any_type_are_read_alike(dtype):
     assert counted.read(torch.tensor([0, 1])) == (0.5, (0, 1))
 
 
-def test_labels_that_are_all_one_are_told_as_no_range():
+def test_labels_that_are_all_one_have_no_range():
     with pytest.warns(UserWarning, match="labels 5 alone of the first batch are read as 1 to 5"):
         BatchRules(LOSSES["cosine_mse"], "it", None, None).read(torch.full((4,), 5.0))
 

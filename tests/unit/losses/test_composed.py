@@ -179,7 +179,7 @@ def test_a_share_of_the_dimensions_is_even_or_all(share, width, length):
     torch.testing.assert_close(cut.norm(dim=1), torch.ones(3))
 
 
-def test_landmarks_add_up():
+def test_reference_values_add_up():
     spec, given = LOSSES["cosent+info_nce"], given_for("cosent+info_nce")
     settings = {**spec.defaults, "weight_of_info_nce": 2.5}
     ordered = len(given["labels"]) ** 2
@@ -231,7 +231,7 @@ def test_it_trains_as_its_parts_do(name, kind):
 
 
 @pytest.mark.parametrize("name", ["cosent+arcface", "cosent+hierarchical_cosent"])
-def test_parts_of_which_each_wants_another_training_are_refused(name):
+def test_parts_that_need_different_trainings_are_refused(name):
     with pytest.raises(ValueError, match="cannot be trained as one sum"):
         training_loss(name)
 

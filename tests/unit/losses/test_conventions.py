@@ -429,7 +429,7 @@ def test_decoupled_of_lightly():
     assert not torch.allclose(torch.autograd.grad(spread, first)[0], slope)
 
 
-def test_decoupled_of_lightly_between_its_landmarks():
+def test_decoupled_of_lightly_between_its_reference_values():
     spec = LOSSES["decoupled"].under("lightly 1.6.0")
     alike = {"first": torch.ones(4, 3).double(), "second": torch.ones(4, 3).double()}
     same(spec.definition(**alike), spec.collapse(alike, temperature=0.1))
@@ -873,7 +873,7 @@ def test_given_triplets_swapped_and_by_coordinates(st):
     same(ours("triplet", convention, **given), on_embeddings(loss, triplets))
 
 
-def test_the_floor_by_coordinates_is_reached_at_corners():
+def test_the_minimum_by_coordinates_is_reached_at_corners():
     spec = LOSSES["triplet"].under("sentence-transformers 6.2, Manhattan distance (given triplets)")
     corner = torch.full((1, 4), 0.5).double()
     given = {"anchors": corner, "positives": corner, "negatives": -corner}

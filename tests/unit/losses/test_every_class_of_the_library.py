@@ -65,7 +65,7 @@ def named(function) -> set[str]:
     return set(function.__code__.co_names)
 
 
-def test_every_dense_class_is_held_or_named():
+def test_every_dense_class_is_tested_or_listed():
     every = losses_of(bi)
     held = asked(TWINS, OF_TRANSFORMERS) & every
     assert held.isdisjoint(WITHOUT)
@@ -75,7 +75,7 @@ def test_every_dense_class_is_held_or_named():
     }  # whoever looks is told
 
 
-def test_every_class_of_cross_encoders_is_held_or_named():
+def test_every_class_of_cross_encoders_is_tested_or_listed():
     every = losses_of(cross)
     held = (asked(CROSS_TWINS) | named(theirs_of_all) | named(theirs_in_pieces)) & every
     assert held.isdisjoint(CROSS_WITHOUT)

@@ -15,7 +15,7 @@ def test_one_process_is_its_own_batch():
     assert place == slice(0, 3)
 
 
-def test_a_module_gathers_if_asked():
+def test_a_module_gathers_on_request():
     module = CosentLoss(gather=True)
     assert repr(module) == "CosentLoss(scale=20.0, gather=True)"
     scores, labels = torch.tensor([0.0, 0.5]), torch.tensor([1, 0])

@@ -65,7 +65,7 @@ def test_gradcheck_of_options(name, parameters):
     check(LOSSES[name], inputs_for(LOSSES[name], seed=5), **parameters)
 
 
-def test_gradcheck_of_circle_with_its_weights_held():
+def test_gradcheck_of_circle_with_constant_weights():
     """∂L/∂s of self-paced circle is that of circle with α fixed at its present value."""
     spec = LOSSES["circle_self_paced"]
     given = inputs_for(spec, seed=3)
@@ -145,7 +145,7 @@ def test_a_permuted_batch_has_the_permuted_gradient(spec):
         torch.testing.assert_close(after[name], permuted(name, gradient), rtol=1e-9, atol=1e-12)
 
 
-def test_whoever_gets_a_gradient_may_change_it():
+def test_a_returned_gradient_may_be_changed():
     """What is kept for the backward pass is handed out as it is, if nobody asks for it again."""
     scores = torch.linspace(-1, 1, 5).requires_grad_()
     loss = LOSSES["cosent"].function(scores, torch.tensor([2, 0, 1, 1, 0]))

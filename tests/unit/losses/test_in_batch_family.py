@@ -60,7 +60,7 @@ def test_decoupled_is_what_its_code_computes():
         agree(found, moved(dcl, FIRST, SECOND, sigma=sigma))
 
 
-def test_decoupled_on_the_textbook_scene_is_what_was_computed_beside():
+def test_decoupled_on_the_textbook_scenario_is_what_was_computed_beside():
     chosen = (("temperature", 0.05),)
     found = explore(
         Scenario(data=Data(example="hard_negatives"), loss="decoupled", parameters=chosen)
@@ -227,6 +227,6 @@ def test_no_matrix_is_kept(loss, settings):
         (online_contrastive, {"labels": torch.ones(7), "distance": "l1"}, "distance is 'l1'"),
     ],
 )
-def test_what_cannot_be_is_said(loss, settings, said):
+def test_what_cannot_be_is_reported(loss, settings, said):
     with pytest.raises(ValueError, match=said):
         loss(FIRST, SECOND, **settings)

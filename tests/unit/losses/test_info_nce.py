@@ -248,7 +248,7 @@ FLOORS = [
 
 
 @pytest.mark.parametrize("settings", FLOORS)
-def test_the_floor_is_reached_by_a_simplex_and_by_nothing_below(settings):
+def test_the_minimum_is_reached_by_a_simplex_and_by_nothing_below(settings):
     count = 4
     simplex = torch.eye(count).double() - 1 / count
     given = {"queries": simplex, "keys": simplex}
@@ -292,12 +292,12 @@ def test_the_floor_is_reached_by_a_simplex_and_by_nothing_below(settings):
         ({"same_text": TWINS.double()}, "same_text must be whole numbers"),
     ],
 )
-def test_what_cannot_be_is_said(settings, said):
+def test_what_cannot_be_is_reported(settings, said):
     with pytest.raises(ValueError, match=said):
         info_nce(QUERIES, KEYS, **settings)
 
 
-def test_hardness_on_the_textbook_scene_is_what_was_computed_beside():
+def test_hardness_on_the_textbook_scenario_is_what_was_computed_beside():
     """By hand, from its shipped vectors: none, hard 5, all 9, in-batch 9."""
     for hardness, on, expected in [
         (0.0, "all", 2.360),

@@ -350,7 +350,7 @@ def test_vicreg_written_out():
     close(L["vicreg"](first, second, **weights, eps=0.01), expected)
 
 
-def test_barlow_twins_is_told_from_the_correlations_of_dimensions():
+def test_barlow_twins_is_recognised_by_the_correlations_of_dimensions():
     given = inputs_for(LOSSES["barlow_twins"], seed=2)
     both = torch.cat((given["first"].T, given["second"].T)).corrcoef()[:4, 4:]
     away = both.square().sum() - both.diagonal().square().sum()

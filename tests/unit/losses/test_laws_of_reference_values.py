@@ -67,7 +67,7 @@ def test_collapse_is_the_loss_where_all_embeddings_are_equal(name, parameters):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_collapse_of_a_batch_with_nothing_to_tell_apart(name):
+def test_collapse_of_a_batch_with_nothing_to_distinguish(name):
     """One class, equal labels: still the value of the definition."""
     spec = LOSSES[name]
     given = inputs_for(spec, seed=1)
@@ -80,7 +80,7 @@ def test_collapse_of_a_batch_with_nothing_to_tell_apart(name):
 
 
 @pytest.mark.parametrize(("name", "parameters"), VARIANTS)
-def test_nothing_is_below_the_floor(name, parameters):
+def test_no_value_is_below_the_minimum(name, parameters):
     spec = LOSSES[name]
     settings = {**spec.defaults, **parameters}
     found = 0
@@ -152,7 +152,7 @@ REACHED = [
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "parameters"), REACHED)
-def test_the_floor_is_reached_by_descent(name, parameters):
+def test_the_minimum_is_reached_by_descent(name, parameters):
     spec = LOSSES[name]
     settings = {**spec.defaults, **parameters}
     given = inputs_for(spec, seed=11)
@@ -262,7 +262,7 @@ MINED = [c.name for c in LOSSES["triplet"].conventions if not c.reads]
 @pytest.mark.thorough
 @pytest.mark.parametrize("convention", ["", *MINED])
 @pytest.mark.parametrize("classes", [(0, 0, 1, 1, 2, 2), (0, 0, 0, 1, 1, 2), (0, 0, 0, 1), (0, 0)])
-def test_landmarks_of_mined_triplets_on_the_sphere(convention, classes):
+def test_reference_values_of_mined_triplets_on_the_sphere(convention, classes):
     """Classes of one size reach their floor in the corners of a simplex; else it bounds."""
     spec, classes = LOSSES["triplet"].under(convention), torch.tensor(classes)
     corners = torch.eye(int(classes.max()) + 1, dtype=torch.float64)
@@ -285,7 +285,7 @@ def test_landmarks_of_mined_triplets_on_the_sphere(convention, classes):
 @pytest.mark.thorough
 @pytest.mark.parametrize("classes", [(0, 0, 1, 1), (0, 0, 0, 1), (0, 0, 1, 1, 2, 2)])
 @pytest.mark.parametrize("margin", [0.2, 1.0, 3.0])
-def test_landmarks_of_lifted_structure_on_the_sphere(margin, classes):
+def test_reference_values_of_lifted_structure_on_the_sphere(margin, classes):
     """Two classes reach the floor at opposite points; three cannot be opposite to each other."""
     spec = LOSSES["lifted"].under("pytorch-metric-learning 2.9 LiftedStructureLoss (unit vectors)")
     classes = torch.tensor(classes)
@@ -305,7 +305,7 @@ def test_landmarks_of_lifted_structure_on_the_sphere(margin, classes):
 
 
 @pytest.mark.parametrize("margin", [0.5, 1.0, 3.0])
-def test_landmarks_of_unsquared_contrastive(margin):
+def test_reference_values_of_unsquared_contrastive(margin):
     one = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).double()
     for convention in LOSSES["contrastive"].conventions:
         if "pytorch" not in convention.name and "Manhattan" not in convention.name:
@@ -323,7 +323,7 @@ def test_landmarks_of_unsquared_contrastive(margin):
             assert floor <= spec.definition(**apart, margin=margin)
 
 
-def test_the_floor_of_the_largest_violation_is_reached_in_order():
+def test_the_minimum_of_the_largest_violation_is_reached_in_order():
     given = inputs_for(LOSSES["max_violation"], seed=1)
     assert L["max_violation"](given["labels"] / 4, given["labels"]) == 0
 
@@ -346,7 +346,7 @@ def test_what_a_guide_keeps_is_counted_alike_a_few_rows_at_a_time(cells, monkeyp
             close(spec.collapse(alike, **chosen), spec.definition(**alike, **chosen), rtol=1e-9)
 
 
-def test_floors_at_their_textbook_values():
+def test_minimums_at_their_textbook_values():
     pair = {"queries": torch.eye(4), "keys": torch.eye(4)}
     simplex = math.log1p(3 * math.exp(-4 / 3 / 0.5))
     close(LOSSES["info_nce"].floor(pair, temperature=0.5), simplex)

@@ -341,7 +341,7 @@ def test_margins_are_what_a_loop_gives():
     assert found.item() == pytest.approx(sum(kept) / len(kept))
 
 
-def test_the_floor_of_margins_is_what_two_cosines_cannot_reach():
+def test_the_minimum_of_margins_is_out_of_reach_of_two_cosines():
     floor = LOSSES["margin_mse"].floor
     margins = torch.tensor([[5.0], [-3.0], [1.0]]).double()
     assert floor({"teacher_margins": margins}) == pytest.approx((9 + 1 + 0) / 3)

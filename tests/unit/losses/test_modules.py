@@ -70,7 +70,7 @@ def test_parameters_are_kept_and_the_unknown_refused():
         CosentLoss(margin=1.0)
 
 
-def test_triplets_are_given_unless_mining_is_asked_for():
+def test_triplets_are_given_unless_mining_is_requested():
     anchors, positives, negatives = torch.randn(3, 4, 5)
     found = TripletLoss(margin=2.0)(anchors, positives, negatives)
     assert found == losses.triplet(anchors, positives, negatives, margin=2.0)

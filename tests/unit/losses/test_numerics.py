@@ -119,7 +119,7 @@ def test_a_definition_far_below_epsilon_is_not_zero_in_float32(name):
 
 
 @pytest.mark.parametrize("apart", [0.0, 1.0, 5.0, 8.0, 16.0, 60.0])
-def test_the_softmax_with_prototypes_keeps_its_digits_however_far_logits_are_apart(apart):
+def test_the_softmax_with_prototypes_keeps_its_digits_at_distant_logits(apart):
     """Torch's own cross-entropy, which a loss far from 0 is, has no more digits than 1 has."""
     made = torch.Generator().manual_seed(0)
     prototypes, classes = torch.eye(6), torch.arange(24) % 6
@@ -212,7 +212,7 @@ def test_the_mean_of_nothing_is_zero_without_gradient():
 
 
 @pytest.mark.parametrize("spec", EVERY)
-def test_nothing_to_tell_apart(spec):
+def test_nothing_to_distinguish(spec):
     """All labels equal, one class."""
     given = inputs_for(spec, seed=1)
     for name in {"labels", "classes"} & given.keys():

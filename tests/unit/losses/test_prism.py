@@ -135,7 +135,7 @@ def test_every_figure_is_that_of_the_loss_in_use(name, tmp_path):
 
 
 @pytest.mark.trains
-def test_landmarks_and_means_are_what_the_batch_says(tmp_path):
+def test_reference_values_and_means_are_what_the_batch_says(tmp_path):
     """InfoNCE of 8 queries with 15 negatives each: ln 16 at collapse."""
     loss = bi.MultipleNegativesRankingLoss(static_model(), scale=10)
     callback = PrismCallback(every=100, folder=tmp_path / "kept", texts=True)
@@ -197,7 +197,7 @@ def test_a_loss_on_prefixes_has_every_figure(tmp_path):
 
 
 @pytest.mark.trains
-def test_a_loss_on_layers_is_said_to_be_one(bert, tmp_path):
+def test_a_loss_on_layers_is_reported_as_one(bert, tmp_path):
     model = SentenceTransformer(bert)
     inner = bi.MultipleNegativesRankingLoss(model)
     for loss in (bi.AdaptiveLayerLoss(model, inner), bi.Matryoshka2dLoss(model, inner, [8, 4])):
@@ -276,7 +276,7 @@ def test_what_is_kept_is_bounded_and_spread_over_the_training(tmp_path):
 
 
 @pytest.mark.trains
-def test_a_full_disk_is_said_once_and_ends_nothing(tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_once_and_ends_nothing(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
@@ -291,7 +291,7 @@ def test_a_full_disk_is_said_once_and_ends_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.trains
-def test_an_error_of_its_own_is_said_once_and_ends_nothing(tmp_path, monkeypatch):
+def test_an_error_of_its_own_is_reported_once_and_ends_nothing(tmp_path, monkeypatch):
     def broken(*_):
         raise RuntimeError("no such thing")
 

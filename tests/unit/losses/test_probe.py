@@ -206,7 +206,7 @@ def test_a_plain_trainer_is_read_where_its_model_has_our_loss(tmp_path):
 
 
 @pytest.mark.trains
-def test_a_trainer_without_a_loss_of_ours_is_told_so(tmp_path):
+def test_a_trainer_without_a_loss_of_ours_is_refused(tmp_path):
     class Plain(nn.Module):
         def __init__(self):
             super().__init__()

@@ -22,7 +22,7 @@ def vectors(*shape):
 
 @pytest.mark.parametrize("form", ["definition", "function"])
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_the_last_pairs_are_keys_held_still(form, symmetric):
+def test_the_last_pairs_are_constant_keys(form, symmetric):
     queries, keys, negatives = vectors(7, 6), vectors(7, 6), vectors(2, 6)
     texts = torch.tensor([0, 1, 2, 3, 4, 5, 1])  # the last key holds the second's text
     found = getattr(LOSSES["queue(info_nce)"], form)(

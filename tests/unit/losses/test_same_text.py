@@ -222,7 +222,7 @@ def test_half_precision_stays_near_and_finite(name, parameters, more, dtype):
 
 
 @every_case
-def test_an_accelerator_is_never_asked_for_a_number(name, parameters, more):
+def test_an_accelerator_never_waits_for_a_number(name, parameters, more):
     vectors, texts = made(name, 10, more, dtype=torch.float32)
     there = ({n: t.to("meta") for n, t in of.items()} for of in (vectors, texts))
     vectors, texts = there

@@ -123,7 +123,7 @@ def test_columns_without_tokens_are_refused():
         text_numbers({"pixel_values": torch.zeros(2, 3)}, ())
 
 
-def test_the_card_tells_of_it_where_it_is_chosen(models):
+def test_the_card_mentions_it_where_it_is_chosen(models):
     loss = training_loss("info_nce")(models["static"], twins="leave_out")
     assert loss.get_config_dict()["twins"] == "leave_out"
     assert "twins" not in training_loss("info_nce")(models["static"]).get_config_dict()

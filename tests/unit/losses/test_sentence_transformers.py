@@ -707,7 +707,7 @@ def test_levels_of_a_transformer(tmp_path):
     assert not any(loss._states.values())
 
 
-def test_what_cannot_be_trained_is_said():
+def test_what_cannot_be_trained_is_reported():
     model = static_model()
     with pytest.raises(ValueError, match="no label"):
         value(adapter.CosentLoss(model), "positives")
@@ -725,7 +725,7 @@ def test_what_cannot_be_trained_is_said():
         adapter.HierarchicalCosentLoss(model, levels=("paragraph",))
 
 
-def test_labels_that_do_not_fit_the_columns_are_said(bert):
+def test_labels_that_do_not_fit_the_columns_are_reported(bert):
     loss, vectors = adapter.CosentLoss(static_model()), torch.ones(6, 6)
     texts, _ = batch(loss.model, "positives")
     with pytest.raises(ValueError, match=r"\(6, 6\); with 2 columns of text each row needs one"):
@@ -804,7 +804,7 @@ def test_a_teachers_vectors_fit_the_texts(labels, said):
         adapter.EmbeddingMseLoss(model)(columns, labels)
 
 
-def test_a_teacher_of_vectors_is_asked_for_each_text():
+def test_a_teacher_of_vectors_encodes_each_text():
     model, teacher = static_model(), other_encoder()
     texts, labels = batch(model, "scored")
     columns = [model.preprocess(column) for column in texts]

@@ -62,7 +62,7 @@ def test_what_is_no_number_is_refused_wherever_it_stands(distance, place, number
         triplet(*vectors, margin=margin, distance=distance)
 
 
-def test_what_overflows_is_told_by_an_infinite_loss():
+def test_overflow_is_recognised_by_an_infinite_loss():
     vectors = triples().float() * 1e30
     assert triplet(*vectors, distance="squared_euclidean").isnan()  # inf − inf
 

@@ -106,7 +106,7 @@ def test_the_figure_is_that_of_the_page_in_the_cells_language(notebook_server):
     assert 'height="400"' in bundle["text/html"]
 
 
-def test_what_is_said_of_the_columns_is_in_the_cells_language(notebook_server):
+def test_sentences_on_columns_have_the_language_of_the_cell(notebook_server):
     columns = {"anchor": FIRST, "positive": SECOND}
     shown = lossprism.show(columns, loss="info_nce", language="zh")
     assert shown.reading[0] == say("zh", "reading.first", columns="“anchor”")

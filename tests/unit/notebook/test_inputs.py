@@ -106,7 +106,7 @@ def test_triplets_and_what_is_beside_them():
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
-def test_a_missing_value_is_said_to_be_missing(missing):
+def test_a_missing_value_is_reported_as_missing(missing):
     frame = pd.DataFrame({**COLUMNS, "score": [1.0, missing, 0.2]}).astype(object)
     with pytest.raises(Problem, match=r"^Row 2 of the table .*score.* is missing"):
         read_inputs("show", frame)
@@ -131,7 +131,7 @@ LONG = {
     ],
     ids=["columns", "pandas", "polars", "datasets", "rows", "lists"],
 )
-def test_of_more_rows_than_a_page_shows_the_same_are_drawn_and_said(sent):
+def test_of_more_rows_than_a_page_shows_the_same_are_drawn_and_reported(sent):
     found = read_inputs("show", *sent, teacher_scores=LONG["score"], loss="distill_kl")
     rows = found.resolved.scenario.data.rows
     assert len({*rows}) == EXPLORED_PAIRS

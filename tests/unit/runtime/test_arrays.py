@@ -34,7 +34,7 @@ def test_what_a_disk_has_spoilt_is_nothing(tmp_path, spoilt):
 
 @pytest.mark.skipif(not FULL.exists(), reason="the system has no disk that is always full")
 @pytest.mark.parametrize("count", [10, 100_000])
-def test_a_full_disk_is_told_as_one(tmp_path, monkeypatch, count):
+def test_a_full_disk_is_named_in_the_problem(tmp_path, monkeypatch, count):
     monkeypatch.setattr(arrays, "atomic_write", lambda path: FULL.open("wb"))
     with pytest.raises(OSError, match="space") as raised:
         arrays.save_array(tmp_path / "a.npy", np.zeros(count))

@@ -33,13 +33,13 @@ def test_a_budget_has_its_default_and_its_variable(name, monkeypatch):
     assert budget(name) == math.inf  # at home
 
 
-def test_every_budget_is_asked_for():
+def test_every_budget_is_requested():
     said = "".join(path.read_text() for path in (ROOT / "explorer").rglob("*.py"))
     asked = set(re.findall(r'budget\("(\w+)"\)', said))
     assert asked == set(NAMES)
 
 
-def test_the_table_for_whoever_hosts_has_all():
+def test_the_table_for_hosts_is_complete():
     rows = [
         f"| {one.of} | {one.about} | {one.default:,} {one.unit} | `{one.variable}` |"
         for one in BUDGETS

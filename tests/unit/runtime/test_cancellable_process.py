@@ -29,7 +29,7 @@ def test_the_result_and_the_error_come_back() -> None:
     assert children() == 0
 
 
-def test_a_process_that_dies_is_told() -> None:
+def test_a_process_that_dies_is_reported() -> None:
     with pytest.raises(Problem) as caught:
         call_in_process("embedding", os._exit, 3)
     assert caught.value.key == "problem.process_ended"

@@ -64,7 +64,7 @@ def test_nobody_else_asks_whose_page_it_is():
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
-def test_each_part_is_asked_for_and_told(part):
+def test_each_part_is_requested_and_reported(part):
     asked = [
         path
         for path in (ROOT / "explorer").rglob("*.py")

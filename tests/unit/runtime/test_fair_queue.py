@@ -159,7 +159,7 @@ def test_work_that_waits_for_other_work_has_one_turn(monkeypatch):
     assert fair_queue.HEAVY.counts == (0, 0)
 
 
-def test_who_waits_is_told_and_can_be_cancelled(monkeypatch):
+def test_waiting_work_is_reported_and_can_be_cancelled(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
     with as_visitor(new_key()), in_turn():
         pass
@@ -196,7 +196,7 @@ def test_where_nobody_asks_nobody_waits(monkeypatch):
     assert fair_queue.HEAVY.counts == fair_queue.MIDDLING.counts == (0, 0)
 
 
-def test_those_who_have_all_turns_lend_them_to_what_they_wait_for(monkeypatch):
+def test_holders_of_all_slots_lend_them_to_what_they_wait_for(monkeypatch):
     """The queued work that they wait for would else wait for them."""
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
     kept = jobs.Jobs()
@@ -241,7 +241,7 @@ def test_what_is_done_is_kept_while_others_wait():
         more.set()
 
 
-def test_what_one_visitor_alone_asked_for_is_forgotten_at_once():
+def test_requests_of_one_visitor_alone_are_dropped_at_once():
     kept = jobs.Jobs()
     mine, other = new_key(), new_key()
     for key in (mine, other):

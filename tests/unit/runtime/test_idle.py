@@ -26,5 +26,5 @@ def test_it_waits_until_next_to_nothing_is_computed(monkeypatch):
     assert waited(monkeypatch, [0.0], most=60) == 2
 
 
-def test_a_busy_process_is_waited_for_no_longer_than_told(monkeypatch):
+def test_waiting_for_a_busy_process_ends_at_the_limit(monkeypatch):
     assert waited(monkeypatch, [1.0] * 9, most=10) == 10

@@ -83,7 +83,7 @@ def test_outside_a_job_a_step_does_nothing():
 # ---- Work in the background ----------------------------------------------------------------------
 
 
-def test_a_job_tells_its_progress_and_its_result():
+def test_a_job_reports_its_progress_and_its_result():
     go = threading.Event()
 
     def work(report):
@@ -101,7 +101,7 @@ def test_a_job_tells_its_progress_and_its_result():
     assert job.result() == 42
 
 
-def test_a_stopped_job_ends_and_is_begun_again_when_asked_for():
+def test_a_stopped_job_ends_and_is_begun_again_on_request():
     jobs, runs = Jobs(), []
     started, stopped = threading.Event(), threading.Event()
 
@@ -123,7 +123,7 @@ def test_a_stopped_job_ends_and_is_begun_again_when_asked_for():
     assert second.result() == 2
 
 
-def test_work_that_only_tells_its_steps_is_stopped_between_two():
+def test_work_that_reports_its_steps_is_stopped_between_two():
     started = threading.Event()
 
     def work(report):
@@ -139,7 +139,7 @@ def test_work_that_only_tells_its_steps_is_stopped_between_two():
         job.result()
 
 
-def test_a_failure_is_told_once_and_then_tried_again():
+def test_a_failure_is_reported_once_and_then_tried_again():
     jobs, runs = Jobs(), []
 
     def work(report):

@@ -77,7 +77,7 @@ def refused_as(door, names=NETWORK):
     return wrong
 
 
-def test_a_path_is_told_by_its_form():
+def test_a_path_is_recognised_by_its_form():
     assert [name for name in NETWORK if not is_network_path(name)] == []
     assert refused_as(local_path) == []
     assert [name for name in LOCAL if is_network_path(name)] == []
@@ -102,7 +102,7 @@ def test_no_door_looks_at_one_on_another_computer(door, monkeypatch):
     assert (wrong, looked) == ([], [])
 
 
-def test_a_scene_may_name_one_and_nothing_happens():
+def test_a_scenario_may_name_one_and_nothing_happens():
     scenario = Scenario(data=Data(encoder=NETWORK[0], guide=NETWORK[1]))
     assert Scenario.from_link(scenario.to_link()) == scenario
 

@@ -32,7 +32,7 @@ def test_everything_is_kept_below_it(places, tmp_path):
         assert file.name.startswith(str(whole))
 
 
-def test_what_cannot_be_written_is_said_at_once(places, tmp_path):
+def test_what_cannot_be_written_is_reported_at_once(places, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         keep_all_in(str(tmp_path / "file"))

@@ -52,7 +52,7 @@ def test_what_is_no_place_of_this_machine_stays(text):
 
 @pytest.mark.parametrize("hosted", [True, False])
 @pytest.mark.parametrize("kind", ["path", "text", "error"])
-def test_a_problem_tells_places_to_the_owner_alone(hosted, kind, monkeypatch):
+def test_a_problem_shows_paths_to_the_owner_alone(hosted, kind, monkeypatch):
     monkeypatch.setenv(HOSTED, "1" if hosted else "")
     path = Path(tempfile.gettempdir()) / "somebody" / "runs"
     values = {

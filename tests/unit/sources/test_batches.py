@@ -148,7 +148,7 @@ def test_one_label_cannot_be_grouped():
         drawn(alike, Draw("group_by_label", 4))
 
 
-def test_where_no_batch_can_be_filled_it_is_said():
+def test_a_batch_that_cannot_be_filled_is_reported():
     same = Pairs(("a",) * 9, tuple(f"b {i}" for i in range(9)), (1.0,) * 9)
     with raises_problem("no_batch", size=4):
         drawn(same, Draw("no_duplicates", 4))
@@ -218,7 +218,7 @@ def test_a_batch_of_rows_has_no_more_pairs_than_can_be_shown():
     assert sorted(drawn(few, Draw("shuffled", 512))) == list(range(EXPLORED_PAIRS))
 
 
-def test_what_rows_cannot_be_drawn_by_is_said():
+def test_an_unusable_order_of_rows_is_reported():
     whole, _ = triplets(0)
     with raises_problem("sampler_rows"):
         drawn(whole, Draw("group_by_label", 4))

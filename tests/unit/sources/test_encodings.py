@@ -54,7 +54,7 @@ def table_of(country: str) -> str:
 
 
 @pytest.mark.parametrize(("country", "codec"), WRITTEN)
-def test_one_row_tells_its_encoding(country, codec):
+def test_one_row_shows_its_encoding(country, codec):
     data = table_of(country).encode(codec)
     table = read_table(data, "x.csv")
     assert table.pairs.rows == ((*SENTENCES[country], "1"),)
@@ -87,7 +87,7 @@ def test_plain_text_with_the_marks_of_an_encoding_stays_plain(text):
 
 
 @pytest.mark.parametrize("data", [b"\x81\x20\x8d,b,1", b"a,\xf7\xe1\xea,1"])
-def test_what_a_few_letters_cannot_tell_is_asked(data):
+def test_too_few_letters_for_an_encoding_need_an_answer(data):
     with pytest.raises(Problem) as caught:
         read_table(data, "x.csv")
     assert (caught.value.key, caught.value.about) == ("problem.file_encoding", "encoding")
@@ -98,7 +98,7 @@ def test_letters_that_read_the_same_in_all_that_is_likely_are_read():
         assert decode(text.encode("cp1252"), "x") == (text, "Windows-1252")
 
 
-def test_an_encoding_can_be_said_and_is_kept_to():
+def test_a_chosen_encoding_is_used():
     data = table_of("ru").encode("koi8-r")
     told = read_table(data, "x.csv", encoding="windows-1251")
     assert told.encoding == "Windows-1251"

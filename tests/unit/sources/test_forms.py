@@ -103,7 +103,7 @@ def test_negatives_are_read_in_every_form(form):
     assert table.left_out == 0
 
 
-def test_all_that_was_said_before_an_answer_is_in_the_query():
+def test_the_whole_conversation_before_an_answer_is_in_the_query():
     said = [("system", "s"), ("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d")]
     chat = [{"role": role, "content": content} for role, content in said]
     table = rows_of({"messages": chat}, {"messages": chat})
@@ -143,7 +143,7 @@ def test_a_row_without_negatives_says_so(empty):
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
 @pytest.mark.parametrize("names", [("query", "pos", "neg"), ("question", "answer", "HN1")])
-def test_negatives_that_are_empty_in_every_row_are_said_and_the_pairs_are_read(names, kind):
+def test_negatives_that_are_empty_in_every_row_are_reported_and_the_pairs_read(names, kind):
     rows = [(f"a query {n}", f"its text {n}", "") for n in range(6)]
     table = read_table(as_file(rows, names, kind), f"x.{kind}")
     assert (table.pairs.labelled, len(table.pairs), table.left_out) == (False, 6, 0)
@@ -152,7 +152,7 @@ def test_negatives_that_are_empty_in_every_row_are_said_and_the_pairs_are_read(n
     assert not any(map(pattern_of("reading.unread").fullmatch, said))
 
 
-def test_lists_of_negatives_that_are_empty_in_every_row_are_said():
+def test_lists_of_negatives_that_are_empty_in_every_row_are_reported():
     table = rows_of(*({"query": f"q {n}", "pos": [f"p {n}"], "neg": []} for n in range(3)))
     assert table.without_texts == ("neg",)
     assert table.pairs.labels == (1, 1, 1)
@@ -229,7 +229,7 @@ def test_a_column_of_ids_is_no_text_beside_one():
     assert caught.value.key == "problem.columns_not_recognised"
 
 
-def test_a_score_in_words_of_its_own_is_asked_about():
+def test_a_score_in_unknown_words_needs_an_answer():
     rows = [("a hat", "Red hat of wool", "Exact"), ("a cap", "Blue hat", "Substitute")]
     for name in ("esci_label", "human judgment", "Relevance (0-3)"):
         with pytest.raises(Problem) as caught:
@@ -335,7 +335,7 @@ def keys(table: Table) -> dict[str, dict[str, str]]:
     return {note.key: dict(note.values) for note in reading_notes(table)}
 
 
-def test_it_is_said_which_columns_were_read_as_what():
+def test_roles_of_columns_are_reported():
     rows = [("7", "q", "p", "n", "m"), ("8", "r", "o", "l", "k")]
     names = ("docid", "query", "positive", "HN1", "HN2")
     notes = keys(read_table(as_file(rows, names, "csv"), "x.csv"))
@@ -354,7 +354,7 @@ def test_it_is_said_which_columns_were_read_as_what():
         (("relevance", "sentence1", "sentence2"), True),  # a text, by that library's names
     ],
 )
-def test_another_order_than_that_of_sentence_transformers_is_said(names, differs):
+def test_an_order_unlike_that_of_sentence_transformers_is_reported(names, differs):
     rows = [("0.5", "one text", "a text"), ("1", "two", "texts")]
     rows = [row[-len(names) :] for row in rows]
     notes = keys(read_table(as_file(rows, names, "csv"), "x.csv"))
@@ -362,7 +362,7 @@ def test_another_order_than_that_of_sentence_transformers_is_said(names, differs
 
 
 @pytest.mark.parametrize(("highest", "said"), [(4, False), (127, False), (128, True), (300, True)])
-def test_labels_too_high_for_exponential_gains_are_said(highest, said):
+def test_labels_too_high_for_exponential_gains_are_reported(highest, said):
     rows = [("q", "a", highest), ("q", "b", 0), ("r", "c", 1)]
     notes = keys(read_table(as_file(rows, ("query", "passage", "relevance"), "csv"), "x.csv"))
     assert ("reading.steep_gains" in notes) == said

@@ -162,7 +162,7 @@ def test_lists_of_vectors_of_parquet():
 
 
 @pytest.mark.parametrize("labelled", [True, False])
-def test_whoever_asks_no_guide_takes_its_columns_for_nothing_else(labelled, tmp_path):
+def test_without_a_guide_its_columns_have_no_other_role(labelled, tmp_path):
     rows = [
         {"question": f"why {k}?", "answer": f"so {k}", "guide_question": [k, 1], "score": k % 2}
         | {"guide_answer": f"[{k}, 2]"}
@@ -186,7 +186,7 @@ def test_whoever_asks_no_guide_takes_its_columns_for_nothing_else(labelled, tmp_
 # What cannot be used
 
 
-def test_what_is_no_vector_is_said_with_its_row_and_column():
+def test_what_is_no_vector_is_reported_with_its_row_and_column():
     fine = {**PAIR, "guide1": [1, 2], "guide2": [3, 4]}
     for cell, key, values in (
         ("x", "not_a_vector", {"value": "x"}),
@@ -282,7 +282,7 @@ def test_the_order_of_the_rows_changes_nothing():
     )
 
 
-def test_a_guide_that_lacks_a_sentence_is_told_and_guides_nobody():
+def test_a_guide_that_lacks_a_sentence_is_reported_and_unused():
     pairs = load_example("hard_negatives")
     guide = pairs.vectors.copy()
     guide[pairs.positions[1][4]] = np.nan
@@ -307,7 +307,7 @@ def test_a_guide_that_is_named_takes_the_place_of_the_files():
     assert make_batch(named, Rules()).guide.shape[1] == 5
 
 
-def test_a_scene_holds_the_vectors_to_the_last_digit():
+def test_a_scenario_has_the_vectors_to_the_last_digit():
     pairs = load_example("twins")
     held = guide_of(pairs.sentences, packed(pairs.sentences, pairs.vectors))
     np.testing.assert_array_equal(held, pairs.vectors)
@@ -316,7 +316,7 @@ def test_a_scene_holds_the_vectors_to_the_last_digit():
 # The scene
 
 
-def test_a_scene_that_shows_something_else_passes_no_vectors_on():
+def test_a_scenario_that_shows_something_else_passes_no_vectors_on():
     pairs = load_example("twins")
     chosen = scene(pairs, pairs.vectors)
     assert chosen.shown() == chosen
@@ -337,12 +337,12 @@ def test_a_scene_that_shows_something_else_passes_no_vectors_on():
         "AACAPw==",
     ],
 )
-def test_what_is_no_vector_in_a_scene_is_refused(guided):
+def test_what_is_no_vector_in_a_scenario_is_refused(guided):
     with pytest.raises(Problem, match=r"scenario\.data\.guided"):
         Scenario.from_json({"data": {"source": "table", "guided": guided}})
 
 
-def test_vectors_count_in_the_size_of_a_scene(monkeypatch):
+def test_vectors_count_in_the_size_of_a_scenario(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HOSTED", "1")
     monkeypatch.setenv("LOSSPRISM_SCENE_MIB", "0.01")
     pairs = load_example("twins")
@@ -354,6 +354,6 @@ def test_vectors_count_in_the_size_of_a_scene(monkeypatch):
     Scenario.from_json(json.loads(json.dumps(told)))
 
 
-def test_where_no_vectors_are_asked_for_a_role_of_them_is_none():
+def test_without_a_request_for_vectors_there_is_no_such_role():
     with raises_problem("column_role_unknown", role="guide_first"):
         read_table(written(PAIR), "x.jsonl", columns={"guide_first": "sentence1"})

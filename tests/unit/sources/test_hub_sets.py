@@ -93,7 +93,7 @@ def test_a_hosted_page_fetches_no_data_set_that_is_too_large(monkeypatch):
     assert fits_here("someone/set", about) == 2 * limits.MIB
 
 
-def test_more_text_than_a_file_may_have_is_said(hub, monkeypatch):
+def test_more_text_than_a_file_may_have_is_reported(hub, monkeypatch):
     monkeypatch.setattr(limits, "LARGE_FILE_BYTES", 2000)
     with raises_problem("hub_set_rows"):
         first_rows("someone/set", "train", 600, quiet)
@@ -111,7 +111,7 @@ def test_more_text_than_a_file_may_have_is_said(hub, monkeypatch):
         (ValueError('Unknown split "dev". Should be one of [train]'), "has no such split"),
     ],
 )
-def test_what_keeps_it_from_being_read_is_said(hub, monkeypatch, error, said):
+def test_the_reason_why_it_cannot_be_read_is_reported(hub, monkeypatch, error, said):
     def fail(*_, **__):
         raise error
 

@@ -115,7 +115,7 @@ def test_letters_of_inference_are_kinds(labels, names):
         (("SUPPORTS", "REFUTES", "SUPPORTS", "NOT ENOUGH INFO"), ("supports", "not enough info")),
     ],
 )
-def test_a_class_of_pairs_in_an_unknown_word_is_asked_about(labels, shown, kind):
+def test_an_unknown_word_for_a_class_of_pairs_needs_an_answer(labels, shown, kind):
     """Its rows are not left out: that would leave the others alone, which are all of one kind."""
     with pytest.raises(Problem) as caught:
         read(labels, kind)

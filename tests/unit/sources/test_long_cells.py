@@ -89,7 +89,7 @@ def test_of_sentences_with_classes_too(hosted):
     assert found.skipped == 2
 
 
-def test_a_program_is_told_of_it_before_its_numbers_are_read(hosted):
+def test_a_program_gets_the_problem_before_its_numbers_are_read(hosted):
     """The row would be left out, and its similarity would belong to no pair."""
     sentences = {"sentences1": ["a", LONG], "sentences2": ["b", "c"], "scores": [0, 1]}
     for call in (

@@ -281,7 +281,7 @@ def test_bytes_that_were_hit_in_a_parquet_file_are_borne(reader):
         (["５", "０．５", "٤", "٠٫٢٥", "−１"], [5.0, 0.5, 4.0, 0.25, -1.0]),
     ],
 )
-def test_the_mark_of_a_fraction_is_told_by_the_column(cells, labels):
+def test_the_decimal_mark_is_found_from_the_column(cells, labels):
     rows = [(f"a{at}", "b", cell) for at, cell in enumerate(cells)]
     assert list(from_rows(rows).pairs.labels) == labels
     lines = [json.dumps(dict(zip(("s1", "s2", "score"), row, strict=True))) for row in rows]
@@ -289,7 +289,7 @@ def test_the_mark_of_a_fraction_is_told_by_the_column(cells, labels):
 
 
 @pytest.mark.parametrize("cell", ["1,000", "1.000", "-2,500", "250.100", "1,234", "１，０００"])
-def test_what_may_be_one_or_a_thousand_is_asked(cell):
+def test_an_ambiguous_thousands_mark_needs_an_answer(cell):
     table = read(f"{HEAD.replace(',', ';')}a;b;{cell}\nc;d;1\ne;f;750\n")
     assert keys(table) == [(1, "score_ambiguous")]
     assert list(table.pairs.labels) == [1, 750]
@@ -306,7 +306,7 @@ def test_a_digit_that_is_a_footnote_is_no_digit(cell):
         read_score(cell, "score")
 
 
-def test_a_quoted_cell_that_nothing_closes_is_told():
+def test_an_unclosed_quoted_cell_is_reported():
     table = read(HEAD + '"oh no,b,1\n"c d",e,1\nf,"g" h,1\n6" wide,i,1\nj,"k,0\n"""l"" m",n,0\n')
     assert table.pairs.first == ("c d", "f", '6" wide', '"l" m')
     assert table.pairs.second == ("e", '"g" h', "i", "n")
@@ -438,7 +438,7 @@ def test_columns_and_rows_beyond_the_limits_are_refused(monkeypatch):
     assert outcome(of_table, long.encode(), "x.json") == "row_too_long"
 
 
-def test_only_the_first_bad_rows_are_held(monkeypatch):
+def test_only_the_first_bad_rows_are_stored(monkeypatch):
     monkeypatch.setattr(tables, "SKIPPED_ROWS", 3)
     table = read(HEAD + "a,b\n" * 10 + "a,b,1\n")
     assert (len(table.skipped), table.left_out, table.total) == (3, 10, 11)
@@ -519,7 +519,7 @@ def test_a_word_that_comes_often_is_there_once():
     assert len(set(map(id, table.pairs.first))) <= 1 + many // 100
 
 
-def test_a_file_of_many_rows_is_not_held_in_memory():
+def test_a_file_of_many_rows_does_not_stay_in_memory():
     data = (HEAD + "a long tea,a warm tea,1\n" * 8000).encode()
     tracemalloc.start()
     try:

@@ -137,7 +137,7 @@ def test_each_kind_of_pixels_is_decoded(mode):
     assert decoded(pictures.thumbnails([("", encoded(image, kind))])[""]).size == (32, 16)
 
 
-def test_a_picture_stands_as_its_camera_was_held_and_its_data_stay_behind():
+def test_a_picture_keeps_its_camera_and_leaves_its_data():
     about = Image.Exif()
     about[0x0112] = 6  # turned by a quarter
     about[0x010E] = "where I live"
@@ -272,7 +272,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 @pytest.mark.parametrize("comes", ["as a data URL", "as a file"])
-def test_anything_else_is_a_text_and_is_said(folder, kind, comes):
+def test_anything_else_is_a_text_and_is_reported(folder, kind, comes):
     content = REFUSED[kind]()
     (folder / "odd.png").write_bytes(content)
     odd = data_url(content) if comes == "as a data URL" else "odd.png"

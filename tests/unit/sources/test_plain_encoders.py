@@ -12,7 +12,7 @@ from lossprism.explorer.sources.encoders import encode
 from lossprism.explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART, is_plain
 
 
-def test_all_alike_and_all_apart():
+def test_all_equal_and_all_orthogonal():
     alike, apart = encode(["a", "b", "c"], ALIKE), encode(["a", "b", "c"], APART)
     np.testing.assert_array_equal(alike @ alike.T, np.ones((3, 3)))
     np.testing.assert_array_equal(apart @ apart.T, np.eye(3))
@@ -32,7 +32,7 @@ def test_what_is_no_plain_encoder(name):
         (APART, 2049, "for at most 2\u202f048 sentences"),
     ],
 )
-def test_what_they_cannot_do_is_said(name, count, said):
+def test_what_they_cannot_do_is_reported(name, count, said):
     with pytest.raises(Problem, match=said):
         encode([str(place) for place in range(count)], name)
 

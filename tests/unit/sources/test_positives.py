@@ -119,7 +119,7 @@ def test_a_score_column_that_nobody_filled_in_is_none():
         ("kinds", [[1, 2], [3], [4]]),
     ],
 )
-def test_a_column_that_may_be_a_score_is_asked_about(name, values):
+def test_a_column_that_may_be_a_score_needs_an_answer(name, values):
     rows = [(*ROWS[place % 3], value) for place, value in enumerate(values)]
     content = as_file(rows, ("question", "answer", name), "json")
     with pytest.raises(Problem) as raised:
@@ -232,7 +232,7 @@ def test_typed_rows_without_any_score_are_positives():
     assert [(s.row, s.problem.key) for s in table.skipped] == [(4, "problem.sentence_missing")]
 
 
-def test_one_typed_score_is_asked_of_all():
+def test_one_typed_score_is_required_of_all():
     table = from_rows([("a", "b", "0.5"), ("c", "d", "")])
     assert (table.pairs.labels, table.pairs.labelled) == ((0.5,), True)
     assert [(s.row, s.problem.key) for s in table.skipped] == [(2, "problem.score_missing")]

@@ -80,7 +80,7 @@ def test_full_agreement_orders_perfectly_and_none_not_at_all():
 
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.25, 0.5])
-def test_mislabelled_pairs_are_as_many_as_asked_and_clearly_wrong(labels, share):
+def test_mislabelled_pairs_have_the_requested_number_and_are_clearly_wrong(labels, share):
     settings = RandomBatch(pairs=100, labels=labels, mislabelled=share, hard_negatives=0)
     wrong = mislabelled_pairs(settings)
     assert len(wrong) == round(share * 100)

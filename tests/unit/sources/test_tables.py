@@ -209,7 +209,7 @@ def test_csv_with_any_separator_and_line_end(tmp_path, delimiter, end):
     ],
 )
 @pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.jsonl"])
-def test_encodings_are_found_out_and_said(tmp_path, name, encoding, said):
+def test_encodings_are_detected_and_reported(tmp_path, name, encoding, said):
     if name == "x.jsonl":
         objects = [dict(zip(("text1", "text2", "label"), row, strict=True)) for row in ROWS]
         text = "\n".join(json.dumps(entry, ensure_ascii=False) for entry in objects)
@@ -573,7 +573,7 @@ def test_the_name_of_an_upload_decides_not_the_path(tmp_path):
 # Many rows
 
 
-def test_more_rows_than_wanted_are_cut_or_sampled_and_it_is_said(tmp_path):
+def test_more_rows_than_the_limit_are_cut_or_sampled_and_reported(tmp_path):
     rows = [(f"a{i}", f"b{i}", float(i)) for i in range(1000)]
     path = write(tmp_path, "x.csv", csv_text(rows))
     table = read_file(path)

@@ -44,14 +44,14 @@ def test_one_negative_has_one_margin(tmp_path):
     assert read_file(lines(tmp_path, row)).pairs.teacher == (0, -3.25)
 
 
-def test_scores_of_positives_and_of_negatives_stand_apart(tmp_path):
+def test_scores_of_positives_and_of_negatives_are_separate(tmp_path):
     row = {"query": "q", "pos": ["p"], "neg": ["n", "m"], "pos_scores": [5.0]}
     table = read_file(lines(tmp_path, {**row, "neg_scores": [1.0, 2.0]}))
     assert table.pairs.teacher == (5, 1, 2)
     assert table.chosen["teacher"] == "pos_scores"
 
 
-def test_the_mark_of_a_teachers_fraction_is_told_by_its_column(tmp_path):
+def test_the_decimal_mark_of_a_teacher_is_found_from_its_column(tmp_path):
     path = tmp_path / "x.tsv"
     scores = (("4.000", "-4.100"), ("6.883", "0.291"))  # as %.3f writes them
     rows = [f"q{at}\tp{at}\tn{at}\t{one}\t{other}" for at, (one, other) in enumerate(scores)]
@@ -70,7 +70,7 @@ def test_a_teachers_column_is_chosen_or_left(tmp_path):
     assert "teacher" not in left.chosen
 
 
-def test_too_few_numbers_are_said_with_their_row(tmp_path):
+def test_too_few_numbers_are_reported_with_their_row(tmp_path):
     fine = {**ROW, "teacher": [1, 2, 3]}
     table = read_file(lines(tmp_path, fine, {**ROW, "teacher": [1]}, {**ROW, "teacher": None}))
     (skipped,) = table.skipped

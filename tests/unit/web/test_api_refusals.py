@@ -248,7 +248,7 @@ def test_what_json_cannot_hold_is_refused_too(address):
     assert pattern_of("problem.unknown_loss", name="\ufffd").match(said)
 
 
-def test_a_defect_of_ours_is_told_apart(monkeypatch, capsys):
+def test_a_defect_of_ours_is_distinguished(monkeypatch, capsys):
     def broken():
         raise KeyError("secret")
 

@@ -32,7 +32,7 @@ def given(loss, **rules):
     return api.loss_from_scores(loss, SCORES, GRADES, **rules)
 
 
-def test_grades_are_read_as_on_the_page_and_that_is_told():
+def test_grades_are_read_as_on_the_page_and_reported():
     answer = given("circle")
     assert (answer["label_range"], answer["threshold"], answer["positive_pairs"]) == ([1, 5], 3, 3)
     expected = circle(torch.tensor(SCORES).double(), torch.tensor([1, 1, 1, 0, 0]))
@@ -192,7 +192,7 @@ def test_every_rule_of_the_page_has_its_argument():
 
 
 @pytest.mark.encoder
-def test_over_http_the_scene_is_the_one_with_these_rules(client):
+def test_over_http_the_scenario_is_the_one_with_these_rules(client):
     chosen = {name: RULES[name] for name in ("threshold", "label_range", "extra_negatives")}
     rows = tuple(zip(FIRST, SECOND, map(str, GRADES), strict=True))
     scene = Scenario(Data(source="table", rows=rows), rules_of(**chosen), loss="info_nce")
@@ -206,7 +206,7 @@ def test_over_http_the_scene_is_the_one_with_these_rules(client):
 
 
 @pytest.mark.encoder
-def test_over_http_further_models_are_asked_as_on_the_page(client):
+def test_over_http_further_models_score_as_on_the_page(client):
     rows = tuple(zip(FIRST, SECOND, map(str, GRADES), strict=True))
     data, chosen = Data(source="table", rows=rows), (("margin", 0.4), ("temperature", 1.0))
     own = explore(Scenario(data, loss="gist", parameters=chosen)).loss
@@ -288,7 +288,7 @@ def test_a_teachers_scores_come_with_the_pairs():
         ({"teacher_scores": [3, 1], "teacher": "org/model"}, "api_teacher_twice"),
     ],
 )
-def test_a_teacher_is_told_once_and_for_every_pair(given, key):
+def test_a_teacher_scores_once_and_for_every_pair(given, key):
     with pytest.raises(Problem) as caught:
         scenario_of("margin_mse", *TAUGHT, **given)
     assert caught.value.key == f"problem.{key}"

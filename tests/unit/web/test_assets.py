@@ -49,7 +49,7 @@ def test_what_is_no_file_of_the_browser_is_not_served(client, name):
     assert answer.headers.get("cache-control") != page_html.FOREVER
 
 
-def test_facts_are_asked_for_anew(client):
+def test_facts_are_requested_again(client):
     found = client.get(f"/{page_html.BASE}/data/explore.json")
     assert found.json() == FACTS["explore"]
     assert found.headers["cache-control"] == "no-cache"
@@ -106,7 +106,7 @@ def test_the_facts_of_a_page_are_its_own_and_what_all_share():
     assert shared[0] >= {"losses", "pages", "defaults"}
 
 
-def test_a_system_is_told_how_to_install_the_page(client):
+def test_a_system_learns_how_to_install_the_page(client):
     found = client.get("/manifest.json")
     assert found.headers["content-type"].startswith("application/manifest+json")
     told = found.json()

@@ -112,7 +112,7 @@ def test_no_request_of_a_page_asks_the_hub_before_its_owner_agrees(name, place, 
 
 
 @pytest.mark.parametrize("place", LOSS_OF)
-def test_the_size_is_said_and_bounds_what_is_fetched(place, hub):
+def test_the_size_is_reported_and_bounds_the_download(place, hub):
     explore = served(exploring.SERVED, "explore")
     request = {"scenario": scenes(place)}
     for agreed in (0, 0.01, MIB - 1):
@@ -208,7 +208,7 @@ def test_the_link_of_an_api_call_agrees_to_nothing(hub):
 @pytest.mark.parametrize(
     "command", [["figure", "--out", "x.svg"], ["compare-losses", "cosent", "circle"]]
 )
-def test_a_command_that_opens_a_scene_names_the_flag(command, hub, monkeypatch, capsys, tmp_path):
+def test_a_command_that_opens_a_scenario_names_the_flag(command, hub, monkeypatch, capsys, tmp_path):
     scene = tmp_path / "scene.json"
     scene.write_text(json.dumps(scenes("encoder")), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -242,7 +242,7 @@ def test_resume_asks_before_its_process_fetches_a_model(place, hub, tmp_path, mo
 
 @pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"])
 @pytest.mark.parametrize("typed", [False, True])
-def test_the_embedded_encoder_is_never_asked_of_the_hub(name, typed, hub, tmp_path):
+def test_the_embedded_encoder_is_never_requested_from_the_hub(name, typed, hub, tmp_path):
     with with_leave({name: 300} if typed else {}):
         run = Runs(tmp_path / "runs", device="cpu").prepare(TrainingPlan(encoder=name), corpus())
     assert run.read("config.json")["plan"]["encoder"] == name
@@ -256,7 +256,7 @@ def test_leave_of_another_form_is_refused(leave, hub):
     assert hub == []
 
 
-def test_a_scene_that_is_the_request_has_its_leave_beside_it(hub):
+def test_a_scenario_that_is_the_request_has_its_leave_beside_it(hub):
     link = served(exploring.SERVED, "link")({**Scenario().to_json(), "leave": {NAME: 1}})
     assert Scenario.from_link(link["link"]) == Scenario()
 

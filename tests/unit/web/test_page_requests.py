@@ -52,7 +52,7 @@ def test_a_function_of_the_page_is_called(application, path):
     assert answer.headers["content-type"] == "application/json"
 
 
-def test_it_is_called_for_whoever_asks(application, monkeypatch):
+def test_it_is_called_for_each_client(application, monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
     keys = [new_key(), new_key()]
     for key in keys:
@@ -127,7 +127,7 @@ async def leaves_while(application, begun: threading.Event, asked: dict) -> None
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_work_ends_when_whoever_asked_for_it_leaves(named):
+def test_work_ends_when_its_client_leaves(named):
     begun, ended = threading.Event(), threading.Event()
 
     def work(request: dict) -> dict:

@@ -79,7 +79,7 @@ def test_a_lesson_has_a_title_of_its_own(client):
     assert titles == {f"{escape(say('en', f'learn.{name}.title'))} · LossPrism" for name in BY_NAME}
 
 
-def test_a_scene_that_its_link_describes_has_a_picture_of_its_own(client):
+def test_a_scenario_that_its_link_describes_has_a_picture_of_its_own(client):
     link = OTHER.to_link()
     found = said(client.get("/", params={"scene": link}).text)
     assert found["title"] == "InfoNCE · LossPrism"
@@ -145,7 +145,7 @@ def test_a_picture_is_made_once(client, monkeypatch):
 
 
 @pytest.mark.parametrize("scene", NOT_SHARED)
-def test_any_other_scene_has_the_picture_of_the_page_and_none_of_its_text(client, scene):
+def test_any_other_scenario_has_the_picture_of_the_page_and_none_of_its_text(client, scene):
     link = scene.to_link()
     html = client.get("/", params={"scene": link}).text
     assert said(html) == said(client.get("/").text)

@@ -150,7 +150,7 @@ def test_nothing_that_was_sent_is_written_to_the_log(hosted, log, what):
         assert "  File " not in written
 
 
-def test_the_same_is_said_of_a_call_that_waits_for_its_turn(hosted, log):
+def test_a_queued_call_gets_the_same_report(hosted, log):
     with httpx.Client(base_url=hosted[1], timeout=60) as client:
         body = {"data": [SECRET, FILE]}
         event = client.post(f"{API}/call/loss_from_scores", json=body).json()["event_id"]
@@ -268,7 +268,7 @@ def test_a_drawn_icon_is_given_at_the_sizes_that_there_are(hosted):
         assert (answer.headers.get("content-type") == "image/png") == (status == 200)
 
 
-def test_what_a_library_logs_is_told_by_its_place(hosted, log):
+def test_the_log_of_a_library_is_recognised_by_its_place(hosted, log):
     try:
         raise ValueError(SECRET)
     except ValueError:
@@ -293,7 +293,7 @@ def test_a_defect_on_the_way_is_answered(hosted, monkeypatch, log):
     assert "RuntimeError" in written
 
 
-def test_whoever_asks_is_believed_no_proxy(hosted):
+def test_a_stranger_is_believed_no_proxy(hosted):
     """Asked at the socket: the server itself reads such headers before the app is asked."""
     said = {"x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9"}
     cookie = httpx.get(f"{hosted[1]}/", headers=said).headers["set-cookie"]
@@ -330,7 +330,7 @@ def test_a_program_reaches_no_run_of_another(hosted, run, name):
         assert str(run.path) not in tool + call.text
 
 
-def test_whoever_begins_a_run_finds_it_by_the_cookie_or_by_the_key_that_is_told(
+def test_the_owner_of_a_run_finds_it_by_cookie_or_key(
     hosted, tmp_path, monkeypatch
 ):
     made = Runs(tmp_path / "runs", device="cpu")

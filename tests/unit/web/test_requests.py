@@ -133,7 +133,7 @@ def test_mcp(address, odd):
     assert str(Problem("internal")) not in sentence
 
 
-def test_a_scene_from_right_to_left(address):
+def test_a_scenario_from_right_to_left(address):
     """What reads from the right, marks that turn it, and half a character, in every text."""
     text = f"\u05e9\u05dc\u05d5\u05dd \u202e\u2066\u200f \u0645\u0631\u062d\u0628\u0627 {HALF}"
     row = [text, text, "1"]
@@ -150,7 +150,7 @@ def test_a_scene_from_right_to_left(address):
     assert refused["key"]
 
 
-def test_a_scene_too_deep_to_be_read(address):
+def test_a_scenario_too_deep_to_be_read(address):
     from base64 import urlsafe_b64encode
     from zlib import compress
 
@@ -170,7 +170,7 @@ def test_a_scene_too_deep_to_be_read(address):
         assert "error" in asked(address, "finetune.check", {"plan": plan})
 
 
-def test_a_scene_of_a_loss_that_there_is_not(address):
+def test_a_scenario_of_a_loss_that_there_is_not(address):
     for scene in ({"loss": "constructor"}, {"loss": "cosent", "convention": "__proto__"}):
         answer = asked(address, "explore.open_link", json.dumps(scene))
         assert answer["error"]["key"] in ("problem.unknown_loss", "problem.unknown_convention")

@@ -39,7 +39,7 @@ def test_a_problem_becomes_an_answer():
     }
 
 
-def test_a_defect_is_told_and_written_down(capsys):
+def test_a_defect_is_reported_and_logged(capsys):
     answer = answered(served("broken", lambda request: 1 / 0), {})
     assert answer == {"error": {"key": "problem.internal", "about": "again", "values": {}}}
     assert "ZeroDivisionError" in capsys.readouterr().err
@@ -145,7 +145,7 @@ def test_a_large_answer_of_a_hosted_page_is_refused_before_it_is_written(monkeyp
     assert answer["error"]["key"] == "problem.answer_too_large"
 
 
-def test_answers_that_wait_to_be_sent_leave_no_room_for_more(monkeypatch):
+def test_answers_that_wait_to_be_sent_fill_the_memory_budget(monkeypatch):
     text = "".join(map(chr, range(97, 123))) * 2**16
     tell = sent(served("thing", lambda request: {"text": text}))
     monkeypatch.setenv(HOSTED, "1")

@@ -64,7 +64,7 @@ def test_explore_has_an_entry_for_all_of_a_scenario():
     assert told["data"].keys() == Scenario().to_json()["data"].keys()
 
 
-def test_large_begins_with_what_the_server_takes_for_nothing_said():
+def test_large_begins_with_the_defaults_of_the_server():
     told = put_together(TABLES["large"], "source.")
     assert read_asked({"source": told}).source == Source()
 

@@ -215,7 +215,7 @@ def test_every_function_refuses_what_is_anothers(pages, runs):
                 assert told.get("error", {}).get("key") != "problem.internal", (page, name)
 
 
-def test_whoever_it_belongs_to_is_answered(pages, runs, monkeypatch):
+def test_the_owner_is_answered(pages, runs, monkeypatch):
     """So that a refusal above is not one of a request that nobody could make."""
     timed = dict.fromkeys(finetune_check.PACE, 0.5)
     monkeypatch.setattr(finetune_check, "_paces", Cache(PACES))
@@ -385,7 +385,7 @@ def test_nobody_follows_or_stops_the_work_of_another(runs):
         jobs.step("going on", 1, 2)  # not cancelled
 
 
-def test_shared_work_goes_on_for_whoever_still_wants_it(runs):
+def test_shared_work_goes_on_for_the_remaining_clients(runs):
     kept = jobs.Jobs()
     seen = []
 
@@ -410,7 +410,7 @@ def test_shared_work_goes_on_for_whoever_still_wants_it(runs):
         assert seen == [visitor()]  # what is done in the background is done for who asked first
 
 
-def test_a_browser_without_cookies_is_told_so(pages, runs):
+def test_a_browser_without_cookies_gets_a_message(pages, runs):
     """It would find nothing again of what is kept for it."""
     content = base64.b64encode(FILE).decode()
     for page, name, request in (
@@ -423,7 +423,7 @@ def test_a_browser_without_cookies_is_told_so(pages, runs):
     assert "error" not in ask(MINE, pages["explore"]["explore"], {"scenario": {}}, new=True)
 
 
-def test_typed_rows_are_known_to_whoever_sent_them(pages, runs):
+def test_typed_rows_are_known_to_their_sender(pages, runs):
     rows = [[f"{SECRET} {i}", f"b {i}", str(i % 2)] for i in range(4)]
     explore = pages["explore"]["explore"]
     data = {"source": "table", "rows": rows}
@@ -433,7 +433,7 @@ def test_typed_rows_are_known_to_whoever_sent_them(pages, runs):
     assert ask(OTHER, explore, again) == {"send_rows": True}
 
 
-def test_readers_of_a_run_are_told_neither_places_nor_tokens(pages, runs):
+def test_readers_of_a_run_see_neither_paths_nor_tokens(pages, runs):
     run = trained(runs)
     config = runs.root / run / "config.json"
     held = json.loads(config.read_text())
@@ -727,7 +727,7 @@ def test_our_own_page_acts_for_who_looks_at_it(client, said):
     assert client.post("/key", headers={"cookie": f"{COOKIE}={key}", **said}).text == key
 
 
-def test_whoever_follows_a_link_or_sees_the_page_in_a_frame_keeps_the_key(client):
+def test_following_a_link_or_a_frame_keeps_the_key(client):
     key = new_key()
     said = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
     answer = client.get("/key", headers={"cookie": f"{COOKIE}={key}", **said})

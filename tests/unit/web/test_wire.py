@@ -262,7 +262,7 @@ def test_explore(pages, tmp_path, monkeypatch):
     server.answered()
 
 
-def test_what_a_page_is_told_when_it_opens():
+def test_the_data_of_a_page_when_it_opens():
     for page, told in page_data(Scenario()).items():
         told = plain(told)
         assert wire.misfits(told, FACTS[page], page) == []
@@ -570,13 +570,13 @@ def test_programs_draw():
         assert wire.misfits(answer, response_schemas.DrawnFigure) == []
 
 
-def test_programs_are_told_what_a_number_means():
+def test_programs_get_the_meaning_of_a_number():
     for asked in ((5.545, "siglip"), (2.0, "info_nce", 64), (-0.8, "info_nce", 8)):
         answer = json.loads(json.dumps(endpoints.explain_loss_value(*asked), allow_nan=False))
         assert wire.misfits(answer, ExplainedValue) == []
 
 
-def test_programs_are_told_what_is_the_matter_with_their_data():
+def test_programs_get_the_findings_about_their_data():
     rows = (["a", "A", "c", "e"], ["b", "b", "d", "b"])
     for loss, scores in (("cosine_mse", [5, 0, 3, 2]), ("info_nce", None), ("margin_mse", None)):
         found = endpoints.doctor_data(loss, *rows, scores, batch=3, tokens=1)
@@ -595,7 +595,7 @@ def test_programs_are_told_what_is_the_matter_with_their_data():
     assert classes["suited"][0]["reasons"] == ["prototypes"]
 
 
-def test_programs_are_told_what_is_the_matter_with_a_run():
+def test_programs_get_the_findings_about_a_run():
     values = [3 * 0.9**step for step in range(60)]
     for asked in (
         {"values": values, "held_out": [1.0, 0.5, 0.6], "loss": "info_nce", "batch": 8},
@@ -622,7 +622,7 @@ def test_programs_are_told_what_is_the_matter_with_a_run():
     assert (answer["step"], answer["curve"], answer["held_out"]) == ("n", "other_loss", "loss")
 
 
-def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):
+def test_programs_get_the_losses_and_their_runs(runs, monkeypatch):
     for asked, kind in (
         ({}, dict[str, dict[str, str]]),
         ({"detail": "full"}, list[listed_losses.ListedLoss]),

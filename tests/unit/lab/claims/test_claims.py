@@ -260,7 +260,7 @@ def test_a_claim_names_losses_that_there_are_and_leads_back() -> None:
 
 
 @pytest.mark.parametrize("claim", [one for one in claims().values() if one.needs != "nothing"])
-def test_lambda_changes_what_is_said_to_be_scaled(claim: Claim) -> None:
+def test_lambda_changes_the_description_of_the_scale(claim: Claim) -> None:
     batch = dataclasses.replace(random_batch(1), scale=2.0)
     one, other = (claim.check(b) for b in (batch, dataclasses.replace(batch, scale=30.0)))
     assert (repr(one) != repr(other)) == claim.scaled

@@ -114,7 +114,7 @@ def test_the_columns_stand_below_each_other_in_chinese(scene, capsys):
     assert not any("{" in line for line in lines)
 
 
-def test_a_side_that_cannot_be_computed_is_told_and_the_status_says_so(scene, capsys):
+def test_a_side_that_cannot_be_computed_is_reported_with_its_status(scene, capsys):
     assert compare_losses(typed("cosent", "nowhere", "circle", "--scenario", scene[0])) == 1
     out = capsys.readouterr().out
     (line,) = (line for line in out.splitlines() if line.startswith("2  nowhere: "))
@@ -133,7 +133,7 @@ def test_a_side_that_cannot_be_computed_is_told_and_the_status_says_so(scene, ca
     ],
     ids=str,
 )  # fmt: skip
-def test_what_cannot_be_read_is_told_in_a_sentence(words, key, values, capsys):
+def test_what_cannot_be_read_is_reported_in_a_sentence(words, key, values, capsys):
     assert compare_losses(typed(*words)) == 1
     told = capsys.readouterr()
     problem = told.err.strip().partition(": ")[2]

@@ -54,7 +54,7 @@ def test_a_loss_does_not_differ_from_itself(side):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("place", range(len(SIDES)))
-def test_two_losses_are_told_whole_and_alike_from_both_sides(place):
+def test_two_losses_are_reported_in_full_from_both_sides(place):
     base = explored(*SIDES[place])
     for apart in (1, 8):  # each loss with two others
         other = explored(*SIDES[(place + apart) % len(SIDES)])

@@ -74,7 +74,7 @@ def test_of_every_convention_it_is_known_who_computes_it(rows):
     assert {of(rows, *one).status for one in printed} == {"alone"}
 
 
-def test_a_convention_of_which_nothing_is_known_is_not_said_to_be_nobodys():
+def test_an_unknown_convention_is_not_reported_as_nobodys():
     spec = dataclasses.replace(LOSSES["max_violation"], conventions=(Convention("new 1.0"),))
     plain, row = parity(BATCH, {"max_violation": spec})
     assert (plain.status, row.status, row.library) == ("alone", "not_called", "")
@@ -95,7 +95,7 @@ def test_the_value_is_that_of_the_definition_on_the_batch(rows):
 
 
 @pytest.mark.parametrize("library", ["sentence-transformers", "pytorch-metric-learning", "torch"])
-def test_installed_libraries_are_asked_in_both_precisions(rows, library):
+def test_installed_libraries_are_called_in_both_precisions(rows, library):
     known = [row for row in rows if row.library == library]
     assert len(known) > 3
     for row in known:
@@ -121,7 +121,7 @@ def test_what_is_explained_says_by_what(rows):
     assert "parity.because.float32" in {one.key for row in rows for one in row.because}
 
 
-def test_what_nobody_knows_how_to_ask_is_not_said_to_be_missing(rows):
+def test_a_peer_without_a_call_is_not_reported_as_missing(rows):
     """Installing it would not help."""
     row = of(rows, "arcface", "speechbrain 1.1.2, easy_margin")
     assert (row.status, row.library) == ("not_called", "speechbrain")
@@ -139,14 +139,14 @@ def test_what_nobody_knows_how_to_ask_is_not_said_to_be_missing(rows):
         ("gist", "relative margin of 5 %"),
     ],
 )
-def test_hard_negatives_and_guides_of_sentence_transformers_are_asked(rows, loss, convention):
+def test_hard_negatives_and_guides_of_sentence_transformers_are_called(rows, loss, convention):
     row = of(rows, loss, ", ".join(filter(None, ("sentence-transformers 6.2", convention))))
     assert row.status in ("equal", "explained")
     assert row.peer["float64"].worst < 1e-9
     assert "negatives" in row.fed
 
 
-def test_what_was_given_is_said_of_every_library_that_was_asked(rows):
+def test_the_inputs_of_every_called_library_are_reported(rows):
     for row in rows:
         assert bool(row.fed) == (row.peer["float64"] is not None)
     assert of(rows, "cosent", library="sentence-transformers").fed.startswith("first 24×16 (|·| ")
@@ -186,7 +186,7 @@ MASK = torch.tensor([[True, True, False], [True, True, True]])
     ("loss", "library"),
     [(n, lib) for n in ("list_net", "list_mle", "approx_ndcg") for lib in ("allRank", "rax")],
 )
-def test_lists_with_places_left_open_are_asked(loss, library):
+def test_lists_with_empty_places_are_called(loss, library):
     """Also lists of one candidate and with ties, where the library is installed."""
     pytest.importorskip({"allRank": "allrank.models.losses", "rax": "rax"}[library])
     for convention in LOSSES[loss].conventions:
@@ -228,7 +228,7 @@ def scaled(by_value, by_gradient):
         (lambda **_: torch.ones(()), "failed"),
     ],
 )
-def test_a_library_that_computes_something_else_is_told(monkeypatch, call, status):
+def test_a_library_that_computes_something_else_is_reported(monkeypatch, call, status):
     (row,) = rows_with(monkeypatch, CallablePeer("torch", "cosent", SCORES, {}, lambda: call))
     assert row.status == status
     if status == "failed":
@@ -262,7 +262,7 @@ def test_what_is_not_there_and_what_nobody_can_call_is_not_left_out(monkeypatch)
     assert found[1].because == ()
 
 
-def test_a_public_function_that_is_not_its_definition_is_told():
+def test_a_public_function_that_differs_from_its_definition_is_reported():
     def cosent(scores, labels, *, scale=20.0):
         return 1.0001 * LOSSES["cosent"].function(scores, labels, scale=scale)
 
@@ -307,7 +307,7 @@ KNOWN |= {"div", "table", "thead", "tbody", "tr", "th", "td", "small", "br"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_tells_every_row(rows, language):
+def test_the_page_reports_every_row(rows, language):
     page = report(rows, BATCH, language)
     read = Read(page)
     assert read.tags == KNOWN
@@ -375,7 +375,7 @@ def test_of_a_large_batch_the_first_pairs_are_taken(monkeypatch):
         torch.testing.assert_close(shown.scores, many.scores[:count])
 
 
-def test_it_ends_when_whoever_asked_has_left():
+def test_it_ends_when_the_client_has_left():
     left = threading.Event()
     left.set()
     with jobs.until_left(left), jobs.job(), pytest.raises(jobs.Cancelled):

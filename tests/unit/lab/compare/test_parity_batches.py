@@ -76,7 +76,7 @@ def test_a_wrong_gradient_is_not_excused_by_a_kink(monkeypatch):
     assert row.status == "differs"
 
 
-def test_in_batch_losses_are_asked_with_the_positive_pairs_alone(libraries):
+def test_in_batch_losses_are_called_with_the_positive_pairs_alone(libraries):
     rows = parity(without_shared_sentences(), {n: LOSSES[n] for n in ("info_nce", "gist")})
     asked = [row for row in rows if row.peer["float64"]]
     assert asked
@@ -108,7 +108,7 @@ def test_odd_labels_are_what_they_are_called():
     assert sizes.min() == 1 < sizes.max()
 
 
-def test_every_library_that_reads_labels_is_asked_on_odd_ones(libraries):
+def test_every_library_that_reads_labels_is_called_on_odd_ones(libraries):
     names = ("cosent", "list_mle", "lambda_loss", "contrastive")
     for row in parity(seeded_batch(), {name: LOSSES[name] for name in names}):
         if row.peer["float64"] is None:
@@ -124,7 +124,7 @@ def test_every_library_that_reads_labels_is_asked_on_odd_ones(libraries):
 
 
 @pytest.mark.parametrize("library", sorted(CALLABLE))
-def test_what_can_be_installed_can_be_asked(library):
+def test_installable_libraries_can_be_called(library):
     """Each row of these is "not installed", or there is a way to ask."""
     assert any(library == key[0] for key in CALLED)
     for spec in LOSSES.values():

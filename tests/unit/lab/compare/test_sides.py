@@ -116,7 +116,7 @@ def test_another_side_does_not_change_what_two_have_between_them():
     assert compare(RANDOM, SIX).of(1, 0) == six
 
 
-def test_whoever_looks_sees_each_exploration():
+def test_an_observer_sees_each_exploration():
     seen = {}
     sides = [Side("cosent"), Side("nowhere"), Side("triplet")]
     compare(RANDOM, sides, see=lambda place, one: seen.setdefault(place, one.spec.name))
@@ -225,7 +225,7 @@ def test_what_must_not_be_compared_says_why(first, second, expected):
             assert "{" not in reason.written(language)
 
 
-def test_a_temperature_is_told_as_the_factor_that_it_is():
+def test_a_temperature_is_reported_as_a_factor():
     sides = [Side("cosent", "", (("scale", 50.0),)), Side("info_nce")]
     (between,) = compare(RANDOM, sides).between
     assert re.findall(r"\d+", between.reasons[-1].written())[-2:] == ["50", "20"]
@@ -269,7 +269,7 @@ def test_the_pair_is_the_one_whose_shares_differ_most():
     assert int(pattern_of(key).fullmatch(apart.sentences[0].written())["pair"]) == expected + 1
 
 
-def test_what_the_lowest_label_cannot_do_is_told():
+def test_what_the_lowest_label_cannot_do_is_reported():
     """The regression draws it up to its label; CoSENT has nothing that it should stand above."""
     apart, keys, said = told((0.4, 0.6, 0.8), (-0.5, 0.6, 0.8), "cosine_mse", "cosent")
     assert (apart.pair, keys[1:]) == (0, ["because.none_lower"])
@@ -277,7 +277,7 @@ def test_what_the_lowest_label_cannot_do_is_told():
     assert pattern_of("compare.because.none_lower", light=COSENT).search(said)
 
 
-def test_what_the_highest_label_cannot_do_is_told():
+def test_what_the_highest_label_cannot_do_is_reported():
     apart, keys, said = told((0.1, 0.2, 0.4), (0.1, 0.2, 1.0), "cosent", "cosine_mse")
     assert (apart.pair, keys[1:]) == (2, ["because.none_higher"])
     assert apart.shares[1] == 1

@@ -91,7 +91,7 @@ def test_half_the_spread_is_half_the_scale():
     assert spread == pytest.approx(halved, rel=1e-12)
 
 
-def test_raw_labels_leave_a_floor_that_no_cosine_reaches():
+def test_raw_labels_leave_a_minimum_that_no_cosine_reaches():
     """Lesson 5: with labels 0 to 5, MSE is 6.77 with floor 5.47; 79% of targets unreachable."""
     batch = batch_of(Data())
     scores, labels = batch.scores, batch.labels
@@ -102,7 +102,7 @@ def test_raw_labels_leave_a_floor_that_no_cosine_reaches():
     assert int((labels > scores).sum()) == 21
 
 
-def test_a_twin_in_the_batch_sets_a_floor():
+def test_a_duplicate_in_the_batch_sets_a_minimum():
     """Lesson 4: row 3 twice: .0285 → .182, × 6.4; the floor is 2 ln 2/9."""
     batch = batch_of(ANSWERS, extra=False)
     found = one("info_nce", batch, Change("duplicate", int(batch.positives[3])))
@@ -153,7 +153,7 @@ def test_given_scores_stay_with_their_pairs():
         (Change("false_negative", 0, 2.5), "what_if_pair"),
     ],
 )
-def test_what_cannot_be_changed_is_said(change, key):
+def test_what_cannot_be_changed_is_reported(change, key):
     with pytest.raises(Problem) as refused:
         changed_batch(batch_of(), change)
     assert refused.value.key == f"problem.{key}"

@@ -135,7 +135,7 @@ def test_columns_that_cannot_be_chosen(columns, key):
     assert caught.value.key == f"problem.{key}"
 
 
-def test_a_scene_has_the_classes_of_the_table():
+def test_a_scenario_has_the_classes_of_the_table():
     """Whatever texts are picked: those of one class are one there, all others apart."""
     read = table(*clean(classes=9, each=5), ("lonely", "z"), ("as lonely", "y"))
     for places in (class_sample(read), [0, 45, 46], [45, 46], [3, 4, 12, 13, 45]):
@@ -151,7 +151,7 @@ def test_a_scene_has_the_classes_of_the_table():
     assert 46 in class_finding_places(read, [47])
 
 
-def test_every_loss_on_classes_that_is_named_opens_a_scene():
+def test_every_loss_on_classes_that_is_named_opens_a_scenario():
     read = table(*clean())
     for batch, is_met in ((64, True), (2, False)):
         fitting = suited_to_classes(read, batch)
@@ -247,7 +247,7 @@ def test_the_cleaned_table_has_one_spelling_of_each_class(tmp_path, capsys):
      ("sentence1,sentence2,label", False), ("query,answer", False), ("label", False),
      ("source,target", False)],
 )  # fmt: skip
-def test_a_table_of_classes_is_told_from_pairs_by_its_head(head, named):
+def test_a_table_of_classes_is_distinguished_from_pairs_by_its_head(head, named):
     assert names_classes(f"{head}\nx,y\n".encode()) == named
 
 
@@ -319,7 +319,7 @@ def test_texts_with_classes_are_no_pairs_whatever_stands_beside_them(names, kind
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_a_few_short_words_beside_texts_are_asked_about(swapped):
+def test_short_words_beside_texts_need_an_answer(swapped):
     """They may be classes; the same few long answers are second texts."""
     rows = [(f"please tell me more about {n}", KINDS[n % 4]) for n in range(24)]
     rows = [row[::-1] for row in rows] if swapped else rows

@@ -74,7 +74,7 @@ def table(tmp_path):
         ("CoSENTLoss", "0 1 0.5 1 0.2", False),
     ],
 )
-def test_a_class_that_reads_no_labels_is_told_as_one(loss, scores, unread, tmp_path, capsys):
+def test_a_class_that_reads_no_labels_is_reported(loss, scores, unread, tmp_path, capsys):
     path = tmp_path / "pairs.tsv"
     rows = "".join(f"first {n}\tsecond {n}\t{one}\n" for n, one in enumerate(scores.split()))
     path.write_text(f"first\tsecond\tscore\n{rows}", encoding="utf-8")
@@ -87,7 +87,7 @@ def test_a_class_that_reads_no_labels_is_told_as_one(loss, scores, unread, tmp_p
     assert bool(json.loads(capsys.readouterr().out)["labels_unread"]) == unread
 
 
-def test_header_and_encoding_of_a_table_can_be_said(tmp_path, capsys):
+def test_header_and_encoding_of_a_table_can_be_chosen(tmp_path, capsys):
     path = tmp_path / "pairs.csv"
     path.write_bytes("句子,答案\n天气很好,阳光明媚\n我饿了,想吃饭\n".encode("gbk"))
     for header, pairs in (("yes", 2), ("no", 3)):
@@ -99,7 +99,7 @@ def test_header_and_encoding_of_a_table_can_be_said(tmp_path, capsys):
     assert refused.search(capsys.readouterr().err)
 
 
-def test_of_an_empty_file_nobody_can_tell_which_door_is_meant(tmp_path, capsys):
+def test_an_empty_file_belongs_to_no_tab(tmp_path, capsys):
     (tmp_path / "nothing.csv").write_bytes(b"")
     assert doctor(typed_doctor(str(tmp_path / "nothing.csv"))) == 2
     assert say("en", "problem.doctor_empty", name="nothing.csv") in capsys.readouterr().err
@@ -156,7 +156,7 @@ def test_columns_are_named_where_no_header_was_known(tmp_path, capsys):
     assert examined.match(capsys.readouterr().out)
 
 
-def test_where_columns_are_not_recognised_it_is_said_how_to_choose_them(tmp_path, capsys):
+def test_unrecognised_columns_are_reported_with_how_to_choose_them(tmp_path, capsys):
     path = tmp_path / "odd.tsv"
     path.write_text("uno\tdue\ttre\nhow tall\tdeep\tx\nhow old\tten\ty\n", encoding="utf-8")
     for language in LANGUAGES:
@@ -168,7 +168,7 @@ def test_where_columns_are_not_recognised_it_is_said_how_to_choose_them(tmp_path
             assert re.search(" ".join(f"--column {role}=[A-Z名列]+" for role in roles), said)
 
 
-def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
+def test_a_terminal_shows_progress(table, capsys, monkeypatch):
     doctor(typed_doctor(table, "--loss", "cosent"))
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
@@ -178,7 +178,7 @@ def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
     assert told.endswith("\033[K")
 
 
-def test_what_cannot_be_examined_is_said(table, tmp_path, capsys):
+def test_what_cannot_be_examined_is_reported(table, tmp_path, capsys):
     assert doctor(typed_doctor(table, "--tokens", "-4")) == 2
     count = pattern_of("problem.explain_count", name="tokens", value=-4)
     assert count.search(capsys.readouterr().err)
@@ -211,7 +211,7 @@ def test_what_holds_nothing_to_examine_is_no_severe_finding(name, content, tmp_p
 @pytest.mark.parametrize(
     "words", [(), ("pairs.tsv", "--hub", "some/set"), ("--hub", "a/b", "--rows", "1")]
 )
-def test_what_cannot_be_asked_is_no_severe_finding(words, capsys):
+def test_a_peer_that_cannot_be_called_is_no_severe_finding(words, capsys):
     assert doctor(typed_doctor(*words)) == 2
     assert pattern_of("doctor.not_examined").match(capsys.readouterr().err)
 

@@ -56,7 +56,7 @@ def test_the_cleaned_table_leaves_out_the_conflicts_that_the_finding_counts(tmp_
 
 
 @pytest.mark.parametrize("scale", [(0, 1), (0, 5), (1, 5), (0, 100)])
-def test_labels_at_most_a_tenth_of_the_scale_apart_are_noise(scale):
+def test_labels_within_a_tenth_of_the_scale_are_noise(scale):
     examined = examine(read(table(*scale)).profile, LOSSES["cosent"], 8)
     faults = {fault.name: fault for fault in examined.faults}
     conflict, noise = faults["conflicting_labels"], faults["rater_noise"]

@@ -176,7 +176,7 @@ def test_meetings_are_what_batches_have():
         ([0, 0, 1, 2, 2], [1, 2, 0, 3, 3]),
     ],
 )
-def test_no_softmax_falls_below_the_floor_of_its_twins(first, second):
+def test_no_softmax_falls_below_the_minimum_of_its_duplicates(first, second):
     """The best vectors that a search finds, one for each text, for pairs that share some."""
     import torch
 
@@ -195,7 +195,7 @@ def test_no_softmax_falls_below_the_floor_of_its_twins(first, second):
     assert bound <= float(loss.detach()) < bound + (0.3 if set(first) & set(second) else 0.2)
 
 
-def test_twins_of_positives():
+def test_duplicates_of_positives():
     shared = [f"Passage {place % 50}." for place in range(COUNT)]
     faults = found(positives([f"Question {n}?" for n in range(COUNT)], shared), "info_nce", 32)
     twins = faults["twins"]
@@ -211,7 +211,7 @@ def test_twins_of_positives():
     assert "twins" not in found(positives(range_of("q"), range_of("p")), "info_nce", 32)
 
 
-def test_twins_that_are_written_otherwise_are_kept_apart_by_the_advice_as_pasted():
+def test_duplicates_in_other_spelling_are_separated_by_the_advice_as_pasted():
     """sentence-transformers' sampler compares texts to the letter: alone it keeps none apart."""
     from datasets import Dataset
     from sentence_transformers.base.sampler import NoDuplicatesBatchSampler
@@ -281,7 +281,7 @@ def test_the_advice_brings_every_column_of_texts_to_one_writing(lines, columns):
     ]
 
 
-def test_twins_across_both_sides():
+def test_duplicates_across_both_sides():
     """A query whose text is another pair's key has its own text among its negatives."""
     first = range_of("q")
     second = [first[place + 1] if place % 4 == 0 else f"p {place}" for place in range(COUNT)]
@@ -320,7 +320,7 @@ def test_what_is_left_out_has_its_reason():
     assert len(found.kept) + len(found.left_out) == len(pairs)
 
 
-def test_every_fault_is_said_in_both_languages():
+def test_every_fault_has_a_sentence_in_both_languages():
     faults = found(with_rows(clean_pairs(), *(PLANTED[name][0] for name in PLANTED)), most_tokens=9)
     for fault in faults.values():
         for language in ("en", "zh"):
@@ -368,7 +368,7 @@ def test_margins_that_no_cosines_have():
     )
 
 
-def test_what_was_looked_for_is_said():
+def test_the_checks_are_reported():
     """MarginMSE learns from a teacher and lists: without them it is not said to be well."""
     faults = found(clean_pairs(), "margin_mse")
     assert faults["no_teacher"].severity == SEVERE
@@ -385,7 +385,7 @@ def test_what_was_looked_for_is_said():
                     assert not check.written(language).startswith("doctor.")
 
 
-def test_twins_are_shown_beside_each_other():
+def test_duplicates_are_shown_beside_each_other():
     first = [*range_of("q"), "q 7", "q 9"]
     faults = found(positives(first, [*range_of("p"), "p x", "p y"]), "info_nce", 300)
     assert faults["twins"].rows == (8, COUNT + 1, 10, COUNT + 2)

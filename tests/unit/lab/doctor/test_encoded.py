@@ -180,7 +180,7 @@ def _said_of(labels, cosines):
         yield from found.strong.tolist()
 
 
-def test_of_many_pairs_some_are_encoded_and_that_is_told(encoder):
+def test_a_sample_of_many_pairs_is_encoded_and_reported(encoder):
     _, _, seen = found(clean(), most=20)
     assert len(seen) == 20
     read = Read(profiled(clean()))
@@ -189,7 +189,7 @@ def test_of_many_pairs_some_are_encoded_and_that_is_told(encoder):
         assert "20" in "\n".join(lines)
 
 
-def test_a_temperature_is_as_sharp_as_was_asked(encoder):
+def test_a_temperature_has_the_requested_sharpness(encoder):
     _, _, seen = found(clean(), batch=32)
     everything = counted(seen.negatives[:, :31], 1e6)
     assert everything == pytest.approx(30.5, abs=0.6)  # its own key is now and then among them
@@ -279,7 +279,7 @@ def test_mining_can_be_stopped_and_says_what_it_cannot_do(encoder, tmp_path):
 
 
 @pytest.mark.parametrize("ties", [1, 2, 5, 20])
-def test_a_temperature_that_no_search_finds_is_not_told(encoder, ties):
+def test_a_temperature_that_no_search_finds_is_not_reported(encoder, ties):
     """So many negatives are equally close to their query: at no temperature fewer of them count."""
     _, _, seen = found(clean(), batch=32)
     cosines = np.full((8, 31), 0.1) + 0.01 * np.arange(31)

@@ -71,7 +71,7 @@ def test_classes_of_one_text_compare_nothing():
     assert not np.isnan(alone.own).any()
 
 
-def test_command_and_call_tell_the_same(tmp_path, capsys):
+def test_command_and_call_give_the_same_report(tmp_path, capsys):
     path = tmp_path / "intents.csv"
     path.write_text(TABLE)
     status, printed = run(path, capsys, "--encoder", "minilm")

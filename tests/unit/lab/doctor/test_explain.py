@@ -84,7 +84,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("written", "known", "loss", "kind", "counts"), ROWS)
-def test_what_people_asked_is_answered(written, known, loss, kind, counts):
+def test_questions_of_people_are_answered(written, known, loss, kind, counts):
     answer = asked(written, **known)
     fit = found(answer, loss, kind, counts, most=8 if written == "0" else FIRST)
     assert fit is not None, "\n".join(lines(answer))
@@ -102,7 +102,7 @@ def test_a_margin_names_the_library_that_has_it(written, convention):
     assert fit.parameters == ()
 
 
-def test_of_a_start_nothing_is_said_of_margins():
+def test_a_start_has_no_sentence_on_margins():
     """0.25 is what ContrastiveLoss starts at with its own margin, which is another number."""
     first = next(lines(asked("0.25", loss="ContrastiveLoss")))
     assert pattern_of("doctor.start", value="0.25").match(first)
@@ -184,7 +184,7 @@ def test_no_other_number_is_the_least_of_copies(written, loss):
 
 @pytest.mark.parametrize(("written", "count"), [("0.6931", 2), ("1.0986", 3), ("1.386", 4)])
 @pytest.mark.parametrize("known", [{"loss": "ms-swift"}, {"loss": "gist", "batch": 64}])
-def test_copies_are_told_of_a_loss_that_is_named(written, count, known):
+def test_duplicates_are_reported_for_a_named_loss(written, count, known):
     """At a batch whose own landmarks lie elsewhere."""
     answer = asked(written, **known)
     if any(finding.copies for finding in answer.findings):
@@ -283,7 +283,7 @@ def test_where_a_number_stands(written, loss, place):
 
 
 @pytest.mark.parametrize(("written", "negatives"), [("3.8712", 1), ("4.2767", 2)])
-def test_what_untold_negatives_explain_is_not_above_collapse(written, negatives):
+def test_a_value_explained_by_unknown_negatives_is_not_above_collapse(written, negatives):
     answer = asked(written, loss="MNRL", batch=24)
     counts = {"batch": 24, "negatives_per_query": negatives}
     assert found(answer, "info_nce", COLLAPSE, counts) is not None
@@ -293,7 +293,7 @@ def test_what_untold_negatives_explain_is_not_above_collapse(written, negatives)
     assert asked(written, loss="MultipleNegativesRankingLoss", batch=24, negatives=0).position
 
 
-def test_above_collapse_nothing_is_said_of_the_embeddings():
+def test_above_collapse_no_sentence_judges_the_embeddings():
     """An encoder of Spearman 0.9 has such a value, where λ is 20 (`tests/judgements/logs.py`)."""
     for loss, scaled in (("cosent", True), ("info_nce", True), ("pairwise_hinge", False)):
         counts = {"negatives": 0} if loss == "info_nce" else {}
@@ -316,7 +316,7 @@ def assumed(said):
 
 
 @pytest.mark.parametrize("loss", ["cosent", "cosine_mse", "contrastive", "pairwise_logistic"])
-def test_where_a_number_of_a_loss_on_labels_stands_is_said_of_labels_that_nobody_told(loss):
+def test_the_position_of_a_loss_on_labels_is_reported_for_unknown_labels(loss):
     """Real labels are graded: batches of 64 of them collapse at another value."""
     answer = asked("0.4", loss=loss, batch=64)
     assert dict(answer.position.counts)["positives"] == 32
@@ -332,7 +332,7 @@ def test_where_a_number_of_a_loss_on_labels_stands_is_said_of_labels_that_nobody
 
 
 @pytest.mark.parametrize("loss", ["siglip", "info_nce", "nt_xent"])
-def test_of_a_loss_on_positive_pairs_it_is_said_that_they_are_taken_for_such(loss):
+def test_a_loss_on_positive_pairs_reports_that_it_takes_all_as_positive(loss):
     """Of scored pairs only the positive ones count, whose number nobody told."""
     answer = asked("3", loss=loss, batch=64)
     said = next(lines(answer))
@@ -354,7 +354,7 @@ def labels_of(positives: int, batch: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("loss", ["cosent", "weighted_cosent", "cosine_mse", "contrastive"])
 @pytest.mark.parametrize("batch", [16, 33, 100])
-def test_with_other_labels_it_collapses_between_the_ends_that_are_said(loss, batch):
+def test_with_other_labels_it_collapses_between_the_reported_ends(loss, batch):
     """Held to the loss itself under every count of labels of 1, and under labels in even steps."""
     standing = asked("0.4", loss=loss, batch=batch).position
     spec, other = LOSSES[loss], standing.collapses
@@ -410,7 +410,7 @@ def test_where_all_pairs_are_positive_no_condition_is_made_of_it(known):
         ("0.31", "pairwise_hinge", {"batch": 8}, set()),
     ],
 )
-def test_whatever_labels_change_is_said_of_labels_that_nobody_told(value, loss, known, assumes):
+def test_effects_of_labels_are_reported_for_unknown_labels(value, loss, known, assumes):
     assert assumed(next(lines(asked(value, loss=loss, **known)))) == assumes
 
 
@@ -454,7 +454,7 @@ DRAWS = int(os.environ.get("LOSSPRISM_DRAWS", "2"))
 TEACHERS, AT_ZERO = {"margin_mse", "embedding_mse"}, {"max_violation", "online_contrastive"}
 
 
-def test_a_floor_that_a_margin_leaves_is_told_as_that():
+def test_a_minimum_left_by_a_margin_is_reported_as_that():
     answer = asked("3", loss="triplet")
     beyond = {"margin": "5", "reach": "2", "value": "3"}
     assert pattern_of("doctor.margin_beyond", **beyond).search("\n".join(lines(answer)))
@@ -464,7 +464,7 @@ def test_a_floor_that_a_margin_leaves_is_told_as_that():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in LOSSES if name not in TEACHERS | AT_ZERO])
-def test_a_loss_and_its_counts_are_told_from_its_value(name):
+def test_a_loss_and_its_counts_are_found_from_its_value(name):
     """Nobody says which loss it is, and it is among the first three answers that are the number to
     its digits."""
     draws = [(COLLAPSE, *one) for one in drawn(name, COLLAPSE)]
@@ -494,7 +494,7 @@ def test_a_loss_that_is_zero_at_collapse(name):
     assert found(asked("0", loss=name), name, COLLAPSE) is not None
 
 
-def test_a_loss_on_a_teacher_is_told_by_the_scale_of_both():
+def test_a_loss_on_a_teacher_is_recognised_by_the_scale_of_both():
     """Its value is the mean square of what two differences are apart."""
     said = list(lines(asked("200", loss="MarginMSE")))
     assert len(said) == 1
@@ -519,7 +519,7 @@ def test_unnamed_the_loss_is_among_the_first_three(count):
         assert dict(fit.counts)["batch"] == count
 
 
-def test_what_a_teacher_said_cannot_be_told():
+def test_scores_of_a_teacher_cannot_be_exported():
     answer = asked("0.7", loss="margin_mse")
     assert answer.findings == answer.nearest == ()
     assert answer.position is None
@@ -540,7 +540,7 @@ def fittings(loss, score):
 
 
 @pytest.mark.parametrize("score", ["", "cosine", "dot", "logit"])
-def test_the_scene_shows_the_number(score):
+def test_the_scenario_shows_the_number(score):
     """What is read off counts alone is what the whole page computes of the rows; where no scene
     shows it, the reason holds."""
     wrong, made, hidden = [], 0, set()
@@ -565,7 +565,7 @@ def test_the_scene_shows_the_number(score):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("count", [257, 300, 400, 512, 3001])
-def test_losses_on_matrices_are_told_at_every_count(count):
+def test_losses_on_matrices_are_recognised_at_every_count(count):
     """Whose landmarks take a cell for every two of the batch."""
     for loss, value in (("soft_info_nce", math.log(count)), ("gist", math.log(3 * count - 2))):
         fit = found(asked(f"{value:.6g}", loss=loss), loss, COLLAPSE, most=1)
@@ -580,7 +580,7 @@ def test_of_a_batch_too_large_the_size_is_the_reason(loss):
     assert pattern_of("doctor.none.large", losses=title).fullmatch(said)
 
 
-def test_a_batch_too_large_for_the_page_has_no_scene():
+def test_a_batch_too_large_for_the_page_has_no_scenario():
     fit = asked("6.931", loss="info_nce").findings[0].likeliest
     assert dict(fit.counts) == {"batch": 1024}
     assert (fit.no_scenario_reason, fit.scenario()) == ("large", None)

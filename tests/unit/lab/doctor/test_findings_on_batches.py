@@ -75,7 +75,7 @@ OF_FINDINGS = {
 }
 
 
-def test_every_finding_on_labels_holds_of_the_losses_that_it_is_said_of():
+def test_every_finding_on_labels_holds_for_the_losses_that_have_it():
     false, met = [], set()
     for name, row in LABELS.items():
         first, second, labels = zip(*map(row, range(COUNT)), strict=True)

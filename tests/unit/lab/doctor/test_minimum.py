@@ -93,7 +93,7 @@ def test_of_cosines_that_are_known_it_is_severe():
     assert not {"below_assumed", "below_floor"} & names(run(3.4, 0.3, score="dot", **known))
 
 
-def test_of_labels_that_are_no_probabilities_a_loss_below_0_tells():
+def test_a_loss_below_0_shows_that_labels_are_no_probabilities():
     for loss in ("BinaryCrossEntropyLoss", "BCE"):
         found = run(0.7, -0.5, loss=loss)
         (fault,) = [one for one in found.faults if one.severity == "severe"]
@@ -149,7 +149,7 @@ def test_what_a_name_selects_is_at_collapse_what_its_definition_gives(name):
                     assert certain <= reached + 1e-9, side.convention
 
 
-def test_a_class_selects_the_same_convention_whatever_it_is_asked_for():
+def test_a_class_selects_the_same_convention_for_every_use():
     """The page, the number check and the run check have one table."""
     for name, loss, convention in other_names():
         if convention and relative_called(name) is None:

@@ -69,7 +69,7 @@ def about(log):
     return [*told(examine_run(log))]
 
 
-def test_without_a_step_the_bar_before_tells_it_and_else_entries_are_counted():
+def test_without_a_step_the_bar_before_gives_it_or_entries_are_counted():
     entries = [f"{{'loss': {loss}, 'epoch': 0.1}}" for loss in LOSSES]
     bars = [f"  4%{BAR.format(n=n)}" for n in STEPS]
     mixed = "\n".join(one for pair in zip(bars, entries, strict=True) for one in pair)

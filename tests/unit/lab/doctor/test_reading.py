@@ -125,7 +125,7 @@ def test_what_is_no_file_has_a_sentence(tmp_path):
         content_of(tmp_path / "nowhere.csv")
 
 
-def test_a_finding_stands_in_its_scene():
+def test_a_finding_is_in_its_scenario():
     """Explore finds the same two conflicting labels that the finding names."""
     first = tuple(f"question {place}" for place in range(200))
     second = tuple(f"answer {place}" for place in range(200))
@@ -144,7 +144,7 @@ def test_a_finding_stands_in_its_scene():
     assert both == {True, False}
 
 
-def test_long_texts_make_small_scenes():
+def test_long_texts_make_small_scenarios():
     texts = tuple(
         f"{place} " + " ".join(str(hash((place, i))) for i in range(60)) for place in range(50)
     )
@@ -207,7 +207,7 @@ def test_every_loss_that_can_learn_from_lists_opens_on_whole_ones(text, name):
         ("VICReg", TRIPLETS, False),
     ],
 )
-def test_twins_meet_where_the_convention_takes_the_batch_for_negatives(called, text, meets):
+def test_duplicates_meet_where_the_convention_takes_the_batch_for_negatives(called, text, meets):
     found = read(text.replace("p 7\t", "p 3\t"), "t.tsv")
     spec = found.spec(possible_losses(Known(loss=called))[0])
     told = examine(found.profile, spec, 60)

@@ -72,7 +72,7 @@ def test_two_runs_beside_each_other(tmp_path, capsys):
     assert "--beside-loss" in capsys.readouterr().err
 
 
-def test_what_cannot_be_read_is_said(tmp_path, capsys):
+def test_what_cannot_be_read_is_reported(tmp_path, capsys):
     assert doctor(typed("doctor", str(tmp_path))) == 2
     refused = pattern_of("problem.run_folder").search(capsys.readouterr().err)
     assert str(tmp_path).startswith(refused["name"].removesuffix("…"))

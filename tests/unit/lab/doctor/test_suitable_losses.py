@@ -147,7 +147,7 @@ def test_every_loss_has_its_reason_and_those_made_for_the_columns_come_first():
     )
 
 
-def test_that_more_can_learn_from_it_is_said(tmp_path, capsys):
+def test_further_losses_that_can_learn_from_it_are_reported(tmp_path, capsys):
     path = tmp_path / "pairs.tsv"
     path.write_text("".join(f"first {n}\tsecond {n}\n" for n in range(COUNT)))
     parser = argparse.ArgumentParser()

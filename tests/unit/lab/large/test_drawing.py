@@ -26,7 +26,7 @@ def test_so_many_blocks_hold_nine_tenths_of_the_weight_in_view(scale, part):
     assert found.part == pytest.approx(whole, rel=1e-9)
 
 
-def test_of_few_blocks_nothing_is_said():
+def test_few_blocks_have_no_report():
     opened = open_batch(batch_of(4), "cosent", checked("cosent", {}), print)
     assert opened.shape[0] ** 2 < MIN_BLOCKS
     assert look(opened, Window(0, 4, 0, 4)).concentrated is None

@@ -130,7 +130,7 @@ def test_few_cells_are_compared_one_by_one(monkeypatch):
 
 
 @pytest.mark.parametrize("labels", LABELS)
-def test_it_says_what_is_said_of_fewer_pairs(labels):
+def test_it_reports_the_same_as_for_fewer_pairs(labels):
     """Streamed and without cells the same batch has the same figures, blocks and heaviest terms."""
     batch, parameters = batch_of(700, labels, seed=2), checked("pairwise_hinge", {})
     streamed = open_batch(batch, "pairwise_hinge", parameters, quiet)
@@ -152,7 +152,7 @@ def test_it_says_what_is_said_of_fewer_pairs(labels):
 
 
 @pytest.mark.parametrize("labels", ["continuous", "ties", "grades"])
-def test_the_effective_number_of_terms_lies_within_the_error_that_is_told(labels, monkeypatch):
+def test_the_effective_number_of_terms_is_within_the_reported_error(labels, monkeypatch):
     monkeypatch.setattr(without_cells, "MAX_CHUNKS", 128)
     terms = hinge_of(batch_of(4096, labels))
     weights = weights_of(terms)
@@ -173,7 +173,7 @@ def test_many_pairs_are_compared_without_cells():
     assert opened.matrix.is_known
 
 
-def test_a_survey_tells_how_far_it_is_and_can_be_stopped():
+def test_a_survey_reports_progress_and_can_be_stopped():
     heard = []
 
     def stop(done, total):

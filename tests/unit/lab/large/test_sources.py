@@ -80,7 +80,7 @@ def test_triplets_give_two_pairs_each():
     assert found.labels.tolist() == [1, 0, 1, 0]
 
 
-def test_rows_that_cannot_be_used_are_told():
+def test_rows_that_cannot_be_used_are_reported():
     found = read("sentence1,sentence2,score\na,b,1\nc,d,what\ne,f,0\n")
     count, told = found.skipped
     assert (len(found.labels), count, told[0][0]) == (2, 1, 2)

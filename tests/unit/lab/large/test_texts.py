@@ -67,7 +67,7 @@ def test_without_any_nothing_is_found():
     assert list(Texts()) == []
 
 
-def test_they_take_their_own_room_and_little_more():
+def test_they_take_their_own_memory_and_little_more():
     kept = Texts(f"sentence number {k}" for k in range(10_000))
     plain = sum(len(text) for text in kept)
     assert plain < bytes_of(kept) < 1.2 * plain + 9 * 10_000 + 1000

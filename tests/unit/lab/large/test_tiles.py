@@ -227,7 +227,7 @@ def test_heaviest_and_entropy(loss, monkeypatch):
         assert opened.nearest is None
 
 
-def test_a_survey_tells_how_far_it_is_and_can_be_stopped(monkeypatch):
+def test_a_survey_reports_progress_and_can_be_stopped(monkeypatch):
     heard = []
     monkeypatch.setattr(tile_strips, "ACCELERATOR_CELLS", tile_strips.TILE_CELLS)
 

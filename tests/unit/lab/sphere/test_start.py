@@ -68,7 +68,7 @@ def test_the_plane_that_is_kept_is_that_of_the_largest_variance() -> None:
     assert principal_places(noisy, 3)[1] > with_noise
 
 
-def test_sentences_are_those_of_the_example_and_of_a_scene() -> None:
+def test_sentences_are_those_of_the_example_and_of_a_scenario() -> None:
     found = placed(Start(kind="sentences", example="hard_negatives", dimension=3))
     pairs = load_example("hard_negatives")
     assert found.batch.pairs.sentences == pairs.sentences

@@ -119,7 +119,7 @@ def test_accuracy_is_named_for_what_it_is():
     assert f"| Held-out {SPELLED_OUT['accuracy']} | 0.6000 → 0.6050" in told
 
 
-def test_held_out_pairs_that_repeat_others_are_told():
+def test_held_out_pairs_that_repeat_others_are_reported():
     summary = replace(SUMMARY, pairs=PairCounts(train=8, held_out=900), repeated=54)
     assert on_repeats(900, 54) in section(TrainingPlan(), summary, [])
     assert pattern_of("remark.run_repeats", repeated=54).fullmatch(on_repeats(900, 54))

@@ -67,7 +67,7 @@ STATUS = FollowedRun(
 @pytest.mark.parametrize(
     ("seconds", "said"), [(31, "31 s"), (89, "89 s"), (240, "4 minutes"), (9000, "2.5 hours")]
 )
-def test_a_time_is_said_in_a_fitting_unit(seconds, said):
+def test_a_time_has_a_fitting_unit(seconds, said):
     status = replace(STATUS, seconds_left=seconds - 1.0)
     assert re.fullmatch(rf"60 steps .* {re.escape(said)}, .*", _time_estimate(status))
 
@@ -78,7 +78,7 @@ def test_a_figure_of_the_way_says_of_how_many_pairs_it_is():
     assert _postfix(status).split(", ") == ["training", "loss 2.5", "spearman 0.850 on 128 pairs"]
 
 
-def test_the_loss_of_a_training_batch_is_not_said_of_held_out_pairs():
+def test_the_loss_of_a_training_batch_is_not_reported_for_held_out_pairs():
     figures = {
         "loss": Spread(5.9638, 2.3272, []),
         "spearman": Spread(0.8646, None, []),
@@ -112,7 +112,7 @@ OF_DATA |= {"encoding", "alternatives", "augment"}
 OF_DATA |= {"name", "held_out_name", "teacher", "triplets"}
 
 
-def test_every_knob_of_a_plan_can_be_told_and_its_default_is_said():
+def test_every_setting_of_a_plan_is_an_option_with_its_default():
     knobs = {name: told for group in _KNOBS.values() for name, told in group.items()}
     for plan, named, others in (
         (TrainingPlan(), knobs, OTHERWISE),
@@ -150,7 +150,7 @@ def test_a_parameter_can_be_switched_off(off):
     assert plan.settings["mask_above"] is None
 
 
-def test_what_is_told_reaches_the_plan():
+def test_options_reach_the_plan():
     plan = planned(
         *("--hub", "someone/pairs", "--split", "dev", "--column", "first=a", "--column", "score=3"),
         *("--alternative", "back", "--augment", "cutoff", "--augment", "reorder", "--most", "90"),
@@ -226,7 +226,7 @@ ANSWERS_FIRST = ["answer,question,id", *(f"an answer {n},a question {n},{n}" for
 
 
 @pytest.mark.parametrize("command", ["train", "compare"])
-def test_it_is_said_which_columns_are_learned_from(command, tmp_path, capsys):
+def test_columns_that_are_learned_from_are_reported(command, tmp_path, capsys):
     file = tmp_path / "pairs.csv"
     file.write_text("\n".join(ANSWERS_FIRST))
     parser = argparse.ArgumentParser()

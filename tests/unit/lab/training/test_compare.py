@@ -203,7 +203,7 @@ def test_the_experiment_after_a_run_from_scratch_has_an_encoder_and_a_rate_of_it
         (0.0, 0.0, ("0.000", "0.000")),
     ],
 )
-def test_the_ends_of_an_interval_are_told_apart(low, high, said):
+def test_the_ends_of_an_interval_have_enough_digits(low, high, said):
     found = Difference((low + high) / 2, low, high, (0,), 100, "pairs", None)
     told = run_comparison.interval_values(found)
     assert (told["low"], told["high"]) == said
@@ -224,7 +224,7 @@ def test_models_that_order_all_pairs_alike_have_no_interval(several):
     assert "98%" not in table
 
 
-def test_pairs_that_stand_there_repeatedly_are_told_wherever_runs_are_judged(runs, trained, capsys):
+def test_repeated_pairs_are_reported_wherever_runs_are_judged(runs, trained, capsys):
     plain = corpus()
     again = Corpus(plain.train, (*plain.held_out, *plain.held_out[:1] * 12))
     names = [

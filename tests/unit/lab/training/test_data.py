@@ -122,7 +122,7 @@ def test_a_held_out_file_of_ones_own(tmp_path):
     assert (len(corpus.train), len(corpus.held_out), corpus.shared) == (20, 10, 5)
 
 
-def test_a_held_out_file_whose_encoding_cannot_be_told_has_that_of_the_other(tmp_path):
+def test_a_held_out_file_of_unknown_encoding_has_that_of_the_other(tmp_path):
     heads = "sentence1,sentence2,score\n"
     train = heads + "".join(f"Чай {i} горячий.,Чай {i} остыл.,{i % 2}\n" for i in range(20))
     held_out = heads + "".join(f"ВАЙ,{i},{i % 2}\n" for i in range(8))
@@ -145,7 +145,7 @@ def test_examples_typed_rows_and_what_has_no_words():
         data.load(TrainingPlan(data=TrainingData(example="cosent_batch")))
 
 
-def test_the_hub_out_of_reach_is_said(monkeypatch):
+def test_an_unreachable_hub_is_reported(monkeypatch):
     import huggingface_hub
 
     def nowhere(*_, **__):
@@ -192,7 +192,7 @@ def test_a_run_reads_labels_as_the_page_does():
     assert data.rules_for(TrainingPlan(threshold=4.0), graded) == (4, (1, 5))
 
 
-def test_labels_beyond_the_scale_that_was_chosen_are_said_where_they_matter():
+def test_labels_beyond_the_chosen_scale_are_reported_where_they_matter():
     plan = TrainingPlan(label_range=(1.0, 4.0))
     whys = data.losses_for(plan, corpus_of(1, 2, 3, 4, 5, 1, 2))
     said = {name for name, why in whys.items() if why and why.key == whys["cosine_mse"].key}

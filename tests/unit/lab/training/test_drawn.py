@@ -69,7 +69,7 @@ def test_what_is_not_chosen_suits_the_loss():
     assert "in_order, shuffled, no_duplicates, group_by_label" in str(told.value)
 
 
-def test_labels_that_cannot_stand_twice_are_told_before():
+def test_labels_that_cannot_repeat_are_reported_before():
     def refused(whole, **chosen):
         plan = dataclasses.replace(PLAN, sampler="group_by_label", **chosen)
         problem = data.why_not(plan, whole)

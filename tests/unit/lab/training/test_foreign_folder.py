@@ -117,7 +117,7 @@ def test_no_file_that_is_none_hides_another_run(file, runs, stopped):
 @pytest.mark.parametrize(
     "row", ['["a"]', '["a", "b", "c"]', "[1, 2, 3]", '{"a": 1}', '["a","b",null]']
 )
-def test_a_row_that_is_no_pair_is_said(row, stopped):
+def test_a_row_that_is_no_pair_is_reported(row, stopped):
     odd, _ = stopped
     (odd.path / "train.jsonl").write_text(row, encoding="utf-8")
     with raises_problem("training_damaged", file="train.jsonl"):

@@ -86,7 +86,7 @@ def test_the_least_label_of_a_scale_gains_nothing():
     assert found.ndcg_at_10 == pytest.approx(1 / np.log2(3))
 
 
-def test_lists_that_cannot_tell_are_left_out_and_counted():
+def test_lists_without_a_comparison_are_left_out_and_counted():
     pairs = rows((5, 0), (4, 4, 4), (1, 2), (3,), (0, 3, 1), (2, 2), (0, 0))
     found = list_figures(pairs, np.arange(len(pairs)) * -0.01, RULES)
     assert (found.count, found.alike, found.without) == (2, 3, 1)
@@ -103,7 +103,7 @@ def test_without_lists_or_without_numbers_there_is_nothing():
     assert (none.ndcg_at_10, none.mrr_at_10, none.count) == (None, None, 0)
 
 
-def test_no_list_is_torn_between_training_and_held_out():
+def test_no_list_is_split_between_training_and_held_out():
     pairs = drawn()
     train, held_out = data.split(pairs, 0.3, 0)
     assert not {first for first, *_ in train} & {first for first, *_ in held_out}

@@ -52,7 +52,7 @@ def held_out(pairs, threshold=0.5):
     return HeldOut.of(pairs, bands_of([label for *_, label in pairs]), threshold)
 
 
-def test_geometry_at_its_landmarks():
+def test_geometry_at_its_reference_values():
     pairs = [("a", "b", 1.0), ("c", "d", 1.0)]
     alike = geometry(torch.tensor([[1.0, 0.0]] * 4), held_out(pairs))
     assert alike["mean_cosine"] == pytest.approx(1)

@@ -107,7 +107,7 @@ def test_the_same_text_is_kept_out_of_the_batch_or_left_out_of_the_loss(loss, co
         assert told.get("twins") == ("leave_out" if left_out else None)
 
 
-def test_a_plan_of_before_keeps_texts_apart():
+def test_an_earlier_plan_keeps_texts_separate():
     plan = TrainingPlan(loss="info_nce").to_json()
     del plan["twins"]
     assert TrainingPlan.from_json(plan).keeps_texts_apart

@@ -126,7 +126,7 @@ def test_only_positives_of_one_label_are_queries_and_keys(labels, threshold, is_
 
 
 @pytest.mark.parametrize(("count", "told"), [(4, False), (8, True)])
-def test_pairs_that_all_changed_tell_something_where_they_are_not_few(count, told):
+def test_pairs_that_all_changed_are_evidence_if_there_are_enough(count, told):
     """All influences are 0 there, and the next pair may be another: of 8, one by chance in 128."""
     before, after = (RETRIEVAL["accuracy_at_1"](np.full(count, p)) for p in (2, 1))
     pairs = [(f"a{i}", f"b{i}") for i in range(count)]

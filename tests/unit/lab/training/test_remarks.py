@@ -136,7 +136,7 @@ def test_the_curve_in_words(run):
     assert set(found) == {"run_loss_fell"}  # and it has not ended
 
 
-def test_all_held_out_sentences_say_whether_they_drew_closer(run):
+def test_all_held_out_sentences_show_whether_they_drew_closer(run):
     draw = np.random.default_rng(0)
     common, own = draw.normal(size=32), draw.normal(size=(2 * COUNT, 32))
     for when, share in (("before", 0.5), ("after", 2.0)):
@@ -162,7 +162,7 @@ NOISES = {
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("steps", [20, 120, 1000])
 @pytest.mark.parametrize("trend", SIGNS)
-def test_a_trend_is_said_where_there_is_one_and_nowhere_else(trend, steps, noise):
+def test_a_trend_is_reported_where_there_is_one_alone(trend, steps, noise):
     """Of 200 runs at least 90% where it is true, at most 5% where it is not."""
     draw = np.random.default_rng(steps)
     found = Counter()
@@ -198,7 +198,7 @@ def test_noise_that_hangs_together_is_no_trend(together):
     assert told[True, "run_loss_fell"] >= 0.9 * DRAWS
 
 
-def test_the_whole_run_tells_what_its_two_ends_do_not():
+def test_the_whole_run_shows_more_than_its_two_ends():
     """A fall from 9 to 6 over 60 steps, in noise of which the means over six steps differ by 3.4
     by chance alone: the line through all of them falls by more than it would by chance."""
     steps = 60
@@ -255,7 +255,7 @@ def test_models_that_order_these_pairs_alike():
         assert "low" not in found.values
 
 
-def test_pairs_that_stand_there_repeatedly_are_told_beside_the_gain(run):
+def test_repeated_pairs_are_reported_beside_the_gain(run):
     pairs = [(f"a{max(i - 9, 0)}", f"b{max(i - 9, 0)}", float(max(i - 9, 0))) for i in range(COUNT)]
     run.write_pairs("held_out.jsonl", pairs)
     labels = np.array([label for *_, label in pairs])

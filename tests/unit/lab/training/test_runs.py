@@ -90,7 +90,7 @@ def test_a_folder_that_is_no_encoder_is_refused_at_once(runs, tmp_path):
     assert runs.listed() == []
 
 
-def test_a_root_that_cannot_be_written_is_said(tmp_path):
+def test_a_root_that_cannot_be_written_is_reported(tmp_path):
     from lossprism.explorer.lab.training.runs import Runs
 
     (tmp_path / "file").write_text("", encoding="utf-8")
@@ -285,7 +285,7 @@ def test_what_cannot_be_written_on_a_full_disk_says_so(runs, monkeypatch, free, 
     assert problem.key == f"problem.training_{key}"
 
 
-def test_a_problem_of_an_earlier_version_is_told_in_full(runs):
+def test_a_problem_of_an_earlier_version_is_shown_in_full(runs):
     """It was written without what it is about."""
     name = ended(runs, "failed")
     problem = {"key": "problem.training_disk_full", "values": {"folder": "/runs", "free": 3}}
@@ -376,7 +376,7 @@ def steps_of(run, count, each):
     run.log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-def test_how_long_a_step_takes_is_told_of_all_steps_whatever_the_last_few_were(runs):
+def test_the_time_of_a_step_is_the_mean_of_all_steps(runs):
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     lines, seconds = [], 3.0  # what came before the first step belongs to none
     for step in range(1, 1001):
@@ -396,7 +396,7 @@ def test_how_long_a_step_takes_is_told_of_all_steps_whatever_the_last_few_were(r
     assert 0.17 < min(paces) < max(paces) < 0.23
 
 
-def test_a_queued_run_is_told_what_those_before_it_have_to_train(runs):
+def test_a_queued_run_shows_the_work_before_it(runs):
     def queued(**how):
         run = runs.prepare(TrainingPlan(**{**PLAN, "steps": 60, **how}), corpus())
         run.take_ticket(os.getpid())
@@ -430,7 +430,7 @@ def test_the_pace_of_another_kind_of_run_says_nothing_of_a_queued_one(runs):
     assert runs.status(made[2].name).queue_seconds is None
 
 
-def test_whoever_is_far_back_in_the_queue_looks_less_often(runs, monkeypatch):
+def test_polling_is_slower_far_back_in_the_queue(runs, monkeypatch):
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     places, slept = iter([worker.MAX_TURNS + 20, 3, 1, 0]), []
     monkeypatch.setattr(RunFolder, "belongs_to", lambda run, process: True)

@@ -110,7 +110,7 @@ def test_a_guide_is_the_librarys_guide(models, runs, trained, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["second", "cross"])
-def test_a_teacher_is_asked_once_and_learnt_from(kind, models, runs, trained, tmp_path):
+def test_a_teacher_is_called_once_and_learnt_from(kind, models, runs, trained, tmp_path):
     from sentence_transformers import CrossEncoder, SentenceTransformer
     from sentence_transformers.sentence_transformer.losses import DistillKLDivLoss
     from sentence_transformers.util import pairwise_cos_sim
@@ -247,7 +247,7 @@ def test_a_teacher_whose_vectors_are_others_is_refused(models, runs):
     assert (told.value.key, told.value.about) == ("problem.encoder_is_cross", "teacher")
 
 
-def test_a_run_that_is_told_to_stop_asks_its_teacher_no_further(models, runs):
+def test_a_stopped_run_asks_its_teacher_no_further(models, runs):
     chosen = plan(loss="margin_mse", encoder=models["trained"], teacher_model=models["second"])
     run = runs.prepare(chosen, corpus())
     run.take_ticket(os.getpid())
@@ -258,7 +258,7 @@ def test_a_run_that_is_told_to_stop_asks_its_teacher_no_further(models, runs):
     assert run.state.part == "teacher"
 
 
-def test_what_cannot_be_asked_is_told_before_a_run_is_queued(models, runs, tmp_path):
+def test_an_unusable_teacher_is_reported_before_a_run_is_queued(models, runs, tmp_path):
     gist = {"loss": "gist", "encoder": models["trained"]}
     with pytest.raises(Problem) as told:
         runs.prepare(plan(**gist, guide=models["cross"]), triplets((1,)))

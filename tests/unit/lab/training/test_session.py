@@ -233,7 +233,7 @@ def constant(scores, labels):
 """
 
 
-def test_a_fault_of_ones_own_loss_is_told_as_its_own(runs, trained, tmp_path):
+def test_a_fault_of_a_users_loss_is_reported_as_its_own(runs, trained, tmp_path):
     """As Explore tells it; no learning rate is advised where the function is at fault."""
     file = tmp_path / "mine.py"
     file.write_text(OWN, encoding="utf-8")

@@ -86,7 +86,7 @@ def test_there_is_no_model_before_the_end(runs):
         takeaway.model_zip(runs, run.name, "nowhere.zip")
 
 
-def test_what_is_not_made_yet_is_said_or_left_out(runs, tmp_path):
+def test_what_does_not_exist_yet_is_reported_or_left_out(runs, tmp_path):
     """A run that waits for its turn has neither a probe batch nor an encoder from scratch."""
     run = runs.prepare(TrainingPlan(encoder=SCRATCH), corpus())
     run.take_ticket(os.getpid())

@@ -41,7 +41,7 @@ def test_the_plans_differ_in_the_value_and_the_seed_alone():
     assert len(data.read(plans[0]).held_out) >= data.LEAST_HELD_OUT
 
 
-def test_texts_that_a_scene_leaves_out_are_left_out_in_its_trials():
+def test_texts_that_a_scenario_leaves_out_are_left_out_in_its_trials():
     for rules, twins in ((Rules(), "apart"), (Rules(twins="leave_out"), "leave_out")):
         plans = trials(Scenario(loss="info_nce", rules=rules))
         assert {plan.twins for plan in plans} == {twins}
@@ -107,7 +107,7 @@ def test_a_parameter_is_tried_once_it_is_on():
         (5, (5.0, 10.0, 20.0, 40.0, 80.0)),
     ],
 )
-def test_of_the_values_those_are_kept_that_there_is_room_for(most, kept):
+def test_values_are_cached_up_to_the_limit(most, kept):
     assert fitting((5.0, 10.0, 20.0, 40.0, 80.0), 20.0, most) == kept
     room = 3 * most + 1
     offer = offer_of(Scenario(loss="cosent", parameters=(("scale", 20.0),)), room=room)
@@ -155,7 +155,7 @@ def test_a_batch_of_a_file_is_tried_on_all_of_its_pairs_as_corrected():
     assert len(trials(scene)[0].data.rows) == 7  # what is shown, where nothing else is known
 
 
-def test_what_cannot_be_tried_is_said():
+def test_what_cannot_be_tried_is_reported():
     with pytest.raises(Problem) as refused:
         trials(Scenario(data=Data(source="random")))
     assert refused.value.key == "problem.training_no_words"

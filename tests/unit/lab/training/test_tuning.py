@@ -50,7 +50,7 @@ def test_only_runs_that_differ_in_the_setting_alone_are_a_sweep():
     assert remark.key == "verdict_not_tuned"
 
 
-def test_each_other_loss_is_told_of_once_and_one_loss_never():
+def test_each_other_loss_is_reported_once_and_a_single_loss_never():
     assert said(of("cosent", 0.8), of("cosent", 0.7, 5.0)) == []
     assert (
         said(of("cosine_mse", 0.8), of("contrastive", 0.7))[0].values["setting"].startswith("m =")

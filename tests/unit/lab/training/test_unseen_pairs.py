@@ -80,7 +80,7 @@ def test_what_was_scored_once_is_kept_until_the_run_goes_on(runs, trained, held_
     assert asked
 
 
-def test_what_several_runs_began_with_is_asked_once(runs, trained, held_out, bert):
+def test_the_shared_start_of_runs_is_scored_once(runs, trained, held_out, bert):
     plan = dataclasses.replace(PLAN, encoder=bert, steps=2)
     names = [trained(dataclasses.replace(plan, seed=seed)) for seed in (0, 1)]
     models = set()
@@ -92,7 +92,7 @@ def test_what_several_runs_began_with_is_asked_once(runs, trained, held_out, ber
     assert models == {(1, 3), (2, 3), (3, 3)}
 
 
-def test_it_can_be_cancelled_and_is_then_asked_anew(runs, trained, held_out):
+def test_it_can_be_cancelled_and_requested_again(runs, trained, held_out):
     name = trained(PLAN)
     folder = {name: runs.folder(name)}
     with jobs.job("mine") as job:
@@ -211,7 +211,7 @@ def of_test_file(count):
     return say("en", "finetune.pairs.of_file", count=count, file="test.csv")
 
 
-def test_the_better_model_on_unseen_pairs_is_said_to_be_ahead(runs, monkeypatch):
+def test_the_better_model_on_unseen_pairs_is_reported_as_ahead(runs, monkeypatch):
     said, _ = judged(runs, Models((0.5, 1.0)), monkeypatch)
     assert said.key == "verdict_ahead"
     assert (said.values["best"], said.values["other"]) == ("cosine_mse", "cosent")
@@ -220,7 +220,7 @@ def test_the_better_model_on_unseen_pairs_is_said_to_be_ahead(runs, monkeypatch)
     assert ahead.match(say("en", "remark.verdict_ahead", **said.values))
 
 
-def test_equal_models_cannot_be_told_apart_on_unseen_pairs(runs, monkeypatch):
+def test_equal_models_cannot_be_distinguished_on_unseen_pairs(runs, monkeypatch):
     said, _ = judged(runs, Models((1.0, 1.0)), monkeypatch)
     assert said.key.startswith("verdict_untold")
     untold = pattern_of(f"remark.{said.key}", pairs=of_test_file(1500))
@@ -279,6 +279,6 @@ def test_the_command_compares_ended_runs_on_a_file(runs, trained, tmp_path, caps
         (("gone", "--loss", "cosent"), "not both"),
     ],
 )
-def test_a_command_that_says_too_little_is_told_what_is_missing(arguments, said, runs, capsys):
+def test_an_incomplete_command_names_what_is_missing(arguments, said, runs, capsys):
     assert commanded(*arguments, "--runs", runs.root) == 1
     assert said in capsys.readouterr().err

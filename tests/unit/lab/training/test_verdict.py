@@ -76,7 +76,7 @@ def test_the_pairs_that_are_needed_would_do():
     assert not difference(*less, fewer).is_significant
 
 
-def test_where_seeds_are_what_lacks_no_pairs_are_asked_for():
+def test_if_seeds_are_missing_no_pairs_are_requested():
     draw = np.random.default_rng(0)
     a, b = by_seed(draw, [0.5, 0.6, 0.4]), by_seed(draw, [0.5, 0.4, 0.62])
     assert difference(a, b, PAIRS).pairs_needed is None
@@ -121,7 +121,7 @@ def test_an_end_beside_0_has_its_sign(ends, said):
     assert list(signed_ends(*ends).values()) == said
 
 
-def test_an_estimate_is_told_with_two_digits():
+def test_an_estimate_has_two_digits():
     assert [rounded(n) for n in (7, 43, 512, 12_345)] == ["7", "43", "520", "13\u202f000"]
 
 

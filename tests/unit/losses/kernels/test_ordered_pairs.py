@@ -133,7 +133,7 @@ def test_a_fast_form_is_its_definition(name, settings, path):
 
 
 @each_loss
-def test_scores_may_lie_any_distance_apart(name, path):
+def test_scores_may_have_any_distance(name, path):
     spreads, kinds = (1e-6, 30.0, 350.0, 700.0, 1e4), ("continuous", "binary", "grades")
     for spread, kind in itertools.product(spreads, kinds):
         labels = labels_of(kind, 250).double()

@@ -31,7 +31,7 @@ TOLD_APART = [  # losses at a temperature at which what is told apart leaves the
 
 
 @pytest.mark.parametrize(("name", "parameters"), TOLD_APART)
-def test_pairs_that_are_told_apart_leave_no_subnormal_weight(name, parameters, monkeypatch):
+def test_separated_pairs_leave_no_subnormal_weight(name, parameters, monkeypatch):
     """What is multiplied into the gradient, at every size, and the gradient of float64."""
     if name != "n_pair":
         parameters = {**parameters, "temperature": 0.01}

@@ -169,7 +169,7 @@ def test_a_learned_temperature_scale_or_bias(name, learned, rest, alone):
 
 @every_case
 @pytest.mark.usefixtures("tiles")
-def test_only_the_gradients_that_are_wanted(name, parameters, extra):
+def test_only_the_gradients_that_are_needed(name, parameters, extra):
     vectors, rest = made(name, 9, extra)
     spec = LOSSES[name]
     _, every = value_and_gradient(spec.function, vectors, **rest, **parameters)
@@ -325,7 +325,7 @@ def test_going_backward_twice_gives_the_same(name, parameters, extra):
 
 @every_case
 @pytest.mark.parametrize("dtype", [torch.float32, pytest.param(torch.bfloat16, marks=on_meta)])
-def test_an_accelerator_is_never_asked_for_a_number(name, parameters, extra, dtype, monkeypatch):
+def test_an_accelerator_never_waits_for_a_number(name, parameters, extra, dtype, monkeypatch):
     """The meta device has no numbers to read: a step that wants one fails."""
     monkeypatch.setattr(tiled, "CELLS", 1)
     monkeypatch.setattr(tiled, "MIN_TILE_ROWS", 4)

@@ -72,7 +72,7 @@ def test_a_proxy_may_leave_the_path_out_or_not(hosted, path):
     assert told["url"] == "https://inside:7860/losses/where"
 
 
-def test_a_path_alone_is_below_the_name_that_was_asked(hosted):
+def test_a_path_alone_is_below_the_requested_name(hosted):
     told = client_of("/losses").get("/where", headers=CLAIMS).json()
     assert told["root"] == "http://inside:7860/losses"
 
@@ -127,7 +127,7 @@ def test_addresses_are_read(typed, meant):
         *("https://user@example.org", "/löss", "/a\\b"),
     ],
 )
-def test_what_is_no_address_is_said(typed):
+def test_what_is_no_address_is_reported(typed):
     with pytest.raises(ValueError, match="accepted are a whole address, such as https://") as said:
         read_address(typed)
     assert repr(typed) in str(said.value)

@@ -64,7 +64,7 @@ def as_one(application) -> TestClient:
     return TestClient(application, headers={HEADER: new_key()})
 
 
-def test_what_is_asked_too_often_is_refused_of_that_visitor_alone(application, monkeypatch, capfd):
+def test_too_many_requests_are_refused_of_that_visitor_alone(application, monkeypatch, capfd):
     monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "3")
     monkeypatch.setenv("LOSSPRISM_REQUESTS_A_SECOND", "0.001")
     mine, other = as_one(application), as_one(application)
@@ -79,7 +79,7 @@ def test_what_is_asked_too_often_is_refused_of_that_visitor_alone(application, m
 
 
 @pytest.mark.parametrize("path", ["/config", "/gradio_api/info", "/openapi.json"])
-def test_what_is_made_anew_for_each_who_asks_is_not_asked_for_too_often(
+def test_uncached_answers_are_not_requested_too_often(
     application, monkeypatch, path
 ):
     monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "3")
@@ -185,7 +185,7 @@ def test_who_is_refused_while_they_send_is_answered_all_the_same(
         assert json.loads(answer.read())["error"]["key"] == "problem.too_much"
 
 
-def test_whoever_has_sent_all_may_wait_for_the_answer(application, monkeypatch):
+def test_a_client_that_has_sent_all_may_wait_for_the_answer(application, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_BODY_SECONDS", "0.05")
     assert as_one(application).post("/late", content=b"a").json() == "late"
 
@@ -198,7 +198,7 @@ def test_all_who_come_without_a_key_are_counted_as_one(application, monkeypatch)
     assert as_one(application).post("/length", content=b"a").status_code == 200
 
 
-def test_of_all_bodies_no_more_is_held_than_there_is_room_for(application, monkeypatch):
+def test_all_bodies_together_stay_within_the_memory_limit(application, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_BODIES_MIB", "0.01")
     body, one = b"a" * 6000, as_one(application)
 
@@ -212,7 +212,7 @@ def test_of_all_bodies_no_more_is_held_than_there_is_room_for(application, monke
     assert one.post("/length", content=body).json() == 6000  # it was let go
 
 
-def test_a_few_who_send_much_leave_room_for_all_who_send_little(application, monkeypatch):
+def test_heavy_visitors_leave_capacity_for_light_ones(application, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_BODIES_MIB", "1")
     monkeypatch.setattr(request_limits, "LISTENED_S", 0.05)
     held: list[asyncio.Task] = []
@@ -299,7 +299,7 @@ def test_health_counts_what_is_under_way(monkeypatch, tmp_path):
     assert told["disk_mib"]["left"] > 0
 
 
-def test_health_is_told_where_nothing_can_be_kept(monkeypatch, tmp_path):
+def test_health_is_reported_where_nothing_can_be_stored(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "file"))
     assert health()["disk_mib"] == {"left": 0}

@@ -49,7 +49,7 @@ def test_a_claim_comes_on_the_sources_numbers_and_on_the_batch(name: str) -> Non
     )
 
 
-def test_lambda_and_the_scene_change_the_batch_and_not_the_source() -> None:
+def test_lambda_and_the_scenario_change_the_batch_and_not_the_source() -> None:
     request = {"claim": "S1-39", "scale": 20, "scene": MINE.to_link()}
     one, other = ASK["row"](request), ASK["row"]({**request, "scale": 100})
     assert one.own == other.own

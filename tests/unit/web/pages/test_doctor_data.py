@@ -139,7 +139,7 @@ def test_an_answer_stays_small_however_long_the_texts_are(words):
         assert not answer["scenes"]
 
 
-def test_an_encoder_is_asked_once_for_all_losses(monkeypatch):
+def test_an_encoder_is_called_once_for_all_losses(monkeypatch):
     """Of the textbook's twins the embedded one says which answers would do for another question."""
     source = {"kind": "example", "example": "twins"}
     looked = []
@@ -161,7 +161,7 @@ def test_an_encoder_is_asked_once_for_all_losses(monkeypatch):
     assert ASK["encode"]({**elsewhere, **agreed})["error"]["about"] == "encoder"
 
 
-def test_what_cannot_be_told_is_to_be_chosen():
+def test_what_is_unknown_must_be_chosen():
     source = handed_in("id,x,y,z\n1,one,two,three\n2,four,five,six\n")
     answer = examined(source)
     assert answer["undecided"]
@@ -188,7 +188,7 @@ def test_rows_are_taken_away():
         assert file.read().splitlines()[-1] == "4\tcopies\tHOW old\tten\t4"
 
 
-def test_a_long_reading_tells_how_far_it_is_and_can_be_stopped(monkeypatch):
+def test_a_long_reading_reports_progress_and_can_be_stopped(monkeypatch):
     monkeypatch.setattr(page_requests, "ANSWER_S", 0.0)
     rows = "".join(f"first text {place},second text {place}\n" for place in range(60_000))
     source = handed_in(f"a,b\n{rows}")
@@ -228,7 +228,7 @@ def test_the_loss_may_be_named_as_a_librarys_class():
     assert "circle_self_paced" in ASK["examine"]({"loss": "CircleLoss"})["error"]["values"]["close"]
 
 
-def test_the_loss_of_a_link_is_one_of_those_that_can_be_asked():
+def test_the_loss_of_a_link_can_be_requested():
     entries = {entry.name: entry for entry in doctor_table()}
     assert set(entries["data.loss"].choices) <= set(LOSSES)
     assert entries["data.example"].choices == SETS
@@ -260,7 +260,7 @@ def test_rows_of_the_hub_are_a_file_from_then_on(monkeypatch):
     assert ASK["fetch"]({**known, "rows": 1})["error"]["key"] == "problem.scenario_entry"
 
 
-def test_a_table_of_classes_is_told_of_its_classes():
+def test_a_table_of_classes_has_a_report_of_its_classes():
     source = handed_in("text,intent\none,a\ntwo,a\ntwo,b\nthree,c\n")
     answer = examined(source, loss="supcon", language="zh")
     assert (answer["rows"], answer["classes"], answer["largest"][0]["count"]) == (4, 3, 2)

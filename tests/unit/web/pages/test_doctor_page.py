@@ -16,7 +16,7 @@ ASK = by_name(SERVED)["explain"]
 
 
 @pytest.mark.parametrize("known", EXAMPLES, ids=lambda known: known["value"])
-def test_a_number_to_begin_with_is_found_and_stands_in_its_scene(known):
+def test_an_example_number_is_found_and_is_in_its_scenario(known):
     found = ASK(known)
     assert found["fits"]
     entries = {entry.name for entry in doctor_table()}
@@ -31,7 +31,7 @@ def test_a_number_to_begin_with_is_found_and_stands_in_its_scene(known):
         assert shown == pytest.approx(finding["value"], rel=1e-5, abs=1e-6), finding["said"]
 
 
-def test_the_sentences_are_in_the_language_that_is_asked_for():
+def test_the_sentences_are_in_the_requested_language():
     english, chinese = (ASK({"value": "5.545", "language": one}) for one in ("en", "zh"))
     said = [one["findings"][0]["said"] for one in (english, chinese)]
     assert "collapsed" in said[0]
@@ -65,7 +65,7 @@ def test_where_an_encoder_starts_is_no_fault():
     assert ASK({"value": "12.34", "loss": "siglip", "batch": "8"})["standing"]["place"] == "above"
 
 
-def test_a_loss_that_cannot_be_negative_is_told_from_one_that_can():
+def test_a_loss_that_cannot_be_negative_is_distinguished_from_one_that_can():
     for known in ({}, {"batch": "32"}):
         found = ASK({"value": "-0.5", "loss": "info_nce", **known})
         fault = say("en", "doctor.below_zero_fault", loss=say("en", "loss.info_nce.title"))
@@ -74,7 +74,7 @@ def test_a_loss_that_cannot_be_negative_is_told_from_one_that_can():
     assert not any(map(fault.fullmatch, ASK({"value": "-0.5", "loss": "decoupled"})["signs"]))
 
 
-def test_a_tiny_floor_grows_with_the_batch():
+def test_a_tiny_minimum_grows_with_the_batch():
     found = ASK({"value": "-0.5", "loss": "cosent"})
     for one in found["findings"]:
         grown = one["losses"][0]["doubled"]

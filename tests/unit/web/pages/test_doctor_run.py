@@ -39,7 +39,7 @@ def to_the_end(monkeypatch):
         ({"batch": "512"}, "other_batch"),
     ],
 )
-def test_two_runs_are_told_what_they_can_say_about_each_other(known, name):
+def test_two_runs_get_the_findings_about_each_other(known, name):
     other = {"source": {"kind": "example", "example": "jumped"}, **known}
     told = ASK["examine_run"]({**COLLAPSED, "beside": other, "language": "en"})["beside"]
     assert [one["name"] for one in told["findings"]] == [name]
@@ -49,7 +49,7 @@ def test_two_runs_are_told_what_they_can_say_about_each_other(known, name):
         assert "error" in ASK["examine_run"]({**COLLAPSED, "beside": odd})
 
 
-def test_the_scene_of_a_run_has_both_its_ends():
+def test_the_scenario_of_a_run_has_both_its_ends():
     found = ASK["examine_run"](COLLAPSED)
     shown = explore(Scenario.from_link(found["scene"]))
     assert len(shown.batch.pairs) == 32

@@ -35,7 +35,7 @@ def lines(count: int, bad: tuple[int, ...] = ()) -> bytes:
     return "\n".join(["sentence1,sentence2,score", *rows]).encode()
 
 
-def test_what_was_left_out_of_a_file_is_in_its_scene():
+def test_left_out_rows_of_a_file_are_in_its_scenario():
     answer = read("bad.csv", lines(5, bad=(2, 4)))
     assert [row[0] for row in answer["rows"]] == ["a 1", "a 3", "a 5"]
     data = {"source": "table", "rows": answer["rows"], "file": answer["name"]}
@@ -50,7 +50,7 @@ def test_what_was_left_out_of_a_file_is_in_its_scene():
 RUSSIAN = "sentence1,sentence2,score\nЧай ещё горячий.,Чай уже остыл.,1\nИдёт дождь.,Дождя нет.,0\n"
 
 
-def test_the_encoding_of_a_file_is_said_and_can_be_chosen():
+def test_the_encoding_of_a_file_is_reported_and_can_be_chosen():
     answer = read("tea.csv", RUSSIAN.encode("koi8-r"))
     assert answer["rows"][0][0] == "Чай ещё горячий."
     assert answer["reading"]["encoding"] == answer["encoding"] == "KOI8-R"
@@ -66,7 +66,7 @@ def test_the_encoding_of_a_file_is_said_and_can_be_chosen():
     assert read("tea.csv", RUSSIAN.encode())["encodings"] == []
 
 
-def test_an_encoding_that_cannot_be_told_is_offered_to_be_chosen():
+def test_an_unknown_encoding_can_be_chosen():
     content = "sentence1,sentence2,score\nВАЙ,b,1\n".encode("koi8-r")
     answer = read("tea.csv", content)
     assert answer["error"]["key"] == "problem.file_encoding"
@@ -148,7 +148,7 @@ def test_a_draw_that_there_is_not_is_refused(draw):
     assert answer["error"]["key"] == "problem.scenario_entry"
 
 
-def test_a_file_that_has_left_is_asked_for_again():
+def test_a_file_that_has_left_is_requested_again():
     for digest in ("0" * 32, "../../etc/passwd", None):
         answer = SERVER["read_file"]({"name": "a.csv", "file": digest})
         assert answer == {"send_file": True}
@@ -269,7 +269,7 @@ def test_rows_are_sent_once_and_then_named():
 
 
 @pytest.mark.parametrize("name", ["", "0" * 64, 3, None, ["a"]])
-def test_rows_that_are_not_held_are_asked_for(name):
+def test_rows_that_are_not_cached_are_requested(name):
     assert asked({"source": "table", "rows": []}, rows=name) == {"send_rows": True}
 
 
@@ -338,7 +338,7 @@ def test_columns_that_may_hold_a_guides_vectors_are_offered():
     assert "guide_first" not in read("plain.csv", lines(4))["chosen"]
 
 
-def test_rows_without_a_guides_vector_are_told_where_a_loss_asks():
+def test_rows_without_a_vector_of_the_guide_are_reported_where_a_loss_reads_it():
     answer = read("guided.jsonl", guided(6, lacking=3))
     assert len(answer["guided"]) == 11
     data = {"source": "table", "encoder": "all apart"}
@@ -350,7 +350,7 @@ def test_rows_without_a_guides_vector_are_told_where_a_loss_asks():
     assert "error" not in SERVER["explore"]({"scenario": {"data": data, "loss": "info_nce"}})
 
 
-def test_only_the_last_tables_are_held(monkeypatch):
+def test_only_the_last_tables_are_cached(monkeypatch):
     tables = Cache(2)
     monkeypatch.setattr(request_scenario, "_tables", tables)
 

@@ -128,7 +128,7 @@ def found_in(answer: dict) -> dict[str, object]:
     return {"file": answer["file"], "name": answer["name"]}
 
 
-def test_the_encoding_of_a_file_is_said_and_can_be_chosen(uploads):
+def test_the_encoding_of_a_file_is_reported_and_can_be_chosen(uploads):
     rows = "".join(f"Чай {i} ещё горячий.,Чай {i} уже остыл.,{i % 3}\n" for i in range(20))
     content = base64.b64encode(f"sentence1,sentence2,score\n{rows}".encode("koi8-r")).decode()
     found = hand({"name": "tea.csv", "content": content})
@@ -207,7 +207,7 @@ def test_only_known_words_steer(what):
 
 
 @pytest.mark.parametrize("wrong", [{"palette": "x"}, {"step": "1"}, {"step": True}])
-def test_a_figure_is_asked_for_properly(wrong):
+def test_a_figure_needs_a_valid_request(wrong):
     asked = {"run": "r", "step": 1, "language": "en", "scenario": Scenario().to_json(), **wrong}
     with pytest.raises(Problem, match=next(iter(wrong))):
         requests._figure(asked)

@@ -89,7 +89,7 @@ def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
     assert (len(checking._paces), found["pace"] in checking._paces) == (1, True)
 
 
-def test_what_keeps_the_experiment_from_being_repeated_is_said_before():
+def test_the_reason_against_repeating_the_experiment_is_shown_before():
     alike = tuple((f"a {i}", f"b {i}", "1") for i in range(20))
     link = Scenario(data=Data(source="table", rows=alike)).to_link()
     found = check({"plan": {**asked(source="link", link=link), "loss": "info_nce"}})
@@ -138,7 +138,7 @@ def test_a_link_says_which_guide_and_teacher_were_named_there(monkeypatch):
         assert refused.value.about == name.removesuffix("_model")
 
 
-def test_a_guides_vectors_are_said_not_to_be_read():
+def test_unread_vectors_of_a_guide_are_reported():
     rows = [
         {"question": f"why {k}?", "answer": f"so {k}", "guide_question": [k, 1]}
         | {"guide_answer": [k, 2]}

@@ -23,7 +23,7 @@ LOSSES = "cosent", "circle"
 REQUEST = {"loss": "cosent", "source": {"random": {"pairs": 10}}}
 
 
-def test_the_encoding_of_a_file_is_said_and_can_be_chosen(tmp_path, monkeypatch):
+def test_the_encoding_of_a_file_is_reported_and_can_be_chosen(tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     rows = "Чай ещё горячий.,Чай уже остыл.,1\nИдёт дождь.,Дождя нет.,0\n"
     content = f"sentence1,sentence2,score\n{rows}".encode("koi8-r")

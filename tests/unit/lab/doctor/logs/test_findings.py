@@ -57,7 +57,7 @@ def test_the_ends_of_the_loss(level, name):
     assert found.severe == (name != "above_collapse")
 
 
-def test_a_curve_that_moves_as_far_as_both_ends_lie_apart_is_placed_nowhere():
+def test_a_curve_noisier_than_the_distance_of_both_ends_has_no_position():
     """Twelve steps of a loss that falls by half at each second one."""
     steep = [2.3, 0.4, 2.1, 0.3, 1.9, 0.5, 2.0, 0.2, 1.8, 0.3, 1.9, 0.6]
     found = examine_run(log(steep, known=Known("info_nce", batch=8)))
@@ -86,7 +86,7 @@ def test_two_values_have_no_end():
         (40, 6, ()),
     ],
 )
-def test_what_a_short_log_cannot_tell_is_said(points, evaluations, short):
+def test_a_log_too_short_for_a_finding_is_reported(points, evaluations, short):
     """Else nothing found would read as if all of it had been looked for."""
     held = {"eval_loss": [1.0] * evaluations} if evaluations else {}
     found = examine_run(
@@ -108,7 +108,7 @@ def test_what_the_run_logged_counts_before_its_counts():
 @pytest.mark.parametrize(
     ("cosine", "name"), [(0.2, "not_collapsed"), (0.97, "not_collapsed"), (0.999, "at_collapse")]
 )
-def test_batches_whose_negatives_lie_apart_have_not_collapsed(cosine, name):
+def test_batches_with_distant_negatives_have_not_collapsed(cosine, name):
     told = {"prism_collapse": [4.0] * 30, "prism_negative_cosine": [0.5] * 10 + [cosine] * 20}
     found = examine_run(log([4.0] * 30, known=Known("CoSENTLoss", batch=8), **told))
     assert names(found) == [name]
@@ -123,13 +123,13 @@ def test_of_a_loss_on_labels_no_counts_are_made_up(loss):
     assert not {"at_collapse", "between", "effective_candidates"} & {*names(found)}
 
 
-def test_a_margin_is_a_landmark_at_any_batch():
+def test_a_margin_is_a_reference_value_at_any_batch():
     found = examine_run(log([5.0] * 30, known=Known("TripletLoss", batch=8)))
     assert found.marks.collapse == 5
     assert "at_collapse" in names(found)
 
 
-def test_of_a_loss_that_became_no_number_the_end_is_not_told():
+def test_the_end_of_a_loss_that_became_nan_is_not_reported():
     """Whatever it was before: half of a run that fell, and then nothing."""
     rising = [0.2 * 1.1**step for step in range(80)]
     broke = log(FALLING[:40] + [math.nan] * 40, known=MNRL, eval_loss=rising[:40] + [math.nan] * 40)
@@ -149,7 +149,7 @@ def test_of_a_loss_that_is_zero_no_harder_negatives_are_advised():
     assert "at_floor" not in names(found)
 
 
-def test_of_a_loss_that_became_zero_late_no_mean_is_told_as_its_end():
+def test_a_loss_that_became_zero_late_has_no_mean_as_its_end():
     """Six zeros of the last eight values, whose mean the loss never had."""
     found = examine_run(log([*[3.0] * 74, *[0.0] * 6], known=MNRL))
     assert names(found) == ["zero"]

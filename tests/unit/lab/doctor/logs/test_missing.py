@@ -57,7 +57,7 @@ def test_a_loss_that_became_nan_however_it_was_written(write, nothing):
     ("write", "nothing"),
     [(as_lines, NULL), *((as_table, one) for one in ("", "None", "null", "N/A"))],
 )
-def test_where_a_table_leaves_the_loss_out_that_is_said(write, nothing):
+def test_a_table_without_the_loss_is_reported(write, nothing):
     """It may have become NaN or not have been logged: nobody can tell."""
     written = [(step, 3.0 / step if step < 15 else nothing) for step in range(1, 30)]
     name, text = write(written)
@@ -93,7 +93,7 @@ def test_so_does_one_without_a_row(tmp_path):
     assert not is_run(str(path))
 
 
-def test_a_card_without_a_curve_is_told_as_that():
+def test_a_card_without_a_curve_is_reported():
     card = b"# Model\n\n* Loss: [<code>CoSENTLoss</code>](x) with these parameters:\n"
     with pytest.raises(Problem) as refused:
         examine_run(read_content("README.md", card))
@@ -158,7 +158,7 @@ def test_a_loss_that_is_not_logged_any_more():
     assert "stops" not in names(examine_run(between))
 
 
-def test_where_it_ended_is_told_of_what_stands_between():
+def test_its_end_is_reported_without_the_steps_between():
     """Of a short log that scatters the level is said, and that nobody can tell where it stands."""
     draw = np.random.default_rng(1)
     loud = (2.0 + 0.8 * draw.normal(size=12)).tolist()
@@ -176,7 +176,7 @@ def test_where_it_ended_is_told_of_what_stands_between():
     assert ends(unknown, "vague") == []
 
 
-def test_a_collapse_that_the_run_logged_is_told_as_one():
+def test_a_logged_collapse_is_reported():
     stuck = [math.log(16)] * 40
     (fault,) = [
         one for one in examine_run(log(stuck, known=MNRL)).faults if one.name == "at_collapse"

@@ -27,7 +27,7 @@ def noise(seed, together, count=STEPS):
 
 
 @pytest.mark.parametrize("together", [0.0, 0.3, 0.6])
-def test_noise_is_told_from_the_way_a_jump_and_a_spike(together):
+def test_noise_is_estimated_without_trend_jump_and_spike(together):
     way = 40 * np.exp(-np.arange(STEPS) / 40) + 15 * (np.arange(STEPS) > 400)
     way[200] += 30
     found = [noise_of(way + noise(seed, together)) for seed in range(20)]
@@ -94,7 +94,7 @@ def test_a_rise_by_a_thousandth_is_no_overfitting_however_sure_it_is(rise, said,
      ("overfits", held_out, (12.0, on_held_out), (0.0, on_held_out), 0.8),
      ("figure_falls", held_out, (12.0, on_figure), (0.0, on_figure), 0.9)],
 )  # fmt: skip
-def test_trends_are_told_however_far_noise_hangs_together(name, drawn, true, false, most):
+def test_trends_are_found_under_correlated_noise(name, drawn, true, false, most):
     """At each correlation by itself, with room for the chance of few draws; docs/judgements.md has
     the rates of all together."""
     for together in (one for one in (0.0, 0.3, 0.6, 0.8, 0.9) if one <= most):

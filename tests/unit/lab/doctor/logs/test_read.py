@@ -57,7 +57,7 @@ def test_the_state_that_the_trainer_saves(run):
 
 
 @pytest.mark.parametrize("told", ["x", {}, {"loss": 3, "columns": "two", "parameters": [1]}])
-def test_what_the_state_tells_of_a_loss_may_be_anything(told):
+def test_the_state_may_name_any_loss(told):
     state = {
         "log_history": [{"step": 1, "loss": 2.0}],
         "train_batch_size": 8,

@@ -110,7 +110,7 @@ def test_a_database_is_not_read_without_end(tmp_path, monkeypatch):
         (b"\xff\xfe\xff", "decode"),
     ],
 )
-def test_metrics_that_are_none_are_said_to_be_damaged(tmp_path, metrics, said):
+def test_metrics_that_are_none_are_reported_as_damaged(tmp_path, metrics, said):
     content = project(tmp_path / "project.db", metrics, declared="BLOB")
     with pytest.raises(Problem, match=said) as raised:
         read_content("project.db", content)

@@ -25,7 +25,7 @@ def test_the_document_is_what_is_written():
     )
 
 
-def test_it_tells_how_often_each_planted_kind_was_found():
+def test_it_reports_how_often_each_planted_kind_was_found():
     """`test_planted` measures the figures; here stands that none is left out."""
     told = DOCUMENT.read_text(encoding="utf-8").partition(RATES)[2].splitlines()
     assert HEAD in told
@@ -74,7 +74,7 @@ def said_of_run(address):
 
 
 @pytest.mark.parametrize("name", findings("run"))
-def test_a_link_opens_a_run_of_which_it_is_said(name):
+def test_a_link_opens_the_run_that_it_names(name):
     assert name in said_of_run(link("run", name))
 
 
@@ -94,7 +94,7 @@ def said_of_data(address, monkeypatch):
 
 
 @pytest.mark.parametrize("name", findings("data"))
-def test_a_link_opens_data_of_which_it_is_said(name, monkeypatch):
+def test_a_link_opens_the_data_that_it_names(name, monkeypatch):
     address = link("data", name)
     assert len(address) < 1000
     assert name in said_of_data(address, monkeypatch)

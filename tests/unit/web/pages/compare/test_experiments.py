@@ -241,7 +241,7 @@ def positives():
     return single("info_nce", **given_answers()).batch.positive.numpy()
 
 
-def test_what_cannot_be_changed_is_said_of_all():
+def test_what_cannot_be_changed_is_reported_for_all():
     for more, key in (
         ({"change": "drop", "pair": 10}, "what_if_pair"),
         ({"change": "melt", "pair": 0}, "scenario_entry"),
@@ -272,7 +272,7 @@ def test_each_way_begins_at_the_loss_and_ends_on_its_line():
     assert [way["reached"] for way in ways] == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_loss_that_falls_on_the_way_is_told():
+def test_a_loss_that_falls_on_the_way_is_reported():
     """Lesson 3: 19.12 is worse than one answer for everything; online contrastive reaches 0."""
     losses = ("cosent", "online_contrastive", "triplet")
     ways = found("collapse", *losses, points=5, data=GRADED)
