@@ -30,8 +30,8 @@ from benchmarks.inputs import (
     margins,
     prototyped,
     scored,
+    separated_pairs,
     short,
-    told_apart,
     triples,
     vectors,
 )
@@ -207,7 +207,7 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
         Case(
             "info_nce, τ = 0.01, pairs that are told apart",
             **_registered("info_nce", temperature=0.01),
-            inputs=told_apart,
+            inputs=separated_pairs,
             sizes=(64, 1024),
             dense=1024,
         ),

@@ -112,14 +112,14 @@ def main(arguments: list[str]) -> None:
     chosen = parser.parse_args(arguments)
     place = report.folder(chosen, whole=not chosen.library and chosen.batches >= BATCHES)
 
-    def is_asked(peer: CallablePeer) -> bool:
+    def is_called(peer: CallablePeer) -> bool:
         named = not chosen.library or peer.library in chosen.library
         return named and peer.library not in chosen.without
 
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of libraries, on odd labels
-        for one in comparisons(chosen.batches, is_asked, LOSSES.values()):
+        for one in comparisons(chosen.batches, is_called, LOSSES.values()):
             rows.append(one.cells())
             print(report.line(rows[-1]), flush=True)
     if place:

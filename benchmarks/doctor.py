@@ -136,27 +136,38 @@ def on_disk(rows: int, folder: Path) -> Row:
     write_parquet(file, rows)
     seconds, held, findings = measured(file, "cosent")
     size = file.stat().st_size / 1e6
-    said = f"{seconds:.1f} s, {held:.2f} GB at most; {findings} findings"
+    figures = f"{seconds:.1f} s, {held:.2f} GB at most; {findings} findings"
     return (
         f"{rows:,} rows of scored pairs in Parquet, {size:.0f} MB",
-        said,
+        figures,
         f"≤ {PARQUET_GB:.0f} GB",
     )
 
 
 def measured(file: Path, loss: str) -> tuple[float, float, int]:
     """Seconds, GB at most, and findings of the command."""
-    told = [sys.executable, str(APP), "doctor", str(file), "--loss", loss, "--batch", str(BATCH)]
+    arguments = [
+        sys.executable,
+        str(APP),
+        "doctor",
+        str(file),
+        "--loss",
+        loss,
+        "--batch",
+        str(BATCH),
+    ]
     began = time.perf_counter()
-    with tempfile.TemporaryFile() as said:
-        command = subprocess.Popen([*told, "--json"], stdout=said)
+    with tempfile.TemporaryFile() as output:
+        command = subprocess.Popen([*arguments, "--json"], stdout=output)
         _, status, used = os.wait4(command.pid, 0)
         command.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - began
-        said.seek(0)
-        answer = said.read()
+        output.seek(0)
+        answer = output.read()
     if command.returncode not in (0, 1) or not answer:  # 1: a finding is severe
-        raise RuntimeError(f"{' '.join(told)} ended with {command.returncode}, without findings")
+        raise RuntimeError(
+            f"{' '.join(arguments)} ended with {command.returncode}, without findings"
+        )
     found = json.loads(answer)
     return seconds, used.ru_maxrss * 1024 / 1e9, len(found["findings"])
 
@@ -170,9 +181,9 @@ def case(name: str, rows: int, folder: Path) -> Row:
     seconds, held, findings = measured(file, loss)
     size = file.stat().st_size / 1e6
     print(f"{name}: {seconds:.1f} s, {held:.2f} GB", flush=True)
-    said = f"{seconds:.1f} s, {held:.2f} GB at most; {findings} findings"
+    figures = f"{seconds:.1f} s, {held:.2f} GB at most; {findings} findings"
     target = f"≤ {MOST_SECONDS} s, ≤ {MOST_GB} GB"
-    return f"{rows:,} rows of {name}, {size:.0f} MB, for `{loss}`", said, target
+    return f"{rows:,} rows of {name}, {size:.0f} MB, for `{loss}`", figures, target
 
 
 def main(arguments: list[str]) -> None:

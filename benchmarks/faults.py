@@ -68,10 +68,10 @@ class App:
         """The answer of a function of the page, which may be a sentence that says why not."""
         answer = self.client.post(self.paths[function], json=request)
         answer.raise_for_status()
-        told = answer.json()
-        if told.get("error", {}).get("key") == "problem.internal":
+        content = answer.json()
+        if content.get("error", {}).get("key") == "problem.internal":
             raise RuntimeError(f"{function} fell silent")
-        return told
+        return content
 
     def answers(self) -> None:
         """The page opens, draws its picture, and says how it is."""
@@ -80,10 +80,10 @@ class App:
         assert self.client.get("/healthz").json()["alive"]
 
     def start(self, steps: int) -> str:
-        told = self.ask("start", {"plans": [plan(steps)]})
-        if "error" in told:
-            raise RuntimeError(json.dumps(told["error"]))
-        return told["started"][0]
+        answer = self.ask("start", {"plans": [plan(steps)]})
+        if "error" in answer:
+            raise RuntimeError(json.dumps(answer["error"]))
+        return answer["started"][0]
 
     def status(self, run: str) -> dict:
         return self.ask("watch", {"offsets": {run: 0}})["runs"][run]
@@ -91,16 +91,16 @@ class App:
     def until(self, run: str, holds: Callable[[dict], bool]) -> dict:
         """How the run is doing once this holds of it."""
         end = time.monotonic() + PATIENCE_S
-        while not holds(told := self.status(run)):
+        while not holds(answer := self.status(run)):
             if time.monotonic() > end:
-                raise RuntimeError(f"{run} stays {told['state']}")
+                raise RuntimeError(f"{run} stays {answer['state']}")
             time.sleep(0.1)
-        return told
+        return answer
 
     def trains(self) -> None:
         """A run goes from its beginning to its end."""
-        told = self.until(self.start(FEW), lambda told: told["state"] in ENDED)
-        assert (told["state"], told["step"]) == ("finished", FEW), told
+        answer = self.until(self.start(FEW), lambda answer: answer["state"] in ENDED)
+        assert (answer["state"], answer["step"]) == ("finished", FEW), answer
 
     def hands_in(self) -> dict:
         content = base64.b64encode(FILE).decode()
@@ -145,15 +145,15 @@ def ended_while_training(how: int, data: Path, port: int) -> str:
     key = new_key()
     with app(data, port, key) as first:
         done, run = first.start(FEW), first.start(MANY)
-        first.until(done, lambda told: told["state"] == "finished")
-        first.until(run, lambda told: told["step"] >= 1)
+        first.until(done, lambda answer: answer["state"] == "finished")
+        first.until(run, lambda answer: answer["step"] >= 1)
         status, complaints = first.end(how)
         assert "Traceback" not in complaints, complaints
         assert status == (0 if how == signal.SIGTERM else -how), status
     with app(data, port, key) as second:
         assert second.status(done)["state"] == "finished"
-        told = second.until(run, lambda told: told["state"] in ENDED)
-        assert (told["state"], told["step"]) == ("finished", MANY), told
+        answer = second.until(run, lambda answer: answer["state"] in ENDED)
+        assert (answer["state"], answer["step"]) == ("finished", MANY), answer
         assert second.ask("take", {"run": run, "what": "model"})["path"]
         second.trains()
     return "the run went on to its end, and the next app told of it"
@@ -164,8 +164,8 @@ def all_killed(data: Path, port: int) -> str:
     key = new_key()
     with app(data, port, key) as first:
         done, run = first.start(FEW), first.start(MANY)
-        first.until(done, lambda told: told["state"] == "finished")
-        first.until(run, lambda told: told["step"] >= MANY // 2)
+        first.until(done, lambda answer: answer["state"] == "finished")
+        first.until(run, lambda answer: answer["step"] >= MANY // 2)
         children = psutil.Process(first.process.pid).children(recursive=True)
         first.end(signal.SIGKILL)
         for child in children:
@@ -173,13 +173,13 @@ def all_killed(data: Path, port: int) -> str:
                 child.kill()
     with app(data, port, key) as second:
         assert second.status(done)["state"] == "finished"
-        told = second.status(run)
-        assert told["state"] == "interrupted", told
-        assert told["problem"]["key"] == "problem.training_interrupted", told
+        answer = second.status(run)
+        assert answer["state"] == "interrupted", answer
+        assert answer["problem"]["key"] == "problem.training_interrupted", answer
         assert second.ask("steer", {"run": run, "what": "resume"}).get("error") is None
-        told = second.until(run, lambda told: told["state"] in ENDED)
-        assert (told["state"], told["step"]) == ("finished", MANY), told
-        resumed = [one["step"] for one in told["records"] if one["kind"] == "resumed"]
+        answer = second.until(run, lambda answer: answer["state"] in ENDED)
+        assert (answer["state"], answer["step"]) == ("finished", MANY), answer
+        resumed = [one["step"] for one in answer["records"] if one["kind"] == "resumed"]
     again = "its beginning" if resumed[0] < 0 else f"step {resumed[0]}"
     return f"the run of {MANY} steps was told of as interrupted, and went on from {again}"
 
@@ -193,12 +193,12 @@ def disk_full(data: Path, port: int) -> str:
                 filler.write(b"\0" * 65_536)
                 filler.flush()
         opened.answers()
-        said = [opened.hands_in()["error"]["key"]]
-        said.append(opened.ask("start", {"plans": [plan(FEW)]})["error"]["key"])
+        problems = [opened.hands_in()["error"]["key"]]
+        problems.append(opened.ask("start", {"plans": [plan(FEW)]})["error"]["key"])
         (data / "filler").unlink()
         assert "error" not in opened.hands_in()
         opened.trains()
-    return f"refused by {' and '.join(said)}; with room again it trains"
+    return f"refused by {' and '.join(problems)}; with room again it trains"
 
 
 def read_only(data: Path, port: int) -> str:
@@ -211,7 +211,7 @@ def read_only(data: Path, port: int) -> str:
         known = {**SMALL, "LOSSPRISM_CACHE": str(cache)}
         with app(data, port, new_key(), *kept, **known) as opened:
             opened.answers()
-            said = opened.hands_in()["error"]["key"]
+            message = opened.hands_in()["error"]["key"]
             opened.trains()
         command = [sys.executable, "app.py", "--hosted", "--no-browser", "--data", str(cache)]
         refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -219,7 +219,7 @@ def read_only(data: Path, port: int) -> str:
         assert len(refused.stderr.splitlines()) == 1, refused
     with app(cache, port, new_key()) as opened:
         opened.trains()
-    return f"an upload is refused by {said}, all else answers and trains; one line if all is so"
+    return f"an upload is refused by {message}, all else answers and trains; one line if all is so"
 
 
 def spoilt_runs(data: Path, port: int) -> str:
@@ -230,7 +230,7 @@ def spoilt_runs(data: Path, port: int) -> str:
     with app(data, port, key) as first:
         whole, model = first.start(FEW), first.start(FEW)
         for run in (whole, model):
-            first.until(run, lambda told: told["state"] in ENDED)
+            first.until(run, lambda answer: answer["state"] in ENDED)
         kept = first.ask("take", {"run": whole, "what": "json"})
     place = data / "runs" / model
     spoilt = {f"{model}-{n}": path for n, path in enumerate(place.iterdir()) if path.is_file()}
@@ -312,11 +312,11 @@ def rows(port: int, only: str = "") -> list[Row]:
             continue
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             try:
-                said = fault(Path(folder), port)
+                message = fault(Path(folder), port)
             except PermissionError as error:
-                said = f"not tried: {error}"
+                message = f"not tried: {error}"
             except (AssertionError, RuntimeError, OSError, httpx.HTTPError, KeyError) as error:
-                said = f"LOST: {type(error).__name__} {error}"
-        print(f"{name}: {said}", file=sys.stderr, flush=True)
-        found.append((name, said, WHOLE))
+                message = f"LOST: {type(error).__name__} {error}"
+        print(f"{name}: {message}", file=sys.stderr, flush=True)
+        found.append((name, message, WHOLE))
     return found + [(name, f"held by {test}", WHOLE) for name, test in HELD]

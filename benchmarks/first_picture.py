@@ -64,9 +64,9 @@ def first_picture(browser: Browser, port: int) -> list[Row]:
             page.context.close()
     first, beside = statistics.median(ours), statistics.median(bare)
     held, warm = (statistics.median(one) for one in zip(*memory, strict=True))
-    said = f"{first:.2f} s, a bare Gradio app {beside:.2f} s, ratio {first / beside:.2f}"
+    measured = f"{first:.2f} s, a bare Gradio app {beside:.2f} s, ratio {first / beside:.2f}"
     return [
-        ("start to first picture", said, "≤ 3 s, ratio ≤ 1.46"),
+        ("start to first picture", measured, "≤ 3 s, ratio ≤ 1.46"),
         ("memory at the first picture", f"{held:.0f} MiB", "≤ 400 MB"),
         ("memory once the encoder is warm", f"{warm:.0f} MiB", "–"),
     ]

@@ -42,7 +42,7 @@ ENDED = ("finished", "failed", "stopped", "interrupted")
 
 
 @dataclass(frozen=True)
-class Asked:
+class FuzzedRequest:
     """A call: whose it is, what is odd about it ("" for one that is as it should be)."""
 
     name: str
@@ -65,12 +65,12 @@ class Found:
     @property
     def too_much(self) -> list[str]:
         """What is beyond the bounds: wrong, too slow or too large."""
-        told = [*self.wrong]
+        problems = [*self.wrong]
         if self.of_processor[0] > SECONDS:
-            told.append("{:.1f} s of the processor: {}".format(*self.of_processor))
+            problems.append("{:.1f} s of the processor: {}".format(*self.of_processor))
         if self.most_mib[0] > MIB:
-            told.append("{:.0f} MiB: {}".format(*self.most_mib))
-        return told
+            problems.append("{:.0f} MiB: {}".format(*self.most_mib))
+        return problems
 
 
 class Stranger:
@@ -121,7 +121,7 @@ class Stranger:
         kinds["content-type"] = "application/json"
         return self.client.post(path, content=json.dumps(body), headers=kinds)
 
-    def calls(self) -> Iterator[Asked]:
+    def calls(self) -> Iterator[FuzzedRequest]:
         """All of them; first of each function what it expects. What removes all that is this
         visitor's comes last."""
         known = known_requests(self.file, self.run)
@@ -129,20 +129,20 @@ class Stranger:
             whole = () if name in FULL else SHARED
             for begin, request in enumerate(requests_of(page, name, known)):
                 for odd, data in self._varied(request, whole, begin):
-                    yield Asked(f"{page}.{name}", odd, self.paths[page, name], data)
+                    yield FuzzedRequest(f"{page}.{name}", odd, self.paths[page, name], data)
         by_name = {function.__name__: function for function in ENDPOINTS}
         for name in self.endpoints:
             expected = arguments_of(by_name[name], self.run)
             for odd, data in self._varied(expected):
                 if isinstance(data, dict) and data.keys() == expected.keys():
                     data = [*data.values()]
-                yield Asked(f"endpoint {name}", odd, RUN + name, {"data": data})
+                yield FuzzedRequest(f"endpoint {name}", odd, RUN + name, {"data": data})
         for name in self.tools:
             expected = arguments_of(by_name[name], self.run)
             for odd, data in self._varied(expected):
                 call = {"name": name, "arguments": data}
                 body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-                yield Asked(f"tool {name}", odd, TOOL, body)
+                yield FuzzedRequest(f"tool {name}", odd, TOOL, body)
 
     def _varied(
         self, request: object, whole: tuple[str, ...] = (), begin: int = 0
@@ -154,24 +154,24 @@ class Stranger:
             yield "another visitor's", json.loads(others)
         yield from varied(request, whole, TURNS, begin)
 
-    def tries(self, asked: Iterable[Asked]) -> Found:
+    def tries(self, requests: Iterable[FuzzedRequest]) -> Found:
         found = Found()
-        for one in asked:
+        for one in requests:
             self._try(one, found)
         return found
 
-    def _try(self, one: Asked, found: Found) -> None:
+    def _try(self, one: FuzzedRequest, found: Found) -> None:
         what = f"{one.name}, {one.odd}"
         until = time.monotonic() + WAIT_S
         while True:
             before, spent, began = self._peak_begins(), self._spent(), time.monotonic()
             try:
-                said = self._sent(one.path, one.body)
+                response = self._sent(one.path, one.body)
             except httpx.HTTPError as error:
                 found.wrong.append(f"{what}: {error!r}")
                 return
             took, spent, rose = time.monotonic() - began, self._spent() - spent, self._held("VmHWM")
-            answer = _told(said)
+            answer = _content_of(response)
             if one.odd:  # the first of its kind may load a model or a library
                 found.slowest = max(found.slowest, (took, what))
                 found.of_processor = max(found.of_processor, (spent, what))
@@ -182,7 +182,7 @@ class Stranger:
             time.sleep(WAITED)
         found.calls += 1
         if answer is None or INSIDE in str(answer) or "problem.internal" in str(answer):
-            found.wrong.append(f"{what}: status {said.status_code}, {said.text[:200]!r}")
+            found.wrong.append(f"{what}: status {response.status_code}, {response.text[:200]!r}")
         elif isinstance(answer, dict):
             found.sentences += bool(answer.keys() & {"error", "detail"})
             begun = answer.get(
@@ -210,27 +210,27 @@ class Stranger:
         return self._held("VmRSS")
 
 
-def _of_tool(said: httpx.Response) -> dict:
+def _of_tool(response: httpx.Response) -> dict:
     """What stands in the stream of events, or in its place."""
-    return json.loads(said.text.partition("data: ")[2] or said.text)
+    return json.loads(response.text.partition("data: ")[2] or response.text)
 
 
-def _told(said: httpx.Response) -> object:
+def _content_of(response: httpx.Response) -> object:
     """What an answer says: an object with `error` or `detail` of a refusal; None of no answer."""
     try:
-        told = _of_tool(said)
+        content = _of_tool(response)
     except ValueError:
         return None
-    if not isinstance(told, dict):
-        return told
-    if said.status_code >= 500 and not isinstance(told.get("error"), str):
+    if not isinstance(content, dict):
+        return content
+    if response.status_code >= 500 and not isinstance(content.get("error"), str):
         return None
-    if "data" in told and isinstance(told["data"], list):
-        return told["data"][0] if told["data"] else {}
-    if "result" in told:
-        text = told["result"]["content"][0]["text"]
-        return {"error": text} if told["result"].get("isError") else _read(text)
-    return told
+    if "data" in content and isinstance(content["data"], list):
+        return content["data"][0] if content["data"] else {}
+    if "result" in content:
+        text = content["result"]["content"][0]["text"]
+        return {"error": text} if content["result"].get("isError") else _read(text)
+    return content
 
 
 def _read(text: str) -> object:
@@ -246,12 +246,12 @@ def rows(address: str, process: int) -> list[Row]:
     for fault in found.wrong[:20]:
         print(fault)
     count = len(stranger.paths), len(stranger.endpoints), len(stranger.tools)
-    said = "{} server functions, {} endpoints, {} tools with odd values".format(*count)
+    measured = "{} server functions, {} endpoints, {} tools with odd values".format(*count)
     sentences = f"{found.calls} calls, {found.sentences} sentences, {len(found.wrong)} neither"
     waited = "{:.2f} s waited ({})".format(*found.slowest)
     spent = "{:.2f} s of the processor ({}), ".format(*found.of_processor)
     return [
-        (said, sentences, "an answer or a sentence, no traceback"),
+        (measured, sentences, "an answer or a sentence, no traceback"),
         ("the slowest", spent + waited, "≤ 1 s"),
         ("the most memory", "{:.0f} MiB ({})".format(*found.most_mib), "≤ 200 MiB"),
     ]

@@ -46,8 +46,8 @@ class Hostile:
     """Somebody who is refused again and again, and how long each refusal took."""
 
     def __init__(self, address: str, paths: dict[str, str], unread: Answers, read: Answers) -> None:
-        said = urlsplit(address)
-        self.host, self.port = said.hostname, said.port
+        parts = urlsplit(address)
+        self.host, self.port = parts.hostname, parts.port
         self.key, self.paths = new_key(), paths
         self.unread, self.read = unread, read
 
@@ -71,10 +71,10 @@ class Hostile:
             began = time.monotonic()
             answer = await asyncio.wait_for(reader.read(2000), WAIT_S)
             unread = b"problem.too_" in answer
-            told = self.unread if unread else self.read
-            told.seconds.append(time.monotonic() - began)
+            answers = self.unread if unread else self.read
+            answers.seconds.append(time.monotonic() - began)
             if not answer.startswith((b"HTTP/1.1 4", b"HTTP/1.1 200")):
-                told.wrong.append(answer[:100].decode("latin-1") or "cut off")
+                answers.wrong.append(answer[:100].decode("latin-1") or "cut off")
         except ConnectionError:
             pass  # cut off while it sent: no answer, and none is owed
         finally:
@@ -127,9 +127,9 @@ class Hostile:
             await asyncio.wait_for(reader.read(2000), LEFT_S)
         writer.close()
 
-    async def costs(self, until: float, asked: list[tuple[str, dict]]) -> None:
+    async def costs(self, until: float, requests: list[tuple[str, dict]]) -> None:
         """These questions, so many at once, and again as soon as all are answered or given up."""
-        texts = [(function, json.dumps(request).encode()) for function, request in asked]
+        texts = [(function, json.dumps(request).encode()) for function, request in requests]
         while time.monotonic() < until:
             some = (texts[number % len(texts)] for number in range(AT_ONCE))
             await asyncio.gather(*(self.leaves(*one) for one in some))
@@ -142,14 +142,14 @@ class Hostile:
         sides = [{"loss": loss, "convention": "", "parameters": {}} for loss in SIDES]
         drawn = {"pairs": 512, "dimension": 64, "labels": "graded"}
         data = {"source": "random", "random": {**drawn, "seed": random.randrange(2**31)}}
-        scene = {"scenario": {"loss": "triplet", "data": data}}
-        asked = [
-            ("explore", scene),
-            ("parity", {**scene, "sides": sides}),
-            ("collapse", {**scene, "sides": sides, "points": 200}),
-            ("compare", {**scene, "sides": sides}),
+        scenario = {"scenario": {"loss": "triplet", "data": data}}
+        requests = [
+            ("explore", scenario),
+            ("parity", {**scenario, "sides": sides}),
+            ("collapse", {**scenario, "sides": sides, "points": 200}),
+            ("compare", {**scenario, "sides": sides}),
         ]
-        await self.costs(until, asked)
+        await self.costs(until, requests)
 
     async def floods(self, until: float) -> None:
         """As fast as answers come, ten at a time, under one key."""
@@ -185,23 +185,23 @@ def unpacking(rows: int) -> bytes:
     return into.getvalue()
 
 
-async def watches(visitor: Visitor, told: Answers, until: float) -> None:
+async def watches(visitor: Visitor, answers: Answers, until: float) -> None:
     """Whether the app is alive, as whoever runs it asks."""
     while time.monotonic() < until:
-        with told.timed():
+        with answers.timed():
             await visitor.opens("/healthz")
         await asyncio.sleep(PAUSE_S)
 
 
-async def looks(visitor: Visitor, told: Answers, until: float) -> None:
+async def looks(visitor: Visitor, answers: Answers, until: float) -> None:
     """The page, and then a small batch now and again."""
     await asyncio.sleep(random.uniform(0, EVERY_S))
     drawn = {"pairs": 16, "seed": random.randrange(2**31)}
     while time.monotonic() < until:
-        scene = {"data": {"source": "random", "random": drawn}}
-        with told.timed():
+        scenario = {"data": {"source": "random", "random": drawn}}
+        with answers.timed():
             await visitor.opens("/")
-            told.hears(await visitor.ask("explore", {"scenario": scene}))
+            answers.hears(await visitor.ask("explore", {"scenario": scenario}))
         await asyncio.sleep(EVERY_S)
 
 

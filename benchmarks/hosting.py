@@ -135,11 +135,11 @@ def beside() -> Iterator[Callable[[], str]]:
 
     before = after = taken()
 
-    def said() -> str:
+    def printed() -> str:
         busy, own, seconds = (now - then for now, then in zip(after, before, strict=True))
         return f"other work took {max(busy - own, 0) / seconds:.1f} of the cores"
 
-    yield said
+    yield printed
     after = taken()
 
 

@@ -36,7 +36,7 @@ def short(count: int) -> tuple[Tensor, ...]:
     return queries / WIDTH**0.25, keys / WIDTH**0.25 / 4
 
 
-def told_apart(count: int) -> tuple[Tensor, ...]:
+def separated_pairs(count: int) -> tuple[Tensor, ...]:
     """As a trained model has them: at a low temperature the others hardly count, but for one pair
     in eight, whose key is near another's query."""
     queries = torch.randn(count, WIDTH)

@@ -75,8 +75,8 @@ def comparing(browser: Browser, address: str) -> list[Row]:
             seconds[path].append(time.perf_counter() - started)
             page.context.close()
     explore, compare = (statistics.median(found) for found in seconds.values())
-    said = f"{compare:.2f} s, Explore {explore:.2f} s"
-    return [*rows, ("Compare opened to its first picture", said, "≤ Explore + 0.3 s")]
+    measured = f"{compare:.2f} s, Explore {explore:.2f} s"
+    return [*rows, ("Compare opened to its first picture", measured, "≤ Explore + 0.3 s")]
 
 
 def over_slow_link(browser: Browser, port: int) -> list[Row]:
@@ -88,11 +88,11 @@ def over_slow_link(browser: Browser, port: int) -> list[Row]:
             page.evaluate(f"({SCRIPT}).batch({pairs})")
             page.evaluate(f"({SCRIPT}).moves(3)")
             found = page.evaluate(f"({SCRIPT}).scrub(3000)")
-            said = (
+            measured = (
                 f"{found['rate']:.0f} a second, range in {found['fetched']:.0f} ms, "
                 f"exact {found['exact']:.0f} ms after release"
             )
-            rows.append((f"dragging over a 100 ms link, N = {pairs}", said, "≥ 60 a second"))
+            rows.append((f"dragging over a 100 ms link, N = {pairs}", measured, "≥ 60 a second"))
         page.context.close()
     return rows
 
@@ -166,8 +166,8 @@ def encoding() -> list[Row]:
             times["theirs"].append(time.perf_counter() - started)
     torch.set_num_threads(threads)
     ours, peer = statistics.median(times["ours"]), statistics.median(times["theirs"])
-    said = f"{ours:.2f} s, sentence-transformers {peer:.2f} s, ratio {ours / peer:.2f}"
-    return [(f"encoding {len(found)} sentences", said, "ratio ≤ 1")]
+    measured = f"{ours:.2f} s, sentence-transformers {peer:.2f} s, ratio {ours / peer:.2f}"
+    return [(f"encoding {len(found)} sentences", measured, "ratio ≤ 1")]
 
 
 def many_batches() -> list[Row]:

@@ -161,8 +161,8 @@ def measured(case: Case, size: int, peers: dict[str, Loss], chosen: argparse.Nam
         except RuntimeError as error:  # too large for a GPU, or a library that leaves one out
             if who == "ours" or inputs[0].is_cpu:
                 raise
-            said = str(error).partition("\n")[0]
-            print(f"{case.name} at {size} without {who}: {said}", file=sys.stderr)
+            message = str(error).partition("\n")[0]
+            print(f"{case.name} at {size} without {who}: {message}", file=sys.stderr)
             torch.cuda.empty_cache()
     rivals = {who: rivals[who] for who in looks}
     # Being looked at slows a small batch down several times: how often it fits is asked apart.

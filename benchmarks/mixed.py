@@ -32,7 +32,7 @@ def table(rows: int) -> list[list[str]]:
     return [[sentence(), sentence(), str(random.randrange(6))] for _ in range(rows)]
 
 
-def scene(**data: object) -> dict:
+def scenario(**data: object) -> dict:
     return {"loss": random.choice(LOSSES), "data": data}
 
 
@@ -40,14 +40,14 @@ async def slides(one: Visitor) -> list[dict]:
     drawn = {"pairs": random.choice((16, 64, 128)), "seed": random.randrange(2**31)}
     found = []
     for scale in range(5, 15):
-        chosen = {**scene(source="random", random=drawn), "loss": "cosent"}
+        chosen = {**scenario(source="random", random=drawn), "loss": "cosent"}
         chosen["parameters"] = {"scale": scale}
         found.append(await one.ask("explore", {"scenario": chosen}))
     return found
 
 
 async def types_a_table(one: Visitor) -> list[dict]:
-    chosen = scene(source="table", rows=table(random.randrange(8, 64)))
+    chosen = scenario(source="table", rows=table(random.randrange(8, 64)))
     return [await one.ask("explore", {"scenario": chosen})]
 
 
@@ -59,7 +59,7 @@ async def hands_in(one: Visitor) -> list[dict]:
 
 
 async def takes_away(one: Visitor) -> list[dict]:
-    chosen = scene(source="random", random={"pairs": 64, "seed": random.randrange(2**31)})
+    chosen = scenario(source="random", random={"pairs": 64, "seed": random.randrange(2**31)})
     kinds = ("matrix_svg", "matrix_html", "matrix_csv", "terms_csv", "scenario_json")
     return [await one.ask("take", {"scenario": chosen, "what": random.choice(kinds)})]
 
@@ -67,8 +67,8 @@ async def takes_away(one: Visitor) -> list[dict]:
 async def opens_a_large_batch(one: Visitor) -> list[dict]:
     drawn = {"pairs": random.choice((20_000, 200_000)), "seed": random.randrange(2**31)}
     source = {"kind": "random", "random": drawn}
-    asked = {"source": source, "loss": random.choice(("cosent", "pairwise_hinge"))}
-    while "working" in (answer := await one.ask("blocks", asked)):
+    request = {"source": source, "loss": random.choice(("cosent", "pairwise_hinge"))}
+    while "working" in (answer := await one.ask("blocks", request)):
         await asyncio.sleep(0.5)
     return [answer]
 
@@ -78,9 +78,11 @@ async def trains(one: Visitor) -> list[dict]:
     from lossprism.explorer.web.pages.finetune.state_entries import first_plan
 
     small = {"encoder": SCRATCH, "dimension": 32, "steps": 50, "batch_size": 16, "evaluations": 2}
-    told = await one.ask("start", {"plans": [{**first_plan(), **small}]})
+    answer = await one.ask("start", {"plans": [{**first_plan(), **small}]})
     # With several trainings waiting there is no room for more: that is an answer too.
-    return [] if told.get("error", {}).get("key", "").startswith("problem.training_sh") else [told]
+    return (
+        [] if answer.get("error", {}).get("key", "").startswith("problem.training_sh") else [answer]
+    )
 
 
 async def opens_the_page(one: Visitor) -> list[dict]:
@@ -95,13 +97,13 @@ DOINGS = {
 }
 
 
-async def visits(one: Visitor, told: Answers, until: float) -> None:
+async def visits(one: Visitor, answers: Answers, until: float) -> None:
     while time.monotonic() < until:
         (doing,) = random.choices(list(DOINGS), list(DOINGS.values()))
         what = f"{doing.__name__}: "
-        with told.timed(what):
+        with answers.timed(what):
             for answer in await doing(one):
-                told.hears(answer, what)
+                answers.hears(answer, what)
         await asyncio.sleep(random.uniform(0, 4))
 
 
@@ -121,7 +123,7 @@ def left_over(data: Path) -> list[Path]:
 
 async def mixed(address: str, minutes: float) -> tuple[Answers, list[float]]:
     """What visitors were answered, and what the app held each minute."""
-    paths, told, held = paths_of(address), Answers(), []
+    paths, answers, held = paths_of(address), Answers(), []
     until = time.monotonic() + 60 * minutes
     everyone = [Visitor(address, paths) for _ in range(VISITORS)]
 
@@ -130,15 +132,15 @@ async def mixed(address: str, minutes: float) -> tuple[Answers, list[float]]:
             await asyncio.sleep(min(60.0, max(until - time.monotonic(), 0)))
             held.append(await asyncio.to_thread(memory_mib, address))
 
-    await asyncio.gather(watched(), *(visits(one, told, until) for one in everyone))
+    await asyncio.gather(watched(), *(visits(one, answers, until) for one in everyone))
     for one in everyone:
         one.line.close()
-    return told, held
+    return answers, held
 
 
 def rows(address: str, data: Path, minutes: float) -> list[Row]:
-    told, held = asyncio.run(mixed(address, minutes))
-    for error in sorted(set(told.wrong))[:5]:
+    answers, held = asyncio.run(mixed(address, minutes))
+    for error in sorted(set(answers.wrong))[:5]:
         print(error)
     print("MiB each minute:", *(f"{one:.0f}" for one in held))
     early = held[min(int(WARM_S // 60), len(held) // 2) - 1]
@@ -147,7 +149,7 @@ def rows(address: str, data: Path, minutes: float) -> list[Row]:
     for path in left:
         print(f"left: {path.relative_to(data)}")
     return [
-        row(f"{VISITORS} visitors, mixed use for {minutes:g} minutes", told, "no error"),
+        row(f"{VISITORS} visitors, mixed use for {minutes:g} minutes", answers, "no error"),
         (
             "its memory",
             f"{after}, at the end {held[-1]:.0f} MiB ({held[-1] / early - 1:+.0%})",

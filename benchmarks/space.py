@@ -34,26 +34,26 @@ def checkout(folder: Path) -> str:
     """The files of the last commit; the command that the front matter names."""
     packed = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True)
     subprocess.run(["tar", "-x", "-C", str(folder)], input=packed.stdout, check=True)
-    said = (folder / "README.md").read_text(encoding="utf-8")
-    return re.findall(r"^app_file: (.+)$", said, re.MULTILINE)[0]
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    return re.findall(r"^app_file: (.+)$", text, re.MULTILINE)[0]
 
 
 @contextlib.contextmanager
 def limited() -> Iterator[tuple[list[str], str]]:
     """What a command has to be preceded by to be held to the limits, and what these are."""
     cores = sorted(os.sched_getaffinity(0))[:CORES]
-    before, said = ["taskset", "-c", ",".join(map(str, cores))], f"{len(cores)} cores"
+    before, machine = ["taskset", "-c", ",".join(map(str, cores))], f"{len(cores)} cores"
     group = GROUPS / ("memory" if (GROUPS / "memory").is_dir() else "") / f"space-{os.getpid()}"
     most = "memory.limit_in_bytes" if (GROUPS / "memory").is_dir() else "memory.max"
     try:
         group.mkdir()
         (group / most).write_text(str(GIB * 2**30))
     except OSError as error:
-        yield before, f"{said}, memory not limited ({error.strerror})"
+        yield before, f"{machine}, memory not limited ({error.strerror})"
         return
     try:
         joins = f'echo $$ > {shlex.quote(str(group / "cgroup.procs"))} && exec "$@"'
-        yield ["sh", "-c", joins, "sh", *before], f"{said}, {GIB} GiB"
+        yield ["sh", "-c", joins, "sh", *before], f"{machine}, {GIB} GiB"
     finally:
         group.rmdir()
 
@@ -62,7 +62,7 @@ def rows(port: int) -> list[Row]:
     started, pictured, held = [], [], []
     with (
         tempfile.TemporaryDirectory() as folder,
-        limited() as (before, said),
+        limited() as (before, machine),
         sync_playwright() as playwright,
     ):
         place = Path(folder)
@@ -98,7 +98,7 @@ def rows(port: int) -> list[Row]:
                 process.send_signal(signal.SIGTERM)
                 process.wait(timeout=60)
         browser.close()
-    where = f"a Space from a clean checkout ({said})"
+    where = f"a Space from a clean checkout ({machine})"
     return [
         (f"{where}: it listens after", f"{sorted(started)[STARTS // 2]:.1f} s", ""),
         ("first picture in a browser after", f"{sorted(pictured)[STARTS // 2]:.1f} s", ""),

@@ -83,9 +83,9 @@ def drawn_panel(
     for decade in range(low, high + 1):
         yield line(left, up(10**decade), right, up(10**decade), LIGHT.line)
         if decade % 2 == 0:
-            said = f"{10**decade:,.2f}".rstrip("0").rstrip(".")
+            measured = f"{10**decade:,.2f}".rstrip("0").rstrip(".")
             yield pen.text(
-                left - 5, up(10**decade) + 3, said, size=9, fill=LIGHT.faint, anchor="end"
+                left - 5, up(10**decade) + 3, measured, size=9, fill=LIGHT.faint, anchor="end"
             )
     for size in (sizes[0], sizes[-1]):
         anchor = "start" if size == sizes[0] else "end"

@@ -90,8 +90,10 @@ def pace(encoder: str, root: Path, ours: str) -> list[Row]:
             order = list(sides)[:: 1 - turn % 2 * 2]
             taken = {name: sides[name].answer() for name in order}
             if training:  # the first warms up
-                said = ", ".join(f"{name} {taken[name]:.3f} s" for name in sides)
-                print(f"{ours} {encoder:18} training {training:2} turn {turn} {said}", flush=True)
+                measured = ", ".join(f"{name} {taken[name]:.3f} s" for name in sides)
+                print(
+                    f"{ours} {encoder:18} training {training:2} turn {turn} {measured}", flush=True
+                )
                 for name in sides:
                     times[name].append(taken[name])
         found = {name: side.answer() for name, side in sides.items()}
@@ -102,12 +104,12 @@ def pace(encoder: str, root: Path, ours: str) -> list[Row]:
     )
     middle, low, high = ratio(times["plain"], times[ours])
     count = len(times["plain"])
-    told = f"{middle:.3f} (95% confidence {low:.3f} to {high:.3f}, {count} turns)"
+    sentence = f"{middle:.3f} (95% confidence {low:.3f} to {high:.3f}, {count} turns)"
     ends = " and ".join(f"{found[name].spearman:.4f} {name}" for name in sides)
     pairs = zip(found[ours].losses, found["plain"].losses, strict=True)
     apart = max(abs(a - b) / max(abs(a), abs(b)) for a, b in pairs)
     return [
-        (f"pace, {encoder}: {ours} / plain", told, "≥ 0.97"),
+        (f"pace, {encoder}: {ours} / plain", sentence, "≥ 0.97"),
         (f"pace, {encoder}: steps a second", paces, ""),
         (f"pace, {encoder}: held-out Spearman, {ours} and plain", ends, "equal within noise"),
         (f"pace, {encoder}: losses of {chosen.steps} steps", f"apart by at most {apart:.1e}", ""),
@@ -244,7 +246,7 @@ def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Train
     live, _ = live_sample(corpus.held_out)
     evaluator = EmbeddingSimilarityEvaluator(*map(list, zip(*live, strict=True)), write_csv=False)
     first, second, labels = zip(*corpus.train, strict=True)
-    told = chosen.trainer_arguments(chosen.steps, len(labels))
+    arguments = chosen.trainer_arguments(chosen.steps, len(labels))
     arguments = SentenceTransformerTrainingArguments(
         output_dir=str(folder),
         save_strategy="no",
@@ -253,7 +255,7 @@ def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Train
         eval_strategy="steps",
         eval_steps=-(-chosen.steps // chosen.evaluations),
         eval_on_start=True,
-        **told,
+        **arguments,
     )
     trainer = Unnoticed(
         model=model,
@@ -303,12 +305,12 @@ def whole_run(name: str, chosen: TrainingPlan, root: Path, target: str) -> list[
     seconds = time.perf_counter() - started
     summary = status.summary
     before, after = (one.spearman for one in (summary.before, summary.after))
-    said = (
+    measured = (
         f"{summary.seconds:.2f} s of training, {seconds:.1f} s with start, figures and saving; "
         f"held-out Spearman {before:.4f} → {after:.4f} on {summary.pairs.held_out} pairs"
     )
     print(f"{name}: chart in {runs.folder(status.id).model / 'spearman.svg'}")
-    return [(f"{name}, {summary.steps} steps of {chosen.batch_size}", said, target)]
+    return [(f"{name}, {summary.steps} steps of {chosen.batch_size}", measured, target)]
 
 
 def memory(root: Path) -> list[Row]:
@@ -322,11 +324,11 @@ def memory(root: Path) -> list[Row]:
     after = own.memory_info().rss
     grown = 100 * (after / before - 1)
     children = len(own.children(recursive=True))
-    said = (
+    measured = (
         f"{before / 2**20:.0f} MB → {after / 2**20:.0f} MB ({grown:+.1f}%), "
         f"{children} processes left"
     )
-    return [(f"memory after {ROUNDS} runs", said, "≤ +10%, none left")]
+    return [(f"memory after {ROUNDS} runs", measured, "≤ +10%, none left")]
 
 
 def main(arguments: list[str]) -> None:

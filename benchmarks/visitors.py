@@ -61,9 +61,9 @@ class Line:
     """
 
     def __init__(self, address: str, key: str) -> None:
-        said = urlsplit(address)
-        self.host, self.port, self.path = said.hostname or "", said.port, said.path
-        self.head = f"Host: {said.netloc}\r\n{HEADER}: {key}\r\nAccept-Encoding: br\r\n"
+        parts = urlsplit(address)
+        self.host, self.port, self.path = parts.hostname or "", parts.port, parts.path
+        self.head = f"Host: {parts.netloc}\r\n{HEADER}: {key}\r\nAccept-Encoding: br\r\n"
         self.last = 0.0
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
@@ -76,11 +76,11 @@ class Line:
         if self._streams is None:
             self._streams = await asyncio.open_connection(self.host, self.port, limit=2**20)
         reader, writer = self._streams
-        told = _Heard()
-        parser = httptools.HttpResponseParser(told)
+        received = _ReceivedAnswer()
+        parser = httptools.HttpResponseParser(received)
         try:
             writer.write(text.encode() + body)
-            while not told.whole:
+            while not received.whole:
                 piece = await asyncio.wait_for(reader.read(2**20), WAIT_S)
                 if not piece:
                     raise ConnectionError("closed before the answer's end")
@@ -93,8 +93,8 @@ class Line:
             self.close()
         if not 200 <= parser.get_status_code() < 300:
             raise OSError(f"{path}: status {parser.get_status_code()}")
-        found = b"".join(told.pieces)
-        return brotli.decompress(found) if told.packed else found
+        found = b"".join(received.pieces)
+        return brotli.decompress(found) if received.packed else found
 
     def close(self) -> None:
         if self._streams is not None:
@@ -102,7 +102,7 @@ class Line:
             self._streams = None
 
 
-class _Heard:
+class _ReceivedAnswer:
     """What the parser of an answer has found so far."""
 
     def __init__(self) -> None:
@@ -128,29 +128,29 @@ class Visitor:
         self.runs: list[str] = []
 
     async def ask(self, function: str, request: object) -> dict:
-        asked = orjson.dumps(request)
-        return orjson.loads(await self.line.ask("POST", self.paths[function], asked))
+        body = orjson.dumps(request)
+        return orjson.loads(await self.line.ask("POST", self.paths[function], body))
 
     async def opens(self, path: str) -> bytes:
         return await self.line.ask("GET", path)
 
-    async def move_a_slider(self, told: Answers, until: float) -> None:
+    async def move_a_slider(self, answers: Answers, until: float) -> None:
         """As the page does it: what it has of the batch is not sent again."""
         await asyncio.sleep(random.uniform(0, EVERY_S))
         random_pairs = {"pairs": PAIRS, "seed": random.randrange(2**31)}
         known = ""
         while time.monotonic() < until:
-            scene = {
+            scenario = {
                 "data": {"source": "random", "random": random_pairs},
                 "parameters": {"scale": round(random.uniform(1, 60), 2)},
             }
-            with told.timed():
-                answer = await self.ask("explore", {"scenario": scene, "known": known})
-                told.hears(answer)
+            with answers.timed():
+                answer = await self.ask("explore", {"scenario": scenario, "known": known})
+                answers.hears(answer)
                 known = answer.get("batch", {}).get("key", known)
-            await asyncio.sleep(max(EVERY_S - told.seconds[-1], 0))
+            await asyncio.sleep(max(EVERY_S - answers.seconds[-1], 0))
 
-    async def open_a_million(self, loss: str, told: Answers, until: float) -> None:
+    async def open_a_million(self, loss: str, answers: Answers, until: float) -> None:
         """Another million pairs as soon as one is open."""
         while time.monotonic() < until:
             source = {**MILLION, "random": {**MILLION["random"], "seed": random.randrange(2**31)}}
@@ -158,8 +158,8 @@ class Visitor:
             while time.monotonic() < until:
                 answer = await self.ask("blocks", {"source": source, "loss": loss})
                 if "working" not in answer:
-                    told.hears(answer)
-                    told.seconds.append(time.monotonic() - began)
+                    answers.hears(answer)
+                    answers.seconds.append(time.monotonic() - began)
                     break
                 await asyncio.sleep(0.2)
 
@@ -203,9 +203,9 @@ def memory_mib(address: str) -> float:
     return httpx.get(f"{address}/healthz", timeout=WAIT_S).json()["memory_mib"]["own"]
 
 
-def row(what: str, told: Answers, target: str) -> Row:
-    if not told.seconds:
+def row(what: str, answers: Answers, target: str) -> Row:
+    if not answers.seconds:
         return what, "no answer", target
-    p50, p95, most = np.quantile(told.seconds, (0.5, 0.95, 1))
-    said = f"p50 {1000 * p50:.0f} ms, p95 {1000 * p95:.0f} ms, at most {most:.1f} s"
-    return what, f"{said}; {len(told.seconds)} answers, {len(told.wrong)} errors", target
+    p50, p95, most = np.quantile(answers.seconds, (0.5, 0.95, 1))
+    measured = f"p50 {1000 * p50:.0f} ms, p95 {1000 * p95:.0f} ms, at most {most:.1f} s"
+    return what, f"{measured}; {len(answers.seconds)} answers, {len(answers.wrong)} errors", target

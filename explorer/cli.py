@@ -129,13 +129,13 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
 
 
 def write_figure(chosen: argparse.Namespace) -> int:
-    asked = {"language": chosen.language, "dark": chosen.dark}
+    options = {"language": chosen.language, "dark": chosen.dark}
     remark = ""
     try:
         from lossprism.explorer.runtime.owner_permissions import leave_of
 
         with leave_of(chosen.fetch):
-            remark = _written(chosen, asked)
+            remark = _written(chosen, options)
     except (ValueError, OSError) as problem:
         print(f"No figure was written: {problem}", file=sys.stderr)
         return 1
@@ -145,20 +145,22 @@ def write_figure(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _written(chosen: argparse.Namespace, asked: dict) -> str:
+def _written(chosen: argparse.Namespace, options: dict) -> str:
     """Write the figure; return a remark on it, or ""."""
     if chosen.out.lower().endswith(".html"):
         from lossprism.explorer.export.interactive_figure import write_interactive
 
-        write_interactive(_scene(chosen.scenario), chosen.out, **asked)
+        write_interactive(_scenario(chosen.scenario), chosen.out, **options)
         return ""
     from lossprism.explorer.export.figure.files import write_figure as write
 
-    asked |= {"palette": chosen.palette or "", "size": chosen.size}
-    return write(_scene(chosen.scenario), chosen.out, picture_only=chosen.picture_only, **asked)
+    options |= {"palette": chosen.palette or "", "size": chosen.size}
+    return write(
+        _scenario(chosen.scenario), chosen.out, picture_only=chosen.picture_only, **options
+    )
 
 
-def _scene(address: str) -> Scenario | str:
+def _scenario(address: str) -> Scenario | str:
     """Return the scenario that a page opens with, of its bare address; any other address as it
     is."""
     from lossprism.explorer.web.pages.opening_scenarios import opening_scenario

@@ -330,10 +330,10 @@ class LossSpec:
         """Return a margin larger than any distance of two unit vectors, and that distance; else
         None."""
         for one in self.parameters:
-            asked = parameters[one.name]
-            if one.role == "margin" and self.reach is not None and isinstance(asked, int | float):
+            value = parameters[one.name]
+            if one.role == "margin" and self.reach is not None and isinstance(value, int | float):
                 reach = self.reach(**parameters)
-                return (float(asked), reach) if asked > reach else None
+                return (float(value), reach) if value > reach else None
         return None
 
     def scored_as(self, kind: str) -> LossSpec:

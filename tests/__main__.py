@@ -97,9 +97,9 @@ def _try(command: list[str]) -> bool:
 def main(*arguments: str) -> int:
     if "--interpreters" in arguments:
         return interpreters.main(*(one for one in arguments if one != "--interpreters"))
-    asked = [one for one in arguments if one not in ("--fast", "--coverage")]
+    named = [one for one in arguments if one not in ("--fast", "--coverage")]
     if "--fast" in arguments:
-        asked = [*PARALLEL_FAST, *FAST, *asked]
+        named = [*PARALLEL_FAST, *FAST, *named]
     elif not browser_present():
         try:
             install_browser()
@@ -109,8 +109,8 @@ def main(*arguments: str) -> int:
     if "--fast" not in arguments and not nginx_server.FOUND:
         install_nginx()
     if "--coverage" in arguments:
-        asked += COVERAGE
-    return run("-m", f"not ({RELEASE})", *asked)  # of two choices of marks the last counts
+        named += COVERAGE
+    return run("-m", f"not ({RELEASE})", *named)  # of two choices of marks the last counts
 
 
 def run(*arguments: str) -> int:

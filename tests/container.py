@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 def instructions() -> list[tuple[str, str]]:
     """Each instruction's name, and the rest of its line, with those that go on joined."""
     lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
-    said = "\n".join(line for line in lines if line and not line.startswith("#"))
-    joined = re.sub(r"\s*\\\n\s*", " ", said).splitlines()
+    text = "\n".join(line for line in lines if line and not line.startswith("#"))
+    joined = re.sub(r"\s*\\\n\s*", " ", text).splitlines()
     return [(name, rest) for name, _, rest in (line.partition(" ") for line in joined)]
 
 

@@ -38,11 +38,11 @@ class Elsewhere(TorchFunctionMode):
         tensors = [one for one in trees.tree_leaves((args, named)) if isinstance(one, Tensor)]
         there = [one for one in tensors if getattr(one, "elsewhere", False)]
         name = func.__name__
-        asked = getattr(func, "__self__", None)
+        requested = getattr(func, "__self__", None)
         if name == "__get__" and there:
             known = {Tensor.device: DEVICE, Tensor.is_cpu: False, Tensor.is_cuda: True}
-            if asked in known:
-                return known[asked]
+            if requested in known:
+                return known[requested]
         target = next((one for one in (*args, *named.values()) if _is_device(one)), None)
         if target is not None:
             args = tuple("cpu" if _is_device(one) else one for one in args)

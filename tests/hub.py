@@ -102,12 +102,12 @@ class Hub(BaseHTTPRequestHandler):
     def _file(self, file: Path) -> None:
         body = file.read_bytes()
         begin = 0
-        if asked := self.headers.get("Range"):
-            begin, _, end = asked.removeprefix("bytes=").partition("-")
+        if requested := self.headers.get("Range"):
+            begin, _, end = requested.removeprefix("bytes=").partition("-")
             begin, whole = int(begin), len(body)
             body = body[begin : int(end) + 1 if end else None]
-        self.send_response(206 if asked else 200)
-        if asked:
+        self.send_response(206 if requested else 200)
+        if requested:
             self.send_header("Content-Range", f"bytes {begin}-{begin + len(body) - 1}/{whole}")
         self.send_header("ETag", f'"{_digest(file)}"')
         self.send_header("X-Repo-Commit", COMMIT)

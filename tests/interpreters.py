@@ -50,12 +50,14 @@ def present(version: str) -> str | None:
     """A Python of this version: on the path, or one of pyenv's; None where there is none."""
     pyenv = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
     for command in (f"python{version}", *map(str, pyenv)):
-        asked = [command, "-c", "import sys; print(*sys.version_info[:2], sep='.')"]
+        command_line = [command, "-c", "import sys; print(*sys.version_info[:2], sep='.')"]
         try:
-            said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+            output = subprocess.run(
+                command_line, capture_output=True, text=True, check=False
+            ).stdout
         except OSError:
             continue
-        if said.strip() == version:
+        if output.strip() == version:
             return command
     return None
 

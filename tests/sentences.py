@@ -50,5 +50,5 @@ def raises_problem(
     """Expect an error whose message is the sentence `problem.<key>` with these values."""
     with pytest.raises(error) as caught:
         yield caught
-    said = pattern_of(f"problem.{key}", **values)
-    assert said.fullmatch(str(caught.value)), (said.pattern, str(caught.value))
+    sentences = pattern_of(f"problem.{key}", **values)
+    assert sentences.fullmatch(str(caught.value)), (sentences.pattern, str(caught.value))

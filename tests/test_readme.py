@@ -32,9 +32,17 @@ def test_the_library_example_gives_the_numbers_beside_it():
     assert convention == lines[-1].split("#")[1].strip()
 
 
-@pytest.mark.parametrize("asked", [("check",), ("format", "--check")])
-def test_the_loss_it_adds_is_as_the_formatter_has_it(asked):
-    line = [sys.executable, "-m", "ruff", *asked, "--stdin-filename", "losses/soft_rank.py", "-"]
+@pytest.mark.parametrize("requested", [("check",), ("format", "--check")])
+def test_the_loss_it_adds_is_as_the_formatter_has_it(requested):
+    line = [
+        sys.executable,
+        "-m",
+        "ruff",
+        *requested,
+        "--stdin-filename",
+        "losses/soft_rank.py",
+        "-",
+    ]
     done = subprocess.run(line, cwd=ROOT, input=ADDED_LOSS, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 

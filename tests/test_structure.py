@@ -153,8 +153,8 @@ def test_names_are_words_that_a_stranger_guesses():
 
 def test_a_long_file_has_its_reason():
     """`docs/architecture.md` names every file that is longer, and none that is not."""
-    told = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## Long files")[1]
-    known = re.findall(r"^\| `(\S+)` \| \S", told, re.MULTILINE)
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## Long files")[1]
+    known = re.findall(r"^\| `(\S+)` \| \S", text, re.MULTILINE)
     found = [
         path.relative_to(ROOT).as_posix()
         for folder in ("losses", "explorer", "benchmarks", "tests")
@@ -179,9 +179,9 @@ IMPORT = re.compile(r"""^(?:import|export)\s[^"';]*"([^"]+)";$|^import "([^"]+)"
 def imported_modules(module):
     """What a module of the browser imports, by its place below explorer/web."""
     folder = (WEB / module).parent
-    said = [one or other for one, other in IMPORT.findall(MODULES[module])]
-    assert all(address.startswith(".") for address in said), f"{module} imports from elsewhere"
-    return [(folder / address).resolve().relative_to(WEB).as_posix() for address in said]
+    sentences = [one or other for one, other in IMPORT.findall(MODULES[module])]
+    assert all(address.startswith(".") for address in sentences), f"{module} imports from elsewhere"
+    return [(folder / address).resolve().relative_to(WEB).as_posix() for address in sentences]
 
 
 def test_a_page_imports_from_itself_and_the_kit_alone():
@@ -224,8 +224,8 @@ def test_logic_reads_no_words():
     files = [path for name, path in FILES.items() if name.startswith("explorer.")]
     texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in files}
     found = {
-        (place, said)
+        (place, message)
         for place, text in {**texts, **MODULES}.items()
-        for said in taken_apart.findall(text)
+        for message in taken_apart.findall(text)
     }
     assert found == set()

@@ -59,10 +59,10 @@ def check_users_files(python: str, cwd: Path, folder: Path) -> None:
     """Check that pyright refuses each line of WRONG that misspells something, and no other."""
     for name, text in {"right.py": RIGHT, "wrong.py": WRONG}.items():
         (folder / name).write_text(text, encoding="utf-8")
-    said = pyright(python, cwd, str(folder / "right.py"), str(folder / "wrong.py"))
+    result = pyright(python, cwd, str(folder / "right.py"), str(folder / "wrong.py"))
     found = [
         (Path(one["file"]).name, one["range"]["start"]["line"])
-        for one in said["generalDiagnostics"]
+        for one in result["generalDiagnostics"]
     ]
     calls = [line for line, text in enumerate(WRONG.splitlines()) if text.endswith(")")]
-    assert found == [("wrong.py", line) for line in calls], said["generalDiagnostics"]
+    assert found == [("wrong.py", line) for line in calls], result["generalDiagnostics"]

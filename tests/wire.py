@@ -75,7 +75,7 @@ def misfits(value: object, kind: object, where: str = "answer") -> list[str]:
         return _unpacked(value, kind.__metadata__[0], where)
     if typing.get_origin(kind) is typing.Literal:
         fits = any(value == one and type(value) is type(one) for one in typing.get_args(kind))
-        return [] if fits else [_said(value, kind, where)]
+        return [] if fits else [_checked(value, kind, where)]
     if is_union(kind):
         tried = [misfits(value, one, where) for one in typing.get_args(kind)]
         return min(tried, key=len)
@@ -84,10 +84,10 @@ def misfits(value: object, kind: object, where: str = "answer") -> list[str]:
     if fields := fields_of(kind):
         return _entries(value, kind, *fields, where)
     fits = type(value) in ((int, float) if kind is float else (kind or type(None),))
-    return [] if fits else [_said(value, kind, where)]
+    return [] if fits else [_checked(value, kind, where)]
 
 
-def _said(value: object, kind: object, where: str) -> str:
+def _checked(value: object, kind: object, where: str) -> str:
     return f"{where}: {str(value)[:60]!r} is not {getattr(kind, '__name__', kind)}"
 
 
@@ -95,7 +95,7 @@ def _unpacked(value: object, packed: Packed, where: str) -> list[str]:
     try:
         np.frombuffer(base64.b64decode(value, validate=True), dtype=packed.dtype)
     except (TypeError, ValueError, binascii.Error):
-        return [_said(value, packed, where)]
+        return [_checked(value, packed, where)]
     return []
 
 
@@ -103,14 +103,14 @@ def _contents(value: object, kind: object, where: str) -> list[str]:
     held, of = typing.get_origin(kind), typing.get_args(kind)
     if held in MAPPINGS:
         if not isinstance(value, dict):
-            return [_said(value, kind, where)]
+            return [_checked(value, kind, where)]
         pairs = [(f"{where}[{name!r}]", one, of[1]) for name, one in value.items()]
     else:
         if not isinstance(value, list):
-            return [_said(value, kind, where)]
+            return [_checked(value, kind, where)]
         same = held is list or of[1:] == (...,)
         if not same and len(value) != len(of):
-            return [_said(value, kind, where)]
+            return [_checked(value, kind, where)]
         kinds = [of[0]] * len(value) if same else of
         pairs = [
             (f"{where}[{place}]", one, each)
@@ -123,7 +123,7 @@ def _entries(
     value: object, kind: object, fields: dict[str, object], needed: frozenset[str], where: str
 ) -> list[str]:
     if not isinstance(value, dict):
-        return [_said(value, kind, where)]
+        return [_checked(value, kind, where)]
     found = [f"{where}.{name} is missing" for name in sorted(needed - value.keys())]
     found += [f"{where}.{name} is not declared" for name in value if name not in fields]
     for name in fields.keys() & value.keys():
@@ -185,8 +185,8 @@ export type OneOf<T, All = T> = T extends unknown
 def declarations() -> str:
     """The text of ``wire.d.ts``: all that answers are made of, and the functions of each page."""
     pages = served_functions()
-    asked = [answers_of(function) for page in pages.values() for function in page.values()]
-    sent = [*asked, *site.FACTS.values()]
+    answers = [answers_of(function) for page in pages.values() for function in page.values()]
+    sent = [*answers, *site.FACTS.values()]
     objects = {kind: None for one in sent for kind in _objects(one)}
     names = Counter([*map(_called, objects), *NAMED.values()])
     twice = [name for name, count in names.items() if count > 1]

@@ -206,7 +206,7 @@ class Scenario:
         Raises:
             Problem: for an unknown version, and another one for a damaged link.
         """
-        version, _, body = _scene_in(link).partition(".")
+        version, _, body = _link_in(link).partition(".")
         body, _, loss = body.partition(".")
         if not (version.isdecimal() and body):  # it is none, or no whole one
             raise Problem("link_damaged")
@@ -221,15 +221,15 @@ class Scenario:
             chosen = json.loads(text.decode("utf-8", "surrogatepass"))
         except (binascii.Error, zlib.error, ValueError, RecursionError) as damage:
             raise Problem("link_damaged") from damage
-        scene = cls.from_json(chosen)
-        return scene.with_loss(loss) if loss else scene
+        scenario = cls.from_json(chosen)
+        return scenario.with_loss(loss) if loss else scenario
 
     def with_loss(self, loss: str) -> Scenario:
         """Return the same rows and rules with another loss and its defaults."""
         return dataclasses.replace(self, loss=loss, convention="", parameters=(), view=View())
 
 
-def _scene_in(address: str) -> str:
+def _link_in(address: str) -> str:
     """Return the scene in an address: its query's `scene`, or what follows "#"."""
     before, mark, after = address.strip().rpartition("#")
     if mark and after:

@@ -28,7 +28,7 @@ _batches: Cache[Batch] = Cache(KEPT_BATCHES)
 
 
 @dataclass(frozen=True)
-class SceneBatch(BatchData):
+class ExploredBatch(BatchData):
     """The batch of a scenario: `scale` is the recommended λ, `sigma` the spread of its scores;
     `same_texts`, `planted` and a teacher's scores are marked at its pairs."""
 
@@ -48,7 +48,7 @@ class Explored(Sparse):
 
     rows: str | None = None
     picture: Picture
-    batch: SceneBatch | None = None
+    batch: ExploredBatch | None = None
     skipped: tuple[SkippedRow, ...] | None = None
     limited: bool | None = None
 
@@ -61,9 +61,9 @@ def explored(resolved: Resolved, batch: Batch, key: str = "") -> Explored:
     return Explored(picture=picture(found, remarks(found)), batch=of_batch)
 
 
-def _described(found: Exploration, key: str) -> SceneBatch:
+def _described(found: Exploration, key: str) -> ExploredBatch:
     data, seen = found.scenario.data, found.batch
-    return SceneBatch(
+    return ExploredBatch(
         key=key,
         **describe_batch(seen),
         scale=suggested_scale(seen),

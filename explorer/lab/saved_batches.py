@@ -153,14 +153,14 @@ def _opened(paths: list[Path], report: Report) -> Iterator[SavedBatchScenario]:
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def _explored(path: Path, encoder: SavedBatchEncoder) -> SavedBatchScenario:
     """The scenario of a batch: explored once, though a growing folder is listed again and again."""
-    scenario = scene_of(encoder.batch, encoder.name)
+    scenario = scenario_of(encoder.batch, encoder.name)
     try:
         return SavedBatchScenario(path, encoder.batch, scenario, explore(scenario).loss)
     except Problem as problem:
         return SavedBatchScenario(path, encoder.batch, scenario, None, problem)
 
 
-def scene_of(batch: SavedBatch, name: str) -> Scenario:
+def scenario_of(batch: SavedBatch, name: str) -> Scenario:
     """The scene of a batch in a file of this name, under its loss; of a loss that is not known,
     under one that reads rows of this kind."""
     scored = batch.scores is not None

@@ -100,8 +100,8 @@ def read_inputs(
     data = table_of(rows, EMBEDDED, guide, teacher, taught)
     settings = {key: as_list(value) for key, value in parameters.items()}
     values = {"count": count, "most": EXPLORED_PAIRS, "seed": SEED}
-    said = say(language, "reading.drawn", **values) if count > EXPLORED_PAIRS else ""
-    return Inputs(scenario_under(loss, settings, convention, rules, data), rows.reading, said)
+    note = say(language, "reading.drawn", **values) if count > EXPLORED_PAIRS else ""
+    return Inputs(scenario_under(loss, settings, convention, rules, data), rows.reading, note)
 
 
 def places_drawn(count: int) -> list[int]:

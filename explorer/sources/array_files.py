@@ -124,12 +124,12 @@ def _safetensors(data: bytes) -> Columns:
     length = int.from_bytes(data[:8], "little")
     tensors = load(data)
     header = json.loads(data[8 : 8 + length])
-    said = header.pop("__metadata__", {})
+    metadata = header.pop("__metadata__", {})
     found = {
         name: (one.float() if one.dtype == torch.bfloat16 else one).numpy()
         for name, one in ((name, tensors[name]) for name in header)  # in the order of the file
     }
-    words = {name: _words(text) for name, text in said.items()}
+    words = {name: _words(text) for name, text in metadata.items()}
     return found | {name: one for name, one in words.items() if one is not None}
 
 

@@ -89,7 +89,7 @@ def watched(
     page.set_default_timeout(PATIENCE_MS)
     page.wait_for_function = partial(page.wait_for_function, polling=ASKED_MS)
 
-    def asked(request: Request) -> None:
+    def requested(request: Request) -> None:
         if not request.url.startswith((address, "data:", "blob:")):
             faults.append(f"asked another host: {request.url}")
 
@@ -97,9 +97,9 @@ def watched(
         if response.status >= 400:
             faults.append(f"{response.status} from {response.url}")
 
-    page.on("console", lambda said: said.type == "error" and faults.append(said.text))
+    page.on("console", lambda message: message.type == "error" and faults.append(message.text))
     page.on("pageerror", lambda error: faults.append(f"uncaught: {error}"))
-    page.on("request", asked)
+    page.on("request", requested)
     page.on("response", answered)
     return page
 
@@ -428,8 +428,8 @@ def pytest_runtest_makereport(
 def _seen(page: Page, picture: Path) -> str:
     try:
         page.screenshot(path=picture, timeout=10_000)
-        said = [f"{message.type}: {message.text[:500]}" for message in page.console_messages()]
-        said += [f"uncaught: {error}" for error in page.page_errors()]
+        text = [f"{message.type}: {message.text[:500]}" for message in page.console_messages()]
+        text += [f"uncaught: {error}" for error in page.page_errors()]
     except Error as error:  # a page that hangs or crashed is not the fault that was found
         return f"cannot be seen: {error}"
-    return "\n".join([f"screenshot: {picture}", *said[-LAST_LINES:]])
+    return "\n".join([f"screenshot: {picture}", *text[-LAST_LINES:]])

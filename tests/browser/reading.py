@@ -141,9 +141,9 @@ def unfold(page: Page, key: str) -> None:
     if summary.evaluate("summary => summary.parentElement.open"):
         return
     # What is in it is made as it hears that it is open, a moment later.
-    heard = summary.evaluate_handle(HEARD)
+    reports = summary.evaluate_handle(HEARD)
     summary.click()
-    heard.evaluate("({ open }) => open")
+    reports.evaluate("({ open }) => open")
     if key == "ui.pairs":
         page.wait_for_selector("#main-pairs tbody tr")
 

@@ -84,8 +84,8 @@ APART = """async ([drawing, picture, size]) => {
 
 def test_its_icons_for_systems_that_take_no_svg_are_the_same_drawing(page: Page) -> None:
     for size, name in DRAWN.items():
-        asked = [f"{BASE}/{ICON.relative_to(HERE).as_posix()}", f"{BASE}/{name}", size]
-        width, apart = page.evaluate(APART, asked)
+        command_line = [f"{BASE}/{ICON.relative_to(HERE).as_posix()}", f"{BASE}/{name}", size]
+        width, apart = page.evaluate(APART, command_line)
         assert width == size
         assert apart < 1  # of 255
 

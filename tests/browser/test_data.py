@@ -211,18 +211,18 @@ def test_bad_rows_of_a_file_are_named_and_it_is_there_again_when_its_tab_is(page
     )
     with redrawn(page):
         upload(page, "some-bad.csv", content.encode())
-    told = page.locator(SKIPPED)
-    expect(told).to_have_count(3)
-    assert say("en", "ui.skipped", count=2) in told.nth(0).inner_text()
+    element = page.locator(SKIPPED)
+    expect(element).to_have_count(3)
+    assert say("en", "ui.skipped", count=2) in element.nth(0).inner_text()
     # Row 1 is the first below the header.
     for place, row in ((1, 2), (2, 3)):
-        assert pattern_of("ui.row_skipped", row=row).fullmatch(told.nth(place).inner_text())
-    assert "high" in told.nth(1).inner_text()
+        assert pattern_of("ui.row_skipped", row=row).fullmatch(element.nth(place).inner_text())
+    assert "high" in element.nth(1).inner_text()
     expect(page.locator(COUNT)).to_have_text("2 pairs")
     # Still said after the picture has changed.
     with redrawn(page):
         slider(page, "scale")[1].fill("10")
-    expect(told).to_have_count(3)
+    expect(element).to_have_count(3)
     # A file is there again when its tab is.
     with redrawn(page):
         upload(page, "pairs.csv", frame().to_csv(index=False).encode())
@@ -246,14 +246,14 @@ def test_a_file_that_is_not_what_it_says(page: Page, subtests: pytest.Subtests) 
             before = loss_shown(page)
             upload(page, name, content)
             expect(page.locator(PROBLEM)).to_be_visible()
-            said = page.locator(PROBLEM).inner_text()
-            assert said.endswith((".", "。"))
-            assert "problem." not in said
-            assert not re.search(r"\{\w+\}", said)
-            assert "went wrong" not in said
+            text = page.locator(PROBLEM).inner_text()
+            assert text.endswith((".", "。"))
+            assert "problem." not in text
+            assert not re.search(r"\{\w+\}", text)
+            assert "went wrong" not in text
             # The scene stayed as it was, and that is said.
             assert loss_shown(page) == before
-            assert say("en", "ui.still_shown") in said
+            assert say("en", "ui.still_shown") in text
             # The page works on: the next good file is taken.
             good = frame().assign(score=frame()["score"] + place)  # others each time
             with redrawn(page):
@@ -418,7 +418,7 @@ def test_a_file_brings_a_guide(page: Page) -> None:
     rows.append({"question": "Why?", "answer": "Because.", "u": [1, 9], "v": None})
     columns = {"u": "guide_question", "v": "guide_answer"}
     named = [{columns.get(name, name): row[name] for name in row} for row in rows[:3]]
-    told = page.get_by_text("Guide: vectors from the data")
+    element = page.get_by_text("Guide: vectors from the data")
     choices = page.locator("#main-controls .lp-columns select")
     with redrawn(page):
         page.select_option("#lp-loss", "info_nce")
@@ -426,10 +426,10 @@ def test_a_file_brings_a_guide(page: Page) -> None:
         upload(page, "guided.jsonl", "\n".join(map(json.dumps, named)).encode())
     read = ["question", "answer", "none", "none", "guide_question", "guide_answer"]
     assert [choice.input_value() for choice in choices.all()] == read
-    expect(told).to_be_hidden()  # nobody asks it
+    expect(element).to_be_hidden()  # nobody asks it
     with redrawn(page):
         page.select_option("#lp-loss", "gist")
-    expect(told).to_be_visible()
+    expect(element).to_be_visible()
     choices.nth(4).select_option("none")
     expect(page.locator(PROBLEM)).to_contain_text("3 of 3 pairs lack them")
     with redrawn(page):

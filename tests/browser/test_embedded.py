@@ -39,17 +39,17 @@ def hub(
     kept: dict[str, APIResponse] = {}  # scripts and styles, which a browser asks for once
 
     def of_the_space(route: Route) -> None:
-        asked = route.request
-        if "/heartbeat/" in asked.url:  # never ends, so nothing could be handed on
+        requested = route.request
+        if "/heartbeat/" in requested.url:  # never ends, so nothing could be handed on
             route.fulfill(status=200, content_type="text/event-stream", body="")
             return
         proxied = {"x-forwarded-proto": "https", "x-forwarded-host": urlsplit(WITHIN).netloc}
-        url = asked.url.replace(WITHIN, server.address, 1)
+        url = requested.url.replace(WITHIN, server.address, 1)
         answer = kept.get(url)
         if answer is None:
             # A connection that was kept may have been closed just now.
-            answer = route.fetch(url=url, headers=asked.headers | proxied, max_retries=3)
-        if asked.resource_type in ("script", "stylesheet", "font", "image"):
+            answer = route.fetch(url=url, headers=requested.headers | proxied, max_retries=3)
+        if requested.resource_type in ("script", "stylesheet", "font", "image"):
             kept[url] = answer
         route.fulfill(response=answer)
 
@@ -101,5 +101,5 @@ def test_the_link_of_the_hubs_page_opens_the_scenario_within_it(hub: BrowserCont
     still(again)
     again.click(COPY)
     expect(again.locator(PROBLEM)).to_contain_text("does not let this page copy")
-    said = again.locator(PROBLEM).inner_text()
-    assert next(word for word in said.split() if word.startswith("https://")) == link
+    text = again.locator(PROBLEM).inner_text()
+    assert next(word for word in text.split() if word.startswith("https://")) == link

@@ -44,10 +44,10 @@ def leads_back(page: Page, loss: float) -> None:
 
 def test_a_folder_that_holds_no_model(page: Page, tmp_path: Path) -> None:
     before = loss_shown(page)
-    for folder, said in ((tmp_path, "no model"), (tmp_path / "absent", "There is no folder")):
+    for folder, message in ((tmp_path, "no model"), (tmp_path / "absent", "There is no folder")):
         use(page, str(folder))
         expect(page.locator(PROBLEM)).to_contain_text(str(folder))
-        expect(page.locator(PROBLEM)).to_contain_text(said)
+        expect(page.locator(PROBLEM)).to_contain_text(message)
         leads_back(page, before)
     use(page, cross=str(tmp_path))
     expect(page.locator(PROBLEM)).to_contain_text(str(tmp_path))

@@ -147,8 +147,8 @@ def no_horizontal_scroll(page: Page, widths: tuple[int, ...], state: str) -> Non
 def test_axe_finds_nothing_serious_in_what_goes_wrong(page: Page, axe_script: str) -> None:
     with redrawn(page):
         upload(page, "bad.csv", b"sentence1,sentence2,score\na,b,1\nc,d,high\ne,f,0\n")
-    told = ("#main-controls", "#main-figures", "#main-pairs")  # the rest is looked at below
-    assert axe.violations(page, axe_script, *told) == []
+    names = ("#main-controls", "#main-figures", "#main-pairs")  # the rest is looked at below
+    assert axe.violations(page, axe_script, *names) == []
     clear_table(page)
     page.locator("#lp-encoder").evaluate("box => box.closest('details').open = true")
     page.fill("#lp-encoder", "/no/such/folder")
@@ -178,15 +178,17 @@ def test_axe_finds_nothing_serious_on_the_other_pages(
     new_page: Callable[..., Page], server: Server, axe_script: str, subtests: pytest.Subtests
 ) -> None:
     page = new_page()
-    for path, scene in OTHERS:
-        with subtests.test(path=path, scene=scene):
-            address = f"{server.address}/{path}?__theme=light#{scene}"
+    for path, scenario in OTHERS:
+        with subtests.test(path=path, scene=scenario):
+            address = f"{server.address}/{path}?__theme=light#{scenario}"
             page.goto(address, wait_until="domcontentloaded")
             page.wait_for_function(COMPLETE[path])
             within = ()
             if path == "doctor":
-                expect(page.locator(f"{CHECKS[scene]} .lp-finding").first).to_be_visible()
-                within = () if scene == next(iter(CHECKS)) else (CONTROLS_OF_DOCTOR, CHECKS[scene])
+                expect(page.locator(f"{CHECKS[scenario]} .lp-finding").first).to_be_visible()
+                within = (
+                    () if scenario == next(iter(CHECKS)) else (CONTROLS_OF_DOCTOR, CHECKS[scenario])
+                )
             page.evaluate(UNFOLD)
             signs_have_names(page)
             for theme in ("light", "dark"):
@@ -309,11 +311,11 @@ def test_on_a_telephone_explore_speaks_of_fingers_and_is_read_typed_and_hit_with
     by_pointer = re.compile(r"\b(point at|click|drag)\b", re.IGNORECASE)
     by_finger = re.compile(r"\b(tap|fingers?)\b", re.IGNORECASE)
     telephone = visit(new_page(**FINGER), server.address)
-    for one, said, never in (
+    for one, message, never in (
         (untouched, by_pointer, by_finger),
         (telephone, by_finger, by_pointer),
     ):
-        expect(one.locator(".lp-hint").first).to_have_text(said)
+        expect(one.locator(".lp-hint").first).to_have_text(message)
         assert not never.search(one.locator("body").inner_text())
     page = telephone
     unfold_all(page)

@@ -17,7 +17,7 @@ from lossprism.explorer.lab.large.text_buffer import Texts
 from lossprism.explorer.lab.training.model_card import section
 from lossprism.explorer.lab.training.plan import TrainingData, TrainingPlan
 from lossprism.explorer.web.pages.large import takeaway_and_remarks
-from lossprism.explorer.web.pages.large.requests import Asked, Source
+from lossprism.explorer.web.pages.large.requests import LargeQuery, Source
 from tests.hostile import TEXTS
 from tests.unit.export.test_hostile import LOSSES, SVGS, explored, taken
 from tests.unit.lab.training.test_card import SUMMARY
@@ -40,9 +40,9 @@ def exports() -> Iterator[tuple[str, str]]:
     opened = open_batch(
         dataclasses.replace(batch, encoder=NAME), "cosent", {"scale": 20.0}, lambda *_: None
     )
-    asked = Asked(Source("file", name=NAME), "cosent", (("scale", 20.0),), None, None)
+    query = LargeQuery(Source("file", name=NAME), "cosent", (("scale", 20.0),), None, None)
     for what in ("map_svg", "histogram_svg"):
-        yield f"{what}.svg", takeaway_and_remarks._figure(asked, opened, what, {}, "figure").text
+        yield f"{what}.svg", takeaway_and_remarks._figure(query, opened, what, {}, "figure").text
     yield "card.html", "<!doctype html><meta charset=utf-8>" + "<hr>".join(map(card, TEXTS))
 
 

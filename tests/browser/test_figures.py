@@ -59,9 +59,9 @@ def page(browser: Browser) -> Iterator[Page]:
         yield context.new_page()
 
 
-@pytest.mark.parametrize("scene", SCENES)
-def test_no_text_covers_another(page: Page, scene: str, subtests: pytest.Subtests) -> None:
-    found = explore(SCENES[scene])
+@pytest.mark.parametrize("scenario", SCENES)
+def test_no_text_covers_another(page: Page, scenario: str, subtests: pytest.Subtests) -> None:
+    found = explore(SCENES[scenario])
     for kind, draw in FIGURES.items():
         for language in ("en", "zh"):
             with subtests.test(kind=kind, language=language):
@@ -70,9 +70,9 @@ def test_no_text_covers_another(page: Page, scene: str, subtests: pytest.Subtest
                 assert page.evaluate(CLASHES) == []
 
 
-@pytest.mark.parametrize("scene", ["numbers", "weights"])
-def test_numbers_stay_inside_their_cells(page: Page, scene: str) -> None:
-    page.set_content(FIGURES["matrix"](explore(SCENES[scene])))
+@pytest.mark.parametrize("scenario", ["numbers", "weights"])
+def test_numbers_stay_inside_their_cells(page: Page, scenario: str) -> None:
+    page.set_content(FIGURES["matrix"](explore(SCENES[scenario])))
     numbers, cells = (
         page.locator(selector).evaluate_all(
             """all => all.map((one) => {

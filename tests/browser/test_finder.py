@@ -13,29 +13,29 @@ BOX, SAID = "#lp-loss-name", ".lp-finder p"
 
 
 def test_a_loss_is_found_by_another_name(page: Page) -> None:
-    box, said = page.locator(BOX), page.locator(SAID)
+    box, message = page.locator(BOX), page.locator(SAID)
     box.fill("losses.CachedMultipleNegativesRankingLoss")
     box.press("Enter")
     expect(page.locator("#lp-loss")).to_have_value("info_nce")
-    expect(said).to_contain_text("is InfoNCE here")
+    expect(message).to_contain_text("is InfoNCE here")
     expect(box).to_have_value("")
     box.fill("BatchHardSoftMarginTripletLoss")
     box.press("Enter")
     expect(page.locator("#lp-convention")).to_have_value(re.compile("BatchHardSoftMargin$"))
     box.fill("<b>batch</b>hard")
     box.press("Enter")
-    expect(said).to_contain_text("No loss is called <b>batch</b>hard here.")
+    expect(message).to_contain_text("No loss is called <b>batch</b>hard here.")
     expect(page.locator("#lp-loss")).to_have_value("triplet")
 
 
 def test_a_class_without_a_loss_here_gets_a_reason(page: Page) -> None:
-    box, said = page.locator(BOX), page.locator(SAID)
+    box, message = page.locator(BOX), page.locator(SAID)
     box.fill("AdaptiveLayerLoss")
     box.press("Enter")
-    expect(said).to_contain_text("a batch has the vectors of one layer")
-    expect(said).to_contain_text("InfoNCE on prefixes (MRL)")
+    expect(message).to_contain_text("a batch has the vectors of one layer")
+    expect(message).to_contain_text("InfoNCE on prefixes (MRL)")
     expect(page.locator("#lp-loss")).to_have_value("cosent")
     box.fill("SoftmaxLoss")
     box.press("Enter")
-    expect(said).to_contain_text("is Softmax loss of lists here. SoftmaxLoss of sentence-trans")
+    expect(message).to_contain_text("is Softmax loss of lists here. SoftmaxLoss of sentence-trans")
     expect(page.locator("#lp-loss")).to_have_value("softmax_rank")

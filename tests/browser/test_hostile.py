@@ -49,11 +49,11 @@ def test_hostile_sentences_in_the_table(page: Page) -> None:
     # Read in the bars, the terms and the card, letter by letter.
     listed = page.locator("#main-bars .lp-felt:not([hidden]) .lp-two span").all_text_contents()
     assert any(text in listed for text in HOSTILE)
-    told = set()
+    result = set()
     for cell in range(len(rows)):
         hover_cell(page, cell, (cell + 1) % shape(page)[1])
-        told.update(page.locator("#main-cell .lp-card .lp-side p").all_text_contents())
-    assert told >= set(HOSTILE)
+        result.update(page.locator("#main-cell .lp-card .lp-side p").all_text_contents())
+    assert result >= set(HOSTILE)
     untouched(page)
 
 

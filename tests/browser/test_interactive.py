@@ -37,8 +37,8 @@ def opened(context: BrowserContext, path: Path) -> Page:
     page = context.new_page()
     page.faults = []
     page.on("pageerror", lambda error: page.faults.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and page.faults.append(said.text))
-    page.on("request", lambda asked: page.faults.append(asked.url))
+    page.on("console", lambda message: message.type == "error" and page.faults.append(message.text))
+    page.on("request", lambda requested: page.faults.append(requested.url))
     page.goto(path.as_uri())
     if page.locator("#data").count():
         expect(page.locator("#figure[tabindex]")).to_be_attached()  # it listens
@@ -68,17 +68,19 @@ def test_a_cell_says_its_sentences_and_its_numbers(context: BrowserContext, tmp_
     terms = found.trace.last("terms")
     for row, column in ((0, size - 1), (2, 20), (4, 18)):
         point(page, (row + 0.5) / size, (column + 0.5) / size)
-        said = cells_of(page)
-        expect(said).to_have_count(3)
-        for side, pair in ((said.nth(0), order[row]), (said.nth(1), order[column])):
+        message = cells_of(page)
+        expect(message).to_have_count(3)
+        for side, pair in ((message.nth(0), order[row]), (message.nth(1), order[column])):
             expect(side).to_contain_text(found.batch.pairs.first[pair])
             expect(side).to_contain_text(found.batch.pairs.second[pair])
             expect(side).to_contain_text(f"label {display_number(float(found.batch.labels[pair]))}")
         at = order[row], order[column]
-        expect(said.nth(2)).to_contain_text(f"Value: {display_number(float(terms.value[at]))}")
-        expect(said.nth(2)).to_contain_text(f"Weight: {percent(float(found.weights.shares[at]))}")
+        expect(message.nth(2)).to_contain_text(f"Value: {display_number(float(terms.value[at]))}")
+        expect(message.nth(2)).to_contain_text(
+            f"Weight: {percent(float(found.weights.shares[at]))}"
+        )
         gradient = display_number(float(terms.gradient[at]))
-        expect(said.nth(2)).to_contain_text(f"Gradient: {gradient}")
+        expect(message.nth(2)).to_contain_text(f"Gradient: {gradient}")
         marked = page.locator(".pointed").nth(2).bounding_box()
         frame = page.locator("#figure .frame").bounding_box()
         across = (marked["x"] + marked["width"] / 2 - frame["x"]) / frame["width"]

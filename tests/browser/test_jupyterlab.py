@@ -169,9 +169,9 @@ def test_a_cell_shows_the_figure_and_below_it_the_page(ran: Page):
 
 
 def test_what_python_sets_moves_the_matrix_and_what_is_clicked_is_read_back(ran: Page):
-    said = output(ran, 2).inner_text().removeprefix("loss ").strip()
+    text = output(ran, 2).inner_text().removeprefix("loss ").strip()
     matrix = matrix_in(ran)
-    expect(matrix.locator(".lp > .lp-note").first).to_have_text(f"CoSENT · Loss {said}")
+    expect(matrix.locator(".lp > .lp-note").first).to_have_text(f"CoSENT · Loss {text}")
     expect(matrix.get_by_role("tab", name="Gradient")).to_have_attribute("aria-selected", "true")
     canvas = matrix.locator(".lp-stage > canvas")
     box = canvas.bounding_box()
@@ -184,9 +184,9 @@ def test_what_python_sets_moves_the_matrix_and_what_is_clicked_is_read_back(ran:
 
 def test_the_view_of_a_widget_shows_its_words_and_no_keys(ran: Page):
     matrix = matrix_in(ran)
-    said = matrix.locator("body").inner_text()
+    text = matrix.locator("body").inner_text()
     for key in ("ui.", "facet.", "legend.", "order.", "axis.", "figure."):
-        assert key not in said
+        assert key not in text
     matrix.get_by_role("tab", name="Weight").click()
     cell = ran.locator(".jp-Notebook .jp-Cell").nth(2)
     expect(matrix.get_by_role("tab", name="Weight")).to_have_attribute("aria-selected", "true")

@@ -63,13 +63,13 @@ def test_the_scale_of_labels_is_reported_and_can_be_changed(page: Page, server: 
 
     # The same control on the other pages.
     large.opened_page(page, server.address, "#loss=info_nce&pairs=400&label_range=-5-5")
-    said = page.locator(f"#large-large_controls {SAID}")
-    expect(said).to_have_text("Labels read as −5 to 5; positive from 0.")
+    message = page.locator(f"#large-large_controls {SAID}")
+    expect(message).to_have_text("Labels read as −5 to 5; positive from 0.")
     expect(page.locator("#lp-large-label-low")).to_have_value("-5")
     assert page.evaluate(f"{large.CHANNEL}.answer.shape[0]") == 400
     with large.redrawn(page):
         page.fill("#lp-large-label-low", "")
-    expect(said).to_have_text("Labels read as 0 to 5; positive from 2.5.")
+    expect(message).to_have_text("Labels read as 0 to 5; positive from 2.5.")
     half = page.evaluate(f"{large.CHANNEL}.answer.rules.positives")
     assert page.evaluate(f"{large.CHANNEL}.answer.shape[0]") == half < 400
     page.goto(f"{server.address}/finetune")

@@ -54,9 +54,9 @@ def link_to(kind: str, folder: Path, locale: str) -> str:
     if kind == "set":
         rows = {"en-US": 50, "zh-CN": 60}[locale]  # as many as were not read before
         return f"/doctor#door=data&from=hub&hub=stranger/set&rows={rows}"
-    scene = {"source": "example", "example": "graded_english"}
-    scene["encoder"] = f"stranger/model-{locale}"
-    return f"/#{Scenario.from_json({'data': scene}).to_link()}"
+    scenario = {"source": "example", "example": "graded_english"}
+    scenario["encoder"] = f"stranger/model-{locale}"
+    return f"/#{Scenario.from_json({'data': scenario}).to_link()}"
 
 
 READ = {

@@ -57,32 +57,32 @@ def pressed(page: Page) -> list[str]:
 
 
 def test_a_range_is_drawn_at_hand_and_exact_on_release(far: Page) -> None:
-    asked = pressed(far)
+    requested = pressed(far)
     still(far)
-    assert asked.count("lever_range") == 1
-    asked.clear()
+    assert requested.count("lever_range") == 1
+    requested.clear()
     before = far.evaluate(FILM)[0]
     for share in (0.31, 0.45, 0.6, 0.52):
         move(far, share)
     drawn, scale = far.evaluate(FILM)
     assert drawn == before + 4
-    assert asked == []
+    assert requested == []
     # The number is that of the value in the box, and what the range has not is not shown.
-    exact = explore(far_scene(scale)).loss
+    exact = explore(far_scenario(scale)).loss
     assert loss_shown(far) == pytest.approx(exact, rel=1e-4)
     assert float(slider(far, "scale")[1].first.input_value()) == scale
     expect(far.locator(HIDDEN)).to_be_hidden()
     with redrawn(far):
         far.mouse.up()
     still(far)
-    assert "explore" in asked
-    assert "lever_range" not in asked
+    assert "explore" in requested
+    assert "lever_range" not in requested
     assert far.evaluate(FILM)[1] == scale
     assert loss_shown(far) == pytest.approx(exact, rel=1e-4)
     expect(far.locator(HIDDEN)).to_be_visible()
 
 
-def far_scene(scale: float) -> Scenario:
+def far_scenario(scale: float) -> Scenario:
     return Scenario(loss="cosent", parameters=(("scale", scale),))
 
 

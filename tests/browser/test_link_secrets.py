@@ -37,8 +37,8 @@ def test_the_link_of_explore_and_of_compare_is_without_secrets(page: Page) -> No
     page.wait_for_function(f"window.lossprism && {COMPARE}?.differing")
     assert page.evaluate(f"{COMPARE}.batch.first[0]") == ROWS[0][0]  # the same batch as before
     page.wait_for_function(f"{COMPARE}.leavesOut && !{COMPARE}.history.pending")
-    (scene,) = parse_qs(page.url.partition("#")[2])["scene"]
-    assert Scenario.from_link(scene).data.rows == SHARED
+    (scenario,) = parse_qs(page.url.partition("#")[2])["scene"]
+    assert Scenario.from_link(scenario).data.rows == SHARED
 
 
 def test_copying_such_a_link_reports_what_it_leaves_out(page: Page) -> None:
@@ -58,7 +58,7 @@ def addresses_until_still(page: Page) -> list[str]:
     return seen
 
 
-def scenes_in(address: str) -> list[Scenario]:
+def scenarios_in(address: str) -> list[Scenario]:
     fragment = urlsplit(address).fragment
     links = [fragment] if fragment.startswith("1.") else []
     links += [one for key in ("scene", "link") for one in parse_qs(fragment).get(key, ())]
@@ -77,9 +77,9 @@ def test_no_link_of_doctor_has_a_secret_and_explore_opens_the_whole_rows(
     link = page.get_by_role("link", name="Open these rows").first
     expect(link).to_be_visible()
     found = page.locator("a[href*='#']").evaluate_all("(all) => all.map((one) => one.href)")
-    scenes = [scene for address in found for scene in scenes_in(address)]
-    cells = {cell for scene in scenes for row in scene.data.rows for cell in row}
-    assert len(scenes) > 2
+    scenarios = [scenario for address in found for scenario in scenarios_in(address)]
+    cells = {cell for scenario in scenarios for row in scenario.data.rows for cell in row}
+    assert len(scenarios) > 2
     assert "…" in cells
     assert not [cell for cell in cells if SECRET in cell or "example.org" in cell]
     seen = addresses_until_still(page)
@@ -88,7 +88,11 @@ def test_no_link_of_doctor_has_a_secret_and_explore_opens_the_whole_rows(
     page.wait_for_function("!window.lossprism.page().linking")
     assert SECRET in page.evaluate("JSON.stringify(window.lossprism.page().scenario.data.rows)")
     rows = [
-        cell for one in seen for scene in scenes_in(one) for row in scene.data.rows for cell in row
+        cell
+        for one in seen
+        for scenario in scenarios_in(one)
+        for row in scenario.data.rows
+        for cell in row
     ]
     assert rows
     assert not [cell for cell in rows if SECRET in cell or "example.org" in cell]
@@ -105,4 +109,4 @@ def test_compare_leads_to_explore_without_secrets_in_the_address(page: Page) -> 
     assert Scenario.from_link(link).data.rows == SHARED
     page.evaluate("(link) => { location.href = `./#${link}`; }", link)
     page.wait_for_function(f"window.lossprism && {FIRST} === {json.dumps(ROWS[0][0])}")
-    assert all(scene.data.rows == SHARED for one in seen for scene in scenes_in(one))
+    assert all(scenario.data.rows == SHARED for one in seen for scenario in scenarios_in(one))

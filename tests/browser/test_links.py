@@ -67,14 +67,14 @@ def test_a_bad_link_shows_a_problem_and_the_page_works(
 ) -> None:
     """That which the page is opened with, and those that follow it."""
     page = new_page()
-    for turn, (link, said) in enumerate(BAD.items()):
+    for turn, (link, message) in enumerate(BAD.items()):
         with subtests.test(link=link):
             if turn:
                 page.evaluate("link => { location.hash = link; }", link)
             else:
                 visit(page, f"{server.address}/#{link}")
             expect(page.locator(PROBLEM)).to_be_visible()
-            assert said in page.locator(PROBLEM).inner_text().lower()
+            assert message in page.locator(PROBLEM).inner_text().lower()
             with redrawn(page):
                 slider(page, "scale")[1].fill(str(10 + turn))
             expect(page.locator(PROBLEM)).to_be_hidden()

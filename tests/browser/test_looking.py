@@ -136,8 +136,8 @@ def test_a_picture_is_drawn_without_a_forced_layout(page: Page) -> None:
     devtools = page.context.new_cdp_session(page)
     events: list[dict] = []
     ended: list[dict] = []
-    devtools.on("Tracing.dataCollected", lambda told: events.extend(told["value"]))
-    devtools.on("Tracing.tracingComplete", lambda told: ended.append(told))
+    devtools.on("Tracing.dataCollected", lambda result: events.extend(result["value"]))
+    devtools.on("Tracing.tracingComplete", lambda result: ended.append(result))
     kinds = "devtools.timeline,disabled-by-default-devtools.timeline.stack"
     devtools.send("Tracing.start", {"categories": kinds, "transferMode": "ReportEvents"})
     with redrawn(page):
@@ -148,14 +148,14 @@ def test_a_picture_is_drawn_without_a_forced_layout(page: Page) -> None:
     devtools.send("Tracing.end")
     while not ended:
         page.wait_for_timeout(20)
-    asked = [
+    requests = [
         (frame["functionName"], frame["url"])
         for event in events
         if event["name"] in ("Layout", "UpdateLayoutTree")
         for frame in event["args"].get("beginData", {}).get("stackTrace", ())
     ]
-    assert "asking" in [function for function, script in asked]
-    assert [one for one in asked if "/explorer/web/" in one[1]] == []
+    assert "asking" in [function for function, script in requests]
+    assert [one for one in requests if "/explorer/web/" in one[1]] == []
 
 
 def test_arrow_keys_move_the_slider(page: Page) -> None:
@@ -182,18 +182,18 @@ def test_a_small_number_is_written_with_its_power_of_ten(page: Page) -> None:
 
 def test_a_number_out_of_range_is_marked(page: Page) -> None:
     box = slider(page, "scale")[1]
-    told = page.locator(".lp-slider").filter(has=box).locator(".lp-wrong")
+    element = page.locator(".lp-slider").filter(has=box).locator(".lp-wrong")
     before, seen = drawn(page), loss_shown(page)
     for wrong in ("100000000", "-3", ""):
         box.fill(wrong)
         assert "lp-bad" in box.get_attribute("class")
-        expect(told).to_have_text("Accepted: 0.1 to 1000. 20 stays in use.")
+        expect(element).to_have_text("Accepted: 0.1 to 1000. 20 stays in use.")
     box.fill("")
     box.press_sequentially("1e9")  # it begins with 1, which would fit
-    expect(told).to_be_visible()
+    expect(element).to_be_visible()
     box.blur()
     assert box.input_value() == "20"  # what is in force comes back
-    expect(told).to_be_hidden()
+    expect(element).to_be_hidden()
     assert (drawn(page), loss_shown(page)) == (before, seen)
     with redrawn(page):
         box.fill("5")
@@ -208,8 +208,8 @@ def test_hovering_a_cell_shows_its_details(page: Page) -> None:
     pairs = textbook.load_example("graded_english")
     row, column = heaviest_cell(page)
     page.wait_for_function(f"{CHANNEL}.link")  # the address follows the scene a moment later
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
     hover_cell(page, row, column)
     rows, columns = items(page)
     card = page.locator(CARD).inner_text()
@@ -217,7 +217,7 @@ def test_hovering_a_cell_shows_its_details(page: Page) -> None:
         assert pairs.first[pair][:50] in card
         assert pairs.second[pair][:50] in card
     # λ(s_j − s_i) with the numbers of the two sides put in.
-    low, high = (number(said) for said in re.findall(r"similarity ([−\d.e]+)", card))
+    low, high = (number(message) for message in re.findall(r"similarity ([−\d.e]+)", card))
     formula = formulas(page, CARD)[-1]
     assert number(formula.split("=")[-1].strip()) == pytest.approx(20 * (low - high), rel=2e-3)
     assert "20" in formula
@@ -232,7 +232,7 @@ def test_hovering_a_cell_shows_its_details(page: Page) -> None:
     bands = [band.bounding_box() for band in page.locator("#main-matrix .lp-band").all()]
     assert bands[0]["y"] < y < bands[0]["y"] + bands[0]["height"]
     assert bands[1]["x"] < x < bands[1]["x"] + bands[1]["width"]
-    assert asked == []
+    assert requests == []
     page.mouse.move(5, 5)
     expect(page.locator("#main-matrix .lp-cell:not(.lp-pin)")).to_be_hidden()
 
@@ -262,12 +262,12 @@ def test_a_pin_stays_with_its_pair(page: Page) -> None:
     expect(page.locator(PIN)).to_be_visible()
     page.mouse.move(5, 5)
     expect(page.locator(CARD)).to_contain_text("pinned")
-    told = page.locator(f"{CARD} .lp-side").all_inner_texts()
+    text = page.locator(f"{CARD} .lp-side").all_inner_texts()
     place = page.locator(PIN).bounding_box()
     for order in ("entry", "score"):
         with redrawn(page):
             page.select_option("#lp-order", order)
-        assert page.locator(f"{CARD} .lp-side").all_inner_texts() == told
+        assert page.locator(f"{CARD} .lp-side").all_inner_texts() == text
         x, y = cell_centre(page, *heaviest_cell(page))
         pin = page.locator(PIN).bounding_box()
         assert pin["x"] < x < pin["x"] + pin["width"]

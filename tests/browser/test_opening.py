@@ -69,9 +69,9 @@ def test_the_first_screen_counts_the_heavy_terms_once(page: Page) -> None:
     count = str(figures["active"])
     assert figure(page, "active") == count
     remarks = page.locator("#lp-main").text_content()
-    said = f"{count} of {figures['terms']} terms carry {100 * figures['carried']:.0f}%"
-    assert said in remarks
-    assert said in page.locator("#main-terms .lp-note").first.inner_text()
+    measured = f"{count} of {figures['terms']} terms carry {100 * figures['carried']:.0f}%"
+    assert measured in remarks
+    assert measured in page.locator("#main-terms .lp-note").first.inner_text()
 
 
 def test_a_loss_beyond_its_collapse_value_is_written_at_the_end_of_the_line(page: Page) -> None:
@@ -85,13 +85,13 @@ def test_a_loss_beyond_its_collapse_value_is_written_at_the_end_of_the_line(page
 
 
 def test_positives_are_counted_where_they_matter_and_lead_to_their_rule(page: Page) -> None:
-    told = page.locator("#main-metrics .lp-basis")
-    expect(told).to_be_hidden()
+    element = page.locator("#main-metrics .lp-basis")
+    expect(element).to_be_hidden()
     choose(page, "info_nce")
     batch = page.evaluate("window.lossprism.page().batch")
-    expect(told).to_contain_text(f"{batch['positives']} of {len(batch['labels'])} pairs")
+    expect(element).to_contain_text(f"{batch['positives']} of {len(batch['labels'])} pairs")
     unfold(page, "ui.more_metrics")
-    told.locator("button").click()
+    element.locator("button").click()
     expect(page.locator("#lp-threshold")).to_be_focused()
 
 
@@ -142,8 +142,8 @@ def test_every_example(page: Page, subtests: pytest.Subtests) -> None:
                     chosen.select_option(example)
             sound(page)
             pairs = textbook.load_example(example)
-            told = page.locator("#main-pairs summary .lp-note")
-            expect(told).to_have_text(f"{len(pairs)} pairs")
+            element = page.locator("#main-pairs summary .lp-note")
+            expect(element).to_have_text(f"{len(pairs)} pairs")
             cells = page.locator("#main-pairs tbody tr").first.locator("textarea")
             expect(cells.nth(0)).to_have_value(pairs.first[0])
             expect(cells.nth(1)).to_have_value(pairs.second[0])

@@ -97,9 +97,9 @@ def test_the_page_of_another_site_reads_and_starts_nothing(
         "reads the page": "refused",
         "events": "refused",
     }
-    asked = {url: status for url, status in statuses.items() if url.startswith(server.address)}
-    assert asked
-    assert set(asked.values()) == {403}
+    answered = {url: status for url, status in statuses.items() if url.startswith(server.address)}
+    assert answered
+    assert set(answered.values()) == {403}
     assert runs_of(server) == before
     page.close()
 
@@ -122,8 +122,8 @@ def test_the_page_in_the_cell_of_a_notebook_asks_before_a_model_is_fetched(
     browser: Browser, server: Server, stranger: str
 ):
     rows = (("A cat.", "A dog.", "1"), ("A bird.", "The sun.", "0"))
-    scene = Scenario(data=Data("table", rows=rows, encoder="stranger/model"))
-    shown = EmbeddedPage(f"{server.address}/#{scene.to_link()}")
+    scenario = Scenario(data=Data("table", rows=rows, encoder="stranger/model"))
+    shown = EmbeddedPage(f"{server.address}/#{scenario.to_link()}")
     page = browser.new_page()
     page.goto(stranger.replace("127.0.0.1", "localhost"))
     answers: list[Response] = []
@@ -156,12 +156,12 @@ def test_a_server_of_a_network_answers_other_sites_nothing(
 ):
     """At 0.0.0.0 it is called by numbers that are not this computer's own names."""
     server = own_server("--host", "0.0.0.0")
-    said = {"origin": "https://evil.example"}
-    answer = httpx.get(f"{server.address}/gradio_api/info", headers={**said, "host": "10.0.0.7"})
+    values = {"origin": "https://evil.example"}
+    answer = httpx.get(f"{server.address}/gradio_api/info", headers={**values, "host": "10.0.0.7"})
     assert answer.status_code == 403
     assert "access-control-allow-origin" not in answer.headers
-    asked = {"origin": "https://evil.example", "access-control-request-method": "POST"}
+    request = {"origin": "https://evil.example", "access-control-request-method": "POST"}
     ahead = httpx.options(
-        f"{server.address}/gradio_api/call/x", headers={**asked, "host": "10.0.0.7"}
+        f"{server.address}/gradio_api/call/x", headers={**request, "host": "10.0.0.7"}
     )
     assert "access-control-allow-origin" not in ahead.headers

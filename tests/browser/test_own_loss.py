@@ -119,7 +119,7 @@ def cells_that_are_no_numbers_are_marked_and_explained(page: Page) -> None:
     expect(legend).to_be_hidden()
     colour = page.evaluate("lossprism.kit('colours').then(({ palette }) => palette().broken)")
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    for name, said in (("ratios", "NaN"), ("inverses", "∞")):
+    for name, message in (("ratios", "NaN"), ("inverses", "∞")):
         go_to(page, name)
         expect(legend).to_be_visible()
         # All cells of the diagonal, and no others; in the corner of a cell no cross is drawn.
@@ -142,4 +142,4 @@ def cells_that_are_no_numbers_are_marked_and_explained(page: Page) -> None:
         # Its middle is crossed out, so that it does not depend on the colour.
         assert cell_colours(page)[0][0] != f"{red},{green},{blue},255"
         hover_cell(page, 0, 0)
-        expect(page.locator(LIVE)).to_contain_text(said)
+        expect(page.locator(LIVE)).to_contain_text(message)

@@ -38,10 +38,18 @@ def documented(folder: Path) -> dict[str, str]:
     tls, path = re.findall(r"```nginx\n(.*?)```", text, re.DOTALL)
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     # A browser asks only a trusted certificate for its name.
-    asked = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    asked += ["-nodes", "-days", "2"]
-    asked += ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run(asked, check=True, capture_output=True)
+    command_line = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+    ]
+    command_line += ["-nodes", "-days", "2"]
+    command_line += ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command_line, check=True, capture_output=True)
     for before, after in (
         ("listen 443 ", "listen 7860 "),
         ("server_name example.org;", "server_name localhost;"),
@@ -83,13 +91,13 @@ class _Stays(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def asked(address: str, body: bytes | None = None, **headers: str) -> tuple[int, Message, str]:
+def fetched(address: str, body: bytes | None = None, **headers: str) -> tuple[int, Message, str]:
     """Status, headers and text of an answer, a redirection too."""
     known = ssl._create_unverified_context()  # the certificate is signed by itself
     opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=known), _Stays())
-    said = {name.replace("_", "-"): value for name, value in headers.items()}
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
-        answer = opener.open(urllib.request.Request(address, body, said))
+        answer = opener.open(urllib.request.Request(address, body, fields))
     except urllib.error.HTTPError as error:
         answer = error
     with answer:
@@ -98,28 +106,28 @@ def asked(address: str, body: bytes | None = None, **headers: str) -> tuple[int,
 
 def test_programs_find_everything_below_the_path(public: str) -> None:
     whole = public.removesuffix("/losses")
-    assert asked(f"{whole}/losses")[1]["Location"].endswith("/losses/")
-    assert asked(f"{public}/large/")[1]["Location"] == "/losses/large"
-    assert json.loads(asked(f"{public}/healthz")[2])["alive"]
+    assert fetched(f"{whole}/losses")[1]["Location"].endswith("/losses/")
+    assert fetched(f"{public}/large/")[1]["Location"] == "/losses/large"
+    assert json.loads(fetched(f"{public}/healthz")[2])["alive"]
     # What a request says of proxies counts for nothing: nginx hands it on.
     claims = {"X_Forwarded_Host": "evil.example", "X_Forwarded_Proto": "http"}
     claims |= {"X_Gradio_Server": "http://evil.example"}
-    _, headers, text = asked(f"{public}/", **claims)
+    _, headers, text = fetched(f"{public}/", **claims)
     assert "evil.example" not in text
     assert '<base href="/losses/">' in text
     cookie = headers["Set-Cookie"].split("; ")
     assert {"Path=/losses", "Secure", "HttpOnly", "SameSite=Lax"} <= set(cookie)
-    status, _, text = asked(f"{public}/nothing", Accept="text/html")
+    status, _, text = fetched(f"{public}/nothing", Accept="text/html")
     assert status == 404
     assert 'href="/losses/finetune"' in text
     # Tools answer in a stream of events, which nginx does not hold back.
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     call["params"] = {"name": "list_losses", "arguments": {}}
-    said = {"Accept": "application/json, text/event-stream", "Content_Type": "application/json"}
-    _, headers, text = asked(f"{public}/gradio_api/mcp/", json.dumps(call).encode(), **said)
+    values = {"Accept": "application/json, text/event-stream", "Content_Type": "application/json"}
+    _, headers, text = fetched(f"{public}/gradio_api/mcp/", json.dumps(call).encode(), **values)
     assert headers["Content-Type"].startswith("text/event-stream")
     assert "cosent" in text
-    assert asked(f"{public}/upload", b"0" * (33 * 2**20))[0] == 413
+    assert fetched(f"{public}/upload", b"0" * (33 * 2**20))[0] == 413
 
 
 def test_a_page_below_the_path_works_and_hands_on_its_address(
@@ -141,7 +149,7 @@ def test_a_page_below_the_path_works_and_hands_on_its_address(
     assert described["url"] == f"{public}/manifest.json"
     assert described["errors"] == []
     for icon in json.loads(described["data"])["icons"]:
-        assert asked(f"{public}/{icon['src']}")[0] == 200
+        assert fetched(f"{public}/{icon['src']}")[0] == 200
     page.goto("about:blank")
     visit(page, link)
     assert page.locator("#lp-loss").input_value() == "siglip"

@@ -92,9 +92,9 @@ def test_no_pair_at_all_and_scores_that_are_no_numbers_are_reported(page: Page) 
     with redrawn(page):
         upload(page, "nan.csv", table(rows))
     expect(page.locator(COUNT)).to_have_text("2 pairs")
-    told = page.locator(SKIPPED).all_inner_texts()
-    assert told[0] == say("en", "ui.skipped", count=3)
-    for row, line in zip((1, 3, 5), told[1:], strict=True):
+    text = page.locator(SKIPPED).all_inner_texts()
+    assert text[0] == say("en", "ui.skipped", count=3)
+    for row, line in zip((1, 3, 5), text[1:], strict=True):
         reason = pattern_of("ui.row_skipped", row=row).fullmatch(line)["reason"]
         assert pattern_of("problem.score_not_finite").fullmatch(reason)
     sound(page)
@@ -143,15 +143,15 @@ def test_a_large_file(page: Page, tmp_path: Path) -> None:
     page.click("#lp-source-file")
     sent = []
 
-    def asked(request: Request) -> None:
+    def requested(request: Request) -> None:
         sent.append(len(request.post_data_buffer or b""))
 
-    page.on("request", asked)
+    page.on("request", requested)
     page.set_input_files("#lp-file", file_of(65, tmp_path))
     expect(page.locator(PROBLEM)).to_contain_text("larger than 64 MB")
     expect(page.locator(PROBLEM)).to_contain_text("Cut it down")
     assert max(sent, default=0) < 2**20
-    page.remove_listener("request", asked)
+    page.remove_listener("request", requested)
     assert loss_shown(page) == before
     with redrawn(page):
         page.set_input_files("#lp-file", file_of(36, tmp_path))
@@ -183,12 +183,12 @@ def test_left_out_rows_of_a_file_are_reported_to_readers_of_its_link(
     other = visit(new_page(locale="zh-CN"), page.url)
     expect(other.locator(NOTE)).to_contain_text("some-bad.csv")
     expect(other.locator("#lp-source-file")).to_have_attribute("aria-selected", "true")
-    told = other.locator(SKIPPED)
-    expect(told).to_have_count(3)
-    expect(told.nth(1)).to_contain_text("第 2 行")
-    expect(told.nth(1)).to_contain_text("high")
+    element = other.locator(SKIPPED)
+    expect(element).to_have_count(3)
+    expect(element.nth(1)).to_contain_text("第 2 行")
+    expect(element.nth(1)).to_contain_text("high")
     other.click("#lp-language")
-    expect(told.nth(0)).to_contain_text("2 rows were left out")
+    expect(element.nth(0)).to_contain_text("2 rows were left out")
     expect(other.locator(NOTE)).to_contain_text("2 pairs from 4 rows")
     # Once the rows are one's own, the file is no longer spoken of.
     with redrawn(other):

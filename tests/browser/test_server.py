@@ -93,8 +93,8 @@ def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[...
     server = own_server()
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
     # An encoder that asks for no model, which each server would load.
-    scene = Scenario(data=Data(encoder="all apart"))
-    page = visit(context.new_page(), f"{server.address}/#{scene.to_link()}")
+    scenario = Scenario(data=Data(encoder="all apart"))
+    page = visit(context.new_page(), f"{server.address}/#{scenario.to_link()}")
     clear_table(page)
     with redrawn(page):
         type_pair(page, 1, "One sentence.", "Another one.", "1")

@@ -110,14 +110,14 @@ def test_values_keep_their_range_where_it_is_fixed(page: Page) -> None:
 
 
 def test_rows_have_their_sentences_label_and_score(page: Page) -> None:
-    said = page.locator("#main-matrix .lp-row-ticks span").evaluate_all(
+    message = page.locator("#main-matrix .lp-row-ticks span").evaluate_all(
         "all => all.slice(1).map((one) => [...one.children].map((part) => part.textContent))"
     )
     example = load_example("graded_english")
     shown = page.evaluate(f"{CHANNEL}.picture.shown.row_axis.pairs")
     scores = page.evaluate(f"Array.from(lossprism.floats({CHANNEL}.picture.pairs.score))")
-    assert len(said) == len(shown) == 24
-    for pair, (number, first, second, label, score) in zip(shown, said, strict=True):
+    assert len(message) == len(shown) == 24
+    for pair, (number, first, second, label, score) in zip(shown, message, strict=True):
         assert number == str(pair + 1)
         assert (first, second) == (example.first[pair], example.second[pair])
         assert float(label) == pytest.approx(float(example.labels[pair]))

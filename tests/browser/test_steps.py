@@ -40,7 +40,9 @@ def go_to(page: Page, name: str) -> None:
 def table_shown(page: Page) -> list[list[float | str]]:
     lines = page.locator("#main-matrix .lp-cells tbody tr").all()
     read = [line.locator("td").all_inner_texts() for line in lines]
-    return [[said if said == MASKED else number(said) for said in line] for line in read]
+    return [
+        [message if message == MASKED else number(message) for message in line] for line in read
+    ]
 
 
 def test_the_textbook_batch_shows_the_numbers_its_source_prints(page: Page) -> None:
@@ -60,8 +62,8 @@ def test_the_loss_is_alone_with_its_reference_values(page: Page) -> None:
     alone = page.locator(f"{LONE} strong")
     assert number(alone.inner_text()) == loss_shown(page)
     figures = page.evaluate(f"{CHANNEL}.picture.figures")
-    said = page.locator(f"{LONE} .lp-landmark").all_inner_texts()
-    assert [number(text.split("=")[-1].strip()) for text in said] == pytest.approx(
+    texts = page.locator(f"{LONE} .lp-landmark").all_inner_texts()
+    assert [number(text.split("=")[-1].strip()) for text in texts] == pytest.approx(
         [figures["collapse"], figures["floor"]], rel=1e-3
     )
     assert r"\ln(1 + |P|) = 5.598" in formulas(page, LONE)

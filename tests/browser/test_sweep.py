@@ -35,10 +35,10 @@ def opened(page: Page) -> None:
     page.wait_for_selector("#main-sweep .lp-sweep-panels:not(.lp-waiting) .main-svg")
 
 
-def said(page: Page, panel: int) -> tuple[float, float]:
+def shown_rule(page: Page, panel: int) -> tuple[float, float]:
     """The height that a panel tells, and the value of the parameter it tells it for."""
-    told = page.locator(PANEL).nth(panel).locator(".lp-value").inner_text()
-    return tuple(number(part) for part in told.split(" at scale "))
+    text = page.locator(PANEL).nth(panel).locator(".lp-value").inner_text()
+    return tuple(number(part) for part in text.split(" at scale "))
 
 
 def plot(page: Page, panel: int, what: str) -> object:
@@ -50,10 +50,10 @@ def pointed(page: Page, panel: int, share: float) -> None:
     """The pointer at a share of a panel's width; what is read has followed it."""
     chart = page.locator(PANEL).nth(panel)
     chart.scroll_into_view_if_needed()
-    said, box = chart.locator(".lp-value"), chart.locator(".lp-plot-box").bounding_box()
-    before = said.inner_text()
+    message, box = chart.locator(".lp-value"), chart.locator(".lp-plot-box").bounding_box()
+    before = message.inner_text()
     page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
-    expect(said).not_to_have_text(before)
+    expect(message).not_to_have_text(before)
 
 
 def here(page: Page, panel: int) -> float:
@@ -64,16 +64,16 @@ def here(page: Page, panel: int) -> float:
 def test_the_curves_pass_through_what_the_page_shows(page: Page) -> None:
     opened(page)
     assert page.locator(f"{PANEL}:visible").count() == 3
-    loss, at = said(page, 0)
+    loss, at = shown_rule(page, 0)
     assert at == 20
     # What is read is the value itself, to its last digit shown.
     assert f"{loss:.3g}" == f"{loss_shown(page):.3g}"
-    assert f"{said(page, 1)[0]:.3g}" == f"{number(figure(page, 'gradient')):.3g}"
+    assert f"{shown_rule(page, 1)[0]:.3g}" == f"{number(figure(page, 'gradient')):.3g}"
     # Also under the pointer: a value that was worked out, at a number that can be typed.
     expected = sweep(Scenario())
     for share in (0.3, 0.52, 0.71):
         pointed(page, 0, share)
-        loss, at = said(page, 0)
+        loss, at = shown_rule(page, 0)
         place = min(range(len(expected.values)), key=lambda i: abs(expected.values[i] - at))
         assert f"{expected.values[place]:.3g}" == f"{at:.3g}"
         assert f"{expected.loss[place]:.3g}" == f"{loss:.3g}"
@@ -101,18 +101,18 @@ def read_at_several_settings(page: Page, pairs: int) -> None:
         return [display_number(loss, 3), display_number(found.gradient_norm, 3), active]
 
     def read() -> tuple[list[str], float]:
-        told = [
+        text = [
             panel.locator(".lp-value").inner_text().split(" at scale ")
             for panel in page.locator(PANEL).all()
         ]
-        assert len({at for _, at in told}) == 1
-        return [value for value, _ in told], number(told[0][1])
+        assert len({at for _, at in text}) == 1
+        return [value for value, _ in text], number(text[0][1])
 
     of_other_pairs = plot(page, 0, "data[0].y")
     for scale in (0.37, 87.654):
-        scene = Scenario(data=data, parameters=(("scale", scale),))
+        scenario = Scenario(data=data, parameters=(("scale", scale),))
         with redrawn(page):
-            page.evaluate("link => { location.hash = link; }", scene.to_link())
+            page.evaluate("link => { location.hash = link; }", scenario.to_link())
         curve = f"document.querySelector('{PANEL} .lp-plot').data[0].y"
         page.wait_for_function(f"(old) => String({curve}) !== String(old)", arg=of_other_pairs)
         values, at = read()
@@ -129,8 +129,8 @@ def read_at_several_settings(page: Page, pairs: int) -> None:
 def test_the_two_rules_are_drawn_and_their_contradiction_reported(page: Page) -> None:
     opened(page)
     expected = sweep(Scenario())
-    said = page.locator(VERDICT).inner_text().replace("CoSENT (3)", "CoSENT")  # an article's title
-    numbers = [float(n) for n in re.findall(r"\d+\.?\d*", said)]
+    text = page.locator(VERDICT).inner_text().replace("CoSENT (3)", "CoSENT")  # an article's title
+    numbers = [float(n) for n in re.findall(r"\d+\.?\d*", text)]
     low, high = expected.within[-1]
     assert "contradict" in page.locator(VERDICT).inner_text()
     assert numbers == pytest.approx([*expected.advised, 0.1, 10, low, high], rel=0.01)
@@ -153,13 +153,13 @@ def test_a_slider_moves_the_mark_and_not_the_curves(page: Page) -> None:
         slider(page, "scale")[1].fill("200")
     page.wait_for_function(f"document.querySelector('{PANEL} .lp-plot').data[1].x[0] > {before}")
     assert plot(page, 0, "data[0].y") == drawn
-    assert said(page, 0)[1] == 200
+    assert shown_rule(page, 0)[1] == 200
 
 
 def test_a_click_on_a_curve_moves_the_slider(page: Page) -> None:
     opened(page)
     pointed(page, 1, 0.3)
-    value = said(page, 1)[1]
+    value = shown_rule(page, 1)[1]
     assert value < 20
     with redrawn(page):
         page.mouse.down()

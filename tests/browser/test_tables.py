@@ -24,7 +24,7 @@ def column(page: Page, table: str, place: int) -> list[str]:
 
 
 def numbers(page: Page, table: str, place: int) -> list[float]:
-    return [number(said.split(" ·")[0]) for said in column(page, table, place)]
+    return [number(message.split(" ·")[0]) for message in column(page, table, place)]
 
 
 def sorted_by(page: Page, table: str) -> list[str]:
@@ -130,9 +130,9 @@ def test_bars_and_their_list_are_walked_by_keyboard(page: Page) -> None:
     column = page.evaluate(f"{CHANNEL}.picture.shown.column_axis.pairs")
     assert page.evaluate(f"{CHANNEL}.pointed.pairs") == [column[1]]
     gradient = page.evaluate(f"lossprism.floats({CHANNEL}.picture.pairs.gradient)[{column[1]}]")
-    said = page.locator("#main-bars .lp-spoken").inner_text()
-    assert said.startswith(f"pair {column[1] + 1}: ")
-    assert number(said.split(": ")[1]) == pytest.approx(gradient, rel=1e-3)
+    text = page.locator("#main-bars .lp-spoken").inner_text()
+    assert text.startswith(f"pair {column[1] + 1}: ")
+    assert number(text.split(": ")[1]) == pytest.approx(gradient, rel=1e-3)
     lines = page.locator("#main-bars .lp-felt")
     lines.first.focus()
     page.keyboard.press("ArrowDown")

@@ -62,8 +62,8 @@ def test_the_matrix_to_point_at(box: Page) -> None:
     name, page = taken(box, 0, "take.html")
     assert name == "lossprism-cosent-matrix.html"
     assert page.startswith(b"<!doctype html>")
-    said = {line for side in data_in(page.decode())["rows"] for line in side}
-    assert "A cat is sleeping on the windowsill." in said
+    sentences = {line for side in data_in(page.decode())["rows"] for line in side}
+    assert "A cat is sleeping on the windowsill." in sentences
 
 
 def test_tables_as_csv(box: Page) -> None:
@@ -137,8 +137,8 @@ def test_statistics_come_on_request(page: Page) -> None:
 
 
 def test_remarks_appear_and_follow_the_slider(page: Page) -> None:
-    said = page.locator("#lp-main :is(.lp-verdict, .lp-remarks li)")
-    expect(said.first).to_contain_text("worse than giving every pair the same score")
+    remarks = page.locator("#lp-main :is(.lp-verdict, .lp-remarks li)")
+    expect(remarks.first).to_contain_text("worse than giving every pair the same score")
     with redrawn(page):
         page.evaluate(f"{CHANNEL}.setParameter('scale', 0.5)")
     settle(page)

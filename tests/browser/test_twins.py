@@ -45,12 +45,12 @@ def tags(page: Page) -> dict[str, list[str]]:
             Array.from(row.querySelectorAll(".lp-tag"), (tag) => tag.textContent),
         ])"""
     )
-    return {number: said for number, said in rows if said}
+    return {number: message for number, message in rows if message}
 
 
-def show(page: Page, scene: Scenario) -> None:
+def show(page: Page, scenario: Scenario) -> None:
     with redrawn(page):
-        page.evaluate("link => { location.hash = link; }", scene.to_link())
+        page.evaluate("link => { location.hash = link; }", scenario.to_link())
 
 
 def test_rows_of_the_table_say_whose_text_they_hold(page: Page) -> None:
@@ -74,7 +74,7 @@ def test_what_an_example_holds_on_purpose_stays_at_its_rows(page: Page) -> None:
     pairs = load_example("twins")
     with redrawn(page):
         page.evaluate(f"([a, b]) => {CHANNEL}.correct(a, b, '')", [pairs.first[0], pairs.second[0]])
-    assert tags(page) == {row: said for row, said in before.items() if int(row) > 3}
+    assert tags(page) == {row: message for row, message in before.items() if int(row) > 3}
 
 
 def test_they_are_left_out_by_one_name_on_all_pages(page: Page, server: Server) -> None:

@@ -200,8 +200,8 @@ def test_chinese_leaves_no_english_behind_but_names(page: Page) -> None:
     slider(page, "scale")[1].fill("20")
     upload(page, "pairs.csv", "sentence1,sentence2,score\n甲,乙,1\n丙,丁,high\n戊,己,0\n".encode())
     expect(page.locator("#main-controls .lp-skipped")).to_contain_text("high")
-    told = foreign(page)
-    assert all("high" in text for text in told), told
+    result = foreign(page)
+    assert all("high" in text for text in result), result
 
 
 def test_language_and_theme_are_remembered(page: Page) -> None:

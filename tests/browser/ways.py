@@ -30,10 +30,12 @@ def way_by_address(name: str, open_page: Callable[[Page, str], Page], complete: 
         open_page(page, address)
         page.wait_for_function(f"{complete} && location.hash")
 
-    def back(page: Page, scene: str) -> None:
+    def back(page: Page, scenario: str) -> None:
         rests = f"!{history}.pending && {complete}"
         page.wait_for_function(rests)
-        page.evaluate("scene => { location.hash = scene; }", scene)
-        page.wait_for_function(f"scene => {history}.text === scene.slice(1) && {rests}", arg=scene)
+        page.evaluate("scene => { location.hash = scene; }", scenario)
+        page.wait_for_function(
+            f"scene => {history}.text === scene.slice(1) && {rests}", arg=scenario
+        )
 
     return Way(name, name, opened, back, whole=False)

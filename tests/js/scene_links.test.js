@@ -1,7 +1,7 @@
 // Links from page to page carry no secret, and the tab that made them opens the whole scene.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { shareableLink, wholeLink, withSceneLinks } from "../../explorer/web/kit/scenario_links.js";
+import { shareableLink, wholeLink, withScenarioLinks } from "../../explorer/web/kit/scenario_links.js";
 import { packed, unpacked } from "../../explorer/web/kit/state_link.js";
 
 const memory = new Map();
@@ -27,7 +27,7 @@ test("a link without secrets stays as it is", async () => {
 test("a link with secrets is shared without and opened with them, under any loss", async () => {
   const rows = [["see /home/alice/key", "bob@example.org", "1"]];
   const link = await linkOf({ data: { rows, guided: [["bob@example.org", [0.5]]] } });
-  const { found } = await withSceneLinks({
+  const { found } = await withScenarioLinks({
     examine: async () => ({ found: { scenes: [link], scene: link } }),
   }).examine();
   assert.deepEqual(await rowsOf(found.scene), [["see …", "…", "1"]]);

@@ -75,8 +75,8 @@ def _by_kind(simulation: Simulation) -> str:
         kind: " and ".join(f"{rate(one, DRAWS_OF_KIND):.0%}" for one in draws)
         for kind, draws in simulation.by_kind.items()
     }
-    said = "; ".join(f"{kind} {both}" for kind, both in rates_of.items())
-    return said and f" **By kind**, on {DRAWS_OF_KIND} draws each: {said}."
+    message = "; ".join(f"{kind} {both}" for kind, both in rates_of.items())
+    return message and f" **By kind**, on {DRAWS_OF_KIND} draws each: {message}."
 
 
 def main(*keys: str) -> int:

@@ -33,7 +33,7 @@ def of_vectors(vectors: np.ndarray, labels: np.ndarray) -> Batch:
     return batch_of_vectors(pairs, vectors, Rules())
 
 
-def told(
+def remarks_on(
     batch: Batch, loss: str = "cosent", data: Data | None = None, **parameters: object
 ) -> set[str]:
     scenario = Scenario(data=data or Data(source="random"), loss=loss)
@@ -41,13 +41,13 @@ def told(
     return {one.key for one in remarks(explore(scenario, batch), most=99)}
 
 
-def among(key: str, said: Said) -> Among:
-    return Among(said, lambda keys: key in keys)
+def among(key: str, message: Said) -> Among:
+    return Among(message, lambda keys: key in keys)
 
 
 def hold(key: str, true: tuple[str, Said], false: tuple[str, Said]) -> None:
     sides = {"true": true, "false": false}
-    drawn = {side: (about, among(key, said)) for side, (about, said) in sides.items()}
+    drawn = {side: (about, among(key, message)) for side, (about, message) in sides.items()}
     simulated(f"remark.{key}", **drawn)
 
 
@@ -63,7 +63,7 @@ def noisy(draw: Source, correlation: float = 0.7, count: int = 24) -> Batch:
 
 
 def ordinary(draw: Source) -> set[str]:
-    return told(noisy(draw))
+    return remarks_on(noisy(draw))
 
 
 # Faults
@@ -81,16 +81,16 @@ def detached_loss(scores, labels):
 def own(function: Callable) -> Said:
     """What is said of a loss of one's own on any batch."""
 
-    def said(draw: Source) -> set[str]:
+    def message(draw: Source) -> set[str]:
         before = dict(LOSSES)
         try:
             LOSSES[function.__name__] = spec_of(function)
-            return told(noisy(draw), function.__name__)
+            return remarks_on(noisy(draw), function.__name__)
         finally:
             LOSSES.clear()
             LOSSES.update(before)
 
-    return said
+    return message
 
 
 hold("not_finite", ("a root below 0", own(nan_loss)), ("CoSENT", ordinary))
@@ -102,10 +102,10 @@ hold("no_gradient", ("detached scores", own(detached_loss)), ("CoSENT", ordinary
 
 @functools.cache
 def written(letters: str, foreign: float) -> Said:
-    return lambda draw: told_of_words(draw, letters, foreign)
+    return lambda draw: remarks_on_words(draw, letters, foreign)
 
 
-def told_of_words(draw: Source, letters: str, foreign: float) -> set[str]:
+def remarks_on_words(draw: Source, letters: str, foreign: float) -> set[str]:
     words = ["".join(draw.choice(list(letters), 6)) for _ in range(16)]
     many = int(foreign * 16)
     words[:many] = ["".join(draw.choice(list("中文句子编码器向量"), 6)) for _ in range(many)]
@@ -115,7 +115,7 @@ def told_of_words(draw: Source, letters: str, foreign: float) -> set[str]:
         tuple(a for a, _, _ in rows), tuple(b for _, b, _ in rows), tuple(map(float, range(count)))
     )
     batch = batch_of_vectors(pairs, draw.normal(size=(len(pairs.sentences), 8)), Rules())
-    return told(batch, data=Data(source="table", rows=rows))
+    return remarks_on(batch, data=Data(source="table", rows=rows))
 
 
 LATIN = "abcdefghijklmnopqrstuvwxyzéüñç"
@@ -126,18 +126,18 @@ hold(
 )
 hold(
     "one_pair",
-    ("one pair", lambda draw: told(of_scores(draw.uniform(-1, 1, 1), np.ones(1)))),
+    ("one pair", lambda draw: remarks_on(of_scores(draw.uniform(-1, 1, 1), np.ones(1)))),
     ("24 pairs", ordinary),
 )
 
 
 def regression_of_one_label(draw: Source) -> set[str]:
-    return told(of_scores(draw.uniform(-1, 1, 9), np.ones(9)), "cosine_mse")
+    return remarks_on(of_scores(draw.uniform(-1, 1, 9), np.ones(9)), "cosine_mse")
 
 
 hold(
     "labels_equal",
-    ("one label, CoSENT", lambda draw: told(of_scores(draw.uniform(-1, 1, 9), np.ones(9)))),
+    ("one label, CoSENT", lambda draw: remarks_on(of_scores(draw.uniform(-1, 1, 9), np.ones(9)))),
     ("one label, regression", regression_of_one_label),
 )
 hold(
@@ -152,18 +152,18 @@ hold(
 
 @functools.cache
 def flat(spread: float, scale: float) -> Said:
-    def said(draw: Source) -> set[str]:
+    def message(draw: Source) -> set[str]:
         scores = 0.5 + spread * draw.permutation(np.linspace(0, 1, 24))
-        return told(of_scores(scores, graded(draw)), scale=scale)
+        return remarks_on(of_scores(scores, graded(draw)), scale=scale)
 
-    return said
+    return message
 
 
 def near_one(draw: Source, apart: float) -> set[str]:
     """Pairs of which each second sentence is next to the first, all this far around one point."""
     point, own = draw.normal(size=16), apart * draw.normal(size=(24, 16))
     vectors = point + np.repeat(own, 2, axis=0) + 1e-3 * draw.normal(size=(48, 16))
-    return told(of_vectors(vectors, graded(draw)))
+    return remarks_on(of_vectors(vectors, graded(draw)))
 
 
 hold(
@@ -182,15 +182,15 @@ hold(
 def turned(wrong: float, scale: float, loss: str = "cosent") -> Said:
     """So large a share of the scores in an order that the labels contradict."""
 
-    def said(draw: Source) -> set[str]:
+    def message(draw: Source) -> set[str]:
         labels = graded(draw)
         scores = np.linspace(-0.8, 0.8, 24)[labels.argsort(kind="stable").argsort()]
         many = int(wrong * 24)
         some = draw.permutation(24)[:many]
         scores[some] = -scores[some]
-        return told(of_scores(scores, labels), loss, **({"scale": scale} if scale else {}))
+        return remarks_on(of_scores(scores, labels), loss, **({"scale": scale} if scale else {}))
 
-    return said
+    return message
 
 
 hold(
@@ -214,7 +214,7 @@ def clustered(draw: Source, near: float, temperature: float) -> set[str]:
     """Pairs around points of their own; the smaller `near`, the more keys of others are nearer."""
     points = draw.normal(size=(16, 8))
     vectors = np.repeat(points, 2, axis=0) * near + draw.normal(size=(32, 8))
-    return told(of_vectors(vectors, np.ones(16)), "info_nce", temperature=temperature)
+    return remarks_on(of_vectors(vectors, np.ones(16)), "info_nce", temperature=temperature)
 
 
 hold(
@@ -231,19 +231,19 @@ hold(
 def placed(loss: str, side: float) -> Said:
     """Each second sentence near the first one, or on the other side of the sphere."""
 
-    def said(draw: Source) -> set[str]:
+    def message(draw: Source) -> set[str]:
         vectors = draw.normal(size=(24, 16))
         vectors[1::2] = side * vectors[::2] + 0.05 * draw.normal(size=(12, 16))
-        return told(of_vectors(vectors, np.ones(12)), loss)
+        return remarks_on(of_vectors(vectors, np.ones(12)), loss)
 
-    return said
+    return message
 
 
 def twice_or_opposite(loss: str) -> Said:
     """Each second sentence opposite to the first; or near it, and one of them there twice."""
     opposite = placed(loss, -1.0)
 
-    def said(draw: Source) -> set[str]:
+    def message(draw: Source) -> set[str]:
         if draw.integers(2):
             return opposite(draw)
         vectors = draw.normal(size=(24, 16)).astype(np.float32)
@@ -251,9 +251,9 @@ def twice_or_opposite(loss: str) -> Said:
         # Two near questions with one answer, which was encoded in two batches.
         vectors[2] = vectors[0] + 0.05 * draw.normal(size=16)
         vectors[3] = vectors[1] * (1 + 1e-7 * draw.normal(size=16))
-        return told(of_vectors(vectors, np.ones(12)), loss)
+        return remarks_on(of_vectors(vectors, np.ones(12)), loss)
 
-    return said
+    return message
 
 
 NEAR = "each near its own"
@@ -279,14 +279,16 @@ def one_term(draw: Source, scale: float) -> set[str]:
     labels = graded(draw)
     scores = np.linspace(-0.5, 0.5, 24)[labels.argsort(kind="stable").argsort()]
     scores[labels.argmin()] = 0.95
-    return told(of_scores(scores, labels), scale=scale)
+    return remarks_on(of_scores(scores, labels), scale=scale)
 
 
 def many_terms_or_always_one(draw: Source) -> set[str]:
     """Where no handful carries the weight, or where the loss is one term whatever the batch."""
     if draw.integers(2):
         return one_term(draw, 1.0)
-    return told(noisy(draw, draw.uniform(-0.9, 0.9), int(draw.integers(9, 60))), "max_violation")
+    return remarks_on(
+        noisy(draw, draw.uniform(-0.9, 0.9), int(draw.integers(9, 60))), "max_violation"
+    )
 
 
 hold(
@@ -300,11 +302,11 @@ hold(
 
 
 def with_norm(scale: float, size: float) -> Said:
-    def said(draw: Source) -> set[str]:
+    def message(draw: Source) -> set[str]:
         vectors = size * draw.normal(size=(48, 8))
-        return told(of_vectors(vectors, graded(draw)), scale=scale)
+        return remarks_on(of_vectors(vectors, graded(draw)), scale=scale)
 
-    return said
+    return message
 
 
 hold("gradient_large", ("λ 500", with_norm(500.0, 1.0)), ("λ 2", with_norm(2.0, 1.0)))
@@ -320,7 +322,7 @@ def of_two_sides(apart: float, alike: float) -> Said:
     """Pairs of 12 vectors of 16 dimensions, each side around a centre of its own, `apart` of their
     spread from the other's; `alike` is the correlation within a pair."""
 
-    def said(draw: Source) -> set[str]:
+    def message(draw: Source) -> set[str]:
         count, width = 12, 16
         shared, noise = draw.normal(size=(count, width)), draw.normal(size=(2, count, width))
         sides = np.sqrt(alike) * shared + np.sqrt(1 - alike) * noise
@@ -329,9 +331,9 @@ def of_two_sides(apart: float, alike: float) -> Said:
         around = draw.normal(size=width)  # both kinds may lie to one side of the origin
         vectors = np.stack([sides[0] + centre + around, sides[1] - centre + around], axis=1)
         batch = of_vectors(vectors.reshape(2 * count, width), np.ones(count))
-        return told(batch, "info_nce", OWN)
+        return remarks_on(batch, "info_nce", OWN)
 
-    return said
+    return message
 
 
 hold(

@@ -17,7 +17,7 @@ from tests.judgements.batches import graded, hold, names
 def turned_in_a_large_batch(wrong: float) -> Said:
     """So large a share of the scores turned round, of a loss whose terms do not split."""
 
-    def said(draw: Source) -> set[str]:
+    def message(draw: Source) -> set[str]:
         labels = graded(draw)
         scores = np.linspace(-0.8, 0.8, 24)[labels.argsort(kind="stable").argsort()]
         some = draw.permutation(24)[: int(wrong * 24)]
@@ -27,7 +27,7 @@ def turned_in_a_large_batch(wrong: float) -> Said:
         opened = open_batch(batch, loss, parameters, unheard)
         return {one.key for one in remarks_of(opened, loss, parameters, judged(batch, unheard))}
 
-    return said
+    return message
 
 
 def unheard(done: int, total: int) -> None:

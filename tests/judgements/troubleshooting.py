@@ -96,11 +96,11 @@ def mislabelled() -> str:
     for place in range(48):
         kind = place % 3
         who, does = (WHO[(place + 3 * (kind == 2)) % 8], DOES[(place + kind) % 6])
-        said = f"{'A' if kind else 'The'} {who} is {does}."
+        second = f"{'A' if kind else 'The'} {who} is {does}."
         grade = (5, 3, 0)[kind]
         wrong = place < 18 and grade != 3
         lines.append(
-            f"A {WHO[place % 8]} is {DOES[place % 6]}.\t{said}\t{5 - grade if wrong else grade}\n"
+            f"A {WHO[place % 8]} is {DOES[place % 6]}.\t{second}\t{5 - grade if wrong else grade}\n"
         )
     return "".join(lines)
 
@@ -160,19 +160,19 @@ def made_up() -> dict[str, str]:
 def link(room: str, name: str) -> str:
     """The end of an address of the page that shows the finding, or the door to bring it to."""
     if room == "run":
-        said = BESIDE.get(name) or {"log": made_up()[name]}
-        return f"/doctor#{urlencode({'door': room, **said})}"
+        values = BESIDE.get(name) or {"log": made_up()[name]}
+        return f"/doctor#{urlencode({'door': room, **values})}"
     loss, batch, table = SAMPLES[name]
-    said = {"door": "data", "for": loss, "n": str(batch)}
+    values = {"door": "data", "for": loss, "n": str(batch)}
     if name in ENCODED:
-        said["encoder"] = EMBEDDED
+        values["encoder"] = EMBEDDED
     if name == "margin_beyond":
-        said["for_margin"] = "5"
+        values["for_margin"] = "5"
     if name in SET:
-        said["set"] = SET[name]
+        values["set"] = SET[name]
     if table:
-        said |= {"from": "typed", "t": packed(table)}
-    return f"/doctor#{urlencode(said)}"
+        values |= {"from": "typed", "t": packed(table)}
+    return f"/doctor#{urlencode(values)}"
 
 
 def packed(table: str) -> str:

@@ -34,10 +34,10 @@ class Counted:
     said: int = 0
     both: int = 0
 
-    def add(self, planted: set, said: set) -> None:
+    def add(self, planted: set, message: set) -> None:
         self.planted += len(planted)
-        self.said += len(said)
-        self.both += len(planted & said)
+        self.said += len(message)
+        self.both += len(planted & message)
 
     @property
     def precision(self) -> float:
@@ -50,8 +50,8 @@ class Counted:
 
 def counted(measured: Measured) -> dict[str, Counted]:
     found: dict[str, Counted] = {}
-    for name, planted, said in measured:
-        found.setdefault(name, Counted()).add(planted, said)
+    for name, planted, message in measured:
+        found.setdefault(name, Counted()).add(planted, message)
     return found
 
 
@@ -75,8 +75,8 @@ def table() -> tuple[list[str], list[str]]:
             precision = f"{one.precision:.3f}" if one.said else "–"
             rates = f"{precision} | {one.recall:.3f}"
             kind, _, more = name.partition(" ")
-            said = " ".join(filter(None, (f"`{kind}`", more)))
-            rows.append(f"| {said} | {of} | {one.planted} | {one.said} | {rates} |")
+            message = " ".join(filter(None, (f"`{kind}`", more)))
+            rows.append(f"| {message} | {of} | {one.planted} | {one.said} | {rates} |")
             if is_low(of, name, one):
                 low.append(f"{name} of {of}")
     return rows, low

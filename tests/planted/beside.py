@@ -157,7 +157,11 @@ def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
                 if draw.integers(2):
                     pair = pair[::-1]
                 found = [examine_run(log_of(draw, kind, run)) for run in pair]
-                said = {fault.name for fault in compare_runs(*found)}
-                for name in said | {planted}:
+                sentences = {fault.name for fault in compare_runs(*found)}
+                for name in sentences | {planted}:
                     two = {(planted, place, number)}
-                    yield name, two if name == planted else set(), two if name in said else set()
+                    yield (
+                        name,
+                        two if name == planted else set(),
+                        two if name in sentences else set(),
+                    )

@@ -285,12 +285,12 @@ def is_right(fault: Fault, made: Made) -> bool:
         share = (COLLAPSE - made.end) / (COLLAPSE - FLOOR)
         return abs(float(str(fault.values["share"]).rstrip("%")) / 100 - share) <= OFF
     if fault.name == "effective_candidates":
-        told = float(str(fault.values["count"]))
-        return abs(np.log(told) - made.end) <= OFF * (COLLAPSE - FLOOR)
+        message = float(str(fault.values["count"]))
+        return abs(np.log(message) - made.end) <= OFF * (COLLAPSE - FLOOR)
     return True
 
 
-def said_of(draw: Draw, made: Made) -> set[str]:
+def findings_of(draw: Draw, made: Made) -> set[str]:
     """What is said of it; what is said wrongly has another name."""
     faults = examine_run(log_of(draw, made)).faults
     return {f.name if is_right(f, made) else f"{f.name} (wrong)" for f in faults} - made.beside
@@ -307,9 +307,9 @@ def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
             if not made.softmax:
                 true -= {"effective_candidates"}
             true -= made.beside
-            said, log = said_of(draw, made), (planted, number)
-            for name in said | true:
-                yield name, {log} if name in true else set(), {log} if name in said else set()
+            message, log = findings_of(draw, made), (planted, number)
+            for name in message | true:
+                yield name, {log} if name in true else set(), {log} if name in message else set()
 
 
 FINDINGS = {name for name in PLANTED if name.isidentifier()} | STANDS

@@ -137,7 +137,7 @@ def seen_of(meant: Meant, loss: str) -> tuple[Seen, set[str]]:
     return seen, {fault.name for fault in faults}
 
 
-def told(seen: Seen, names: set[str]) -> dict[str, set[int]]:
+def findings_of(seen: Seen, names: set[str]) -> dict[str, set[int]]:
     """The places that each finding counts."""
     found = {
         "near_duplicates": set(np.flatnonzero(seen.near).tolist()),
@@ -162,7 +162,7 @@ def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
             (with_long, "cosent"),
         ):
             meant = make(np.random.default_rng(number))
-            said = told(*seen_of(meant, loss))
-            for name in {*meant.has, *said}:
-                planted, found = meant.has.get(name, set()), said.get(name, set())
+            message = findings_of(*seen_of(meant, loss))
+            for name in {*meant.has, *message}:
+                planted, found = meant.has.get(name, set()), message.get(name, set())
                 yield name, planted, found if name in meant.has else found - meant.beside

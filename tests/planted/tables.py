@@ -179,9 +179,9 @@ def of_conventions(draw: random.Random) -> Iterator[tuple[str, set, set]]:
         row[1] = dressed(draw, rows[0][1])
     shared = {at for at, row in enumerate(rows, 1) if folded(row[1]) == folded(rows[0][1])}
     for called, takes in CONVENTIONS.items():
-        said = examined_triplets(rows, called)
-        for name in {*said, *({"twins_met"} if takes else ())}:
-            yield name, shared if takes and name == "twins_met" else set(), said.get(name, set())
+        message = examined_triplets(rows, called)
+        for name in {*message, *({"twins_met"} if takes else ())}:
+            yield name, shared if takes and name == "twins_met" else set(), message.get(name, set())
 
 
 def of_writing(draw: random.Random) -> tuple[str, set, set]:
@@ -221,8 +221,8 @@ def of_files(name: str) -> Iterator[tuple[str, bool]]:
     for cells, planted in ((wrong, True), (right, False)):
         lines = (f"q {place // 2 * 2}\td {place}\t{cells(place)}" for place in range(60))
         read = read_content("\n".join((head, *lines)).encode(), "t.tsv", lambda *far: None)
-        said = {one.name for one in examine(read.profile, LOSSES[loss], BATCH).faults}
-        yield name if name in said else "", planted
+        names = {one.name for one in examine(read.profile, LOSSES[loss], BATCH).faults}
+        yield name if name in names else "", planted
 
 
 # Faults of a whole table: rows to begin with → rows, loss, whether there are labels.
@@ -339,14 +339,14 @@ def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
     for number in range(draws):
         draw = random.Random(number)
         for table in (of_pairs(draw), of_twins(draw), of_noise(random.Random(number))):
-            said = examined(table)
-            for name in {*table.has, *said}:
-                rows = set(said[name].rows) if name in said else set()
+            message = examined(table)
+            for name in {*table.has, *message}:
+                rows = set(message[name].rows) if name in message else set()
                 yield name, table.has.get(name, set()), rows
         table = of_triplets(draw)
-        said = examined_triplets(table.rows, "list_net")
-        for name in {*table.has, *said}:
-            yield name, table.has.get(name, set()), said.get(name, set())
+        message = examined_triplets(table.rows, "list_net")
+        for name in {*table.has, *message}:
+            yield name, table.has.get(name, set()), message.get(name, set())
         yield from of_conventions(draw)
         yield of_writing(draw)
         for name in BY_FILE:
@@ -362,22 +362,22 @@ def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
             rows, loss, labelled = make(base(draw))
             expected = {planted, *BESIDE.get(planted, ())}
             for name in {*examined(Table(rows, loss, labelled)), *expected}:
-                said = examined(Table(rows, loss, labelled))
-                there, is_said = name in expected, name in said
+                message = examined(Table(rows, loss, labelled))
+                there, is_said = name in expected, name in message
                 yield name, {number} if there else set(), {number} if is_said else set()
         rows, has = of_classes(draw)
-        said = {name: set(fault.rows) for name, fault in examined_classes(rows).items()}
+        message = {name: set(fault.rows) for name, fault in examined_classes(rows).items()}
         # It is of the batches, and shown by no rows: here by the number of the table.
         has["rows_alone"] = {number} if "classes_of_one" in has else set()
-        said["rows_alone"] = {number} if "rows_alone" in said else set()
-        for name in {*has, *said}:
-            yield name, has.get(name, set()), said.get(name, set())
+        message["rows_alone"] = {number} if "rows_alone" in message else set()
+        for name in {*has, *message}:
+            yield name, has.get(name, set()), message.get(name, set())
         for planted, kind in WHOLE_CLASSES.items():
             rows = [(text(draw, place), kind(place)) for place in range(COUNT)]
-            said = {*examined_classes(rows)}
-            for name in {planted, *said} - {""}:
+            message = {*examined_classes(rows)}
+            for name in {planted, *message} - {""}:
                 yield (
                     name,
                     {number} if name == planted else set(),
-                    {number} if name in said else set(),
+                    {number} if name in message else set(),
                 )

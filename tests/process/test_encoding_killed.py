@@ -88,9 +88,9 @@ def test_what_was_encoded_before_a_kill_is_not_encoded_again(work):
     time.sleep(0.05)  # what is written from now on is later
     begun = time.time_ns()
     second = start(work, "killed")
-    heard, _ = second.communicate(timeout=PATIENCE)
+    reports, _ = second.communicate(timeout=PATIENCE)
     assert second.returncode == 0
-    assert [int(line) for line in heard.split()] == [*range(0, COUNT, PART), COUNT]
+    assert [int(line) for line in reports.split()] == [*range(0, COUNT, PART), COUNT]
     after = parts(work, "killed")
     assert len(after) == PARTS
     assert {name for name, written in after.items() if written < begun} == set(kept)

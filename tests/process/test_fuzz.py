@@ -33,8 +33,8 @@ def test_every_part_of_the_health_report_is_queried(stranger):
     assert set(stranger.paths) == served
     assert set(stranger.endpoints) == {function.__name__ for function in ENDPOINTS}
     assert set(stranger.tools) == set(stranger.endpoints)
-    asked = {call.name for call in stranger.calls() if call.odd}
-    assert len(asked) == len(served) + len(stranger.endpoints) + len(stranger.tools)
+    called = {call.name for call in stranger.calls() if call.odd}
+    assert len(called) == len(served) + len(stranger.endpoints) + len(stranger.tools)
 
 
 def test_an_answer_or_a_sentence_soon_and_from_little_memory(stranger):

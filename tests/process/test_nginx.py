@@ -160,10 +160,10 @@ def test_a_request_arrives_as_it_was_sent_and_its_answer_as_it_was_given(usual):
     body = b"x" * 3 * 2**20
     answer = httpx.put(f"{usual.address}/told/%C3%A9%2Fa%20b?q=%26&r", content=body, headers=sent)
     assert answer.status_code == 201
-    told = answer.json()
-    assert (told["method"], told["length"]) == ("PUT", len(body))
-    assert (told["path"], told["query"]) == ("/told/%C3%A9%2Fa%20b", "q=%26&r")
-    headers = dict(told["headers"])
+    result = answer.json()
+    assert (result["method"], result["length"]) == ("PUT", len(body))
+    assert (result["path"], result["query"]) == ("/told/%C3%A9%2Fa%20b", "q=%26&r")
+    headers = dict(result["headers"])
     assert (headers["x-mine"], headers["cookie"], headers[HEADER]) == ("a", "c=d", "e")
     assert headers["host"] == usual.address.removeprefix("http://")
     assert answer.headers.get_list("set-cookie") == ["a=1", "b=2"]
@@ -171,8 +171,8 @@ def test_a_request_arrives_as_it_was_sent_and_its_answer_as_it_was_given(usual):
 
 
 def test_a_body_without_a_length_arrives_whole(usual):
-    told = httpx.post(f"{usual.address}/told", content=(b"ab" for _ in range(1000))).json()
-    assert told["length"] == 2000
+    answer = httpx.post(f"{usual.address}/told", content=(b"ab" for _ in range(1000))).json()
+    assert answer["length"] == 2000
 
 
 def test_events_arrive_as_they_are_sent(usual):
@@ -209,8 +209,10 @@ def test_requests_at_once_are_answered_in_turn(usual):
 
 def test_an_address_may_hold_a_table(usual):
     """A link to a batch that was typed is some ten thousand characters long."""
-    scene = "a" * 40_000
-    assert httpx.get(f"{usual.address}/told?scene={scene}").json()["query"] == f"scene={scene}"
+    scenario = "a" * 40_000
+    assert (
+        httpx.get(f"{usual.address}/told?scene={scenario}").json()["query"] == f"scene={scenario}"
+    )
 
 
 # ---- What it does not wait for

@@ -79,8 +79,8 @@ def test_another_user_with_one_folder_to_write_in(tmp_path):
         folder.chmod(0o755)
     app = start(data, port)
     try:
-        said = app.stdout.readline()
-        assert said.startswith("LossPrism is at "), app.communicate()
+        output = app.stdout.readline()
+        assert output.startswith("LossPrism is at "), app.communicate()
         # Whose it is, and that it may not write anywhere else, as the system says.
         status = Path(f"/proc/{app.pid}/status").read_text()
         assert f"Uid:\t{USER}\t{USER}\t{USER}\t{USER}" in status
@@ -120,9 +120,9 @@ def handed_in(port: int) -> bytes:
     request = {"name": "a.csv", "content": base64.b64encode(rows).decode()}
     headers = {"Content-Type": "application/json", "Cookie": cookie}
     assert cookie.startswith(COOKIE)
-    asked = urllib.request.Request(
+    requested = urllib.request.Request(
         f"{address}/requests/explore/read_file", json.dumps(request).encode(), headers
     )
-    with urllib.request.urlopen(asked, timeout=WAIT_S) as answer:
+    with urllib.request.urlopen(requested, timeout=WAIT_S) as answer:
         assert "error" not in json.load(answer)
     return rows

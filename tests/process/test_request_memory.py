@@ -97,9 +97,9 @@ print(json.dumps(found))
 """
 
 
-def measured(code: str, asked: object) -> dict[str, float]:
+def measured(code: str, requested: object) -> dict[str, float]:
     """By what was asked for, how many MiB were alive at their most."""
-    command = [warm.python(), "-c", MEASURED + code, json.dumps(asked)]
+    command = [warm.python(), "-c", MEASURED + code, json.dumps(requested)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -107,13 +107,13 @@ def measured(code: str, asked: object) -> dict[str, float]:
 
 def test_a_large_batch_takes_no_more_than_is_estimated():
     """One loss of each kind of form, and of each that is kept of pairs."""
-    asked = {}
+    request = {}
     for loss in ("cosent", "pairwise_hinge", "angle", "info_nce", "siglip"):
         assert loss in offered()
-        asked[loss] = PAIRS[loss_input_of(loss)]
-    assert {loss_input_of(loss) for loss in asked} == TAKEN.keys()
-    for loss, mib in measured(LARGE, asked).items():
-        estimated = asked[loss] * taken(loss_input_of(loss), DIMENSION) / MIB
+        request[loss] = PAIRS[loss_input_of(loss)]
+    assert {loss_input_of(loss) for loss in request} == TAKEN.keys()
+    for loss, mib in measured(LARGE, request).items():
+        estimated = request[loss] * taken(loss_input_of(loss), DIMENSION) / MIB
         assert mib * SPARE_OF_LARGE < estimated + TAKEN_BESIDE_MIB, loss
 
 
@@ -121,12 +121,12 @@ def test_pairs_of_other_pages_take_less_than_is_estimated():
     """Of which the most pairs take less than a request may. That what is taken grows with the cells
     of their matrix, and no faster, the most pairs show of the loss that takes most."""
 
-    def scene(pairs: int, loss: str) -> dict:
+    def scenario(pairs: int, loss: str) -> dict:
         drawn = {"pairs": pairs, "dimension": 64, "labels": "graded"}
         return {"loss": loss, "data": {"source": "random", "random": drawn}}
 
     def both(page: str, name: str, loss: str, pairs: int = LIGHT_PAIRS, **more: object) -> tuple:
-        few, many = ({"scenario": scene(n, loss), **more} for n in (8, pairs))
+        few, many = ({"scenario": scenario(n, loss), **more} for n in (8, pairs))
         return page, name, few, many
 
     losses = ("cosent", "info_nce", "triplet", "siglip", "arcface", "supcon", "circle", "lifted")
@@ -153,9 +153,9 @@ def test_pairs_of_other_pages_take_less_than_is_estimated():
     }
     found = measured(ASKED, explored | varied | at_once)
     (most,) = (one.default for one in BUDGETS if one.name == "request_mib")
-    for asked, bytes_a_cell in ((explored, CELL_BYTES), (varied, VARIED_BYTES)):
+    for requested, bytes_a_cell in ((explored, CELL_BYTES), (varied, VARIED_BYTES)):
         assert bytes_a_cell * EXPLORED_PAIRS**2 / MIB < most
-        for what in asked:
+        for what in requested:
             pairs = EXPLORED_PAIRS if what == "lifted at most" else LIGHT_PAIRS
             assert found[what] * SPARE < bytes_a_cell * pairs**2 / MIB, what
     assert SINGLY == POINTS  # Explore's holds no more at once

@@ -81,9 +81,9 @@ def test_the_app_ends_with_its_window(opened, programs, tmp_path):
     with urllib.request.urlopen(address.removeprefix("--app="), timeout=WAIT_S) as answer:
         assert b"LossPrism" in answer.read()
     (programs / "close").touch()
-    said, complaints = opened.communicate(timeout=WAIT_S)
+    message, complaints = opened.communicate(timeout=WAIT_S)
     assert (opened.returncode, complaints) == (0, NOTICE)
-    assert said.rstrip().endswith("LossPrism has stopped.")
+    assert message.rstrip().endswith("LossPrism has stopped.")
 
 
 def test_the_window_ends_with_the_app(opened, programs):
@@ -98,17 +98,17 @@ def test_a_failed_browser_raises_a_problem(tmp_path, programs):
     (programs / "google-chrome").write_text("#!/usr/bin/env python3\nraise SystemExit(3)\n")
     (programs / "google-chrome").chmod(0o755)
     app = start(tmp_path, programs)
-    said, complaints = app.communicate(timeout=WAIT_S)
+    message, complaints = app.communicate(timeout=WAIT_S)
     assert app.returncode == 1
-    assert said.rstrip().endswith("LossPrism has stopped.")
+    assert message.rstrip().endswith("LossPrism has stopped.")
     assert f"{programs / 'google-chrome'} ended with status 3" in complaints
 
 
 def test_without_a_browser_nothing_starts(tmp_path, programs):
     app = start(tmp_path, programs)
-    said, complaints = app.communicate(timeout=WAIT_S)
+    message, complaints = app.communicate(timeout=WAIT_S)
     assert app.returncode == 1
-    assert said == ""
+    assert message == ""
     assert "Chrome" in complaints
     assert "--window" in complaints
 
@@ -138,8 +138,8 @@ def chromium():
     """A browser with windows; what only draws pages has the word in its version."""
     for name in COMMANDS:
         if path := shutil.which(name):
-            asked = [path, "--version"]
-            version = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+            requests = [path, "--version"]
+            version = subprocess.run(requests, capture_output=True, text=True, check=False).stdout
             if "hrom" in version and "headless" not in Path(path).read_text(errors="replace")[:999]:
                 return path
     pytest.skip("no browser with windows is installed: no real window is opened")

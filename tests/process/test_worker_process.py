@@ -73,12 +73,12 @@ def test_what_is_refused_there_is_refused_here(worker):
 
 def test_requests_during_its_work_are_computed_here(worker):
     there = wait_for(worker)
-    asked = threading.Thread(target=worker.call, args=(time.sleep, 3.0))
-    asked.start()
+    task = threading.Thread(target=worker.call, args=(time.sleep, 3.0))
+    task.start()
     while not worker._busy.locked():
         time.sleep(0.01)
     assert worker.call(os.getpid) == os.getpid()
-    asked.join()
+    task.join()
     assert worker.call(os.getpid) == there
 
 
@@ -95,21 +95,21 @@ def test_a_hosted_page_is_answered_the_same_by_it(worker, one_thread, monkeypatc
     monkeypatch.setenv(HOSTED, "1")
     key = new_key()
 
-    def answer(scene: dict, known: str = "") -> dict:
+    def answer(scenario: dict, known: str = "") -> dict:
         with as_visitor(key):
-            told = orjson.loads(encoded(_explore({"scenario": scene, "known": known})))
-        told.get("picture", {}).get("figures", {}).pop("milliseconds", None)
-        return told
+            result = orjson.loads(encoded(_explore({"scenario": scenario, "known": known})))
+        result.get("picture", {}).get("figures", {}).pop("milliseconds", None)
+        return result
 
-    for scene in SCENES:
-        here = answer(scene)
+    for scenario in SCENES:
+        here = answer(scenario)
         with monkeypatch.context() as changed:
             changed.setattr(worker_process, "LIGHT", worker)
             changed.setattr(worker_process, "MIDDLING", worker)
-            assert answer(scene) == here, scene
+            assert answer(scenario) == here, scenario
             # A batch that the page knows is not described once more.
             of_batch = set() if "error" in here else {"batch", "skipped", "limited"}
-            assert set(answer(scene, key_of(here))) == set(here) - of_batch
+            assert set(answer(scenario, key_of(here))) == set(here) - of_batch
 
 
 def key_of(answer: dict) -> str:

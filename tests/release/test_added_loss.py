@@ -36,7 +36,7 @@ def over_the_registry(folder):
     for name in REGISTRY_TESTS:
         for path in sorted((folder / "tests/unit" / name).rglob("test_*.py")):
             text = path.read_text(encoding="utf-8")
-            if any(told in text for told in ("LOSSES", *OVER_ALL)):
+            if any(result in text for result in ("LOSSES", *OVER_ALL)):
                 yield str(path.relative_to(folder))
 
 
@@ -81,7 +81,7 @@ def test_the_tests_over_the_registry_hold_for_the_file_it_adds(tmp_path):
     """Those of the loss itself, and those that ask something of all losses together."""
     with_its_loss(tmp_path)
     named = " or ".join(("soft_rank", *OVER_ALL))
-    said = run(
+    result = run(
         tmp_path,
         "-m",
         "pytest",
@@ -95,11 +95,11 @@ def test_the_tests_over_the_registry_hold_for_the_file_it_adds(tmp_path):
         named,
         *over_the_registry(tmp_path),
     )
-    assert "test_the_definition_and_the_function_agree[soft_rank]" in said
-    assert said.count("soft_rank") > 50
+    assert "test_the_definition_and_the_function_agree[soft_rank]" in result
+    assert result.count("soft_rank") > 50
     for part in ("compare", "doctor", "training", "test_sweep"):
-        assert f"PASSED tests/unit/lab/{part}" in said
-    assert all(name in said for name in OVER_ALL)
+        assert f"PASSED tests/unit/lab/{part}" in result
+    assert all(name in result for name in OVER_ALL)
 
 
 NEW_LOSS = """

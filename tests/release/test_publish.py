@@ -91,9 +91,9 @@ def test_a_push_sends_the_committed_files_then_the_tag(repository, tmp_path):
     (programs / "hf").chmod(0o755)
     done = run(repository, "--push", path=f"{programs}:{os.environ['PATH']}")
     assert done.returncode == 0, done.stderr
-    asked = json.loads((programs / "asked.json").read_text())
-    assert asked[:2] == ["upload", "me/prism"]
-    assert "space" in asked
+    requested = json.loads((programs / "asked.json").read_text())
+    assert requested[:2] == ["upload", "me/prism"]
+    assert "space" in requested
     space = programs / "space"
     for name in ("app.py", "requirements.txt", "losses/__init__.py", "lossprism/__init__.py"):
         assert (space / name).read_bytes() == (ROOT / name).read_bytes()

@@ -121,6 +121,6 @@ def test_without_its_packages_the_command_says_what_to_install(ended, command):
 
 
 def test_help_needs_no_package(ended):
-    status, said, _ = ended["--help"]
+    status, message, _ = ended["--help"]
     assert not status
-    assert "--no-browser" in said
+    assert "--no-browser" in message

@@ -17,12 +17,12 @@ def test_pyright_finds_nothing():
     """With the settings of pyproject.toml, under this Python's packages."""
     found = pyright(sys.executable, ROOT)
     assert found["summary"]["filesAnalyzed"] > 100
-    said = [
+    sentences = [
         f"{entry['file']}:{entry['range']['start']['line'] + 1}: {entry['message']}"
         for entry in found["generalDiagnostics"]
         if entry["severity"] == "error"
     ]
-    assert not said, "\n".join(said)
+    assert not sentences, "\n".join(sentences)
 
 
 def test_a_misspelt_parameter_of_a_generated_class_is_found(tmp_path):

@@ -105,13 +105,13 @@ def test_it_asks_for_torch_alone_and_offers_the_extras(wheel):
 def test_its_packages_are_found_outside_the_repository_and_its_command_writes_a_figure(
     installed, tmp_path
 ):
-    said = run(
+    result = run(
         *(installed / "python", "-c"),
         "from importlib.util import find_spec\n"
         "print(*(find_spec(f'lossprism.{name}').origin for name in ('explorer', 'losses')))\n",
         cwd=tmp_path,
     )
-    places = said.split()
+    places = result.split()
     assert len(places) == 2
     assert all(Path(place).is_relative_to(installed.parent) for place in places)
     run(
@@ -168,8 +168,8 @@ def test_it_works_beside_modules_called_losses_and_explorer(installed, hostile):
     assert second.endswith("True")
     assert done.stderr.splitlines()[-1] == "ImportError: a module of the user"
     assert run(installed / "lossprism", "--version", cwd=hostile) == f"LossPrism {VERSION}\n"
-    said = run(installed / "lossprism", "explain", "5.545", cwd=hostile)
-    assert "SigLIP" in said
+    result = run(installed / "lossprism", "explain", "5.545", cwd=hostile)
+    assert "SigLIP" in result
 
 
 def test_it_trains_beside_them(installed, hostile):
@@ -222,8 +222,8 @@ def test_quick_tests_of_the_losses_pass_with_what_is_installed(installed, tmp_pa
     shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("typings"))
     tests = [f"tests/unit/losses/test_{name}.py" for name in QUICK]
     options = ("--noconftest", "--quiet", "-p", "no:cacheprovider")
-    said = run(installed / "python", "-m", "pytest", *options, *tests, cwd=tmp_path)
-    assert int(re.search(r"(\d+) passed", said)[1]) > 1500
+    result = run(installed / "python", "-m", "pytest", *options, *tests, cwd=tmp_path)
+    assert int(re.search(r"(\d+) passed", result)[1]) > 1500
     where = "import lossprism.losses as it; print(it.__file__)"
     found = run(installed / "python", "-c", where, cwd=tmp_path).strip()
     assert Path(found).is_relative_to(installed.parent)
@@ -250,10 +250,10 @@ def test_its_command_serves_the_page_with_all_that_it_loads_until_control_c(inst
             assert served.status_code == 200, file
             assert served.content == FILES[file.split("/", 2)[2]]
         process.send_signal(signal.SIGINT)
-        said, complaints = process.communicate(timeout=STOP_S)
+        message, complaints = process.communicate(timeout=STOP_S)
         assert (process.returncode, "Traceback" in complaints) == (0, False)
         assert complaints.startswith("Loading torch and Gradio …\n")
-        assert "LossPrism has stopped." in said
+        assert "LossPrism has stopped." in message
     finally:
         process.kill()
         process.communicate()

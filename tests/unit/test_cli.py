@@ -63,13 +63,13 @@ def test_control_c_is_seen_on_windows():
 def test_what_is_loaded_is_announced(monkeypatch, capsys, command, on_terminal, printed):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: on_terminal)
     cli.announce_loading(command)
-    said = capsys.readouterr()
-    assert (said.out, said.err) == ("", printed)
+    output = capsys.readouterr()
+    assert (output.out, output.err) == ("", printed)
 
 
-@pytest.mark.parametrize("asked", ["--help", "--version"])
-def test_nothing_is_loaded_for_what_is_known(monkeypatch, capsys, asked):
-    monkeypatch.setattr(sys, "argv", ["lossprism", asked])
+@pytest.mark.parametrize("requested", ["--help", "--version"])
+def test_nothing_is_loaded_for_what_is_known(monkeypatch, capsys, requested):
+    monkeypatch.setattr(sys, "argv", ["lossprism", requested])
     monkeypatch.setattr(cli, "run", lambda _: pytest.fail("it loads torch"))
     with pytest.raises(SystemExit, match="0"):
         cli.main()
@@ -84,10 +84,10 @@ def table(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("raises", "said"), [(broken, "KeyError: 'a defect'"), (lacking, "torch is not installed")]
+    ("raises", "message"), [(broken, "KeyError: 'a defect'"), (lacking, "torch is not installed")]
 )
 @pytest.mark.parametrize("command", ["explain", "doctor"])
-def test_a_defect_is_no_finding(command, raises, said, table, monkeypatch, capsys):
+def test_a_defect_is_no_finding(command, raises, message, table, monkeypatch, capsys):
     """1 is the status of something severe in the data: in somebody's CI a defect of ours must not
     be taken for it."""
     monkeypatch.setattr(number_explanation, "explain", raises)
@@ -95,10 +95,10 @@ def test_a_defect_is_no_finding(command, raises, said, table, monkeypatch, capsy
     words = {"explain": "5.545", "doctor": table}
     monkeypatch.setattr(sys, "argv", ["app.py", command, words[command]])
     assert cli.main() == 2
-    told = capsys.readouterr()
-    assert said in told.err
-    assert ("Traceback" in told.err) == (raises is broken)
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert message in output.err
+    assert ("Traceback" in output.err) == (raises is broken)
+    assert output.out == ""
 
 
 def test_control_c_ends_a_command_without_a_word(monkeypatch, capsys):
@@ -115,11 +115,11 @@ def test_control_c_ends_a_command_without_a_word(monkeypatch, capsys):
 def test_the_figure_of_compares_address_is_its_first_loss_on_its_batch(
     address, tmp_path, monkeypatch, capsys
 ):
-    asked = QUESTIONS[OPENING]
+    chosen_question = QUESTIONS[OPENING]
     out = tmp_path / "figure.svg"
     monkeypatch.setattr(sys, "argv", ["app.py", "figure", address, "--out", str(out)])
     assert cli.main() == 0, capsys.readouterr().err
     drawn = out.read_text(encoding="utf-8")
-    title = catalogue("en")[f"example.{asked.example}.title"]
+    title = catalogue("en")[f"example.{chosen_question.example}.title"]
     assert title in drawn
-    assert LOSSES[asked.sides[0].loss].title in drawn
+    assert LOSSES[chosen_question.sides[0].loss].title in drawn

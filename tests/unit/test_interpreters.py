@@ -20,19 +20,19 @@ def test_the_one_that_runs_this_is_present():
 @pytest.mark.parametrize("fails", [(), ("3.12",)])
 def test_one_that_fails_is_named_and_none_that_is_absent_counts(monkeypatch, capsys, fails):
     monkeypatch.setattr(interpreters, "present", lambda v: None if v in ("3.13", "3.14") else v)
-    asked = []
+    requests = []
 
     def tried(python, folder, arguments):
-        asked.append((python, arguments))
+        requests.append((python, arguments))
         return python not in fails
 
     monkeypatch.setattr(interpreters, "tried", tried)
     assert interpreters.main() == len(fails)
-    assert asked == [(version, interpreters.USUAL) for version in ("3.11", "3.12")]
-    said = capsys.readouterr().out
-    assert "Python 3.11: passed" in said
-    assert ("Python 3.12: FAILED" in said) == bool(fails)
-    assert "Python 3.13: not on this machine" in said
+    assert requests == [(version, interpreters.USUAL) for version in ("3.11", "3.12")]
+    output = capsys.readouterr().out
+    assert "Python 3.11: passed" in output
+    assert ("Python 3.12: FAILED" in output) == bool(fails)
+    assert "Python 3.13: not on this machine" in output
 
 
 def test_without_torch_a_few_small_packages_are_installed_as_the_requirements_have_them():

@@ -196,8 +196,8 @@ ELSEWHERE = {
         for name in names.split()
     },
     **of_prefix("compare.answer.", "test_answers.py::test_another_batch_has_another_answer"),
-    "compare.because.none_lower": "test_sides.py::test_what_the_lowest_label_cannot_do_is_reported",
-    "compare.because.none_higher": "test_sides.py::test_what_the_highest_label_cannot_do_is_reported",
+    "compare.because.none_lower": "test_sides.py::test_limits_of_the_lowest_label_are_reported",
+    "compare.because.none_higher": "test_sides.py::test_limits_of_the_highest_label_are_reported",
     "compare.because.no_weight": "test_sides.py::test_terms_without_weight_are_counted",
     "compare.because.not_positive": "test_sides.py::test_a_pair_that_is_no_positive",
     "doctor.run.gradient_not_finite": (
@@ -243,8 +243,8 @@ def test_every_judgement_is_whole():
     assert not lacking
     for language in LANGUAGES:
         words = catalogue(language)
-        said = {key for one in JUDGEMENTS for key in (one.key, one.otherwise) if key}
-        assert not [key for key in sorted(said) if not words[key]]
+        sentences = {key for one in JUDGEMENTS for key in (one.key, one.otherwise) if key}
+        assert not [key for key in sorted(sentences) if not words[key]]
     counting = {one.key for one in JUDGEMENTS if one.counts}
     assert SIMULATIONS.keys() == BY_KEY.keys() - counting, "what infers is drawn"
     assert ELSEWHERE.keys() == counting, "what counts has a test of its own"

@@ -54,7 +54,7 @@ def of_call(patch, call, **arguments):
 
 
 def of_comparison(patch, name):
-    return resolve(loss_syntax.read(name).scene(Scenario())).scenario
+    return resolve(loss_syntax.read(name).applied_to(Scenario())).scenario
 
 
 def of_compared(patch, name):

@@ -13,13 +13,13 @@ PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main(address, *arguments):
-    asked = {"arguments": arguments, "cwd": os.getcwd(), "environment": dict(os.environ)}
-    asked["pid"] = os.getpid()
+    request = {"arguments": arguments, "cwd": os.getcwd(), "environment": dict(os.environ)}
+    request["pid"] = os.getpid()
     line = socket.socket(socket.AF_UNIX)
     for number in PASSED_ON:
         signal.signal(number, lambda number, _: line.sendall(bytes([number])))
     line.connect(address)
-    text = json.dumps(asked).encode()
+    text = json.dumps(request).encode()
     socket.send_fds(line, [len(text).to_bytes(4, "big")], [0, 1, 2])
     line.sendall(text)
     ended = line.recv(4)

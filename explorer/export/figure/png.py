@@ -44,12 +44,14 @@ def rasterised(svg: str) -> FigureFile:
 
 def undrawn(letters: str) -> str:
     """Return those of the letters that no font of this computer has, each once."""
-    asked = sorted({letter for letter in letters if unicodedata.category(letter) not in NO_INK})
-    if not asked:
+    letters_to_draw = sorted(
+        {letter for letter in letters if unicodedata.category(letter) not in NO_INK}
+    )
+    if not letters_to_draw:
         return ""
-    cells = _cells([(letter, "sans-serif") for letter in (*asked, UNKNOWN)], _generic())
+    cells = _cells([(letter, "sans-serif") for letter in (*letters_to_draw, UNKNOWN)], _generic())
     missing = (cells[:-1] == cells[-1]).all(axis=(1, 2)) | _blank(cells[:-1])
-    return "".join(letter for letter, gone in zip(asked, missing, strict=True) if gone)
+    return "".join(letter for letter, gone in zip(letters_to_draw, missing, strict=True) if gone)
 
 
 def _letters(tree: ElementTree.Element) -> str:

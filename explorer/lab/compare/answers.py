@@ -128,16 +128,16 @@ def _temperatures(found: Comparison) -> Verdict:
 def _collapse(found: Comparison) -> Verdict:
     """Find the losses that are lower where all vectors are one point than on the batch."""
     standing = [one for one in found.sides if one.stands]
-    scenes = [one.side.scene(found.scenario) for one in standing]
-    ways = collapsing(scenes, found.batch, points=2).ways
+    scenarios = [one.side.applied_to(found.scenario) for one in standing]
+    ways = collapsing(scenarios, found.batch, points=2).ways
     return _divided(standing, [way.falls for way in ways])
 
 
 def _only_the_order(found: Comparison) -> Verdict:
     """Find the losses whose value changes when all cosines rise."""
     standing = [one for one in found.sides if one.stands]
-    scenes = [one.side.scene(found.scenario) for one in standing]
-    effects = what_if(scenes, found.batch, Change("shift", by=SHIFT))
+    scenarios = [one.side.applied_to(found.scenario) for one in standing]
+    effects = what_if(scenarios, found.batch, Change("shift", by=SHIFT))
     return _divided(standing, [effect.notices for effect in effects])
 
 
@@ -145,7 +145,7 @@ def _small_batches(found: Comparison) -> Verdict:
     """Count the comparisons of both losses that are left in small parts of the batch."""
     _all_figures(found)  # before the work of the parts
     check_matrices(len(found.batch), CELL_BYTES)
-    explored = (explore(side.side.scene(found.scenario), found.batch) for side in found.sides)
+    explored = (explore(side.side.applied_to(found.scenario), found.batch) for side in found.sides)
     first, other = (mechanics(e, "micro", PART_ROWS) for e in explored)
     return "same" if first.equal and other.equal else "fewer", {
         "size": PART_ROWS,

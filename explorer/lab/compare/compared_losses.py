@@ -116,7 +116,7 @@ def compare(
     """
     if not MIN_LOSSES <= len(sides) <= MAX_LOSSES:
         raise Problem("compare_sides", count=len(sides), least=MIN_LOSSES, most=MAX_LOSSES)
-    resolved = [_resolved(side.scene(scenario)) for side in sides]
+    resolved = [_resolved(side.applied_to(scenario)) for side in sides]
     if batch is None:
         batch = _batch_for(scenario, resolved)
     kept = ComparisonCache() if kept is None else kept

@@ -53,7 +53,7 @@ class Side:
     def __post_init__(self) -> None:
         name_as_registered(self)
 
-    def scene(self, scenario: Scenario) -> Scenario:
+    def applied_to(self, scenario: Scenario) -> Scenario:
         """The scenario under this loss: what a row of the comparison is on Explore."""
         chosen = {"loss": self.loss, "convention": self.convention, "parameters": self.parameters}
         return dataclasses.replace(scenario, **chosen)

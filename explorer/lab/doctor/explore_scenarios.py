@@ -30,7 +30,7 @@ TEXTS_PER_CLASS, CANDIDATES_PER_LIST = 4, 8  # in such a scenario, at most
 MOSTLY_LISTS = 0.5  # share of pairs in lists above which lists stay whole for every loss
 
 
-def scene_of(profile: Profile, places: Iterable[int], loss: str) -> str:
+def rows_link(profile: Profile, places: Iterable[int], loss: str) -> str:
     """Return the link of a scenario with the first of these places that fit, in the order of the
     data, with long texts cut; "" if not even two fit."""
     return _fitting(places, lambda kept: _scenario(profile, sorted(kept), loss))
@@ -65,15 +65,15 @@ def _begun(scenario: Scenario, letters: int | None) -> Scenario | None:
     return dataclasses.replace(scenario, data=dataclasses.replace(data, rows=rows, teacher=teacher))
 
 
-def class_scene_of(table: ClassTable, places: Iterable[int], loss: str) -> str:
+def class_rows_link(table: ClassTable, places: Iterable[int], loss: str) -> str:
     """Return the link of a scenario with the texts at these places, paired by class; "" if not even
     two fit."""
 
-    def scene(kept: list[int]) -> Scenario:
+    def scenario(kept: list[int]) -> Scenario:
         data = Data(source="table", rows=class_rows(table, kept))
         return Scenario(data=data, rules=Rules(label_range=UNIT), loss=loss)
 
-    return _fitting(places, scene)
+    return _fitting(places, scenario)
 
 
 def class_rows(table: ClassTable, places: Iterable[int]) -> tuple[tuple[str, str, str], ...]:

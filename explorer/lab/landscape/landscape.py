@@ -91,21 +91,21 @@ class Cuts:
     axis: list[float]
 
 
-def landscapes(scenes: Sequence[Scenario], lever: str, batch: Batch) -> Landscapes:
+def landscapes(scenarios: Sequence[Scenario], lever: str, batch: Batch) -> Landscapes:
     """Compute the landscapes of the losses of scenes at each stop of a lever, "" for none, with the
     comparisons of a batch."""
     axis = _axis(GRID)
-    stops, found = _each(scenes, lever, lambda moved: _landscape(moved, axis, batch))
+    stops, found = _each(scenarios, lever, lambda moved: _landscape(moved, axis, batch))
     sides = [LandscapeSide(*one) for one in found]
     arrows = axis[FIRST_ARROW::BETWEEN_ARROWS]
     return Landscapes(sides, stops, axis.tolist(), arrows.tolist())
 
 
-def cuts(scenes: Sequence[Scenario], lever: str, negative: float) -> Cuts:
+def cuts(scenarios: Sequence[Scenario], lever: str, negative: float) -> Cuts:
     """Compute the cuts of the losses of scenes through a score of the negative at each stop of a
     lever."""
     axis = _axis(CUT)
-    stops, found = _each(scenes, lever, lambda moved: _cut(moved, axis, negative))
+    stops, found = _each(scenarios, lever, lambda moved: _cut(moved, axis, negative))
     return Cuts([CutSide(*one) for one in found], stops, axis.tolist())
 
 
@@ -121,11 +121,11 @@ def _lever_of(resolved: Resolved, lever: str) -> Parameter | None:
 
 
 def _each(
-    scenes: Sequence[Scenario], lever: str, find: Callable[[list[Resolved]], Found]
+    scenarios: Sequence[Scenario], lever: str, find: Callable[[list[Resolved]], Found]
 ) -> tuple[list[float], list[tuple[Found | None, Problem | None]]]:
     """Return the stops of a lever, and for each scene what is found of its loss at these stops, or
     the problem that prevented it."""
-    resolved = [_or_problem(resolve, scene) for scene in scenes]
+    resolved = [_or_problem(resolve, scenario) for scenario in scenarios]
     stops = lever_stops([one for one, _ in resolved if one], lever)
 
     def found_of(one: Resolved) -> Found:

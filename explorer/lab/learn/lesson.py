@@ -161,7 +161,7 @@ def write(value: float, form: Format) -> str:
     return display_number(value, 4 if abs(value) >= 1 else 3)
 
 
-def scene(
+def explored(
     example: str,
     loss: str,
     convention: str = "",

@@ -176,10 +176,10 @@ def margin(scenario: Scenario, value: float) -> Moment:
         "violated": int((violations > 0).sum()),
         "triplets": len(violations),
     }
-    sphere, asked = pictures.circle(1), pictures.circle(value, -1)
+    sphere, requested = pictures.circle(1), pictures.circle(value, -1)
     curves = (
         Curve("line", "faint", *sphere, "learn.curve.sphere"),
-        Curve("line", "second", *asked, "learn.curve.margin"),
+        Curve("line", "second", *requested, "learn.curve.margin"),
         Curve("points", "first", [-1], [0], "learn.curve.anchor"),
     )
     ends = (-6.2, 4.2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from lossprism.explorer.lab.learn import lesson_measurements
-from lossprism.explorer.lab.learn.lesson import Lesson, Lever, Moment, Prediction, Step, scene
+from lossprism.explorer.lab.learn.lesson import Lesson, Lever, Moment, Prediction, Step, explored
 
 LESSONS = (
     Lesson(
@@ -13,7 +13,7 @@ LESSONS = (
         3,
         (
             Step(
-                scene("hard_negatives", "info_nce", shared=False),
+                explored("hard_negatives", "info_nce", shared=False),
                 lesson_measurements.collapse,
                 Lever(lesson_measurements.COLLAPSE_SHARES, 10, "percent"),
                 Prediction("info_nce", answers=(0.0, 2.079, 8.0)),
@@ -27,7 +27,7 @@ LESSONS = (
         3,
         (
             Step(
-                scene("hard_negatives", "info_nce"),
+                explored("hard_negatives", "info_nce"),
                 lesson_measurements.temperature,
                 Lever((1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01), 4),
                 Prediction("negatives", answers=(1.5, 6.0, 20.0)),
@@ -41,7 +41,7 @@ LESSONS = (
         2,
         (
             Step(
-                scene("hard_negatives", "info_nce", shared=False),
+                explored("hard_negatives", "info_nce", shared=False),
                 lesson_measurements.duplicate,
                 Lever((1.0, 2.0), 1, "word"),
                 Prediction("times", answers=(1.1, 2.0, 6.0)),
@@ -55,7 +55,7 @@ LESSONS = (
         3,
         (
             Step(
-                scene("hard_negatives", "info_nce", shared=False),
+                explored("hard_negatives", "info_nce", shared=False),
                 lesson_measurements.accumulation,
                 Lever((8.0, 4.0, 2.0, 1.0), 3, "word"),
                 Prediction("loss", answers=(0.2284, 0.0285, 0.0)),
@@ -70,7 +70,7 @@ LESSONS = (
         3,
         (
             Step(
-                scene("graded_english", "cosent", order="label"),
+                explored("graded_english", "cosent", order="label"),
                 lesson_measurements.listening,
                 Lever((1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0), 4),
                 Prediction("wrong_share", low=0.0, high=1.0, near=0.1),
@@ -90,14 +90,14 @@ LESSONS = (
         3,
         (
             Step(
-                scene("graded_english", "cosent"),
+                explored("graded_english", "cosent"),
                 lesson_measurements.order,
                 Lever((0.0, 0.05, 0.1, 0.15, 0.2), 4),
                 Prediction("cosent", answers=(15.3, 19.12, 22.9)),
                 ("cosent", "mse"),
             ),
             Step(
-                scene("graded_english", "cosent"),
+                explored("graded_english", "cosent"),
                 lesson_measurements.spread,
                 Lever((1.0, 0.75, 0.5), 2),
                 Prediction("same_scale", answers=(10.0, 20.0, 40.0)),
@@ -111,7 +111,7 @@ LESSONS = (
         3,
         (
             Step(
-                scene("graded_english", "pairwise_logistic", scale=1.0),
+                explored("graded_english", "pairwise_logistic", scale=1.0),
                 lesson_measurements.libraries,
                 Lever((0.0, 1.0, 2.0, 3.0), 3, "word"),
                 Prediction("times", answers=(1.0, 10.0, 269.0)),
@@ -125,7 +125,7 @@ LESSONS = (
         3,
         (
             Step(
-                scene(
+                explored(
                     "hard_negatives",
                     "gist",
                     temperature=0.05,
@@ -139,7 +139,7 @@ LESSONS = (
                 {"masked": "count", "false": "count"},
             ),
             Step(
-                scene("hard_negatives", "info_nce", temperature=0.05),
+                explored("hard_negatives", "info_nce", temperature=0.05),
                 lesson_measurements.filtered_by_margin,
                 Lever((0.0, 1.0), 1, "word"),
                 Prediction("masked", answers=(0.0, 4.0, 40.0)),
@@ -153,7 +153,7 @@ LESSONS = (
         3,
         (
             Step(
-                scene("hard_negatives", "info_nce"),
+                explored("hard_negatives", "info_nce"),
                 lesson_measurements.coverage,
                 Lever((1.0, 2.0, 0.0), 2, "word"),
                 Prediction("covered_share", low=0.0, high=1.0, near=0.1),
@@ -172,7 +172,7 @@ LESSONS = (
         2,
         (
             Step(
-                scene("nli_triplets", "triplet", lesson_measurements.TRIPLETS),
+                explored("nli_triplets", "triplet", lesson_measurements.TRIPLETS),
                 lesson_measurements.margin,
                 Lever((0.05, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0), 6),
                 Prediction("floor", answers=(0.0, 3.0, 5.0)),

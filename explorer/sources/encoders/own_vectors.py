@@ -79,14 +79,14 @@ def store(
     from safetensors.numpy import save
 
     tensors: dict[str, np.ndarray] = {VECTORS: np.ascontiguousarray(vectors, dtype=np.float32)}
-    said: dict[str, object] = {TEXTS: list(texts)}
+    metadata: dict[str, object] = {TEXTS: list(texts)}
     if pictures:
         contents = {text: one for text, one in pictures.items() if isinstance(one, bytes)}
         ends = itertools.accumulate(map(len, contents.values()))
         tensors[PICTURES] = np.frombuffer(b"".join(contents.values()), dtype=np.uint8)
-        said[ENDS] = dict(zip(contents, ends, strict=True))
-        said[FILES] = [text for text in pictures if text not in contents]
-    words = {name: json.dumps(one, ensure_ascii=False) for name, one in said.items()}
+        metadata[ENDS] = dict(zip(contents, ends, strict=True))
+        metadata[FILES] = [text for text in pictures if text not in contents]
+    words = {name: json.dumps(one, ensure_ascii=False) for name, one in metadata.items()}
     content = save(tensors, metadata=words)
     return f"{file}#{uploads.put(content, file)}"
 
@@ -138,12 +138,12 @@ class _Stored:
 @functools.lru_cache(maxsize=HELD)
 def _read(path: Path, name: str) -> _Stored:
     with _open_stored(path, name) as file:
-        said = {key: json.loads(text) for key, text in (file.metadata() or {}).items()}
-        rows = {text: row for row, text in enumerate(said[TEXTS])}
-        ends: dict[str, int] = said.get(ENDS, {})
+        metadata = {key: json.loads(text) for key, text in (file.metadata() or {}).items()}
+        rows = {text: row for row, text in enumerate(metadata[TEXTS])}
+        ends: dict[str, int] = metadata.get(ENDS, {})
         parts = map(slice, (0, *ends.values()), ends.values())
         by_text = dict(zip(ends, parts, strict=True))
-        return _Stored(rows, file.get_tensor(VECTORS), by_text, frozenset(said.get(FILES, ())))
+        return _Stored(rows, file.get_tensor(VECTORS), by_text, frozenset(metadata.get(FILES, ())))
 
 
 @functools.lru_cache(maxsize=HELD_BATCHES)

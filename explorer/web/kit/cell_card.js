@@ -10,7 +10,7 @@ import { language, say } from "./words.js";
 
 /** @typedef {import("../wire").Axis} Axis */
 /** @typedef {import("../wire").Shown} Shown */
-/** @typedef {import("./false_negative.js").Batch & Pick<import("../wire").SceneBatch, "key" | "labels" | "pictures">} Batch */
+/** @typedef {import("./false_negative.js").Batch & Pick<import("../wire").ExploredBatch, "key" | "labels" | "pictures">} Batch */
 /** @typedef {(pair: number) => number | string} Numbering what a pair is called */
 
 /**

@@ -1,9 +1,9 @@
 // Which cells stand for a negative that is none: what the row looks for stands in another pair as well.
 
 /** @typedef {import("../wire").Axis} Axis */
-/** @typedef {import("../wire").SceneBatch} SceneBatch */
+/** @typedef {import("../wire").ExploredBatch} ExploredBatch */
 /** A batch without `planted` hides no answers.
- * @typedef {Pick<SceneBatch, "first" | "second" | "sentences"> & Partial<Pick<SceneBatch, "planted">>} Batch */
+ * @typedef {Pick<ExploredBatch, "first" | "second" | "sentences"> & Partial<Pick<ExploredBatch, "planted">>} Batch */
 
 // The axes whose places look for the other sentence of their pair, and those among which they look.
 const LOOKING = ["query", "key", "view"];

@@ -60,7 +60,7 @@ async function withShareableLinks(answer) {
  * @param {Server} server
  * @returns {Server}
  */
-export const withSceneLinks = (server) =>
+export const withScenarioLinks = (server) =>
   new Proxy(server, {
     get:
       (functions, name) =>

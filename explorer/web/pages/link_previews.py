@@ -56,27 +56,27 @@ def shared_scenarios(folder: str, link: str) -> list[Scenario]:
     if not link or len(link) > LINK_LETTERS:
         return []
     try:
-        scenes = _compared(link) if folder == "compare" else [Scenario.from_link(link)]
+        scenarios = _compared(link) if folder == "compare" else [Scenario.from_link(link)]
     except (Problem, ValueError):
         return []
-    return scenes if all(map(_is_complete, scenes)) else []
+    return scenarios if all(map(_is_complete, scenarios)) else []
 
 
-def _is_complete(scene: Scenario) -> bool:
-    data = scene.data
+def _is_complete(scenario: Scenario) -> bool:
+    data = scenario.data
     others = data.cross_encoder or data.guide or data.teacher_model or data.guided
     alone = data.source in ("example", "random") and is_embedded(data.encoder) and not others
-    return bool(alone) and scene.loss in NAMES
+    return bool(alone) and scenario.loss in NAMES
 
 
 def _compared(link: str) -> list[Scenario]:
     """Return the scenarios of Compare's link, `1=cosent&2=info_nce&2.temperature=0.1&scene=…`
     (`kit/state_link.js`)."""
     entries = dict(parse_qsl(link))
-    scene = Scenario.from_link(entries["scene"]) if "scene" in entries else OPENING
-    scene = replace(scene, view=View())  # a step in sight is one of the scene's own loss
+    scenario = Scenario.from_link(entries["scene"]) if "scene" in entries else OPENING
+    scenario = replace(scenario, view=View())  # a step in sight is one of the scene's own loss
     numbers = [str(place) for place in range(1, MAX_LOSSES + 1) if str(place) in entries]
-    return [_side(entries, number).scene(scene) for number in numbers]
+    return [_side(entries, number).applied_to(scenario) for number in numbers]
 
 
 def _side(entries: Mapping[str, str], number: str) -> Side:
@@ -94,11 +94,11 @@ def tags(folder: str, path: str, link: str, base: str) -> dict[str, str]:
     title, about = say("en", f"page.{folder}"), say("en", f"page.about.{folder}")
     if path in LESSON_PATHS:
         title = say("en", f"{path.replace('/', '.')}.title")
-    scenes = shared_scenarios(folder, link) if folder in PICTURED else []
+    scenarios = shared_scenarios(folder, link) if folder in PICTURED else []
     try:
-        named = [_named(scene) for scene in scenes]
+        named = [_named(scenario) for scenario in scenarios]
     except Problem:  # a parameter that the loss has not
-        scenes, named = [], []
+        scenarios, named = [], []
     if len(named) == 1:
         [(title, words)] = named
         about = " · ".join([*words, about])
@@ -106,25 +106,25 @@ def tags(folder: str, path: str, link: str, base: str) -> dict[str, str]:
         title = say("en", "ui.versus").join(" · ".join([name, *words]) for name, words in named)
     elif folder == "doctor" and (value := _doctors_number(link)):
         title = say("en", "doctor.document", what=value)
-    asked = {"page": path, "scene": link if scenes else ""}
-    query = urlencode({name: value for name, value in asked.items() if value})
+    picture = {"page": path, "scene": link if scenarios else ""}
+    query = urlencode({name: value for name, value in picture.items() if value})
     found = {"title": f"{title} · LossPrism", "about": about, "image": f"{base}{PATH}?{query}"}
     return {name: escape(text) for name, text in found.items()}
 
 
-def _named(scene: Scenario) -> tuple[str, list[str]]:
+def _named(scenario: Scenario) -> tuple[str, list[str]]:
     """Return the title of a scenario's loss, and its convention and parameters in words.
 
     Raises Problem for a parameter that the loss has not.
     """
-    resolved, chosen = resolve(scene), dict(scene.parameters)
+    resolved, chosen = resolve(scenario), dict(scenario.parameters)
     words = [
         parameter_words("en", one, value)
         for one in resolved.spec.parameters
         if one.name in chosen and (value := resolved.parameters[one.name]) is not None
     ]
     title = spelled("en", "loss", title_word(resolved.spec))
-    return title, [scene.convention, *words] if scene.convention else words
+    return title, [scenario.convention, *words] if scenario.convention else words
 
 
 def _doctors_number(link: str) -> str:
@@ -138,27 +138,27 @@ async def _preview(request: Request) -> Response:
     link = query.get("scene", "")
     page = query.get("page", "")
     try:
-        scenes = shared_scenarios(page, link) if link else opening_scenarios(page) or [OPENING]
-        if not scenes:
+        scenarios = shared_scenarios(page, link) if link else opening_scenarios(page) or [OPENING]
+        if not scenarios:
             return Response(status_code=404)
-        content = await run_in_threadpool(_picture, scenes[:BESIDE])
+        content = await run_in_threadpool(_picture, scenarios[:BESIDE])
     except Problem:  # a loss that cannot read these pairs
         return Response(status_code=404)
     return Response(content, media_type="image/png", headers={"Cache-Control": "max-age=86400"})
 
 
-def _picture(scenes: Sequence[Scenario]) -> bytes:
+def _picture(scenarios: Sequence[Scenario]) -> bytes:
     """Return the scenarios' figures beside each other on a sheet of `SIZE`."""
-    key = " ".join(scene.to_link() for scene in scenes)
+    key = " ".join(scenario.to_link() for scenario in scenarios)
     if (known := _pictures.get(key)) is not None:
         return known
     from PIL import Image  # takes its time, and only a preview needs it here
 
     sheet = Image.new("RGB", SIZE, LIGHT.sheet)
-    width = SIZE[0] // len(scenes)
+    width = SIZE[0] // len(scenarios)
     with jobs.in_turn():
-        for place, scene in enumerate(scenes):
-            figure = rasterised(matrix_figure(explore(scene))).content
+        for place, scenario in enumerate(scenarios):
+            figure = rasterised(matrix_figure(explore(scenario))).content
             drawn = Image.open(io.BytesIO(figure)).convert("RGB")
             drawn.thumbnail((width - 2 * BORDER, SIZE[1] - 2 * BORDER))
             left = place * width + (width - drawn.width) // 2

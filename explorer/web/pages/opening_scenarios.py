@@ -51,10 +51,10 @@ def opening_scenarios(page: str) -> list[Scenario]:
 
 
 def _compared() -> list[Scenario]:
-    asked = questions.QUESTIONS[questions.OPENING]
+    question = questions.QUESTIONS[questions.OPENING]
     batch = Scenario(
-        data=Data(example=asked.example),
-        rules=replace(Rules(), extra_negatives=asked.extra_negatives),
+        data=Data(example=question.example),
+        rules=replace(Rules(), extra_negatives=question.extra_negatives),
         view=OPENING.view,
     )
     return [
@@ -64,7 +64,7 @@ def _compared() -> list[Scenario]:
             convention=side.convention,
             parameters=tuple(side.parameters.items()),
         )
-        for side in asked.sides
+        for side in question.sides
     ]
 
 

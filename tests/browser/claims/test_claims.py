@@ -130,8 +130,8 @@ def test_a_batch_without_a_comparison_has_its_remark(
     new_page: Callable[..., Page], server: Server
 ) -> None:
     alike = tuple((first, second, "1") for first, second, _ in ROWS)
-    scene = Scenario(data=Data(source="table", rows=alike), loss="info_nce").to_link()
-    page = opened(new_page(), server, f"#claim=S1-39&scene={scene}")
+    scenario = Scenario(data=Data(source="table", rows=alike), loss="info_nce").to_link()
+    page = opened(new_page(), server, f"#claim=S1-39&scene={scenario}")
     expect(page.get_by_text(say("en", "claims.nothing_here"))).to_be_visible()
     page.get_by_text(say("en", "claims.own"), exact=True).click()
     expect(page.locator(".lp-claim-part").first).to_be_visible()

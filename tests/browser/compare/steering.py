@@ -22,8 +22,8 @@ SIDES = tuple(f"side-{place}" for place in range(6))
 TWO_LOSSES = "1=cosent&2=info_nce"
 
 
-def opened_page(page: Page, address: str, scene: str = TWO_LOSSES) -> Page:
-    page.goto(f"{address}/compare{scene and '#'}{scene}", wait_until="domcontentloaded")
+def opened_page(page: Page, address: str, scenario: str = TWO_LOSSES) -> Page:
+    page.goto(f"{address}/compare{scenario and '#'}{scenario}", wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {CHANNEL} && {STILL}")
     return unfolded(page)
 
@@ -47,10 +47,10 @@ def redrawn(page: Page) -> Iterator[None]:
     page.wait_for_function(f"before => {CHANNEL}.drawn > before && {STILL}", arg=before)
 
 
-def led(page: Page, scene: str) -> Page:
+def led(page: Page, scenario: str) -> Page:
     """The page that is open, led to the scene of another address; it has been drawn."""
     with redrawn(page):
-        page.evaluate("scene => { location.hash = scene; }", scene)
+        page.evaluate("scene => { location.hash = scene; }", scenario)
     return unfolded(page)
 
 

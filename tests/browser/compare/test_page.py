@@ -46,9 +46,9 @@ def test_the_page_shows_what_is_computed(compare: Page) -> None:
     between = expected.between[0]
     row = compare.locator(TABLE).nth(1)
     expect(row).to_contain_text(say("en", "compare.not_beside_short", letter="A"))
-    said = compare.locator(".lp-judged").inner_text()
+    text = compare.locator(".lp-judged").inner_text()
     assert len(between.reasons) == 3
-    assert all(one.written() in said for one in between.reasons)
+    assert all(one.written() in text for one in between.reasons)
     cells = compare.locator(f"{AGREEMENT} .lp-agrees")
     assert number(cells.nth(0).inner_text()) == pytest.approx(between.cosine, abs=0.01)
     assert number(cells.nth(1).inner_text()) == pytest.approx(between.tau, abs=0.01)
@@ -112,8 +112,8 @@ def test_one_formula_in_three_inks(compare: Page) -> None:
     # A part says its number, and leads to its step on either side.
     temperature = page.locator(f"{FORMULA} .lp-ink-of-parameter").first
     temperature.hover()
-    told = page.locator(f"{FORMULA} .lp-atom")
-    expect(told).to_contain_text("a parameter of both, at another value")
+    element = page.locator(f"{FORMULA} .lp-atom")
+    expect(element).to_contain_text("a parameter of both, at another value")
     steps = [temperature.get_attribute(f"data-{side}") for side in ("base", "other")]
     with redrawn(page):
         temperature.click()
@@ -122,7 +122,7 @@ def test_one_formula_in_three_inks(compare: Page) -> None:
     assert f"at={'-'.join(steps)}" in linked(page)
     # The keyboard does the same.
     part.first.focus()
-    expect(told).to_contain_text("in both")
+    expect(element).to_contain_text("in both")
     rows = page.locator(".lp-listing tbody tr")
     assert page.locator(".lp-listing tr.lp-ink-row-shared").count() > 3
     assert rows.count() > 10
@@ -162,9 +162,9 @@ def test_pointing_is_linked(compare: Page) -> None:
     strips = compare.locator(f"{STRIPS} svg")
     strips.focus()
     compare.keyboard.press("ArrowRight")
-    told = compare.locator("#compare-gradients .lp-atom")
-    expect(told).to_contain_text("Pair ")
-    pair = int(re.search(r"Pair (\d+)", told.inner_text()).group(1))
+    element = compare.locator("#compare-gradients .lp-atom")
+    expect(element).to_contain_text("Pair ")
+    pair = int(re.search(r"Pair (\d+)", element.inner_text()).group(1))
     assert compare.evaluate(f"{CHANNEL}.numberOf({CHANNEL}.pointed.pairs[0])") == pair
     # A cell of one matrix marks its pairs in the other, and in the bars.
     canvas = compare.locator(f"{MATRICES} .lp-stage canvas").first
@@ -172,7 +172,7 @@ def test_pointing_is_linked(compare: Page) -> None:
     box = canvas.bounding_box()
     compare.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.1)
     compare.wait_for_function(f"{CHANNEL}.pointed.cell !== null")
-    expect(told).to_contain_text("Pair ")
+    expect(element).to_contain_text("Pair ")
     expect(compare.locator(f"{MATRICES} .lp-card").first).to_contain_text("=")
 
 
@@ -191,8 +191,8 @@ def test_bars_are_equalised_or_not(compare: Page) -> None:
 def test_another_batch(compare: Page) -> None:
     with redrawn(compare):
         compare.select_option("#lp-compare-example", "hard_negatives")
-    scene = Scenario(data=Data(example="hard_negatives"))
-    expected = compared(scene, [Side("cosent"), Side("info_nce")])
+    scenario = Scenario(data=Data(example="hard_negatives"))
+    expected = compared(scenario, [Side("cosent"), Side("info_nce")])
     assert near(values(compare), [one.figures.loss for one in expected.sides])
     with redrawn(compare):
         compare.click("#lp-compare-source-random")
@@ -308,8 +308,8 @@ def test_what_is_shown_is_taken_away(compare: Page) -> None:
 
 
 def test_nothing_is_wider_than_the_screen(new_page: Callable[..., Page], server: Server) -> None:
-    scene = "1=info_nce&2=cosent&3=triplet&4=circle&5=supcon&6=cosine_mse"
-    page = opened_page(new_page(width=390, locale="zh-CN"), server.address, scene)
+    scenario = "1=info_nce&2=cosent&3=triplet&4=circle&5=supcon&6=cosine_mse"
+    page = opened_page(new_page(width=390, locale="zh-CN"), server.address, scenario)
     for width in (390, 1440):
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate(TWO_FRAMES)  # what watches its width has followed

@@ -43,11 +43,14 @@ def test_questions_fill_the_page(compare: Page) -> None:
 ANSWER = ".lp-answer"
 
 
-def said_of(question: str, data: Data, language: str = "en") -> str:
+def answer_to(question: str, data: Data, language: str = "en") -> str:
     """The answer to a question of this batch."""
-    asked = QUESTIONS[question]
-    scenario = Scenario(data=data, rules=Rules(extra_negatives=asked.extra_negatives))
-    sides = [Side(one.loss, one.convention, tuple(one.parameters.items())) for one in asked.sides]
+    chosen_question = QUESTIONS[question]
+    scenario = Scenario(data=data, rules=Rules(extra_negatives=chosen_question.extra_negatives))
+    sides = [
+        Side(one.loss, one.convention, tuple(one.parameters.items()))
+        for one in chosen_question.sides
+    ]
     return answer(question, compared(scenario, sides)).written(language)
 
 
@@ -55,34 +58,34 @@ def test_any_batch_answers_a_question(compare: Page) -> None:
     question, english = "ranking_or_contrast", Data(example="graded_english")
     with redrawn(compare):
         compare.click(f"#lp-questions-{question}")
-    said = compare.locator(ANSWER)
-    expect(said).to_have_text(said_of(question, english))
+    message = compare.locator(ANSWER)
+    expect(message).to_have_text(answer_to(question, english))
     unfolded(compare)
     with redrawn(compare):
         compare.select_option("#lp-compare-example", "hard_negatives")
-    other = said_of(question, Data(example="hard_negatives"))
-    assert other != said_of(question, english)
-    expect(said).to_have_text(other)
+    other = answer_to(question, Data(example="hard_negatives"))
+    assert other != answer_to(question, english)
+    expect(message).to_have_text(other)
     expect(compare.locator(f"{ANSWER} + p")).to_have_text("Questions with hard negatives, 24 pairs")
     assert f"q={question}" in linked(compare)
     # A batch of the reader's own stays for other questions, and leads back to the example of each.
     with redrawn(compare):
         compare.click("#lp-compare-source-random")
     random = Data(source="random")
-    expect(said).to_have_text(said_of(question, random))
+    expect(message).to_have_text(answer_to(question, random))
     with redrawn(compare):
         compare.click("#lp-questions-libraries")
-    expect(said).to_have_text(said_of("libraries", random))
+    expect(message).to_have_text(answer_to("libraries", random))
     with redrawn(compare):
         compare.get_by_role("button", name="Ask of “Graded English pairs”").click()
-    expect(said).to_have_text(said_of("libraries", english))
+    expect(message).to_have_text(answer_to("libraries", english))
     with redrawn(compare):
         compare.click("#lp-questions-margins")
     unfolded(compare)
     with redrawn(compare):
         compare.select_option("#lp-compare-example", "graded_english")
-    expect(said).to_have_text(said_of("margins", english))
-    assert said.inner_text().startswith("This batch does not answer it.")
+    expect(message).to_have_text(answer_to("margins", english))
+    assert message.inner_text().startswith("This batch does not answer it.")
 
 
 def test_other_losses_or_another_experiment_are_no_question(compare: Page) -> None:
@@ -107,14 +110,14 @@ def test_a_chinese_page_opens_on_chinese_pairs(
     page.goto(f"{server.address}/compare", wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {CHANNEL} && {STILL}")
     chinese = Data(example="graded_chinese_multilingual")
-    expect(page.locator(ANSWER)).to_have_text(said_of("temperature", chinese, "zh"))
+    expect(page.locator(ANSWER)).to_have_text(answer_to("temperature", chinese, "zh"))
     link = linked(page)
     # What was linked before keeps its batch in either language.
     led(page, TWO_LOSSES)
     assert page.evaluate(f"{CHANNEL}.store.state.data.example") == "graded_english"
     english = opened_page(new_page(), server.address, link)
     assert english.evaluate(f"{CHANNEL}.store.state.data.example") == chinese.example
-    expect(english.locator(ANSWER)).to_have_text(said_of("temperature", chinese))
+    expect(english.locator(ANSWER)).to_have_text(answer_to("temperature", chinese))
 
 
 # Whatever may answer: bars, matrices, charts, and a table with its bars.

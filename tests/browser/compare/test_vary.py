@@ -25,10 +25,10 @@ PANEL = "#lp-vary-panel"
 LOSS, OVER, GRADIENT, EFFECTIVE = range(2, 6)
 
 
-def opened(page: Page, scene: str = "") -> Page:
+def opened(page: Page, scenario: str = "") -> Page:
     """The page at the scene of an address, the section in sight."""
-    if scene:
-        led(page, scene)
+    if scenario:
+        led(page, scenario)
     unfolded(page, "vary")
     page.locator(SECTION).scroll_into_view_if_needed()
     expect(page.locator(f"{PANEL} tbody tr").first).to_be_visible()
@@ -43,13 +43,13 @@ def answered(page: Page) -> None:
 @contextmanager
 def asking(page: Page) -> Iterator[list[str]]:
     """What the page asks the server meanwhile."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     def note(request: Request) -> None:
-        asked.append(request.url)
+        requests.append(request.url)
 
     page.on("request", note)
-    yield asked
+    yield requests
     page.remove_listener("request", note)
 
 
@@ -66,7 +66,7 @@ def test_a_sweep_is_read_without_the_server_and_a_click_sets_it(compare: Page) -
     chart.scroll_into_view_if_needed()
     expect(chart.locator(".main-svg").first).to_be_visible()
     box = chart.bounding_box()
-    with asking(page) as asked:
+    with asking(page) as requested:
         for share in (0.35, 0.6, 0.8):
             before = cells(page, 0).nth(1).inner_text()
             page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
@@ -81,7 +81,7 @@ def test_a_sweep_is_read_without_the_server_and_a_click_sets_it(compare: Page) -
             # A temperature stands on the axis of the scale as its reciprocal.
             tau = number(cells(page, 1).nth(1).inner_text().removeprefix("temperature "))
             assert 1 / tau == pytest.approx(at, rel=0.06) or tau == 0.005
-    assert not asked
+    assert not requested
     with redrawn(page):
         page.mouse.down()
         page.mouse.up()
@@ -138,8 +138,8 @@ def test_eight_questions_in_small_batches(compare: Page) -> None:
 
 def test_a_shift_is_noticed_by_who_does_not_rank(compare: Page) -> None:
     """Lesson 5; and a pair that was pointed at in another picture can be taken."""
-    scene = "1=cosent&2=cosine_mse&3=info_nce&vary=what_if&change=shift&by=0.3"
-    page = opened(compare, scene)
+    scenario = "1=cosent&2=cosine_mse&3=info_nce&vary=what_if&change=shift&by=0.3"
+    page = opened(compare, scenario)
     summary = page.locator(f"{PANEL} .lp-vary-summary")
     expect(summary).to_contain_text("Noticed by B")
     expect(summary).to_contain_text("Not noticed by A")
@@ -183,9 +183,9 @@ def test_what_is_not_visible_is_not_requested(compare: Page) -> None:
     page.click("#lp-vary-precision")
     answered(page)
     page.locator(f"{SECTION} > summary").click()
-    with asking(page) as asked, redrawn(page):
+    with asking(page) as requested, redrawn(page):
         page.select_option("#lp-side-1", "nt_xent")
-    assert not any("precision" in text for text in asked)
+    assert not any("precision" in text for text in requested)
     page.locator(f"{SECTION} > summary").click()
     expect(cells(page, 0)).not_to_have_count(0)
     expect(page.locator(f"{PANEL} tbody")).to_contain_text("NT-Xent")

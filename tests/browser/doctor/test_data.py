@@ -97,8 +97,8 @@ def test_a_stranger_brings_data(
         page.get_by_role("button", name="Download the rows that stay").click()
     assert Path(taken.value.path()).read_text() == "text\tclass\none\ta\n"
     link = page.locator(f"{MAIN} .lp-suited").get_by_role("link", name="Some rows in Explore").first
-    scene = Scenario.from_link(href(link).removeprefix("./#"))
-    assert (scene.loss, scene.data.rows[0]) == ("softmax", ("one", "two", "1"))
+    scenario = Scenario.from_link(href(link).removeprefix("./#"))
+    assert (scenario.loss, scenario.data.rows[0]) == ("softmax", ("one", "two", "1"))
     page.get_by_text("With an encoder").click()
     page.click("#lp-doctor-encode")
     refused = page.locator(f"{MAIN} .lp-problem")
@@ -139,9 +139,9 @@ def test_a_stranger_brings_data(
     name = first.locator("small").inner_text()
     compare = page.get_by_role("link", name=say("en", "doctor.compare_first"), include_hidden=True)
     beside = parse_qs(urlsplit(href(compare)).fragment)
-    scene = Scenario.from_link(beside["scene"][0])
-    assert beside["1"] == [name] == [scene.loss] != beside["2"]
-    assert scene.data.rows
+    scenario = Scenario.from_link(beside["scene"][0])
+    assert beside["1"] == [name] == [scenario.loss] != beside["2"]
+    assert scenario.data.rows
     shown = finding(page, "copies").get_by_role("link", name="Open these rows", include_hidden=True)
     copies = href(shown)
     rows = Scenario.from_link(copies.removeprefix("./#")).data.rows

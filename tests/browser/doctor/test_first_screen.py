@@ -31,9 +31,9 @@ def test_each_check_opens_with_one_answer(
     new_page: Callable[..., Page], server: Server, locale: str, subtests: pytest.Subtests
 ) -> None:
     page = new_page(locale=locale)
-    for scene in SCENES:
-        with subtests.test(scene=scene):
-            opened(page, server.address, scene)
+    for scenario in SCENES:
+        with subtests.test(scene=scenario):
+            opened(page, server.address, scenario)
             expect(page.locator("#doctor-main .lp-finding").first).to_be_visible()
             page.wait_for_function("window.lossprism.page('doctor').flying === 0")
             words, controls = words_and_controls(page)
@@ -53,7 +53,7 @@ def test_axe_finds_nothing(
 ) -> None:
     axe = script()
     page = new_page(width=width, height=height, locale=locale)
-    for scene in ("", "door=data", "door=run"):
-        opened(page, server.address, scene)
+    for scenario in ("", "door=data", "door=run"):
+        opened(page, server.address, scenario)
         expect(page.locator("#doctor-main .lp-finding").first).to_be_visible()
-        assert violations(page, axe) == [], scene
+        assert violations(page, axe) == [], scenario

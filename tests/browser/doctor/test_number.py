@@ -17,8 +17,8 @@ MAIN = "#doctor-number"
 FINDINGS = f"{MAIN} .lp-finding"
 
 
-def opened(page: Page, address: str, scene: str = "") -> Page:
-    page.goto(f"{address}/doctor{scene and '#'}{scene}", wait_until="domcontentloaded")
+def opened(page: Page, address: str, scenario: str = "") -> Page:
+    page.goto(f"{address}/doctor{scenario and '#'}{scenario}", wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {CHANNEL}?.drawn > 0")
     return page
 

@@ -204,10 +204,12 @@ def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path
     page.evaluate(UNFOLD)
     # An impossible combination.
     plan(page, encoder="all-MiniLM-L6-v2", kind="cross", loss="info_nce")
-    said = page.locator(".lp-finetune_controls .lp-wrong", has_text="cross-encoder gives one score")
-    expect(said).to_have_count(2)  # at the loss, and at the button
+    message = page.locator(
+        ".lp-finetune_controls .lp-wrong", has_text="cross-encoder gives one score"
+    )
+    expect(message).to_have_count(2)  # at the loss, and at the button
     page.click("#lp-finetune-start")
-    expect(said).to_have_count(2)
+    expect(message).to_have_count(2)
     expect(page.locator("#lp-finetune-quick")).to_be_visible()
     # Which losses can, and why the others cannot.
     able = page.locator("#lp-finetune-loss optgroup:not([label^=Cannot]) option")
@@ -247,10 +249,10 @@ def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     begin(page, encoder=str(tmp_path))
     wait_for(page, "failed")
-    told = page.locator(".lp-finetune_run .lp-problem:visible")
-    expect(told).to_contain_text("could not be loaded as a sentence encoder")
+    element = page.locator(".lp-finetune_run .lp-problem:visible")
+    expect(element).to_contain_text("could not be loaded as a sentence encoder")
     page.click("#lp-language")
-    expect(told).to_contain_text(say("zh", "model.bi"))
+    expect(element).to_contain_text(say("zh", "model.bi"))
 
 
 def test_data_that_cannot_be_used_is_named(finetune: Page) -> None:
@@ -284,8 +286,8 @@ def test_a_file_read_late_never_takes_the_place_of_a_newer_one(finetune: Page) -
     page = finetune
     held: list[Route] = []
 
-    def hands_in(asked: Request) -> bool:
-        return asked.url.endswith("/hand_in")
+    def hands_in(requested: Request) -> bool:
+        return requested.url.endswith("/hand_in")
 
     def hold_the_first(route: Route) -> None:
         if hands_in(route.request) and not held:
@@ -312,9 +314,9 @@ def test_a_file_read_late_never_takes_the_place_of_a_newer_one(finetune: Page) -
     page.unroute_all()
     # A scene of Explore lends its loss, too.
     rows = tuple((f"a cat {i}", f"a dog {i}", str(i % 6)) for i in range(30))
-    scene = Scenario(data=Data(source="table", rows=rows), parameters=(("scale", 35.0),))
+    scenario = Scenario(data=Data(source="table", rows=rows), parameters=(("scale", 35.0),))
     page.click("#lp-finetune-source-link")
-    page.fill("#lp-finetune-link", scene.to_link())
+    page.fill("#lp-finetune-link", scenario.to_link())
     page.press("#lp-finetune-link", "Tab")
     take = page.locator("#lp-finetune-take-scene")
     expect(take).to_contain_text("CoSENT · scale = 35")
@@ -322,4 +324,4 @@ def test_a_file_read_late_never_takes_the_place_of_a_newer_one(finetune: Page) -
     expect(take).to_be_hidden()
     expect(page.locator(".lp-parameters .lp-number")).to_have_value("35")
     expect(page.locator(".lp-start-box")).to_contain_text("scale = 35")
-    expect(page.locator("#lp-finetune-link")).to_have_value(scene.to_link())
+    expect(page.locator("#lp-finetune-link")).to_have_value(scenario.to_link())

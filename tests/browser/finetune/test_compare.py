@@ -90,12 +90,12 @@ def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]
     assert number(line.nth(2).inner_text()) == pytest.approx(difference, abs=6e-4)
     low, high = map(number, line.nth(3).inner_text().split("…"))
     assert low < difference < high
-    told = low > 0 or high < 0
-    expect(line.nth(4)).to_have_text("yes" if told else "no")
+    is_reported = low > 0 or high < 0
+    expect(line.nth(4)).to_have_text("yes" if is_reported else "no")
     # A bold line for each loss, the mean of its seeds, which are faint; and a row of the figure.
     legend = page.locator(".lp-chart-legend").first
-    for said in ("CoSENT · mean of 2 seeds", "Cosine regression (MSE) · mean of 2 seeds"):
-        expect(legend).to_contain_text(said)
+    for message in ("CoSENT · mean of 2 seeds", "Cosine regression (MSE) · mean of 2 seeds"):
+        expect(legend).to_contain_text(message)
     page.wait_for_function(
         "[...document.querySelectorAll('.lp-large-charts .lp-plot')].at(-1)?.data?.length === 6"
     )
@@ -154,11 +154,11 @@ def test_runs_are_compared_on_a_file_of_ones_own_in_either_language(
     expect(roles.first).to_be_visible()
     for role, column in (("first", "one"), ("second", "two"), ("score", "score")):
         page.select_option(f".lp-unseen select[name={role}]", column)
-    told = page.locator(".lp-unseen-summary")
+    element = page.locator(".lp-unseen-summary")
     of_file = say("en", "finetune.pairs.of_file", count=40, file="mine.tsv")
     now = say("en", "finetune.unseen_now", pairs=of_file)
-    expect(told).to_contain_text(now, timeout=60_000)
-    expect(told).to_contain_text("with the training pairs.")
+    expect(element).to_contain_text(now, timeout=60_000)
+    expect(element).to_contain_text("with the training pairs.")
     gains = say("en", "finetune.gains_on", figure="Spearman", pairs=of_file)
     expect(drawn.locator("h3")).to_have_text(gains)
     verdict = page.locator(".lp-verdict li")
@@ -170,7 +170,7 @@ def test_runs_are_compared_on_a_file_of_ones_own_in_either_language(
     page.select_option("#lp-finetune-figure", "finetune.gains")
     assert gains in taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
     page.click("#lp-language")
-    expect(told).to_contain_text("mine.tsv 的 40 对句子")
+    expect(element).to_contain_text("mine.tsv 的 40 对句子")
     # What losses are called follows the language.
     english, chinese = (say(language, "loss.cosine_mse.title") for language in ("en", "zh"))
     for place in (".lp-verdict", ".lp-chart-legend", ".lp-finetune_runs table", ".lp-gains-figure"):
@@ -185,7 +185,7 @@ def test_runs_are_compared_on_a_file_of_ones_own_in_either_language(
     page.click("#lp-language")
     page.click("#lp-finetune-unseen-back")
     expect(drawn.locator("h3")).to_have_text(re.compile(r"on the \d+ held-out pairs$"))
-    expect(told).to_be_hidden()
+    expect(element).to_be_hidden()
 
 
 def test_values_of_a_parameter_are_tried_by_a_click(
@@ -212,8 +212,8 @@ def test_values_of_a_parameter_are_tried_by_a_click(
     press.click()
     page.wait_for_function(f"{CHANNEL}.shown.length === {len(four)}")
     assert page.evaluate(f"{CHANNEL}.shown") == four
-    asked = page.evaluate("window.asked")
-    plans = tried(read_plan(asked["plan"]), asked["parameter"])
+    requested = page.evaluate("window.asked")
+    plans = tried(read_plan(requested["plan"]), requested["parameter"])
     queued = [(dict(one.parameters)["scale"], one.seed, one.steps) for one in plans]
     assert queued == [(value, seed, 3) for value in (5, 10, 20, 40, 80) for seed in (0, 1, 2)]
 
@@ -233,18 +233,18 @@ def test_the_experiment_of_the_source_stands_beside_and_says_how_long_it_will_ta
         }}"""
     )
     plan(page, encoder="all-MiniLM-L6-v2", steps=500, batch_size=8)
-    told = page.locator("#lp-finetune-repeat-time")
+    element = page.locator("#lp-finetune-repeat-time")
     page.locator("summary", has_text="CoSENT experiment").click()
     row = page.locator("tr", has_text="BERT + CoSENT").first
     expect(row).to_contain_text("48.09")
     expect(row).to_contain_text("67.10")
     expect(page.locator("#lp-finetune-repeat")).to_be_enabled()
-    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 6 runs of 500 steps"))
+    expect(element).to_have_text(re.compile(r"^About \d+ (s|min) for 6 runs of 500 steps"))
     page.click("#lp-language")
-    expect(told).to_contain_text("6 次训练、每次 500 步")
+    expect(element).to_contain_text("6 次训练、每次 500 步")
     # Other work has no time yet.
     plan(page, batch_size=12)
-    expect(told).not_to_contain_text("500")
+    expect(element).not_to_contain_text("500")
 
 
 def test_a_repetition_joins_the_table_of_the_source(finetune: Page, folder: Path) -> None:
@@ -268,10 +268,10 @@ def test_a_repetition_joins_the_table_of_the_source(finetune: Page, folder: Path
     expect(here.nth(0)).to_contain_text("all-MiniLM-L6-v2 + CE")
     expect(here.nth(0)).to_contain_text("81.00 ± 1.41 here, on the data of this run (2 seeds)")
     expect(here.nth(1)).to_contain_text("85.00 ± 0.00")
-    name, told = here.nth(2).inner_text().split("\t", 1)
+    name, result = here.nth(2).inner_text().split("\t", 1)
     assert name.strip() == "CoSENT − CE"
     difference = pattern_of("finetune.here_difference", level="98%", count=2)
-    numbers = difference.fullmatch(told.strip()).groups()
+    numbers = difference.fullmatch(result.strip()).groups()
     assert all(re.fullmatch(r"[+−]\d+\.\d\d", number) for number in numbers)
     # Of the source's models, too, what lies between the losses: by average 67.10 and 66.77.
     between = page.locator(".lp-printed tr", has_text="CoSENT − CE").first

@@ -50,18 +50,18 @@ def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(odd: Page
     done = read(odd, "steps.length")
     kept = read(odd, "about.problem.values.kept")
     assert 0 < done == kept
-    told = odd.locator(".lp-finetune_run .lp-problem:visible")
-    expect(told).to_contain_text(f"is not a number at step {done + 1}")
-    expect(told).to_contain_text(", on “")
-    expect(told).to_contain_text("and 13 more")
-    expect(told).to_contain_text(f"the saved model is that of step {kept}")
+    element = odd.locator(".lp-finetune_run .lp-problem:visible")
+    expect(element).to_contain_text(f"is not a number at step {done + 1}")
+    expect(element).to_contain_text(", on “")
+    expect(element).to_contain_text("and 13 more")
+    expect(element).to_contain_text(f"the saved model is that of step {kept}")
 
 
 def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(odd: Page) -> None:
     begin(odd, loss="odd", parameters={"greedy": 1}, batch_size=16)
-    told = odd.locator(".lp-finetune_run .lp-problem:visible")
-    expect(told).to_contain_text("A batch of 16 does not fit into memory.")
-    expect(told).to_contain_text("A batch of 4 does;")
+    element = odd.locator(".lp-finetune_run .lp-problem:visible")
+    expect(element).to_contain_text("A batch of 16 does not fit into memory.")
+    expect(element).to_contain_text("A batch of 4 does;")
     # What was chosen is still there, and the batch that was named is enough.
     assert odd.evaluate(f"{CHANNEL}.plan.parameters") == {"greedy": 1}
     odd.evaluate(UNFOLD)
@@ -94,17 +94,15 @@ def cramped(tmp_path: Path) -> Iterator[Server]:
         holding.stdin.close()
 
 
-def test_a_full_disk_is_reported_and_the_run_can_go_on(
-    browser: Browser, cramped: Server
-) -> None:
+def test_a_full_disk_is_reported_and_the_run_can_go_on(browser: Browser, cramped: Server) -> None:
     with visitor(browser, cramped) as page:
         begin(page, steps=10_000, evaluations=1000)
         wait_for(page, "failed", "interrupted")
         done = read(page, "steps.length")
         assert done > 100
-        told = page.locator(".lp-finetune_run .lp-problem:visible")
-        expect(told).to_contain_text("The disk is full (0 MB free) at ")
-        expect(told).to_contain_text("free some space, then resume")
+        element = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(element).to_contain_text("The disk is full (0 MB free) at ")
+        expect(element).to_contain_text("free some space, then resume")
         expect(page.locator("#lp-finetune-resume")).to_be_visible()
         # Nor can another run be kept there.
         page.click("#lp-finetune-start")
@@ -116,4 +114,4 @@ def test_a_full_disk_is_reported_and_the_run_can_go_on(
         # The weights of this one are larger than the disk.
         begin(page, dimension=4096)
         wait_for(page, "failed", "interrupted")
-        expect(told).to_contain_text("The disk is full")
+        expect(element).to_contain_text("The disk is full")

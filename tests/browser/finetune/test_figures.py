@@ -117,9 +117,9 @@ def test_a_run_that_collapsed_and_failed_says_so(finetune: Page, folder: Path) -
 
     page = led(finetune, run.name)
     expect(page.locator(".lp-state")).to_have_text("Failed")
-    told = page.locator(".lp-finetune_run .lp-problem:visible")
-    expect(told).to_contain_text("is not a number at step 31")
-    expect(told).to_contain_text("“<b>a</b> | b” and 15 more")
+    element = page.locator(".lp-finetune_run .lp-problem:visible")
+    expect(element).to_contain_text("is not a number at step 31")
+    expect(element).to_contain_text("“<b>a</b> | b” and 15 more")
     alarmed = page.locator(".lp-alarm")
     for part in (
         "since step 20",

@@ -43,8 +43,8 @@ def test_lists_before_and_after(finetune: Page, folder: Path) -> None:
         box = finetune.locator(".lp-gain-box", has_text=f"{title} of lists (lists: {found.count})")
         shown = box.locator("strong").inner_text()
         assert float(shown) == pytest.approx(getattr(found, key), abs=6e-4)
-    told = "left out 1 whose labels are all equal, 1 without a label"
-    expect(finetune.locator(".lp-lists-about")).to_contain_text(told)
+    sentence = "left out 1 whose labels are all equal, 1 without a label"
+    expect(finetune.locator(".lp-lists-about")).to_contain_text(sentence)
 
 
 def test_a_run_learns_from_lists_with_the_teacher_that_was_chosen(finetune: Page) -> None:

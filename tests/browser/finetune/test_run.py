@@ -38,8 +38,8 @@ def test_the_empty_page_invites_and_so_does_an_address_of_no_run(finetune: Page)
     page = finetune
     expect(page.locator("#lp-finetune-quick")).to_be_visible()
     page.evaluate("location.hash = '20200101-000000-cosent-nothing'")
-    said = page.locator(".lp-wrong:visible")
-    expect(said).to_have_text("There is no run called “20200101-000000-cosent-nothing”.")
+    message = page.locator(".lp-wrong:visible")
+    expect(message).to_have_text("There is no run called “20200101-000000-cosent-nothing”.")
     expect(page.locator("#lp-finetune-quick")).to_be_visible()
     expect(page.locator(".lp-charts").first).to_be_hidden()
     expect(page.locator("#lp-probe")).to_be_hidden()
@@ -67,18 +67,18 @@ def test_the_time_is_shown_before_the_start_and_never_blocks_it(
 ) -> None:
     page = open_page(timed=True)
     plan(page, **{**TINY, "steps": 1000})
-    told = page.locator("#lp-finetune-time")
-    said = r"^About \d+ (s|min) for 1\u202f000 steps including loading"
-    expect(told).to_have_text(re.compile(said))
+    element = page.locator("#lp-finetune-time")
+    pattern = r"^About \d+ (s|min) for 1\u202f000 steps including loading"
+    expect(element).to_have_text(re.compile(pattern))
     page.evaluate(UNFOLD)
     page.fill("#lp-finetune-seeds", "3")
-    expect(told).to_contain_text("for 3 runs of 1\u202f000 steps")
+    expect(element).to_contain_text("for 3 runs of 1\u202f000 steps")
     # Another count of steps needs no other trial; other work does, and a start ends that.
     plan(page, steps=2)
-    expect(told).to_contain_text("for 3 runs of 2 steps")
+    expect(element).to_contain_text("for 3 runs of 2 steps")
     page.fill("#lp-finetune-seeds", "1")
     plan(page, batch_size=24)
-    expect(told).to_contain_text("Timing two trial steps")
+    expect(element).to_contain_text("Timing two trial steps")
     end = time.monotonic() + PATIENCE_MS / 1000
     while not (trying := trials(training_server)):
         assert time.monotonic() < end
@@ -120,13 +120,13 @@ def test_loading_names_what_is_loaded_and_its_clock_runs(finetune: Page, folder:
     run = made_run(folder, "loading", TrainingPlan(), state="loading", **loading, **process)
     page = led(finetune, run.name)
     expect(page.locator(".lp-state")).to_have_text("Loading the libraries…")
-    told = page.locator(".lp-progress .lp-note")
-    expect(told).to_have_text(re.compile(r"^[1-9]\d*:\d\d$"))
-    early = told.inner_text()
-    expect(told).not_to_have_text(early)
+    element = page.locator(".lp-progress .lp-note")
+    expect(element).to_have_text(re.compile(r"^[1-9]\d*:\d\d$"))
+    early = element.inner_text()
+    expect(element).not_to_have_text(early)
     run.say("loading", part="encoder")
     expect(page.locator(".lp-state")).to_have_text("Loading the encoder…")
-    expect(told).not_to_have_text(re.compile("^0:"))
+    expect(element).not_to_have_text(re.compile("^0:"))
     run.say("finished")
 
 

@@ -49,8 +49,8 @@ def test_script_log_model_and_figures_are_taken_away(
         drawn = taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
         assert "var(" not in drawn
         words = " ".join(ElementTree.fromstring(drawn).itertext())
-        for said in ("CoSENT", "seed 0", "512 training pairs", "Step 12", "= 20"):
-            assert said in words, (figure, said)
+        for message in ("CoSENT", "seed 0", "512 training pairs", "Step 12", "= 20"):
+            assert message in words, (figure, message)
     small, large = (taken(page, tmp_path, f"PNG {ratio}×").read_bytes() for ratio in (2, 4))
     widths = [int.from_bytes(png[16:20], "big") for png in (small, large)]
     assert small.startswith(b"\x89PNG")

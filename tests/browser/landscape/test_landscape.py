@@ -46,15 +46,15 @@ def test_a_landscape_is_walked(new_page: Callable[..., Page], server: Server) ->
     expect(notes.nth(1)).to_contain_text("both scores are equal")
 
     # The whole range of the lever is there: what follows the hand waits for no answer.
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
     lever = page.locator(".lp-landscape-lever input")
     lever.focus()
     for _ in range(6):
         page.keyboard.press("ArrowRight")
     expect(notes.nth(0)).to_contain_text("radius 0.566")
     expect(page.locator(".lp-landscape-lever output")).to_have_text("0.4")
-    assert asked == []
+    assert requests == []
 
     # A click cuts the landscape there; the link has all of it.
     plot = page.locator(".lp-landscape-sides .nsewdrag").first
@@ -133,8 +133,8 @@ def test_another_loss_another_batch_and_the_surface(
 
 def test_compare_and_a_lesson_show_the_same(new_page: Callable[..., Page], server: Server) -> None:
     page = new_page()
-    scene = "1=cosent&2=circle_self_paced&3=info_nce&picture=vary&vary=landscape"
-    page.goto(f"{server.address}/compare#{scene}", wait_until="domcontentloaded")
+    scenario = "1=cosent&2=circle_self_paced&3=info_nce&picture=vary&vary=landscape"
+    page.goto(f"{server.address}/compare#{scenario}", wait_until="domcontentloaded")
     drawn = page.locator(".lp-landscape-sides .lp-plot .main-svg")
     expect(drawn.nth(2)).to_be_attached()
     expect(page.locator(".lp-landscape-sides")).to_contain_text("an arc of radius 0.354")

@@ -117,13 +117,13 @@ def test_an_address_that_cannot_be_opened_says_why(
 ) -> None:
     """That which the page is opened with, and those that follow it."""
     page = new_page()
-    for turn, (place, said) in enumerate(REFUSED):
+    for turn, (place, message) in enumerate(REFUSED):
         with subtests.test(place=place):
             if turn:
                 page.evaluate("place => { location.hash = place; }", place)
             else:
                 page.goto(f"{server.address}/large{place}")
-            expect(page.locator(PROBLEM)).to_contain_text(said)
+            expect(page.locator(PROBLEM)).to_contain_text(message)
 
 
 def test_words_say_where_the_weight_is(large: Page) -> None:
@@ -131,6 +131,6 @@ def test_words_say_where_the_weight_is(large: Page) -> None:
     truth = expected().matrix.blocks(Window(0, FIRST.pairs, 0, FIRST.pairs))
     falling = np.sort(truth.share.ravel())[::-1]
     count = np.searchsorted(np.cumsum(falling), 0.9 * falling.sum()) + 1
-    said = large.locator("#large-large_map p b").inner_text()
-    share = float(re.match(r"([\d.]+)\s*%", said)[1]) / 100
+    text = large.locator("#large-large_map p b").inner_text()
+    share = float(re.match(r"([\d.]+)\s*%", text)[1]) / 100
     assert share == pytest.approx(count / (truth.present > 0).sum(), rel=0.05, abs=6e-5)

@@ -123,7 +123,7 @@ def test_more_pairs_than_can_be_compared_one_with_one(large: Page) -> None:
 def test_every_loss_is_there_or_has_its_reason(large: Page) -> None:
     offered = set(large.evaluate("Object.keys(lossprism.pageData.large.losses)"))
     missing = set(LOSSES) - offered
-    said = large.locator("#large-large_controls").inner_text()
+    text = large.locator("#large-large_controls").inner_text()
     words = {
         "hierarchical_cosent": "Hierarchical CoSENT",
         "multitask_cosent": "Multi-task CoSENT",
@@ -131,8 +131,8 @@ def test_every_loss_is_there_or_has_its_reason(large: Page) -> None:
     }
     assert set(words) < missing
     titles = {name: say("en", f"loss.{name}.title") for name in missing - set(words)}
-    assert all(word in said for word in {**words, **titles}.values())
-    alone = next(line for line in said.splitlines() if "has its own term" in line)
+    assert all(word in text for word in {**words, **titles}.values())
+    alone = next(line for line in text.splitlines() if "has its own term" in line)
     judged = {name for name, title in titles.items() if title in alone}
     assert judged == {"cosine_mse", "binary_cross_entropy", "contrastive"}
 

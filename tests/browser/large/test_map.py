@@ -49,14 +49,14 @@ def test_it_opens_with_a_picture_and_names_the_pointed_cell(
     width = -(-FIRST.pairs // 256)
     its_rows = f"Rows {grouped(10 * width + 1)}–{grouped(11 * width)}"
     expect(large.locator(CARD)).to_contain_text(its_rows)
-    said = large.locator(CARD).inner_text()
+    text = large.locator(CARD).inner_text()
     rows = np.arange(10 * width, 11 * width)
     columns = np.arange(200 * width, 201 * width)
     cells = truth.matrix.split.cells(rows, columns)
     total = np.logaddexp.reduce(cells.ravel())
-    shown = number(re.search(r"log of the sum ([−\d.e]+)", said)[1])
+    shown = number(re.search(r"log of the sum ([−\d.e]+)", text)[1])
     assert shown == pytest.approx(total, rel=1e-3)
-    assert "none masked" in said
+    assert "none masked" in text
     x, y = centre(large, 200, 10)
     large.mouse.move(x, y)
     expect(large.locator(CARD)).to_contain_text(say("en", "large.all_masked"))
@@ -81,11 +81,11 @@ def test_from_the_overview_to_single_cells_and_back(large: Page) -> None:
     truth = expected()
     large.mouse.move(*centre(large, 0, 1))
     top, _, left, _ = window(large)
-    said = large.locator(CARD).inner_text()
+    text = large.locator(CARD).inner_text()
     for place in (top, left + 1):
         entry = truth.batch.entry[place]
-        assert f"#{grouped(entry + 1)}" in said
-    term = number(re.search(r"term ([−\d.e]+)", said)[1])
+        assert f"#{grouped(entry + 1)}" in text
+    term = number(re.search(r"term ([−\d.e]+)", text)[1])
     value = truth.matrix.split.cells(np.array([top]), np.array([left + 1]))[0, 0]
     assert term == pytest.approx(value, rel=1e-3)
     # The way back, step by step and at once.
@@ -138,8 +138,8 @@ def test_a_heavy_term_is_shown_on_the_map(large: Page) -> None:
     expect(large.locator("#large-large_terms tr.lp-lit")).to_have_count(1)
     expect(large.locator("#large-large_map .lp-cell")).to_be_visible()
     value = large.evaluate(f"{CHANNEL}.details.heaviest[0].value")
-    said = large.locator(CARD).inner_text()
-    assert number(re.search(r"term ([−\d.e]+)", said)[1]) == pytest.approx(value, rel=1e-3)
+    text = large.locator(CARD).inner_text()
+    assert number(re.search(r"term ([−\d.e]+)", text)[1]) == pytest.approx(value, rel=1e-3)
 
 
 def test_few_cells_make_a_square_with_a_legend_for_each(large: Page) -> None:

@@ -53,14 +53,14 @@ def to_goal(page: Page, name: str, place: int = 0) -> None:
 def predict(page: Page, name: str, right: bool, place: int = 0) -> None:
     """Choose an answer, or mark a place of the axis, that is right or is not."""
     step = BY_NAME[name].steps[place]
-    asked, goal = step.prediction, moments(name, place)[step.lever.goal]
-    value = goal.numbers[asked.of]
-    if asked.answers:
-        wanted = asked.answered_by(value)
-        answer = next(at for at, one in enumerate(asked.answers) if (one == wanted) == right)
+    requested, goal = step.prediction, moments(name, place)[step.lever.goal]
+    value = goal.numbers[requested.of]
+    if requested.answers:
+        wanted = requested.answered_by(value)
+        answer = next(at for at, one in enumerate(requested.answers) if (one == wanted) == right)
         page.locator(".lp-answer").nth(answer).click()
         return
-    far = asked.low if value - asked.low > asked.near else asked.high
+    far = requested.low if value - requested.low > requested.near else requested.high
     page.locator(".lp-mark input").fill(str(round(value, 2) if right else far))
     page.locator(".lp-mark .lp-answer").click()
 
@@ -199,7 +199,7 @@ def test_a_lesson_opens_on_ones_own_batch_with_the_lever_where_it_stands(
     to_goal(page, "temperature")
     value = BY_NAME["temperature"].steps[0].lever.stops[BY_NAME["temperature"].steps[0].lever.goal]
     link = page.locator(".lp-onward a").first
-    expect(link).to_have_attribute("href", re.compile(re.escape(_scene_at(value))))
+    expect(link).to_have_attribute("href", re.compile(re.escape(_link_at(value))))
     page.locator(".lp-look summary").first.click()
     with page.expect_download() as taken:
         page.locator(".lp-downloads [data-say='take.page']").click()
@@ -209,6 +209,6 @@ def test_a_lesson_opens_on_ones_own_batch_with_the_lever_where_it_stands(
     assert "<script" not in html
 
 
-def _scene_at(temperature: float) -> str:
+def _link_at(temperature: float) -> str:
     step = BY_NAME["temperature"].steps[0]
     return with_parameters(step.scenario, temperature=temperature).to_link()

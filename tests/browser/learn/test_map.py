@@ -120,8 +120,8 @@ def test_a_search_marks_what_it_finds_and_text_stays_text(
     new_page: Callable[..., Page], server: Server
 ) -> None:
     rows = (("<b>bold</b><img src=x>", "plain", "1"), ("c d", "d c", "0"), ("e", "f", "1"))
-    scene = Scenario(data=Data(source="table", rows=rows)).to_link()
-    page = opened(new_page(), server, f"#scene={scene}")
+    scenario = Scenario(data=Data(source="table", rows=rows)).to_link()
+    page = opened(new_page(), server, f"#scene={scenario}")
     expect(page.locator(".lp-map-labels span", has_text="<b>bold</b>")).to_have_count(1)
     assert page.locator("#lp-main img").count() == 0
     page.fill("#lp-search", "D")

@@ -170,13 +170,13 @@ def test_a_loss_that_needs_no_points_is_reported_and_leaves_the_other(
     new_page: Callable[..., Page], server: Server
 ) -> None:
     page = opened(new_page(), server, "#1=info_nce&2=gist&kind=classes&points=16&classes=8")
-    told = page.locator("#sphere-main .lp-problem")
-    expect(told).to_contain_text("GISTEmbed needs a second encoder to find false negatives")
+    element = page.locator("#sphere-main .lp-problem")
+    expect(element).to_contain_text("GISTEmbed needs a second encoder to find false negatives")
     expect(page.locator(BALLS)).to_have_count(1)
     for fold in page.locator("#sphere-controls summary").all():
         fold.click()
     page.select_option("#lp-side-1", "supcon")
-    expect(told).to_be_hidden()
+    expect(element).to_be_hidden()
     expect(page.locator(BALLS)).to_have_count(2)
     page.uncheck("#lp-second")
     expect(page.locator(BALLS)).to_have_count(1)
@@ -195,8 +195,8 @@ def test_sentences_say_how_much_of_them_is_seen_and_stay_text(
 ) -> None:
     page = new_page()
     rows = (("<img src=x onerror=alert(1)>", "b", "1"), ("c", "d", "0"), ("e", "f", "1"))
-    scene = Scenario(data=Data(source="table", rows=rows)).to_link()
-    opened(page, server, f"#kind=sentences&1=cosent&rate=0.01&dimension=2&scene={scene}")
+    scenario = Scenario(data=Data(source="table", rows=rows)).to_link()
+    opened(page, server, f"#kind=sentences&1=cosent&rate=0.01&dimension=2&scene={scenario}")
     expect(page.locator(".lp-variance-share")).to_contain_text("of the variance")
     page.mouse.move(*place_of(page, 0))
     expect(page.locator(".lp-show [data-batch-text]")).to_have_text(rows[0][0])

@@ -64,7 +64,7 @@ for code in sys.stdin:
 """
 
 
-def asked(shelf, folder, codes, without_hub):
+def run_scripts(shelf, folder, codes, without_hub):
     """Run each code in one process whose hub is the shelf, and one more when there is no hub: what
     it leaves in `answer`, as JSON, or the traceback of what it raised."""
     kept = {name: v for name, v in os.environ.items() if not name.startswith("HF_")}
@@ -173,9 +173,9 @@ def answers(shelf, tmp_path_factory):
     folder = tmp_path_factory.mktemp("asked")
     read = f"{DATA}\nanswer = [read(*where) for where in {WANTED}]"
     run = RUN.format(runs=str(folder / "runs"))
-    found = asked(shelf, folder, (ENCODER, read, run, STREAMED, STRANGER), UNREACHABLE)
-    told = ("encoder", "data", "run", "streamed", "stranger", "unreachable")
-    return dict(zip(told, found, strict=True))
+    found = run_scripts(shelf, folder, (ENCODER, read, run, STREAMED, STRANGER), UNREACHABLE)
+    names = ("encoder", "data", "run", "streamed", "stranger", "unreachable")
+    return dict(zip(names, found, strict=True))
 
 
 def test_an_encoder_is_downloaded_and_encodes(answers):
@@ -209,7 +209,7 @@ def test_strangers_use_no_password_of_the_page(answers):
 
 
 def test_an_unreachable_hub_is_reported_with_what_works_offline(answers):
-    key, said = answers["unreachable"]
+    key, message = answers["unreachable"]
     assert key == "problem.hub_unreachable"
     for works in (EMBEDDED, "local folder", "textbook examples", "random batches"):
-        assert works in said
+        assert works in message

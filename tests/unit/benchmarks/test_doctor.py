@@ -23,11 +23,11 @@ def test_each_table_is_read_whole_and_has_what_was_put_into_it(name, tmp_path, m
     file = tmp_path / "rows.tsv"
     written = made(Writer(), ROWS)
     file.write_text("".join("\t".join(map(str, cells)) + "\n" for cells in written), "utf-8")
-    told = ["app.py", "doctor", str(file), "--loss", loss, "--batch", "64", "--json"]
-    monkeypatch.setattr("sys.argv", told)
+    arguments = ["app.py", "doctor", str(file), "--loss", loss, "--batch", "64", "--json"]
+    monkeypatch.setattr("sys.argv", arguments)
     assert cli.main() in (0, 1)
-    said = json.loads(capsys.readouterr().out)
+    output = json.loads(capsys.readouterr().out)
     pairs_of_a_row = 2 if name == "triplets" else 1
-    assert said.get("pairs", said.get("rows")) == pairs_of_a_row * ROWS
-    assert said["skipped"] == 0
-    assert {finding["name"] for finding in said["findings"]} == FOUND.get(name, set())
+    assert output.get("pairs", output.get("rows")) == pairs_of_a_row * ROWS
+    assert output["skipped"] == 0
+    assert {finding["name"] for finding in output["findings"]} == FOUND.get(name, set())

@@ -19,19 +19,19 @@ from tests.loops import in_loop
 
 @pytest.mark.parametrize("kind", ["sized", "packed", "chunked", "closed"])
 def test_a_line_reads_answers_of_every_kind_and_is_kept(kind):
-    body, asked = json.dumps({"a": "b" * 5000}).encode(), []
+    body, requested = json.dumps({"a": "b" * 5000}).encode(), []
 
     async def answer(reader, writer):
         while head := await reader.read(2000):
-            asked.append(head)
-            said = brotli.compress(body) if kind == "packed" else body
+            requested.append(head)
+            message = brotli.compress(body) if kind == "packed" else body
             lines = {
-                "sized": b"Content-Length: %d\r\n\r\n" % len(said),
-                "packed": b"content-encoding: br\r\ncontent-length: %d\r\n\r\n" % len(said),
-                "chunked": b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(said),
-                "closed": b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(said),
+                "sized": b"Content-Length: %d\r\n\r\n" % len(message),
+                "packed": b"content-encoding: br\r\ncontent-length: %d\r\n\r\n" % len(message),
+                "chunked": b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(message),
+                "closed": b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(message),
             }
-            writer.write(b"HTTP/1.1 200 OK\r\n" + lines[kind] + said)
+            writer.write(b"HTTP/1.1 200 OK\r\n" + lines[kind] + message)
             if kind == "chunked":
                 writer.write(b"\r\n0\r\n\r\n")
             if kind == "closed":
@@ -48,23 +48,23 @@ def test_a_line_reads_answers_of_every_kind_and_is_kept(kind):
         return found
 
     assert in_loop(both()) == [body, body]
-    assert asked[0].startswith(b"POST /below/x HTTP/1.1\r\nHost: 127.0.0.1:")
-    assert asked[0].endswith(b"Content-Length: 2\r\n\r\n{}")
-    assert asked[1].startswith(b"GET /below/y HTTP/1.1\r\n")
+    assert requested[0].startswith(b"POST /below/x HTTP/1.1\r\nHost: 127.0.0.1:")
+    assert requested[0].endswith(b"Content-Length: 2\r\n\r\n{}")
+    assert requested[1].startswith(b"GET /below/y HTTP/1.1\r\n")
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("message", "expected"),
     [
         (b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n", "status 500"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", "closed before"),
         (b"nonsense\r\n\r\n", "HttpParser"),
     ],
 )
-def test_what_is_no_answer_is_an_error(said, expected):
+def test_what_is_no_answer_is_an_error(message, expected):
     async def answer(reader, writer):
         await reader.read(2000)
-        writer.write(said)
+        writer.write(message)
         writer.close()
 
     async def asks() -> None:

@@ -79,19 +79,19 @@ def test_a_row_is_measured_against_the_faster_of_the_others():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [(0, "0"), (0.012345, "0.0123"), (1.234, "1.23"), (123.4, "123"), (9610, "9610")],
 )
-def test_three_digits(value, said):
-    assert digits(value) == said
+def test_three_digits(value, message):
+    assert digits(value) == message
 
 
 def test_one_loss_from_command_to_table_csv_and_plot(tmp_path, capsys):
     table, plot = tmp_path / "losses.csv", tmp_path / "t.svg"
     command = f"--losses nce --sizes 8 64 --rounds 1 --results {tmp_path} --plot {plot}"
     main(command.split())
-    said = capsys.readouterr().out
-    assert said.count("| nce |") == 2
+    output = capsys.readouterr().out
+    assert output.count("| nce |") == 2
     lines = table.read_text().splitlines()
     assert lines[0].startswith("case,size,who,milliseconds,saved_bytes,peak_bytes,error,machine")
     assert len(lines) == 1 + 2 * 2

@@ -74,13 +74,13 @@ def test_explore_says_what_the_arrays_say():
     found = explore(Scenario(data=data))
     labels = np.array(found.batch.pairs.labels)
     scores = found.batch.scores.double().numpy()
-    said = contradictions(labels, scores)
-    assert [one.pair for one in found.suspects] == said.suspects.tolist()
+    message = contradictions(labels, scores)
+    assert [one.pair for one in found.suspects] == message.suspects.tolist()
     assert [one.rate for one in found.suspects] == pytest.approx(
-        said.rates[said.suspects].tolist(), abs=1e-12
+        message.rates[message.suspects].tolist(), abs=1e-12
     )
     assert found.order.spearman == pytest.approx(spearman(labels, scores), abs=1e-12)
-    assert found.disagreement == disagreement(said, found.order.spearman)
+    assert found.disagreement == disagreement(message, found.order.spearman)
 
 
 @pytest.mark.thorough

@@ -31,16 +31,16 @@ def test_reference_values_of_a_batch_elsewhere_are_those_of_one_here(data, twins
             chosen = {"loss": loss, "convention": convention}
             with case(**chosen):
                 used = data_for(loss, data, convention)
-                scene = Scenario(used, rules=Rules(twins=twins), **chosen)
-                must_have_the_same_landmarks(scene, seen)
+                scenario = Scenario(used, rules=Rules(twins=twins), **chosen)
+                must_have_the_same_landmarks(scenario, seen)
 
 
-def must_have_the_same_landmarks(scene, seen):
+def must_have_the_same_landmarks(scenario, seen):
     """Of a convention, where its formulas hear of anything that was not `seen`."""
-    spec, batch = spec_for(scene), make_batch(scene.data, scene.rules)
+    spec, batch = spec_for(scenario), make_batch(scenario.data, scenario.rules)
     parameters = parameters_for(spec, {})
     marks = {
-        (mark, heard(mark, parameters), tuple(spec.reads.items()), scene.data): mark
+        (mark, heard(mark, parameters), tuple(spec.reads.items()), scenario.data): mark
         for mark in filter(None, (spec.collapse, spec.floor))
     }
     new = {key: mark for key, mark in marks.items() if key not in seen}

@@ -27,8 +27,8 @@ RANDOM = Data(source="random", random=RandomBatch(pairs=24, dimension=16, seed=5
 
 
 def on(data, loss="cosent", **parameters):
-    scene = Scenario(data=data_for(loss, data), loss=loss, parameters=tuple(parameters.items()))
-    return explore(scene)
+    scenario = Scenario(data=data_for(loss, data), loss=loss, parameters=tuple(parameters.items()))
+    return explore(scenario)
 
 
 def of_rows(*rows):
@@ -378,7 +378,7 @@ def test_it_is_a_pure_function():
 
 
 @pytest.mark.parametrize(
-    ("loss", "parameters", "said"),
+    ("loss", "parameters", "message"),
     [
         ("cosine_mes", {}, "cosine_mse"),
         ("perplexity", {}, "cosent"),
@@ -392,10 +392,10 @@ def test_it_is_a_pure_function():
         ("hierarchical_cosent", {"weights": (1.0,)}, "it needs 3"),
     ],
 )
-def test_a_bad_choice_is_answered_with_what_is_accepted(loss, parameters, said):
+def test_a_bad_choice_is_answered_with_what_is_accepted(loss, parameters, message):
     with pytest.raises(Problem) as raised:
         on(RANDOM, loss, **parameters)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_an_unknown_convention_is_named():

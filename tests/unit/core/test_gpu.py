@@ -26,12 +26,12 @@ TWINS = Data(example="twins")
 @pytest.mark.parametrize("data", [Data(), Data(example="graded_lists"), TWINS, RANDOM])
 def test_a_gpu_shows_what_the_processor_shows(data, twins, monkeypatch):
     for loss in LOSSES:
-        scene = Scenario(data=data_for(loss, data), loss=loss, rules=Rules(twins=twins))
+        scenario = Scenario(data=data_for(loss, data), loss=loss, rules=Rules(twins=twins))
         shown = []
         for where in ("cpu", "cuda"):
             monkeypatch.setattr(device, "_chosen", where)
             _made.cache_clear()
-            found = explore(scene)
+            found = explore(scenario)
             assert found.pair_gradient.device.type == where
             marks = (found.loss, found.gradient_norm, found.floor, found.collapse)
             numbers = [math.nan if mark is None else mark for mark in marks]

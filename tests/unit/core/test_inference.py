@@ -21,11 +21,11 @@ def test_in_explore_its_rows_are_words_and_entailment_alone_is_positive():
     pairs = tables.read_table(TEXT.encode(), "t.tsv").pairs
     assert [row[2] for row in pairs.rows[:3]] == ["entailment", "neutral", "contradiction"]
     assert pairs.at([1, 2]).inference
-    scene = Scenario(data=Data(source="table", rows=pairs.rows), loss="info_nce")
-    batch = explore(Scenario.from_link(scene.to_link())).batch
+    scenario = Scenario(data=Data(source="table", rows=pairs.rows), loss="info_nce")
+    batch = explore(Scenario.from_link(scenario.to_link())).batch
     assert (batch.threshold, len(batch.positives)) == (1, 10)
     assert describe_batch(batch)["inference"]
-    lower = replace(scene, rules=Rules(threshold=0.5))
+    lower = replace(scenario, rules=Rules(threshold=0.5))
     assert len(explore(lower).batch.positives) == 20
     degrees = Scenario(data=Data(source="table", rows=(("a", "b", "1"), ("c", "d", "0.5"))))
     batch = explore(degrees).batch

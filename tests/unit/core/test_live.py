@@ -80,9 +80,9 @@ EXCEPTIONS = {
 def of_each_loss():
     """The forms of each loss in one test."""
     by_loss = {}
-    for said, scenario in forms():
-        by_loss.setdefault(scenario.loss, []).append((said, scenario))
-    return pytest.mark.parametrize("told", by_loss.values(), ids=by_loss)
+    for message, scenario in forms():
+        by_loss.setdefault(scenario.loss, []).append((message, scenario))
+    return pytest.mark.parametrize("cases", by_loss.values(), ids=by_loss)
 
 
 def together(picked):
@@ -108,19 +108,19 @@ def forms():
                 if p.kind in ("choice", "switch") and not moved
             ]
             for parameters in together(picked):
-                said = " ".join([convention, *(f"{k}={v}" for k, v in parameters)])
+                message = " ".join([convention, *(f"{k}={v}" for k, v in parameters)])
                 scenario = Scenario(
                     data_for(name, RANDOM, convention),
                     loss=name,
                     convention=convention,
                     parameters=parameters,
                 )
-                yield said.strip(), scenario
+                yield message.strip(), scenario
 
     for parameters in OWN:
-        said = " ".join(f"{name}={value}" for name, value in parameters.items())
+        message = " ".join(f"{name}={value}" for name, value in parameters.items())
         scenario = Scenario(LISTS, loss="info_nce", parameters=tuple(parameters.items()))
-        yield f"of lists {said}", scenario
+        yield f"of lists {message}", scenario
 
 
 def array(text, kind, *shape):
@@ -135,16 +135,16 @@ class Cells:
         size = shown["rows"], shown["columns"]
         self.values = array(shown["value"], np.float32, *size)
         self.mask = None if shown["mask"] is None else array(shown["mask"], np.uint8, *size)
-        self.numbers = {key: self._unpacked(said) for key, said in shown["numbers"].items()}
+        self.numbers = {key: self._unpacked(message) for key, message in shown["numbers"].items()}
 
-    def _unpacked(self, said):
-        size = said["rows"], said["columns"]
-        held = {"values": array(said["values"], np.float32, *size, said["parts"])}
-        if "kind" in said:
-            held["kind"] = said["kind"]
-            held["present"] = array(said["present"], np.uint8, *size, said["parts"])
-            held["left"] = array(said["left"], np.int32, *size)
-            held["rest"] = array(said["rest"], np.float32, *size)
+    def _unpacked(self, message):
+        size = message["rows"], message["columns"]
+        held = {"values": array(message["values"], np.float32, *size, message["parts"])}
+        if "kind" in message:
+            held["kind"] = message["kind"]
+            held["present"] = array(message["present"], np.uint8, *size, message["parts"])
+            held["left"] = array(message["left"], np.int32, *size)
+            held["rest"] = array(message["rest"], np.float32, *size)
         return held
 
     def __iter__(self):
@@ -256,9 +256,9 @@ explored = functools.cache(explore)
 
 @pytest.mark.thorough
 @of_each_loss()
-def test_the_numbers_of_every_step_give_the_value_of_the_cell(told):
-    for said, scenario in told:
-        with case(form=said):
+def test_the_numbers_of_every_step_give_the_value_of_the_cell(cases):
+    for message, scenario in cases:
+        with case(form=message):
             numbers_give_the_values_of_their_cells(scenario)
 
 
@@ -285,9 +285,9 @@ def numbers_give_the_values_of_their_cells(scenario):
 
 
 @of_each_loss()
-def test_nothing_is_felt_where_a_term_is_masked(told):
-    for said, scenario in told:
-        with case(form=said):
+def test_nothing_is_felt_where_a_term_is_masked(cases):
+    for message, scenario in cases:
+        with case(form=message):
             found = explored(scenario)
             step = found.trace.last(found.spec.terms)
             mask = None if step is None else found.trace.mask_of(step)
@@ -313,16 +313,20 @@ def test_a_sum_names_its_largest_terms_and_the_rest_as_one_number():
     names = [s.name for s in (*found.trace.inputs, *found.trace.steps)]
     view = View(step=names.index("per_query"), order="entry")
     drawn = as_sent(picture(replace(found, scenario=replace(found.scenario, view=view))).shown)
-    (said,) = drawn["numbers"].values()
+    (message,) = drawn["numbers"].values()
     terms = found.trace.last("terms").value
-    assert (said["of"], said["at"], said["parts"]) == ("terms", "column", MAX_TERMS_WRITTEN)
-    values = array(said["values"], np.float32, len(terms), MAX_TERMS_WRITTEN)
+    assert (message["of"], message["at"], message["parts"]) == (
+        "terms",
+        "column",
+        MAX_TERMS_WRITTEN,
+    )
+    values = array(message["values"], np.float32, len(terms), MAX_TERMS_WRITTEN)
     np.testing.assert_allclose(values, terms.topk(MAX_TERMS_WRITTEN, dim=1).values, rtol=1e-6)
-    left = array(said["left"], np.int32, len(terms))
+    left = array(message["left"], np.int32, len(terms))
     assert set(left) == {terms.shape[1] - 1 - MAX_TERMS_WRITTEN}
     # Each written term leads to the pair whose key it is.
     batch = make_batch(RANDOM, found.scenario.rules)
     keys = [*batch.positives.tolist(), *batch.others.tolist()]
-    pairs = array(said["pairs"], np.int32, len(terms), MAX_TERMS_WRITTEN)
+    pairs = array(message["pairs"], np.int32, len(terms), MAX_TERMS_WRITTEN)
     places = terms.topk(MAX_TERMS_WRITTEN, dim=1).indices.numpy()
     np.testing.assert_array_equal(pairs, np.array(keys)[places])

@@ -65,7 +65,7 @@ def test_what_nobody_is_called_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("name", "instead", "said"),
+    ("name", "instead", "message"),
     [("AdaptiveLayerLoss", "matryoshka(info_nce)", "vectors of one layer"),
      ("losses.Matryoshka2dLoss", "matryoshka(info_nce)", "AdaptiveLayerLoss around MatryoshkaLoss"),
      ("ContrastiveTensionLoss", "binary_cross_entropy", "two copies of a model"),
@@ -74,21 +74,21 @@ def test_what_nobody_is_called_is_refused():
      ("DenoisingAutoEncoderLoss", "info_nce", "compares no vectors"),
      ("TSDAE", "info_nce", "unsupervised SimCSE")],
 )  # fmt: skip
-def test_a_class_without_a_loss_gets_a_reason_and_the_nearest_one(name, instead, said):
+def test_a_class_without_a_loss_gets_a_reason_and_the_nearest_one(name, instead, message):
     problems = []
     for ask in (losses_called, loss_called, compute):
-        with pytest.raises(Problem, match=re.escape(said)) as refused:
+        with pytest.raises(Problem, match=re.escape(message)) as refused:
             ask(name)
         problems.append(refused.value.to_json())
     assert problems[0] == problems[1] == problems[2]
     word = title_word(LOSSES[instead])
     for language in LANGUAGES:
-        told = say(language, refused.value.key, **refused.value.values)
-        assert name in told
-        assert say(language, word["key"], **word.get("values", {})) in told
+        sentence = say(language, refused.value.key, **refused.value.values)
+        assert name in sentence
+        assert say(language, word["key"], **word.get("values", {})) in sentence
     wanted = plain(name) if plain(name) != "tsdae" else "denoisingautoencoder"
     related = {one["name"]: one["related_classes"] for one in list_losses(detail="full")}[instead]
-    assert any(plain(one["name"]) == wanted and said in one["about"] for one in related)
+    assert any(plain(one["name"]) == wanted and message in one["about"] for one in related)
 
 
 def compute(name):

@@ -70,18 +70,18 @@ def test_a_text_that_comes_again_counts_once():
     assert modality_gap(batch_of(images, texts, mixed)) is None  # a text on both sides
 
 
-@pytest.mark.parametrize(("encoder", "said"), [(OWN, True), ("all-MiniLM-L6-v2", False)])
-def test_vectors_that_came_with_the_data_are_reported(encoder, said):
+@pytest.mark.parametrize(("encoder", "message"), [(OWN, True), ("all-MiniLM-L6-v2", False)])
+def test_vectors_that_came_with_the_data_are_reported(encoder, message):
     batch = batch_of(*two_kinds())
     scenario = Scenario(Data(source="table", encoder=encoder), loss="info_nce")
     found = {one.key: one.values for one in remarks(explore(scenario, batch), most=99)}
-    assert ("modality_gap" in found) is said
-    if said:
+    assert ("modality_gap" in found) is message
+    if message:
         assert float(found["modality_gap"]["gap"]) == pytest.approx(modality_gap(batch), rel=0.01)
 
 
-@pytest.mark.parametrize(("apart", "said"), [(1.5, True), (0.0, False)])
-def test_doctor_and_compare_say_it_too(apart, said):
+@pytest.mark.parametrize(("apart", "message"), [(1.5, True), (0.0, False)])
+def test_doctor_and_compare_say_it_too(apart, message):
     images, texts = two_kinds(apart=apart)
     rows = [
         {"image": f"image {row}", "text": f"text {row}", "image_vec": [*image], "text_vec": [*text]}
@@ -89,7 +89,7 @@ def test_doctor_and_compare_say_it_too(apart, said):
     ]
     batch = batch_of(images, texts)
     gap = modality_gap(batch)
-    expected = say("en", "remark.modality_gap", gap=short(gap)) if said else None
+    expected = say("en", "remark.modality_gap", gap=short(gap)) if message else None
     answer = doctor_data("info_nce", table=json.dumps(rows))
     assert answer["encoded"]["gap"] == expected
     scenario = Scenario(Data(source="table", encoder=OWN))

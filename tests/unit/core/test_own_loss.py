@@ -90,14 +90,14 @@ SPEC = LossSpec(function=soft_order, title="Soft order", formula="x", terms="ter
 
 
 @pytest.mark.parametrize(
-    ("place", "said"),
+    ("place", "message"),
     [
         ("nothing", "path/to/file.py:function"),
         ("no/such/file.py:f", "no file"),
     ],
 )
-def test_a_wrong_place_is_answered(place, said):
-    with pytest.raises(Problem, match=said):
+def test_a_wrong_place_is_answered(place, message):
+    with pytest.raises(Problem, match=message):
         add_own_loss(place)
 
 
@@ -148,25 +148,25 @@ def unnamed(scores, labels):
 )
 def test_an_error_of_a_users_function_is_reported_with_its_line(own, name, kind, line):
     own(FAULTY, name)
-    with pytest.raises(Problem) as told:
+    with pytest.raises(Problem) as result:
         explore(Scenario(loss=name))
-    values = told.value.values
-    assert (told.value.key, values["kind"], values["line"]) == (
+    values = result.value.values
+    assert (result.value.key, values["kind"], values["line"]) == (
         "problem.own_loss_raised",
         kind,
         line,
     )
     assert values["file"].name == "mine.py"
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(result.value)
 
 
 @pytest.mark.parametrize(
     ("text", "kind", "line"), [("a = 1\nb = missing\n", "NameError", 2), ("(\n", "SyntaxError", 1)]
 )
 def test_a_file_that_does_not_run_is_reported_with_its_line(own, text, kind, line):
-    with pytest.raises(Problem) as told:
+    with pytest.raises(Problem) as result:
         own(text, "anything")
-    assert (told.value.values["kind"], told.value.values["line"]) == (kind, line)
+    assert (result.value.values["kind"], result.value.values["line"]) == (kind, line)
 
 
 def test_a_fault_of_ours_is_not_called_theirs(monkeypatch):
@@ -187,8 +187,8 @@ def test_a_loss_that_is_nan_and_one_without_gradient_are_reported(own):
         "step": "roots",
     }
     own(FAULTY, "detached")
-    said = [one.key for one in remarks(explore(Scenario(loss="detached")), most=10)]
-    assert said[0] == "no_gradient"
+    keys = [one.key for one in remarks(explore(Scenario(loss="detached")), most=10)]
+    assert keys[0] == "no_gradient"
     own(FAULTY, "unnamed")
     plain = explore(Scenario(loss="unnamed"))
     assert plain.weights is None  # the page says what to name, not that nothing carries weight
@@ -252,9 +252,9 @@ def test_a_file_that_no_longer_runs_is_reported_until_it_does(own, text, kind, l
     before = explore(SCENE).loss
     changed(own, text)
     for _ in range(2):
-        with pytest.raises(Problem) as told:
+        with pytest.raises(Problem) as result:
             explore(SCENE)
-        assert (told.value.values["kind"], told.value.values["line"]) == (kind, line)
+        assert (result.value.values["kind"], result.value.values["line"]) == (kind, line)
     changed(own, FIRST)
     assert explore(SCENE).loss == before
 

@@ -116,12 +116,12 @@ def test_a_sum_has_a_bound_and_no_band():
 
 def test_a_prefix_that_the_vectors_do_not_have_is_refused():
     data = Data(source="random")
-    scene = Scenario(data=data, loss="matryoshka(info_nce,4096)")
-    with pytest.raises(Problem) as told:
-        explore(scene)
-    assert told.value.key == "problem.prefix_too_long"
-    assert told.value.values["longest"] == 4096
-    small = dataclasses.replace(scene, loss="matryoshka(info_nce)")
+    scenario = Scenario(data=data, loss="matryoshka(info_nce,4096)")
+    with pytest.raises(Problem) as result:
+        explore(scenario)
+    assert result.value.key == "problem.prefix_too_long"
+    assert result.value.values["longest"] == 4096
+    small = dataclasses.replace(scenario, loss="matryoshka(info_nce)")
     assert explore(small).loss > 0
 
 
@@ -139,11 +139,11 @@ def test_what_is_masked_in_one_part_is_not_in_another():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_everything_of_a_sum_has_words(language):
     spec = LOSSES["cosent+matryoshka(info_nce,64)+matryoshka(siglip)"]
-    told = [spelled(language, "", parameter_word(one.name)) for one in spec.parameters]
-    told += [spelled(language, "", part_word(one)) for one in spec.parts]
-    told.append(spelled(language, "", title_word(spec)))
-    assert all("_" not in one and "{" not in one and "loss." not in one for one in told), told
-    assert len(set(told[: len(spec.parameters)])) == len(spec.parameters)
+    listed = [spelled(language, "", parameter_word(one.name)) for one in spec.parameters]
+    listed += [spelled(language, "", part_word(one)) for one in spec.parts]
+    listed.append(spelled(language, "", title_word(spec)))
+    assert all("_" not in one and "{" not in one and "loss." not in one for one in listed), listed
+    assert len(set(listed[: len(spec.parameters)])) == len(spec.parameters)
 
 
 def test_a_sum_is_found_by_the_names_of_its_parts():

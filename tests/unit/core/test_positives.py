@@ -51,9 +51,9 @@ def test_a_loss_is_computed_or_says_what_would_make_it_possible(loss):
         assert raised.value.key in ("problem.no_lists", "problem.no_teacher_vectors")
         return
     for language in LANGUAGES:
-        told = say(language, raised.value.key, **raised.value.values)
-        assert "InfoNCE" in told
-        assert "{" not in told
+        sentence = say(language, raised.value.key, **raised.value.values)
+        assert "InfoNCE" in sentence
+        assert "{" not in sentence
     assert raised.value.about == "scores"
 
 
@@ -88,15 +88,15 @@ def test_pictures_remarks_and_code_of_positives(loss):
     json.dumps(dataclasses.asdict(picture(found)), allow_nan=False)
     assert not {"labels_equal", "labels_equal_felt"} & {one.key for one in remarks(found)}
     assert str(found.loss)[:6] in with_package(found).text
-    told = describe_batch(found.batch)
-    assert (told["labelled"], told["positives"], told["negatives"]) == (False, 4, 0)
+    result = describe_batch(found.batch)
+    assert (result["labelled"], result["positives"], result["negatives"]) == (False, 4, 0)
 
 
 def test_no_correlation_is_computed():
     found = explore(of("info_nce"))
     assert found.order.spearman is None
-    told = statistics(found.batch)
-    assert (told.pearson, told.ks, told.high, told.low) == (None, None, 4, 0)
+    result = statistics(found.batch)
+    assert (result.pearson, result.ks, result.high, result.low) == (None, None, 4, 0)
 
 
 def test_what_is_written_has_no_labels_and_is_read_as_it_was():
@@ -117,11 +117,11 @@ def test_a_corrected_label_makes_the_others_labels_too():
 
 
 def test_a_loss_that_needs_scores_is_refused_before_anything_is_encoded():
-    asked = []
-    unasked = MadeEncoder("made", "made", vectors=asked.append)
+    requests = []
+    unasked = MadeEncoder("made", "made", vectors=requests.append)
     rows = tuple((f"nobody encodes {i}", f"this {i}", "") for i in range(4))
     data = Data(source="table", rows=rows, encoder="made")
     with added(unasked), pytest.raises(Problem) as refusal:
         explore(Scenario(loss="cosent", data=data))
     assert refusal.value.about == "scores"
-    assert not asked
+    assert not requests

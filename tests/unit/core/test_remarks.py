@@ -21,7 +21,7 @@ from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES
 
 
-def said(scenario):
+def remark_keys(scenario):
     return {remark.key: remark.values for remark in remarks(explore(scenario), most=10)}
 
 
@@ -53,21 +53,21 @@ def test_labels_that_a_convention_takes_as_they_are(loss, convention, other):
     scenario = Scenario(data, loss=loss, convention=convention)
     found = explore(scenario)
     assert found.given["labels"].tolist() == [4, 2, 1, 0]
-    outside = said(scenario)["labels_outside"]
+    outside = remark_keys(scenario)["labels_outside"]
     assert (outside["low"], outside["high"], outside["most"]) == ("0", "4", "1")
     instead = outside["other"] if other else ""
     assert instead == other
     converted = dataclasses.replace(scenario, convention=other)
-    assert "labels_outside" not in said(converted)
+    assert "labels_outside" not in remark_keys(converted)
     assert explore(converted).given["labels"].max() == 1
     within = tuple((one, two, "1" if label == "4" else "0") for one, two, label in GRADED)
-    assert "labels_outside" not in said(
+    assert "labels_outside" not in remark_keys(
         dataclasses.replace(scenario, data=dataclasses.replace(data, rows=within))
     )
 
 
 def test_the_default_scenario_shows_its_wrong_labels():
-    found = said(Scenario())
+    found = remark_keys(Scenario())
     expected = {"above_collapse_not_below", "few_terms", "gradient_large"}
     assert expected <= set(found)
     exploration = explore(Scenario())
@@ -95,9 +95,9 @@ def graded(*scores):
 @pytest.mark.parametrize("loss", ["supcon", "multi_similarity", "triplet", "lifted"])
 def test_sentences_without_another_of_their_class_are_counted(loss):
     """A pair below the threshold leaves both of its texts alone."""
-    some = said(Scenario(data=graded(5, 0, 4, 1), loss=loss))
-    none = said(Scenario(data=graded(1, 0, 2, 1), loss=loss, rules=Rules(threshold=3)))
-    every = said(Scenario(data=graded(5, 4, 5, 4), loss=loss, rules=Rules(threshold=3)))
+    some = remark_keys(Scenario(data=graded(5, 0, 4, 1), loss=loss))
+    none = remark_keys(Scenario(data=graded(1, 0, 2, 1), loss=loss, rules=Rules(threshold=3)))
+    every = remark_keys(Scenario(data=graded(5, 4, 5, 4), loss=loss, rules=Rules(threshold=3)))
     assert not {"alone", "all_alone"} & set(every)
     assert some["alone"] == {"count": 4, "total": 8}
     assert "all_alone" in none
@@ -106,7 +106,7 @@ def test_sentences_without_another_of_their_class_are_counted(loss):
 
 @pytest.mark.parametrize("loss", ["cosent", "info_nce"])
 def test_a_loss_that_reads_no_classes_has_none_without_another(loss):
-    assert not {"alone", "all_alone"} & set(said(on(loss)))
+    assert not {"alone", "all_alone"} & set(remark_keys(on(loss)))
 
 
 def test_one_term_of_many_is_no_news_of_a_loss_that_is_always_one_term():
@@ -159,8 +159,8 @@ CONVEX = [
 def test_of_a_convex_loss_few_values_show_what_all_of_its_range_would(loss, labels, monkeypatch):
     found = []
     for agreement, mislabelled in ((0.0, 0.5), (0.5, 0.1), (0.8, 0.0), (1.0, 0.0)):
-        scene = on(loss, labels=labels, agreement=agreement, mislabelled=mislabelled, pairs=12)
-        found.append((explore(scene), scale_above_collapse.edge(explore(scene))))
+        scenario = on(loss, labels=labels, agreement=agreement, mislabelled=mislabelled, pairs=12)
+        found.append((explore(scenario), scale_above_collapse.edge(explore(scenario))))
     monkeypatch.setattr(scale_above_collapse, "CONVEX", ())
     for exploration, edge in found:
         scale_above_collapse._edge.cache_clear()
@@ -179,8 +179,8 @@ def upside_down(loss):
 
 
 def test_a_batch_in_the_wrong_order_is_above_the_collapse_at_every_scale():
-    said = upside_down("cosent")["above_collapse_all_over"]
-    assert (said["low"], said["high"]) == ("0.1", "1\u202f000")
+    message = upside_down("cosent")["above_collapse_all_over"]
+    assert (message["low"], message["high"]) == ("0.1", "1\u202f000")
 
 
 def test_a_loss_without_a_scale_is_above_its_collapse_as_it_stands():
@@ -188,10 +188,10 @@ def test_a_loss_without_a_scale_is_above_its_collapse_as_it_stands():
 
 
 def test_a_batch_in_order_is_praised_and_not_blamed():
-    found = said(on(agreement=1.0, mislabelled=0.0, hard_negatives=0.0, labels="binary"))
+    found = remark_keys(on(agreement=1.0, mislabelled=0.0, hard_negatives=0.0, labels="binary"))
     assert "suspects" not in found
     assert not any(key.startswith("above_collapse") for key in found)
-    s0 = said(dataclasses.replace(Scenario(), data=Data(example="cosent_batch")))
+    s0 = remark_keys(dataclasses.replace(Scenario(), data=Data(example="cosent_batch")))
     assert s0["in_order"] == {"count": 4}
 
 
@@ -239,7 +239,7 @@ CHINESE = Data(example="graded_chinese")
 
 
 def test_an_english_encoder_on_chinese_is_recognised():
-    found = said(Scenario(data=CHINESE))
+    found = remark_keys(Scenario(data=CHINESE))
     assert remarks(explore(Scenario(data=CHINESE)))[0].key == "language"
     # Labels are not doubted on its word, though on that of another encoder they are.
     exploration = explore(Scenario(data=CHINESE))
@@ -250,11 +250,11 @@ def test_an_english_encoder_on_chinese_is_recognised():
     doubted = dataclasses.replace(doubted, scenario=Scenario(data=other))
     assert "suspects" in {remark.key for remark in remarks(doubted, most=10)}
     assert "language" in found
-    assert "language" not in said(Scenario())
+    assert "language" not in remark_keys(Scenario())
     # The vectors that this example brings are another model's, and a guide is a guide's.
     multilingual = explore(Scenario(data=Data(example="graded_chinese_multilingual")))
     assert "language" not in {remark.key for remark in remarks(multilingual, most=10)}
-    assert "language" not in said(on())
+    assert "language" not in remark_keys(on())
 
 
 @pytest.mark.parametrize(
@@ -264,26 +264,26 @@ def test_an_english_encoder_on_chinese_is_recognised():
 )  # fmt: skip
 def test_most_letters_decide(words, foreign):
     rows = tuple((f"{words} {n}", words, str(n)) for n in (1, 2))
-    assert ("language" in said(Scenario(data=Data(source="table", rows=rows)))) == foreign
+    assert ("language" in remark_keys(Scenario(data=Data(source="table", rows=rows)))) == foreign
 
 
 def test_equal_labels_are_called_so():
     exploration = explore(on(pairs=4))
     nothing = dataclasses.replace(exploration.order, ordered=0, violated=0)
-    told = remarks(dataclasses.replace(exploration, order=nothing, gradient_norm=0.0))
-    assert told[0].key == "labels_equal"
+    result = remarks(dataclasses.replace(exploration, order=nothing, gradient_norm=0.0))
+    assert result[0].key == "labels_equal"
 
 
 def test_equal_labels_are_described_as_the_loss_reads_them():
     rows = tuple((f"first {word}", f"second {word}", "1") for word in ("one", "two", "three"))
     table = Data(source="table", rows=rows)
-    assert "labels_equal" in said(Scenario(data=table, loss="cosent"))
-    found = said(Scenario(data=table, loss="cosine_mse"))
+    assert "labels_equal" in remark_keys(Scenario(data=table, loss="cosent"))
+    found = remark_keys(Scenario(data=table, loss="cosine_mse"))
     assert "labels_equal_felt" in found
     assert "labels_equal" not in found
     # A loss that looks for the own key needs no order.
     assert not {"labels_equal", "labels_equal_felt"} & set(
-        said(Scenario(data=table, loss="info_nce"))
+        remark_keys(Scenario(data=table, loss="info_nce"))
     )
 
 
@@ -293,7 +293,7 @@ def test_equal_labels_are_described_as_the_loss_reads_them():
 def test_a_batch_where_all_is_found_is_praised_for_it(loss, kind):
     easy = on(loss, agreement=1.0, mislabelled=0.0, hard_negatives=0.0, labels="binary")
     places = explore(easy).places
-    found = said(easy)
+    found = remark_keys(easy)
     assert places.kind == kind
     assert (f"all_{kind}" in found) == (places.first == places.anchors)
     assert "in_order" not in found
@@ -349,5 +349,5 @@ def test_statistics_without_anything_to_compare():
 @pytest.mark.parametrize("loss", [n for n, s in LOSSES.items() if not s.reads_teacher])
 def test_one_sentence_over_and_over_is_remarked_on_by_every_loss(loss):
     rows = (("the same", "the same", "3"), ("the same", "the same", "1"))
-    found = said(Scenario(data=Data(source="table", rows=rows), loss=loss))
+    found = remark_keys(Scenario(data=Data(source="table", rows=rows), loss=loss))
     assert {"collapsed", "alike"} & set(found)

@@ -156,7 +156,7 @@ def gradient_norm(found):
     return float(np.sqrt((case_of(found).gradient ** 2).sum()))
 
 
-def is_as_said(found, values):
+def is_as_stated(found, values):
     return gradient_norm(found) == pytest.approx(float(values["norm"]), rel=ROUNDED)
 
 
@@ -180,7 +180,7 @@ LAWS = {
     "alone": are_drawn_to_nothing,
     "all_prototype": own_prototype_is_nearest,
     "collapsed": sits_at_collapse,
-    "gradient_large": lambda f, v: is_as_said(f, v) and gradient_norm(f) > GRADIENT_BAND[1],
+    "gradient_large": lambda f, v: is_as_stated(f, v) and gradient_norm(f) > GRADIENT_BAND[1],
     "in_order": is_in_order,
     "labels_equal": learns_nothing,
     "labels_equal_felt": draws_to_its_label,

@@ -57,7 +57,7 @@ def looked_up(monkeypatch):
         return call
 
     monkeypatch.setattr(
-        module, "registered", counted("loss", module.registered, lambda scene: scene.loss)
+        module, "registered", counted("loss", module.registered, lambda scenario: scenario.loss)
     )
     monkeypatch.setattr(
         module, "checked", counted("parameter", module.checked, lambda one, value: one.name)
@@ -152,7 +152,7 @@ def test_large_looks_its_encoder_up_once(looked_up, tmp_path, monkeypatch):
     content = base64.b64encode(text.encode()).decode()
     file = uploaded_file.hand_in({"name": "rows.csv", "content": content}).file
     source = {"kind": "file", "file": file, "name": "rows.csv", "encoder": NAMES[0]}
-    job = large.start_opening(large.read_asked({"source": source}))
+    job = large.start_opening(large.read_query({"source": source}))
     assert job.wait(PATIENCE)
     assert job.result()
     assert looked_up["model", NAMES[0]] == 1
@@ -181,7 +181,7 @@ def test_other_values_are_checked_as_the_first_were():
 def test_a_program_gets_a_warning_about_a_parameter_of_another_convention():
     """A link may be of a time when this convention took it; a call is made today."""
     (soft,) = (one.name for one in LOSSES["triplet"].conventions if "SoftMargin" in one.name)
-    scene = Scenario(loss="triplet", convention=soft, parameters=(("margin", 0.5),))
-    assert "margin" not in resolve(scene).parameters
+    scenario = Scenario(loss="triplet", convention=soft, parameters=(("margin", 0.5),))
+    assert "margin" not in resolve(scenario).parameters
     with raises_problem("unknown_parameter", name="margin"):
-        resolve(scene, strict=True)
+        resolve(scenario, strict=True)

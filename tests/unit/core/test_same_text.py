@@ -98,11 +98,11 @@ def test_the_shares_are_those_of_the_softmax():
     of_key = sum(weight[i, j] for i, j, q, k, c in cells if c == k != q)
     assert same_text_of(found).share_of_anchor == pytest.approx(of_query / every, rel=1e-9)
     assert same_text_of(found).share_of_positive == pytest.approx(of_key / every, rel=1e-9)
-    (said,) = (one for one in remarks(found, most=9) if one.key == "same_text")
-    assert said.values["query_share"] == f"{100 * of_query / every:.0f}%"
-    assert said.values["key_share"] == f"{100 * of_key / every:.0f}%"
+    (message,) = (one for one in remarks(found, most=9) if one.key == "same_text")
+    assert message.values["query_share"] == f"{100 * of_query / every:.0f}%"
+    assert message.values["key_share"] == f"{100 * of_key / every:.0f}%"
     for language in LANGUAGES:
-        text = say(language, "remark.same_text", **said.values)
+        text = say(language, "remark.same_text", **message.values)
         assert "{" not in text
         assert str(same_text_of(found).of_anchor) in text
 
@@ -118,10 +118,10 @@ def test_duplicates_bound_the_minimum(parameters):
     alone = found.spec.floor(found.given, **found.parameters)
     assert found.floor == pytest.approx(max(least, alone))
     assert found.floor_is_bound
-    told = [one for one in remarks(found, most=9) if one.key == "same_text_floor"]
-    assert len(told) == (least > alone)  # else they are not what holds it there
-    for said in told:
-        assert "{" not in say("zh", "remark.same_text_floor", **said.values)
+    matching = [one for one in remarks(found, most=9) if one.key == "same_text_floor"]
+    assert len(matching) == (least > alone)  # else they are not what holds it there
+    for message in matching:
+        assert "{" not in say("zh", "remark.same_text_floor", **message.values)
     left_out = explore(dataclasses.replace(found.scenario, rules=Rules(twins="leave_out")))
     assert left_out.floor is None
 
@@ -139,9 +139,9 @@ def test_a_minimum_without_duplicates_is_not_attributed_to_them(loss, parameters
     alone = found.spec.floor(found.given, **found.parameters)
     assert 0 < same_text_of(found).least <= alone * (1 + 1e-9)
     assert found.floor == pytest.approx(alone)
-    said = {one.key for one in remarks(found, most=9)}
-    assert "same_text" in said
-    assert "same_text_floor" not in said
+    keys = {one.key for one in remarks(found, most=9)}
+    assert "same_text" in keys
+    assert "same_text_floor" not in keys
 
 
 def test_of_siglip_the_weight_of_a_negative_is_its_sigmoid():
@@ -164,13 +164,13 @@ def test_left_out_they_are_counted(loss):
     assert found.loss != pytest.approx(kept.loss)
     assert found.weights.terms < kept.weights.terms
     assert found.floor is None
-    (said,) = (one for one in remarks(found, most=9) if one.key.startswith("same_text"))
-    assert said.key == "same_text_left_out"
+    (message,) = (one for one in remarks(found, most=9) if one.key.startswith("same_text"))
+    assert message.key == "same_text_left_out"
     for language in LANGUAGES:
-        assert "{" not in say(language, "remark.same_text_left_out", **said.values)
-        told = say(language, "figure_text.same_text_left_out")
-        assert told in " ".join(caption(found, language))
-        assert told not in " ".join(caption(kept, language))
+        assert "{" not in say(language, "remark.same_text_left_out", **message.values)
+        sentence = say(language, "figure_text.same_text_left_out")
+        assert sentence in " ".join(caption(found, language))
+        assert sentence not in " ".join(caption(kept, language))
 
 
 @pytest.mark.parametrize("loss", READING)
@@ -270,8 +270,8 @@ def test_what_a_guide_leaves_out_is_no_negative(margin):
 def test_a_view_is_called_a_view():
     for loss, axis in (("nt_xent", "view"), ("debiased", "view"), ("info_nce", "query")):
         found = explored(loss, FIRST[:5], SECOND[:5], LABELS[:5])
-        (said,) = (one for one in remarks(found, most=9) if one.key == "same_text")
-        text = say("en", "remark.same_text", **said.values)
+        (message,) = (one for one in remarks(found, most=9) if one.key == "same_text")
+        text = say("en", "remark.same_text", **message.values)
         assert f"of {same_text_of(found).rows} {say('en', f'axis.{axis}')} have one" in text
 
 

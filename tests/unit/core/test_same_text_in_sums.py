@@ -20,22 +20,22 @@ from tests.unit.core.test_same_text import cells_of, explored, same_text_of
 ON_HALVES = "matryoshka(info_nce,6,2)"
 
 
-def said_of(found):
+def remarks_of(found):
     """What is said of the same text, by the English names of the losses that it is said of."""
-    said = [one for one in remarks(found, most=9) if one.key in ("same_text", "same_text_left_out")]
-    for one in said:
+    keys = [one for one in remarks(found, most=9) if one.key in ("same_text", "same_text_left_out")]
+    for one in keys:
         for language in LANGUAGES:
             assert "{" not in say(language, f"remark.{one.key}", **one.values)
     return {
         say("en", one.values["name"]["key"], **one.values["name"].get("values", {})): one
-        for one in said
+        for one in keys
     }
 
 
 def test_a_sum_reports_those_of_each_of_its_losses():
     found = explored("info_nce+cosent+nt_xent", weight_of_info_nce=0.3, temperature_of_info_nce=0.3)
-    said = said_of(found)
-    assert list(said) == ["InfoNCE", "NT-Xent"]
+    message = remarks_of(found)
+    assert list(message) == ["InfoNCE", "NT-Xent"]
     alone = {"info_nce": explored("info_nce", temperature=0.3), "nt_xent": explored("nt_xent")}
     assert found.same_text.keys() == alone.keys()
     for name, by_itself in alone.items():
@@ -50,7 +50,7 @@ def test_a_sum_reports_those_of_each_of_its_losses():
 
 def test_on_prefixes_the_negatives_are_the_same_and_are_weighed_on_all():
     found = explored(ON_HALVES, temperature_of_info_nce=0.3, weight_of_info_nce_2=0.25)
-    (name,) = said_of(found)
+    (name,) = remarks_of(found)
     assert name == "InfoNCE on prefixes"
     held, whole = found.same_text["info_nce"], same_text_of(explored("info_nce"))
     for count in ("rows", "negatives", "of_anchor", "of_positive", "rows_with"):
@@ -67,18 +67,18 @@ def test_on_prefixes_the_negatives_are_the_same_and_are_weighed_on_all():
 
 def test_a_queue_holds_copies_as_the_batch_does():
     found = explored("queue(info_nce)", length_of_info_nce=2)
-    assert list(said_of(found)) == ["InfoNCE with a queue"]
+    assert list(remarks_of(found)) == ["InfoNCE with a queue"]
     assert found.same_text["info_nce"].rows == 3
 
 
 @pytest.mark.parametrize("loss", ["info_nce+cosent", ON_HALVES, "queue(info_nce)"])
 def test_left_out_of_a_sum_they_are_counted(loss):
     kept, found = explored(loss), explored(loss, twins="leave_out")
-    assert [one.key for one in said_of(found).values()] == ["same_text_left_out"]
+    assert [one.key for one in remarks_of(found).values()] == ["same_text_left_out"]
     assert found.loss < kept.loss
-    told = say("en", "figure_text.same_text_left_out")
-    assert told in " ".join(caption(found))
-    assert told not in " ".join(caption(kept))
+    sentence = say("en", "figure_text.same_text_left_out")
+    assert sentence in " ".join(caption(found))
+    assert sentence not in " ".join(caption(kept))
     assert (equivalent(kept) is None) == (loss != ON_HALVES)
     assert equivalent(found) is None  # it tells no texts apart
 
@@ -95,5 +95,5 @@ def test_copies_hold_up_a_sum_by_what_they_hold_up_its_losses():
         if other is None:
             other = LOSSES["uniformity"].floor(found.given)
         assert found.floor == pytest.approx(3 * least + other)
-        told = [one for one in remarks(found, most=9) if one.key == "same_text_floor"]
-        assert [one.values["floor"] for one in told] == [display_number(found.floor, 3)]
+        matching = [one for one in remarks(found, most=9) if one.key == "same_text_floor"]
+        assert [one.values["floor"] for one in matching] == [display_number(found.floor, 3)]

@@ -114,10 +114,10 @@ def test_a_convention_that_never_was_stays_unknown():
 
 def test_a_loss_after_the_rest_of_a_link_takes_the_place_of_its_own():
     """With its defaults, on the same rows by the same rules."""
-    scene = Scenario.from_link(f"{FULL.to_link()}.siglip")
-    assert (scene.data, scene.rules) == (FULL.data, FULL.rules)
-    assert scene == Scenario(data=FULL.data, rules=FULL.rules, loss="siglip")
-    assert Scenario.from_link(scene.to_link()) == scene
+    scenario = Scenario.from_link(f"{FULL.to_link()}.siglip")
+    assert (scenario.data, scenario.rules) == (FULL.data, FULL.rules)
+    assert scenario == Scenario(data=FULL.data, rules=FULL.rules, loss="siglip")
+    assert Scenario.from_link(scenario.to_link()) == scenario
 
 
 def test_the_default_scenario_has_a_short_link():
@@ -225,13 +225,13 @@ def test_what_is_not_shown_is_not_passed_on():
 def test_a_scenario_of_a_shared_page_has_so_many_letters_in_its_rows(monkeypatch):
     rows = [["a" * 1000, "b", "1"]] * 1000
     for name in ("rows", "corrections"):
-        scene = {"data": {"source": "table", name: rows}}
+        scenario = {"data": {"source": "table", name: rows}}
         monkeypatch.delenv(HOSTED, raising=False)
         monkeypatch.delenv("SPACE_ID", raising=False)
-        assert len(getattr(Scenario.from_json(scene).data, name)) == 1000
+        assert len(getattr(Scenario.from_json(scenario).data, name)) == 1000
         monkeypatch.setenv(HOSTED, "1")
-        assert len(getattr(Scenario.from_json(scene).data, name)) == 1000
+        assert len(getattr(Scenario.from_json(scenario).data, name)) == 1000
         monkeypatch.setenv("LOSSPRISM_SCENE_MIB", "1")
         with raises_problem("scene_too_large_here"):
-            Scenario.from_json(scene)
+            Scenario.from_json(scenario)
         monkeypatch.delenv("LOSSPRISM_SCENE_MIB")

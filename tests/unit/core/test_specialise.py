@@ -39,11 +39,11 @@ def presence_tests(function):
     assigned = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for node in nodes:
         if isinstance(node, ast.If | ast.IfExp) and isinstance(node.test, ast.Compare):
-            asked = (
+            requested = (
                 ast.unparse(node.test.left)
                 in inspect.signature(function).parameters.keys() - assigned
             )
-            if asked and isinstance(node.test.ops[0], ast.Is | ast.IsNot):
+            if requested and isinstance(node.test.ops[0], ast.Is | ast.IsNot):
                 yield ast.unparse(node.test)
 
 

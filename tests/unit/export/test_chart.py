@@ -104,10 +104,10 @@ def test_on_paper_all_text_has_7_to_9_points(size, inches):
 
 
 def test_the_picture_only_has_no_title_and_no_caption():
-    said = ["".join(e.itertext()) for e in drawn(picture_only=True).iter(f"{SVG}text")]
-    assert "A sweep" not in said
-    assert "Where it comes from." not in said
-    assert {"Loss", "A", "step"} <= set(said)
+    text = ["".join(e.itertext()) for e in drawn(picture_only=True).iter(f"{SVG}text")]
+    assert "A sweep" not in text
+    assert "Where it comes from." not in text
+    assert {"Loss", "A", "step"} <= set(text)
 
 
 def test_text_of_a_reader_is_text():

@@ -137,8 +137,8 @@ def test_the_gradients_of_pairs_are_called_what_they_are():
     projected, own = ([row[head.index(name)] for row in body] for name in head[-2:])
     assert head[-2:] == ["projected_gradient", "score_gradient"]
     assert [float(value) for value in projected] == found.pair_gradient.tolist()
-    told = [float(value or "nan") for value in own]
-    assert told == pytest.approx(found.score_gradient.tolist(), nan_ok=True)
+    listed = [float(value or "nan") for value in own]
+    assert listed == pytest.approx(found.score_gradient.tolist(), nan_ok=True)
     assert "" in own  # pairs that are only negatives
 
 

@@ -36,8 +36,8 @@ def test_every_table_of_explore(loss):
 
 @pytest.mark.parametrize("facet", ["value", "gradient", "weight", "mask"])
 def test_a_matrix_is_read_to_its_last_digit(facet):
-    scene = Scenario(data=RANDOM, view=View(facet=facet))
-    found = explore(scene)
+    scenario = Scenario(data=RANDOM, view=View(facet=facet))
+    found = explore(scenario)
     table = table_of(csv.matrix_csv(found)).iloc[:, 1:].to_numpy(dtype=float)
     shown = picture(found).shown
     step = found.trace.tensors[shown.step]

@@ -81,8 +81,8 @@ def test_every_loss_is_drawn_in_every_language(loss, language):
     for figure in (matrix_figure, bars_figure):
         tree = drawn(found, figure, language=language, dark=language == "zh")
         loss_said = display_number(found.loss, 6)
-        said = say(language, "figure_text.loss", loss=loss_said)
-        assert said in " ".join(texts(tree))
+        sentence = say(language, "figure_text.loss", loss=loss_said)
+        assert sentence in " ".join(texts(tree))
         assert spelled(language, "loss", title_word(found.spec)) in texts(tree, "title")
 
 
@@ -217,7 +217,9 @@ def test_a_few_cells_carry_their_numbers():
     found.trace.last("differences").value[0, 1] = float("nan")
     assert texts(drawn(found), "broken") == ["NaN"]  # the word, and no cross over it
     tree = drawn(seen(Data(example="cosent_batch")))
-    assert [said for said in texts(tree) if said in ("−12", "−14", "−16")].count("−14") >= 2
+    assert [message for message in texts(tree) if message in ("−12", "−14", "−16")].count(
+        "−14"
+    ) >= 2
 
 
 def test_rows_are_named_by_sentences_when_few_and_ticked_when_many():
@@ -301,26 +303,26 @@ def test_bars_are_one_for_each_pair_and_as_long_as_the_gradient():
 
 
 def test_the_caption_says_loss_parameters_data_and_encoder():
-    said = " ".join(texts(drawn(explore(Scenario(parameters=(("scale", 5.0),))))))
-    assert "scale = 5" in said
-    assert "Graded English pairs, 24 pairs" in said
-    assert "all-MiniLM-L6-v2" in said
+    text = " ".join(texts(drawn(explore(Scenario(parameters=(("scale", 5.0),))))))
+    assert "scale = 5" in text
+    assert "Graded English pairs, 24 pairs" in text
+    assert "all-MiniLM-L6-v2" in text
     found = explore(Scenario(data=SMALL, loss="info_nce", rules=Rules(threshold=3)))
-    said = " ".join(texts(drawn(found)))
-    assert "seed 7" in said
-    assert "20 pairs" in said
-    assert "temperature = 0.05" in said
-    assert "positive from 3" in said
+    text = " ".join(texts(drawn(found)))
+    assert "seed 7" in text
+    assert "20 pairs" in text
+    assert "temperature = 0.05" in text
+    assert "positive from 3" in text
 
 
 @pytest.mark.parametrize("view", [{}, {"step": 0}])
 def test_the_origin_takes_the_place_of_the_data_and_stays_text(view):
     exploration = seen(**view)
-    said = " ".join(texts(drawn(exploration, origin="Run <b>7</b>, step 12")))
+    text = " ".join(texts(drawn(exploration, origin="Run <b>7</b>, step 12")))
     usual = " ".join(texts(drawn(exploration)))
-    assert "Run <b>7</b>, step 12" in said
+    assert "Run <b>7</b>, step 12" in text
     assert "pairs" in usual.rpartition("scale")[2]
-    assert "pairs" not in said.rpartition("scale")[2]
+    assert "pairs" not in text.rpartition("scale")[2]
 
 
 def test_typed_and_uploaded_pairs_are_distinguished():
@@ -362,7 +364,7 @@ def test_hostile_sentences_stay_text(language):
         kinds = {element.tag.removeprefix(SVG) for element in tree.iter()}
         assert not kinds & {"script", "foreignObject", "b"}
         assert not any(name.startswith("on") for e in tree.iter() for name in e.attrib)
-        assert any("<script>" in said for said in texts(tree))
+        assert any("<script>" in message for message in texts(tree))
         assert "\u202e" not in text
         # Nothing from outside: the only address is the name of the format.
         assert set(re.findall(r"https?://[^\"\s]+", text)) == {"http://www.w3.org/2000/svg"}

@@ -32,7 +32,7 @@ from lossprism.explorer.sources.cells import read_sentence
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
 from lossprism.explorer.web.pages.large import takeaway_and_remarks
-from lossprism.explorer.web.pages.large.requests import Asked, Source
+from lossprism.explorer.web.pages.large.requests import LargeQuery, Source
 from tests.hostile import HALF, TEXTS
 
 NAMES = (*TEXTS, f"half {HALF} pwned", "../../pwned/<b>.csv")
@@ -118,8 +118,8 @@ def test_figures_of_a_large_batch(what):
     found = {}
     for name in ("pairs.csv", *NAMES[1::3]):
         named = dataclasses.replace(opened, batch=dataclasses.replace(batch, encoder=name))
-        asked = Asked(Source("file", name=name), "cosent", (("scale", 20.0),), None, None)
-        drawn = takeaway_and_remarks._figure(asked, named, what, {}, "figure").text
+        query = LargeQuery(Source("file", name=name), "cosent", (("scale", 20.0),), None, None)
+        drawn = takeaway_and_remarks._figure(query, named, what, {}, "figure").text
         found[name] = kinds(drawn)
         assert found[name] == found["pairs.csv"]
         assert ("pwned" in drawn) == (name != "pairs.csv")

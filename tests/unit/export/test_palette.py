@@ -35,7 +35,7 @@ def test_no_other_file_names_a_colour():
     files = [path for room in ("explorer", "losses") for path in (ROOT / room).rglob("*.*")]
     read = [path for path in files if path.suffix in READ and "vendor" not in path.parts]
     assert len(read) > 400
-    assert [said for path in read for said in literals(path)] == []
+    assert [message for path in read for message in literals(path)] == []
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,11 @@ def test_what_is_no_colour_is_not(line):
 def test_the_page_has_the_colours_of_the_figures(at, palette):
     styles = page_html.FILES[page_html.PALETTE].decode()
     block = re.search(rf"{re.escape(at)} \{{(.*?)\}}", styles)[1]
-    said = dict(re.findall(r"--lp-([\w-]+): ([^;}]+?) ?(?:;|$)", block))
+    values = dict(re.findall(r"--lp-([\w-]+): ([^;}]+?) ?(?:;|$)", block))
     for name in SHADES["dark"]:
         value = getattr(palette, name)
         stops = [value] if isinstance(value, str) else value
-        assert said[name.replace("_", "-")] == " ".join(stops)
+        assert values[name.replace("_", "-")] == " ".join(stops)
     assert page_html.SHARED_STYLES.index(page_html.PALETTE) < page_html.SHARED_STYLES.index(
         "kit/styles/theme.css"
     )

@@ -44,10 +44,10 @@ def test_a_page_has_the_size_of_the_figure_in_points(figure, size):
     svg = figure(FOUND, size=size)
     content = as_pdf(svg).content
     wide, tall = map(float, re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", content).groups())
-    said = re.search(r'width="([\d.]+)(in)?" height="([\d.]+)', svg)
-    points = 72 if said[2] else 0.75
-    assert wide == pytest.approx(points * float(said[1]), abs=0.02)
-    assert tall == pytest.approx(points * float(said[3]), abs=0.02)
+    match = re.search(r'width="([\d.]+)(in)?" height="([\d.]+)', svg)
+    points = 72 if match[2] else 0.75
+    assert wide == pytest.approx(points * float(match[1]), abs=0.02)
+    assert tall == pytest.approx(points * float(match[3]), abs=0.02)
     if size != "slide":
         assert wide == pytest.approx(72 * {"two_columns": 7, "one_column": 3.3}[size], abs=0.02)
 

@@ -114,8 +114,8 @@ def test_thumbnails_drawn_together_are_those_drawn_alone(side):
     matrices = [(plain, True), (plain.abs(), False), (holes, True), (broken, True)]
     matrices += [(empty, False), (plain > 0, False)]
     together = thumbnails(matrices)
-    for one, told in zip(matrices, together, strict=True):
-        assert thumbnails([one]) == [told]
+    for one, result in zip(matrices, together, strict=True):
+        assert thumbnails([one]) == [result]
 
 
 def test_a_thumbnail_distinguishes_values_masks_and_invalid_numbers():
@@ -206,8 +206,8 @@ def test_levels_are_stacked_as_rows():
 
 def test_heavy_terms_name_the_pairs_of_their_cell():
     found, made = drawn()
-    for term, said in zip(found.heaviest, made["heaviest"], strict=True):
-        assert [item["pair"] for item in said["items"]] == list(term.cell)
+    for term, message in zip(found.heaviest, made["heaviest"], strict=True):
+        assert [item["pair"] for item in message["items"]] == list(term.cell)
 
 
 def test_packing_is_little_endian_float32():
@@ -216,9 +216,9 @@ def test_packing_is_little_endian_float32():
 
 def test_the_batch_is_described_with_its_sentences_untouched():
     found, _ = drawn(data=Data(example="graded_chinese"))
-    said = describe_batch(found.batch)
-    assert said["first"] == found.batch.pairs.first
-    assert said["positives"] + said["negatives"] == len(found.batch)
+    description = describe_batch(found.batch)
+    assert description["first"] == found.batch.pairs.first
+    assert description["positives"] + description["negatives"] == len(found.batch)
     assert dataclasses.asdict(found.scenario.data)["example"] == "graded_chinese"
 
 

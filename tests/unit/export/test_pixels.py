@@ -46,11 +46,11 @@ def test_it_is_the_drawing_at_two_pixels_a_unit(draw):
     filled = filled or re.findall(r'<rect x="[^>]*fill="#[0-9a-f]{6}"[^>]*>', svg)
     tried = 0
     for rect in filled[:40]:
-        said = dict(re.findall(r'(\w+)="([^"]*)"', rect))
-        x, y, w, h = (float(said[name]) for name in ("x", "y", "width", "height"))
-        if min(w, h) > 4 and said["fill"].startswith("#"):
+        message = dict(re.findall(r'(\w+)="([^"]*)"', rect))
+        x, y, w, h = (float(message[name]) for name in ("x", "y", "width", "height"))
+        if min(w, h) > 4 and message["fill"].startswith("#"):
             middle = seen[int(2 * y + h), int(2 * x + w)]
-            assert np.abs(middle - channels(said["fill"])).max() <= 1
+            assert np.abs(middle - channels(message["fill"])).max() <= 1
             tried += 1
     assert tried > 3
 

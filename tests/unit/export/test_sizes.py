@@ -75,10 +75,10 @@ def test_the_picture_only_has_no_title_formula_and_caption(figure, size):
     whole = drawn(found, figure, size=size)
     bare = drawn(found, figure, size=size, picture_only=True)
     caption = whole.find(f"{SVG}desc").text.split(";")[0]
-    said = {"".join(e.itertext()) for e in bare.iter(f"{SVG}text")}
-    assert "CoSENT" not in said
-    assert "LossPrism" not in said
-    assert not any(one and caption.startswith(one) for one in said)
+    sentences = {"".join(e.itertext()) for e in bare.iter(f"{SVG}text")}
+    assert "CoSENT" not in sentences
+    assert "LossPrism" not in sentences
+    assert not any(one and caption.startswith(one) for one in sentences)
     marks = [[e.attrib.get("class") for e in tree.iter()] for tree in (whole, bare)]
     assert ["formula" in one for one in marks] == [True, False]
     assert {"cell", "bar"} & set(marks[0])

@@ -154,8 +154,8 @@ def test_one_pass_is_the_single_runs(loss, convention, parameter):
     spec = LOSSES[loss].under(convention)
     facts = next(p for p in numeric_parameters(spec) if p.name == parameter)
     values = [float(round(one)) if facts.whole else one for one in spread(facts, 6)]
-    asked = resolve(scenario), batch, parameter, values
-    found = passed_points(*asked) or single_points(*asked)
+    requested = resolve(scenario), batch, parameter, values
+    found = passed_points(*requested) or single_points(*requested)
     for place in (1, 4):  # not those that the pass was checked at
         single = point_of(explore(resolve(scenario).at(**{parameter: values[place]}), batch))
         for mine, theirs in zip(
@@ -260,7 +260,7 @@ def test_values_may_be_spread_otherwise_and_over_a_part():
 
 
 @pytest.mark.parametrize(
-    ("asked", "key"),
+    ("requested", "key"),
     [
         ({"points": 201}, "sweep_points"),
         ({"points": 1}, "sweep_points"),
@@ -269,9 +269,9 @@ def test_values_may_be_spread_otherwise_and_over_a_part():
         ({"ends": (1.0, 5000.0)}, "sweep_ends"),
     ],
 )
-def test_values_that_cannot_be_are_refused(asked, key):
+def test_values_that_cannot_be_are_refused(requested, key):
     with pytest.raises(Problem) as refused:
-        curves(Scenario(data=RANDOM), **asked)
+        curves(Scenario(data=RANDOM), **requested)
     assert refused.value.key == f"problem.{key}"
 
 

@@ -59,10 +59,10 @@ def test_no_sentence_is_kept_that_nobody_says():
     text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
     whole = set(re.findall(r"[\"'`]([a-z_]+(?:\.[\w-]+)+)[\"'`]", text))
     raised = re.findall(r'Problem\(\s*f?"([\w{}]+)"', text)
-    told = re.findall(r'Remark\(\s*f?"([\w{}.]+)"', text)
+    result = re.findall(r'Remark\(\s*f?"([\w{}.]+)"', text)
     pieced = set(re.findall(r"[`\"']([a-z_]+\.[^`\"'\s]*\$?\{[^}]*\}[^`\"'\s]*)[`\"']", text))
     pieced -= {"ui.{word}", "problem.{key}"}  # would fit everything
-    pieced |= {f"problem.{key}" for key in raised} | {f"remark.{key}" for key in told}
+    pieced |= {f"problem.{key}" for key in raised} | {f"remark.{key}" for key in result}
     fitting = [
         re.compile(".+".join(map(re.escape, re.split(r"\$?\{[^}]*\}", name)))) for name in pieced
     ]
@@ -132,8 +132,8 @@ def test_no_word_for_a_reader_stands_in_a_script():
     found = {}
     for script in SCRIPTS:
         words = {text for text in texts_of(script) if readable(text)} - NO_WORDS
-        if said := {w for w in words if not w.startswith(".") and "sans-serif" not in w}:
-            found[str(script.relative_to(ROOT))] = said
+        if fonts := {w for w in words if not w.startswith(".") and "sans-serif" not in w}:
+            found[str(script.relative_to(ROOT))] = fonts
     assert not found
 
 
@@ -143,12 +143,14 @@ PAGES = sorted((ROOT / "web" / "pages").rglob("page.py"))
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_no_word_for_a_reader_stands_in_a_page(page):
     tree = ast.parse(page.read_text(encoding="utf-8"))
-    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+    docstrings = {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)
+    }  # docstrings
     words = {
         node.value
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if id(node) not in said and readable(node.value)
+        if id(node) not in docstrings and readable(node.value)
     }
     assert words == set()
 
@@ -237,15 +239,15 @@ def test_every_loss_and_parameter_of_ours_is_described(name):
 
 
 def test_values_are_put_in_as_text():
-    said = say("en", "problem.unknown_loss", name="{known}", known="cosent")
-    assert "cosent" in said
+    sentence = say("en", "problem.unknown_loss", name="{known}", known="cosent")
+    assert "cosent" in sentence
 
 
 def test_a_problem_speaks_english_and_travels_as_json():
     problem = Problem("no_positives", threshold="3")
     assert "threshold 3" in str(problem)
-    said = {"key": "problem.no_positives", "about": "", "values": {"threshold": "3"}}
-    assert problem.to_json() == said
+    sentences = {"key": "problem.no_positives", "about": "", "values": {"threshold": "3"}}
+    assert problem.to_json() == sentences
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -279,8 +281,8 @@ def test_every_loss_has_its_name_in_both_languages():
 
 
 def test_counts_are_grouped_and_other_numbers_are_not():
-    said = say("en", "figure_text.violated", part=1000, all=2_500_000)
-    assert "1\u202f000 of 2\u202f500\u202f000" in said
+    sentence = say("en", "figure_text.violated", part=1000, all=2_500_000)
+    assert "1\u202f000 of 2\u202f500\u202f000" in sentence
     assert "seed 1000" in say("en", "finetune.seed_is", seed=1000)
     assert say("en", "figure_text.data_typed", count=999).startswith("999 ")
 
@@ -308,8 +310,8 @@ def test_what_has_a_plural_is_grouped_as_a_count():
     }
     assert plural - COUNTS == few
     assert say("en", "remark.run_repeats", pairs="p", repeated=1234).startswith("Of p, 1\u202f234")
-    said = say("en", "compare.vary.cells_of", rows=1234, columns=2000)
-    assert said == "Rows: 1\u202f234; columns: 2\u202f000."
+    sentence = say("en", "compare.vary.cells_of", rows=1234, columns=2000)
+    assert sentence == "Rows: 1\u202f234; columns: 2\u202f000."
 
 
 # Quoted for another reason than to name a control: what a user types or reads elsewhere.

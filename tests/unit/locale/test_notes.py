@@ -30,7 +30,7 @@ def test_a_note_exists_in_both_languages():
 
 
 @pytest.mark.parametrize(
-    ("loss", "convention", "said"),
+    ("loss", "convention", "message"),
     [
         ("circle_self_paced", "", "carry no gradient"),
         ("circle_self_paced", "paper (γ = 256)", "carry no gradient"),
@@ -40,10 +40,10 @@ def test_a_note_exists_in_both_languages():
         ("triplet", "sentence-transformers 6.2 TripletLoss", "as they are given"),
     ],
 )
-def test_the_page_gets_the_note_of_the_loss_or_of_its_convention(loss, convention, said):
+def test_the_page_gets_the_note_of_the_loss_or_of_its_convention(loss, convention, message):
     note = describe_loss(LOSSES[loss]).conventions[convention].note
-    assert said in note
-    assert bool(said) == bool(note)
+    assert message in note
+    assert bool(message) == bool(note)
 
 
 def test_the_rules_of_the_annotated_derivation_are_not_attributed_to_its_authors():
@@ -78,10 +78,10 @@ def test_the_classifier_of_multitask_cosent_has_classes_and_no_prototypes():
     for language, word in (("en", "prototype"), ("zh", "原型")):
         words = catalogue(language)
         assert word not in words["axis.class"].lower()
-        said = [
+        sentences = [
             text.lower()
             for key, text in words.items()
             if "multitask_cosent" in key or key in steps or key.startswith("axis.one.class")
         ]
-        assert len(said) > 8
-        assert not [text for text in said if word in text]
+        assert len(sentences) > 8
+        assert not [text for text in sentences if word in text]

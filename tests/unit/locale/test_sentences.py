@@ -19,10 +19,10 @@ def test_each_sentence_is_its_own_pattern_with_its_values_and_without(language):
         written = any(not plural for *_, plural in placeholders)
         for value in ("x 1/2", 1):
             values, others = dict.fromkeys(names, value), dict.fromkeys(names, "other")
-            said = say(language, key, **values)
+            message = say(language, key, **values)
             own = (pattern_of(key, language), pattern_of(key, language, **values))
-            is_own = all(one.fullmatch(said) for one in own)
-            if not is_own or (written and pattern_of(key, language, **others).fullmatch(said)):
+            is_own = all(one.fullmatch(message) for one in own)
+            if not is_own or (written and pattern_of(key, language, **others).fullmatch(message)):
                 wrong.append((key, value))
     assert wrong == []
 
@@ -65,11 +65,11 @@ def test_a_sentence_is_short():
 
 def test_a_longer_number_or_sentence_is_another():
     read = pattern_of("doctor.mean_of", count=3, value="2.08")
-    said = say("en", "doctor.mean_of", count=3, value="2.08")
-    assert read.search(f"{said} {said}")
+    message = say("en", "doctor.mean_of", count=3, value="2.08")
+    assert read.search(f"{message} {message}")
     assert not read.search(say("en", "doctor.mean_of", count=13, value="2.08"))
     assert not read.search(say("en", "doctor.mean_of", count=3, value="2.085"))
-    counts = pattern_of("doctor.mean_of").fullmatch(said).groupdict()
+    counts = pattern_of("doctor.mean_of").fullmatch(message).groupdict()
     assert counts == {"count": "3", "value": "2.08"}
     starts = pattern_of("doctor.standing.collapse", value="0.5")
     for value, same in (("0.5", True), ("10.5", False), ("−0.5", False)):

@@ -27,15 +27,15 @@ def columns(model):
 
 def value(loss, labels):
     """The loss of these labels, and what was warned of."""
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always")
         found = loss(columns(loss.model), torch.tensor(labels))
-    return found, [str(one.message) for one in told if "label" in str(one.message)]
+    return found, [str(one.message) for one in result if "label" in str(one.message)]
 
 
-def numbers(said):
+def numbers(message):
     """The numbers of a warning: the labels, the ends of their scale, what they are read as."""
-    return [float(one) for one in re.findall(r"-?\d+(?:\.\d+)?", said)]
+    return [float(one) for one in re.findall(r"-?\d+(?:\.\d+)?", message)]
 
 
 def vectors(model):
@@ -46,40 +46,40 @@ def vectors(model):
 def test_raw_grades_are_read_as_the_page_reads_them():
     model = static_model()
     first, second = vectors(model)
-    found, told = value(adapter.training_loss("contrastive")(model), GRADES)
+    found, result = value(adapter.training_loss("contrastive")(model), GRADES)
     expected = contrastive(first, second, torch.tensor([1, 1, 0, 0, 1]))
     assert found.item() == pytest.approx(expected.item())
-    (said,) = told
-    assert said.startswith("ContrastiveLoss: ")
-    assert numbers(said) == [1, 5, 1, 5, 3]
-    assert "threshold=…" in said
-    assert CHOOSE in said
-    found, told = value(adapter.CosineMseLoss(model), GRADES)
+    (message,) = result
+    assert message.startswith("ContrastiveLoss: ")
+    assert numbers(message) == [1, 5, 1, 5, 3]
+    assert "threshold=…" in message
+    assert CHOOSE in message
+    found, result = value(adapter.CosineMseLoss(model), GRADES)
     expected = cosine_mse(cosine(first, second), (torch.tensor(GRADES) - 1) / 4)
     assert found.item() == pytest.approx(expected.item())
-    assert numbers(told[0]) == [1, 5, 1, 5, 0, 1]
-    assert CHOOSE in told[0]
-    assert "threshold=…" not in told[0]
-    found, told = value(adapter.InfoNceLoss(model), GRADES)
+    assert numbers(result[0]) == [1, 5, 1, 5, 0, 1]
+    assert CHOOSE in result[0]
+    assert "threshold=…" not in result[0]
+    found, result = value(adapter.InfoNceLoss(model), GRADES)
     keys, others = [0, 1, 4], [2, 3]
     expected = info_nce(first[keys], second[keys], negatives=second[others])
     assert found.item() == pytest.approx(expected.item())
-    assert len(told) == 1
+    assert len(result) == 1
 
 
 def test_a_threshold_among_grades_within_0_to_1_is_a_guess():
-    found, told = value(
+    found, result = value(
         adapter.training_loss("contrastive")(static_model()), [0.0, 0.4, 1.0, 0.2, 0.9]
     )
     assert found.isfinite()
-    assert numbers(told[0]) == [0, 1, 0, 1, 0.5]
+    assert numbers(result[0]) == [0, 1, 0, 1, 0.5]
 
 
 def test_it_is_reported_once_for_each_loss():
     model = static_model()
     loss = adapter.training_loss("contrastive")(model)
-    said = [value(loss, GRADES)[1] for _ in range(3)]
-    assert [len(told) for told in said] == [1, 0, 0]
+    sentences = [value(loss, GRADES)[1] for _ in range(3)]
+    assert [len(result) for result in sentences] == [1, 0, 0]
     assert len(value(adapter.training_loss("contrastive")(model), GRADES)[1]) == 1
 
 
@@ -96,9 +96,9 @@ def test_it_is_reported_once_for_each_loss():
     ],
 )
 def test_nothing_is_reported_where_nothing_was_guessed(name, given, labels):
-    found, told = value(adapter.TRAINING_LOSSES[name](static_model(), **given), labels)
+    found, result = value(adapter.TRAINING_LOSSES[name](static_model(), **given), labels)
     assert found.isfinite()
-    assert told == []
+    assert result == []
 
 
 def test_the_middle_of_a_range_that_is_given_is_the_threshold():
@@ -116,11 +116,11 @@ def test_cosines_are_regressed_on_as_they_are():
     model = static_model()
     first, second = vectors(model)
     labels = [-0.2, 0.9, 0.5, -0.9, 0.0]
-    found, told = value(adapter.CosineMseLoss(model), labels)
+    found, result = value(adapter.CosineMseLoss(model), labels)
     expected = cosine_mse(cosine(first, second), torch.tensor(labels))
     assert found.item() == pytest.approx(expected.item())
-    assert numbers(told[0]) == [-0.9, 0.9, -1, 1]
-    assert CHOOSE in told[0]
+    assert numbers(result[0]) == [-0.9, 0.9, -1, 1]
+    assert CHOOSE in result[0]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_guess_stays_and_never_moves(first, then, label):
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "labels", "said"),
+    ("name", "given", "labels", "message"),
     [
         (
             "contrastive",
@@ -168,10 +168,10 @@ def test_a_guess_stays_and_never_moves(first, then, label):
         ("contrastive", {}, [5, 5, 5, 5, 5], "all 5, are all at or above the threshold 3"),
     ],
 )
-def test_labels_on_one_side_are_an_error_where_both_are_needed(name, given, labels, said):
+def test_labels_on_one_side_are_an_error_where_both_are_needed(name, given, labels, message):
     with pytest.raises(ValueError, match="pass threshold=…") as problem:
         value(adapter.TRAINING_LOSSES[name](static_model(), **given), labels)
-    assert said in str(problem.value)
+    assert message in str(problem.value)
 
 
 def test_what_may_be_chance_is_no_error():
@@ -181,8 +181,8 @@ def test_what_may_be_chance_is_no_error():
     loss = adapter.training_loss("contrastive")(static_model())
     value(loss, GRADES)
     assert value(loss, [4.0, 4.5, 5.0, 3.2, 3.0])[0].isfinite()
-    told = adapter.training_loss("contrastive")(static_model(), label_range=(1, 5))
-    assert value(told, [4.0, 4.5, 5.0, 3.2, 3.0])[0].isfinite()
+    result = adapter.training_loss("contrastive")(static_model(), label_range=(1, 5))
+    assert value(result, [4.0, 4.5, 5.0, 3.2, 3.0])[0].isfinite()
 
 
 def test_a_label_out_of_reach_is_an_error():
@@ -195,7 +195,7 @@ def test_a_label_out_of_reach_is_an_error():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"label_range": (5, 1)}, "low < high"),
         ({"label_range": (0, float("inf"))}, "low < high"),
@@ -203,8 +203,8 @@ def test_a_label_out_of_reach_is_an_error():
         ({"label_range": (1, 5), "threshold": 1}, "at or above the threshold 1"),
     ],
 )
-def test_rules_that_cannot_be_are_refused_at_once(given, said):
-    with pytest.raises(ValueError, match=said):
+def test_rules_that_cannot_be_are_refused_at_once(given, message):
+    with pytest.raises(ValueError, match=message):
         adapter.CircleLoss(static_model(), **given)
     if "threshold" in given:
         adapter.CosentLoss(static_model(), **given)  # has no use for it
@@ -225,8 +225,8 @@ def test_the_card_says_the_rules_in_force():
     loss = adapter.training_loss("contrastive")(static_model())
     assert loss.get_config_dict()["threshold"] is None
     value(loss, GRADES)
-    said = loss.get_config_dict()
-    assert (said["threshold"], said["label_range"]) == (3, (1, 5))
+    config = loss.get_config_dict()
+    assert (config["threshold"], config["label_range"]) == (3, (1, 5))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])

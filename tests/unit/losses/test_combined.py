@@ -16,7 +16,7 @@ DIMS = (384, 256, 128, 64, 32, 16)
 
 
 @pytest.fixture(scope="module")
-def scene():
+def textbook():
     """The textbook's hard negatives: queries, keys and negatives of the shipped embeddings."""
     batch = make_batch(Data(example="hard_negatives"), Rules())
     names = ("queries", "keys", "negatives")
@@ -28,18 +28,18 @@ def made(*names, rows=6, width=8, seed=0):
     return {name: torch.randn(rows, width, dtype=torch.float64) for name in names}
 
 
-def test_the_prefixes_of_the_textbook(scene):
-    alone = [float(matryoshka(info_nce, [length])(**scene)) for length in DIMS]
+def test_the_prefixes_of_the_textbook(textbook):
+    alone = [float(matryoshka(info_nce, [length])(**textbook)) for length in DIMS]
     assert alone == pytest.approx([2.36, 2.35, 2.16, 2.14, 1.88, 4.16], abs=5e-3)
-    assert float(matryoshka(info_nce, DIMS)(**scene)) == pytest.approx(15.04, abs=5e-3)
-    assert float(matryoshka(info_nce, DIMS, reduce="mean")(**scene)) == pytest.approx(
+    assert float(matryoshka(info_nce, DIMS)(**textbook)) == pytest.approx(15.04, abs=5e-3)
+    assert float(matryoshka(info_nce, DIMS, reduce="mean")(**textbook)) == pytest.approx(
         2.51, abs=5e-3
     )
 
 
-def test_prefixes_draw_the_gradient_into_the_first_dimensions(scene):
+def test_prefixes_draw_the_gradient_into_the_first_dimensions(textbook):
     def first_16(loss):
-        given = {name: one.clone().requires_grad_() for name, one in scene.items()}
+        given = {name: one.clone().requires_grad_() for name, one in textbook.items()}
         found = torch.autograd.grad(loss(**given), list(given.values()))
         return prefix_shares(torch.cat(found), [16])[0]
 
@@ -126,7 +126,7 @@ def test_a_function_of_ones_own():
 
 
 @pytest.mark.parametrize(
-    ("dims", "options", "said"),
+    ("dims", "options", "message"),
     [
         ([], {}, "one or more"),
         ([4, 4], {}, "no two alike"),
@@ -138,8 +138,8 @@ def test_a_function_of_ones_own():
         ([2], {"reduce": "max"}, "sum, mean"),
     ],
 )
-def test_what_is_no_prefix_is_refused(dims, options, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_is_no_prefix_is_refused(dims, options, message):
+    with pytest.raises(ValueError, match=message):
         matryoshka(info_nce, dims, **options)
 
 

@@ -70,11 +70,11 @@ def test_a_sum():
     both = weighted_sum((1.5, in_batch), (0.2, partial(losses.decoupled, temperature=0.5)))
     held(both(**moving), expected, given, moving)
     named = LOSSES["info_nce+decoupled"]
-    told = {"temperature_of_info_nce": 0.3, "temperature_of_decoupled": 0.5}
-    told |= {"weight_of_info_nce": 1.5, "weight_of_decoupled": 0.2}
+    values = {"temperature_of_info_nce": 0.3, "temperature_of_decoupled": 0.5}
+    values |= {"weight_of_info_nce": 1.5, "weight_of_decoupled": 0.2}
     sides = {"queries": "first", "keys": "second", "first": "first", "second": "second"}
     read = {name: moving[sides[what]] for name, what in named.reads.items() if what in sides}
-    assert named.definition(**read, **told).item() == pytest.approx(expected(**given), rel=1e-10)
+    assert named.definition(**read, **values).item() == pytest.approx(expected(**given), rel=1e-10)
 
 
 @pytest.mark.parametrize("in_batch", [True, False])  # a cross-batch memory, and MoCo
@@ -87,8 +87,8 @@ def test_a_queue_of_keys(in_batch):
         return info_nce(queries[:-2], keys[:-2], negatives=KEYS[-2:], **settings)
 
     moving = tensors(given)
-    told = {"temperature_of_info_nce": 0.3, "in_batch_of_info_nce": in_batch}
-    found = LOSSES["queue(info_nce)"].function(**moving, length_of_info_nce=2, **told)
+    values = {"temperature_of_info_nce": 0.3, "in_batch_of_info_nce": in_batch}
+    found = LOSSES["queue(info_nce)"].function(**moving, length_of_info_nce=2, **values)
     held(found, expected, given, moving)
 
 

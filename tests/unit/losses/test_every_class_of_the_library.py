@@ -55,7 +55,7 @@ def losses_of(module) -> set[str]:
     }
 
 
-def asked(*twins) -> set[str]:
+def called_classes(*twins) -> set[str]:
     """The classes whose losses stand beside ours."""
     found = {name for table in twins for *_, theirs in table.values() for name in named(theirs)}
     return found | set(TheirMultitask.__init__.__code__.co_names)
@@ -67,7 +67,7 @@ def named(function) -> set[str]:
 
 def test_every_dense_class_is_tested_or_listed():
     every = losses_of(bi)
-    held = asked(TWINS, OF_TRANSFORMERS) & every
+    held = called_classes(TWINS, OF_TRANSFORMERS) & every
     assert held.isdisjoint(WITHOUT)
     assert held | set(WITHOUT) == every
     assert set(WITHOUT) == {
@@ -77,7 +77,7 @@ def test_every_dense_class_is_tested_or_listed():
 
 def test_every_class_of_cross_encoders_is_tested_or_listed():
     every = losses_of(cross)
-    held = (asked(CROSS_TWINS) | named(theirs_of_all) | named(theirs_in_pieces)) & every
+    held = (called_classes(CROSS_TWINS) | named(theirs_of_all) | named(theirs_in_pieces)) & every
     assert held.isdisjoint(CROSS_WITHOUT)
     assert held | set(CROSS_WITHOUT) == every
     assert set(CROSS_WITHOUT) <= {one.name for one in RELATED_CLASSES}

@@ -213,7 +213,7 @@ def test_no_matrix_is_kept(loss, settings):
 
 
 @pytest.mark.parametrize(
-    ("loss", "settings", "said"),
+    ("loss", "settings", "message"),
     [
         (debiased, {"tau_plus": 1.0}, "tau_plus is 1.0; it must be below 1"),
         (hard_weighted, {"beta": -1.0}, "beta is -1.0; it must be 0 or more"),
@@ -227,6 +227,6 @@ def test_no_matrix_is_kept(loss, settings):
         (online_contrastive, {"labels": torch.ones(7), "distance": "l1"}, "distance is 'l1'"),
     ],
 )
-def test_what_cannot_be_is_reported(loss, settings, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_is_reported(loss, settings, message):
+    with pytest.raises(ValueError, match=message):
         loss(FIRST, SECOND, **settings)

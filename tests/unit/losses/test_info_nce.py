@@ -209,12 +209,12 @@ def test_nothing_is_kept_of_the_texts():
     queries, keys = (torch.randn(count, width).requires_grad_() for _ in range(2))
     kept = {}
     for name, texts in (("apart", torch.arange(count)), ("twins", torch.arange(count) // 2)):
-        asked = {"directions": DIRECTIONS, "same_text": texts.flip(0)}
-        kept[name] = saved_bytes(info_nce, queries, keys, **asked)
+        request = {"directions": DIRECTIONS, "same_text": texts.flip(0)}
+        kept[name] = saved_bytes(info_nce, queries, keys, **request)
     assert set(kept.values()) == {4 * count * width * 4}
     plain = info_nce(queries, keys, directions=DIRECTIONS)
-    told = info_nce(queries, keys, directions=DIRECTIONS, same_text=torch.arange(count))
-    assert plain == told
+    result = info_nce(queries, keys, directions=DIRECTIONS, same_text=torch.arange(count))
+    assert plain == result
 
 
 def test_texts_that_were_changed_meanwhile_give_no_gradient_of_the_gradient():
@@ -268,7 +268,7 @@ def test_the_minimum_is_reached_by_a_simplex_and_by_nothing_below(settings):
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"directions": ("query_to_text",)}, "directions has 'query_to_text'; it takes some of"),
         ({"directions": ()}, "directions has none"),
@@ -292,8 +292,8 @@ def test_the_minimum_is_reached_by_a_simplex_and_by_nothing_below(settings):
         ({"same_text": TWINS.double()}, "same_text must be whole numbers"),
     ],
 )
-def test_what_cannot_be_is_reported(settings, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_is_reported(settings, message):
+    with pytest.raises(ValueError, match=message):
         info_nce(QUERIES, KEYS, **settings)
 
 
@@ -364,8 +364,8 @@ def test_collapse_counts_what_each_query_sees(settings):
     one = torch.ones(7, 3).double(), torch.ones(7, 3).double()
     given = {"queries": one[0], "keys": one[1], **OWNED, "negatives": torch.ones(6, 3).double()}
     expected = info_nce(**given, temperature=0.2, **settings)
-    told = LOSSES["info_nce"].collapse(given, temperature=0.2, **settings)
-    assert told == pytest.approx(float(expected))
+    result = LOSSES["info_nce"].collapse(given, temperature=0.2, **settings)
+    assert result == pytest.approx(float(expected))
 
 
 @pytest.mark.parametrize("on", ["in_batch", "hard", "all"])

@@ -57,14 +57,14 @@ def trained(loss, data, folder, *callbacks, steps=4, **other):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         trainer.train()
-    said = [str(one.message) for one in caught if "PrismCallback" in str(one.message)]
+    sentences = [str(one.message) for one in caught if "PrismCallback" in str(one.message)]
     ours = [
         one for one in caught if "/losses/sentence_transformers/" in Path(one.filename).as_posix()
     ]
     # None of torch's; what was made of the labels is another matter.
     known = ("PrismCallback", "of the first batch")
     assert all(any(word in str(one.message) for word in known) for one in ours), ours
-    return trainer, said
+    return trainer, sentences
 
 
 def logged(trainer):
@@ -116,15 +116,15 @@ KNOWN = {
 def test_every_figure_is_that_of_the_loss_in_use(name, tmp_path):
     kind, make = KNOWN[name]
     loss = make(static_model())
-    heard = Losses(loss)
+    reports = Losses(loss)
     callback = PrismCallback(every=3, folder=tmp_path / "kept")
-    trainer, said = trained(loss, rows(kind), tmp_path, callback, heard)
-    assert said == []
+    trainer, message = trained(loss, rows(kind), tmp_path, callback, reports)
+    assert message == []
     found = logged(trainer)
     assert [*found] == [1, 3]
     for step, figures in found.items():
         assert figures.keys() >= WHOLE | COSINES
-        assert figures["prism_loss"] == pytest.approx(heard.values[step - 1])
+        assert figures["prism_loss"] == pytest.approx(reports.values[step - 1])
         assert figures["prism_effective_terms"] >= 0
         batch = saved_batch.read(
             saved_batch.saved_batch_paths(tmp_path / "kept")[[*found].index(step)]
@@ -161,8 +161,8 @@ def test_reference_values_and_means_are_what_the_batch_says(tmp_path):
 def test_a_loss_in_pieces_is_the_same_loss(bert, tmp_path):
     model = SentenceTransformer(bert)
     loss = bi.CachedMultipleNegativesRankingLoss(model, mini_batch_size=3)
-    trainer, said = trained(loss, rows("triplets"), tmp_path, PrismCallback(every=2), steps=2)
-    assert said == []
+    trainer, message = trained(loss, rows("triplets"), tmp_path, PrismCallback(every=2), steps=2)
+    assert message == []
     assert logged(trainer)[2]["prism_collapse"] == pytest.approx(math.log(2 * BATCH))
 
 
@@ -170,10 +170,10 @@ def test_a_loss_in_pieces_is_the_same_loss(bert, tmp_path):
 def test_of_a_loss_that_nobody_knows_only_similarities_are_logged(tmp_path):
     model = static_model()
     loss = bi.MatryoshkaLoss(model, bi.MultipleNegativesRankingLoss(model), [6, 4], [1, 0.5], 1)
-    trainer, said = trained(loss, rows("positives"), tmp_path, PrismCallback(every=1), steps=3)
-    assert len(said) == 1
-    assert "MatryoshkaLoss" in said[0]
-    assert "layers" not in said[0]
+    trainer, message = trained(loss, rows("positives"), tmp_path, PrismCallback(every=1), steps=3)
+    assert len(message) == 1
+    assert "MatryoshkaLoss" in message[0]
+    assert "layers" not in message[0]
     for figures in logged(trainer).values():
         assert {name for name in figures if name.startswith("prism")} == COSINES | {"prism_loss"}
 
@@ -185,8 +185,8 @@ def test_a_loss_on_prefixes_has_every_figure(tmp_path):
     inner = bi.MultipleNegativesRankingLoss(model)
     loss = bi.MatryoshkaLoss(model, inner, [6, 4], [1, 0.5])
     callback = PrismCallback(every=50, folder=tmp_path / "kept")
-    trainer, said = trained(loss, rows("positives"), tmp_path, callback, steps=1)
-    assert said == []
+    trainer, message = trained(loss, rows("positives"), tmp_path, callback, steps=1)
+    assert message == []
     figures = logged(trainer)[1]
     assert figures.keys() >= WHOLE | COSINES
     assert figures["prism_collapse"] == pytest.approx(1.5 * math.log(BATCH))
@@ -201,8 +201,8 @@ def test_a_loss_on_layers_is_reported_as_one(bert, tmp_path):
     model = SentenceTransformer(bert)
     inner = bi.MultipleNegativesRankingLoss(model)
     for loss in (bi.AdaptiveLayerLoss(model, inner), bi.Matryoshka2dLoss(model, inner, [8, 4])):
-        _, said = trained(loss, rows("positives"), tmp_path, PrismCallback(every=1), steps=2)
-        (line,) = said
+        _, message = trained(loss, rows("positives"), tmp_path, PrismCallback(every=1), steps=2)
+        (line,) = message
         assert type(loss).__name__ in line
         assert "layers" in line
 
@@ -220,10 +220,10 @@ def test_a_loss_on_layers_is_reported_as_one(bert, tmp_path):
 def test_a_cross_encoder_has_scores(bert, make, kind, whole, tmp_path):
     loss = make(CrossEncoder(bert, num_labels=1))
     callback = PrismCallback(every=1, folder=tmp_path / "kept", texts=True)
-    trainer, said = trained(loss, rows(kind), tmp_path, callback, steps=1)
+    trainer, message = trained(loss, rows(kind), tmp_path, callback, steps=1)
     figures = logged(trainer)[1]
     assert {"prism_positive_score", "prism_negative_score"} <= figures.keys()
-    assert (figures.keys() >= WHOLE) == whole == (not said)
+    assert (figures.keys() >= WHOLE) == whole == (not message)
     batch = saved_batch.read(saved_batch.saved_batch_paths(tmp_path / "kept")[0])
     assert batch.scores is not None
     assert batch.texts is not None
@@ -282,10 +282,10 @@ def test_a_full_disk_is_reported_once_and_ends_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(saved_batch, "save_file", full)
     callback = PrismCallback(every=1, folder=tmp_path / "kept")
-    trainer, said = trained(bi.CoSENTLoss(static_model()), rows("scored"), tmp_path, callback)
+    trainer, message = trained(bi.CoSENTLoss(static_model()), rows("scored"), tmp_path, callback)
     assert trainer.state.global_step == 4
-    assert len(said) == 1
-    assert "[Errno 28]" in said[0]
+    assert len(message) == 1
+    assert "[Errno 28]" in message[0]
     assert [*logged(trainer)] == [1, 2, 3, 4]
     assert not [*(tmp_path / "kept").iterdir()]
 
@@ -297,9 +297,9 @@ def test_an_error_of_its_own_is_reported_once_and_ends_nothing(tmp_path, monkeyp
 
     monkeypatch.setattr("lossprism.losses.sentence_transformers.step_probe.probe", broken)
     loss = bi.CoSENTLoss(static_model())
-    trainer, said = trained(loss, rows("scored"), tmp_path, PrismCallback(every=1))
+    trainer, message = trained(loss, rows("scored"), tmp_path, PrismCallback(every=1))
     assert trainer.state.global_step == 4
-    assert len(said) == 1
+    assert len(message) == 1
     assert logged(trainer) == {}
 
 

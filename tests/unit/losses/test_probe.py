@@ -142,8 +142,8 @@ def test_what_cannot_be_measured_gets_a_sentence():
         "info_nce takes the inputs queries, keys": ("info_nce", {"anchors": queries}),
         "has no model to read vectors from": (nn.CrossEntropyLoss(), (queries, keys)),
     }
-    for said, (loss, batch) in refused.items():
-        with pytest.raises(TypeError, match=said):
+    for message, (loss, batch) in refused.items():
+        with pytest.raises(TypeError, match=message):
             lossprism.probe(loss, batch)
     with pytest.raises(ValueError, match="earlier batches"):
         lossprism.probe(loss_module("queue(info_nce)")(), (queries, keys))

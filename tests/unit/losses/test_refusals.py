@@ -174,9 +174,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "given", "named", "said"), REFUSED)
-def test_wrong_shapes_and_choices_say_what_is_right(name, given, named, said):
-    with pytest.raises(ValueError, match=said):
+@pytest.mark.parametrize(("name", "given", "named", "message"), REFUSED)
+def test_wrong_shapes_and_choices_say_what_is_right(name, given, named, message):
+    with pytest.raises(ValueError, match=message):
         L[name](*given, **named)
 
 

@@ -318,13 +318,13 @@ def test_indices_are_those_of_the_formula():
 
 
 def test_the_rule_of_lambda_speaks_of_lambda_alone():
-    said = {
+    values = {
         (spec.group, parameter.symbol)
         for spec in SHIPPED
         for parameter in spec.parameters
         if parameter.role == "scale"
     }
-    assert said == {("pair_scores", r"\lambda")}
+    assert values == {("pair_scores", r"\lambda")}
     with pytest.raises(ValueError, match="role is 'colour'; it must be one of"):
         Parameter("hue", 1.0, role="colour")
 

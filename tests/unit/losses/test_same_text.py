@@ -135,11 +135,11 @@ def by_hand(name, vectors, texts, parameters):
             yield taken, logit[own(row)]
 
     if name == "nt_xent":
-        views, said = torch.cat(sides), queries + keys
+        views, message = torch.cat(sides), queries + keys
         logits = [[c / settings["temperature"] for c in row] for row in cosines(views, views)]
         partner = [(i + count) % (2 * count) for i in range(2 * count)]
-        partners = [said[p] for p in partner]
-        rows = towards(logits, said, partners, said, lambda row: partner[row])
+        partners = [message[p] for p in partner]
+        rows = towards(logits, message, partners, message, lambda row: partner[row])
         return sum(log_1p_sum_exp([t - own for t in taken]) for taken, own in rows) / (2 * count)
     scale = settings["scale"] if name == "siglip" else 1 / settings["temperature"]
     every = [text for numbers in words[1:] for text in numbers]
@@ -277,10 +277,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "texts", "said"), REFUSED)
-def test_texts_that_do_not_fit_are_refused(name, texts, said):
+@pytest.mark.parametrize(("name", "texts", "message"), REFUSED)
+def test_texts_that_do_not_fit_are_refused(name, texts, message):
     rows = torch.eye(2, 3)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         LOSSES[name].function(rows, rows, **texts)
 
 

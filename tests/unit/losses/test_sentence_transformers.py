@@ -631,8 +631,8 @@ def test_the_rules_are_those_of_the_page():
     texts, labels = batch(model, "scored", 12)
     with torch.no_grad():
         first, second = (model(model.preprocess(t))["sentence_embedding"] for t in texts)
-        asked = [other_encoder()(model.preprocess(t))["sentence_embedding"] for t in texts]
-    vectors, teacher = torch.cat([first, second]).double(), torch.cat(asked)
+        encoded = [other_encoder()(model.preprocess(t))["sentence_embedding"] for t in texts]
+    vectors, teacher = torch.cat([first, second]).double(), torch.cat(encoded)
     places = torch.arange(12), torch.arange(12, 24)
     labels = 1 + labels * 4
     positive = labels >= 3
@@ -788,7 +788,7 @@ def test_a_batch_without_a_positive_teaches_nothing():
 
 
 @pytest.mark.parametrize(
-    ("labels", "said"),
+    ("labels", "message"),
     [
         (None, "learns a teacher's vectors"),
         (torch.ones(6), r"have the shape \[6\]"),
@@ -796,11 +796,11 @@ def test_a_batch_without_a_positive_teaches_nothing():
         (torch.ones(6, 3, 6), r"have the shape \[6, 3, 6\]; with 2 columns"),
     ],
 )
-def test_a_teachers_vectors_fit_the_texts(labels, said):
+def test_a_teachers_vectors_fit_the_texts(labels, message):
     model = static_model()
     texts, _ = batch(model, "positives")
     columns = [model.preprocess(column) for column in texts]
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         adapter.EmbeddingMseLoss(model)(columns, labels)
 
 
@@ -808,13 +808,13 @@ def test_a_teacher_of_vectors_encodes_each_text():
     model, teacher = static_model(), other_encoder()
     texts, labels = batch(model, "scored")
     columns = [model.preprocess(column) for column in texts]
-    asked = torch.stack([teacher(column)["sentence_embedding"] for column in columns], dim=1)
+    encoded = torch.stack([teacher(column)["sentence_embedding"] for column in columns], dim=1)
     loss = adapter.EmbeddingMseLoss(model, teacher=teacher)
     found = loss(columns, labels)
-    torch.testing.assert_close(found, adapter.EmbeddingMseLoss(model)(columns, asked.detach()))
+    torch.testing.assert_close(found, adapter.EmbeddingMseLoss(model)(columns, encoded.detach()))
     assert not any(name.startswith("teacher") for name, _ in loss.named_parameters())
     assert loss.get_config_dict()["teacher"] == "SentenceTransformer"
-    alone = adapter.EmbeddingMseLoss(model)(columns[:1], asked[:, 0])
+    alone = adapter.EmbeddingMseLoss(model)(columns[:1], encoded[:, 0])
     torch.testing.assert_close(alone, loss(columns[:1]))
     # Beside another loss, which reads the labels.
     both = adapter.training_loss("embedding_mse+cosine_mse")(model, teacher=teacher)

@@ -51,16 +51,16 @@ def test_below_autograd_nothing_is_recorded():
 def test_transforms_and_forward_derivatives_are_noticed():
     seen = []
 
-    def asked(x):
+    def requested(x):
         seen.append(torch_internals.in_torch_func())
         return x.sum()
 
-    asked(torch.ones(2))
-    torch.func.grad(asked)(torch.ones(2))
-    torch.func.vmap(asked)(torch.ones(2, 2))
+    requested(torch.ones(2))
+    torch.func.grad(requested)(torch.ones(2))
+    torch.func.vmap(requested)(torch.ones(2, 2))
     with forward_ad.dual_level():
-        asked(torch.ones(2))
-    asked(torch.ones(2))
+        requested(torch.ones(2))
+    requested(torch.ones(2))
     assert seen == [False, True, True, True, False], CHANGED + "transforms go unnoticed"
 
 

@@ -62,8 +62,8 @@ def test_an_input_that_does_not_fit_is_one_sentence_in_a_notebook_and_a_bug_is_t
         lossprism.show(5)
     for error in (refused.value, ZeroDivisionError("our bug")):
         shell.showtraceback((type(error), error, refused.tb))
-    said, traced = capsys.readouterr().out.split("\n", 1)
-    assert said == f"Problem: {refused.value}"
+    message, traced = capsys.readouterr().out.split("\n", 1)
+    assert message == f"Problem: {refused.value}"
     assert "Traceback" in traced
     assert "our bug" in traced
 
@@ -126,17 +126,17 @@ def test_a_language_is_one_of_the_catalogues(language):
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("requested", "sentence"),
     [
         ({"loss": "cosnet"}, "There is no loss called cosnet."),
         ({"scael": 2}, "CoSENT has no parameter scael."),
         ({"scale": 5000}, "scale is 5000; accepted are numbers from 0.1 to 1000."),
     ],
 )
-def test_show_refuses_before_it_starts_anything(monkeypatch, asked, sentence):
+def test_show_refuses_before_it_starts_anything(monkeypatch, requested, sentence):
     monkeypatch.setattr(embedded_page, "_started", lambda: pytest.fail("the server was started"))
     with pytest.raises(Problem) as problem:
-        lossprism.show(FIRST, SECOND, LABELS, **asked)
+        lossprism.show(FIRST, SECOND, LABELS, **requested)
     assert str(problem.value).startswith(sentence)
 
 
@@ -234,10 +234,12 @@ def test_gradio_decides_on_a_public_link_but_in_colab(monkeypatch, release, shar
     """Colab reaches the port by itself, so that nothing is made public there."""
     from lossprism.explorer.web import site
 
-    asked = []
-    monkeypatch.setattr(site, "open_page", lambda *_, **options: asked.append(options) or (1, ""))
+    requests = []
+    monkeypatch.setattr(
+        site, "open_page", lambda *_, **options: requests.append(options) or (1, "")
+    )
     monkeypatch.delenv("COLAB_RELEASE_TAG", raising=False)
     if release:
         monkeypatch.setenv("COLAB_RELEASE_TAG", release)
     embedded_page._started.__wrapped__()
-    assert asked == [{"share": share}]
+    assert requests == [{"share": share}]

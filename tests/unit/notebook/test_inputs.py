@@ -192,9 +192,9 @@ UNUSABLE = {
 def test_anything_else_gets_a_sentence(kind):
     with pytest.raises(Problem) as problem:
         read_inputs("show", *UNUSABLE[kind])
-    said = str(problem.value)
-    assert said.endswith(".")
-    assert "Narwhals" not in said
+    message = str(problem.value)
+    assert message.endswith(".")
+    assert "Narwhals" not in message
 
 
 OPTIONS = {

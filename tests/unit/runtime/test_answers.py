@@ -42,16 +42,16 @@ def test_a_reference_counts_as_often_as_it_is_written(shape):
 
 
 def test_counting_ends_where_it_is_too_much():
-    asked = 0
+    count = 0
 
     class Counted(list):
         def __iter__(self):
-            nonlocal asked
-            asked += 1
+            nonlocal count
+            count += 1
             return super().__iter__()
 
     assert json_bytes([Counted([LONG])] * 1000, 3 * len(LONG)) < 5 * len(LONG)
-    assert asked < 6
+    assert count < 6
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -34,9 +34,9 @@ def test_a_budget_has_its_default_and_its_variable(name, monkeypatch):
 
 
 def test_every_budget_is_requested():
-    said = "".join(path.read_text() for path in (ROOT / "explorer").rglob("*.py"))
-    asked = set(re.findall(r'budget\("(\w+)"\)', said))
-    assert asked == set(NAMES)
+    text = "".join(path.read_text() for path in (ROOT / "explorer").rglob("*.py"))
+    requested = set(re.findall(r'budget\("(\w+)"\)', text))
+    assert requested == set(NAMES)
 
 
 def test_the_table_for_hosts_is_complete():
@@ -44,5 +44,5 @@ def test_the_table_for_hosts_is_complete():
         f"| {one.of} | {one.about} | {one.default:,} {one.unit} | `{one.variable}` |"
         for one in BUDGETS
     ]
-    said = (ROOT / "docs" / "hosting.md").read_text()
-    assert "\n".join(rows) in said, "\n".join(rows)
+    text = (ROOT / "docs" / "hosting.md").read_text()
+    assert "\n".join(rows) in text, "\n".join(rows)

@@ -50,9 +50,7 @@ def test_one_that_is_made_smaller_keeps_what_was_used_last():
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_the_folder_is_the_chosen_one_or_the_systems_cache(
-    own, tmp_path, monkeypatch
-):
+def test_the_folder_is_the_chosen_one_or_the_systems_cache(own, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "system"))
     if not own:
         monkeypatch.delenv("LOSSPRISM_CACHE")

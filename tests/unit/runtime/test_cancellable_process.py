@@ -36,16 +36,16 @@ def test_a_process_that_dies_is_reported() -> None:
 
 
 def test_a_cancelled_job_kills_its_process_and_hears_of_it_before() -> None:
-    heard = []
+    reports = []
 
     def hear(what: str, done: int, total: int) -> None:
-        heard.append((what, children()))
-        if len(heard) == 3:
+        reports.append((what, children()))
+        if len(reports) == 3:
             raise jobs.Cancelled
 
     began = time.monotonic()
     with jobs.heard_by(hear), pytest.raises(jobs.Cancelled):
         call_in_process("embedding", time.sleep, 60)
     assert time.monotonic() - began < 20
-    assert heard == [("embedding", 1)] * 3
+    assert reports == [("embedding", 1)] * 3
     assert children() == 0

@@ -65,14 +65,14 @@ def test_nobody_else_asks_whose_page_it_is():
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_each_part_is_requested_and_reported(part):
-    asked = [
+    requests = [
         path
         for path in (ROOT / "explorer").rglob("*.py")
         if f"deployment_policy().{part.name}" in path.read_text(encoding="utf-8")
     ]
-    assert asked
-    told = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
+    assert requests
+    text = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
     yes, no = ("yes", "no") if part.default else ("no", "yes")
     if part.name == "believes_proxies":
         no = "in a Space"
-    assert f"| {part.metadata['about']} | {yes} | {no} |" in told
+    assert f"| {part.metadata['about']} | {yes} | {no} |" in text

@@ -39,7 +39,7 @@ def test_a_download_is_fetched_by_its_address(folder, client, name):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "requested",
     [
         *(
             "../secret.txt",
@@ -51,7 +51,7 @@ def test_a_download_is_fetched_by_its_address(folder, client, name):
         *("0/..", "./secret.txt", "%2e%2e/secret.txt", f"{quote('/tmp', safe='')}/secret.txt"),
     ],
 )
-def test_nothing_else_is(folder, client, asked):
+def test_nothing_else_is(folder, client, requested):
     (downloads.FOLDER / "0").mkdir(parents=True)
     (downloads.FOLDER / "secret.txt").write_text("secret")
-    assert client.get(f"/{downloads.ADDRESS}/{asked}").status_code == 404
+    assert client.get(f"/{downloads.ADDRESS}/{requested}").status_code == 404

@@ -279,20 +279,20 @@ def test_light_work_waits_for_no_longer_work(outer, inner, monkeypatch):
     middling work is done beside heavy work."""
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
     shorter = inner == 0 or outer == "HEAVY"
-    heard = []
+    reports = []
 
     def leave(ahead: int) -> None:
-        heard.append(ahead)
+        reports.append(ahead)
         raise jobs.Cancelled
 
     with getattr(fair_queue, outer).taken("another"), as_visitor(new_key()):
         if shorter:
             with fair_queue.in_order(inner, leave):
-                assert heard == []
+                assert reports == []
         else:
             with pytest.raises(jobs.Cancelled), fair_queue.in_order(inner, leave):
                 raise AssertionError
-            assert heard == [0]
+            assert reports == [0]
     assert (
         fair_queue.LIGHT.counts == fair_queue.MIDDLING.counts == fair_queue.HEAVY.counts == (0, 0)
     )

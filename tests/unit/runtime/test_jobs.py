@@ -183,7 +183,7 @@ def test_work_that_nobody_waits_for_any_more_ends(monkeypatch):
 
 
 def test_who_waits_for_other_work_hears_of_its_progress_and_cancels_it():
-    inner, heard, go = [], [], threading.Event()
+    inner, reports, go = [], [], threading.Event()
 
     def work(report):
         report("reading", 1, 2)
@@ -197,12 +197,12 @@ def test_who_waits_for_other_work_hears_of_its_progress_and_cancels_it():
         return inner[0]
 
     def report(what, done, total):
-        heard.append((what, done, total))
-        if len(heard) == 3:
+        reports.append((what, done, total))
+        if len(reports) == 3:
             go.set()
 
     assert within(start, report) == 42
-    assert heard[-1] == ("reading", 1, 2)
+    assert reports[-1] == ("reading", 1, 2)
 
     def refuse(what, done, total):
         raise Cancelled

@@ -40,9 +40,9 @@ WRITE = {
 def test_numbers_are_written_as_on_the_page(kind):
     """Also counts, shares, figures and differences."""
     wrong = [
-        (*value, said, WRITE[kind](*value))
-        for *value, said in CASES[kind]
-        if WRITE[kind](*value) != said
+        (*value, message, WRITE[kind](*value))
+        for *value, message in CASES[kind]
+        if WRITE[kind](*value) != message
     ]
     assert wrong == []
 
@@ -67,23 +67,23 @@ def test_numbers_that_json_lacks_are_words():
 
 
 @pytest.mark.parametrize(
-    ("share", "said"),
+    ("share", "message"),
     [
         *((0, "0%"), (1, "100%"), (0.1234, "12%"), (0.01234, "1%"), (0.125, "13%")),
         *((0.00012, "<1%"), (0.9994, ">99%"), (1e-12, "0%"), (1 - 1e-12, "100%")),
     ],
 )
-def test_a_whole_share_has_no_digit_behind_the_point(share, said):
-    assert whole_percent(share) == said
+def test_a_whole_share_has_no_digit_behind_the_point(share, message):
+    assert whole_percent(share) == message
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [(4.0, "4"), (-0.5, "-0.5"), (0.1 + 0.2, "0.30000000000000004"), (1e15, "1000000000000000.0")],
 )
-def test_what_is_typed_reads_back_as_the_same_number(value, said):
-    assert typed(value) == said
-    assert float(said) == value
+def test_what_is_typed_reads_back_as_the_same_number(value, message):
+    assert typed(value) == message
+    assert float(message) == value
 
 
 def test_a_cell_of_a_table_is_empty_where_nothing_is():

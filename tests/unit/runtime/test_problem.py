@@ -11,9 +11,9 @@ from lossprism.explorer.runtime.problem import Problem
 
 def test_a_problem_survives_its_json():
     problem = Problem("encoder_not_found", about="encoder", encoder="nobody/nothing")
-    said = json.loads(json.dumps(problem.to_json()))
-    assert said["about"] == "encoder"
-    again = Problem.from_json(said)
+    answer = json.loads(json.dumps(problem.to_json()))
+    assert answer["about"] == "encoder"
+    again = Problem.from_json(answer)
     assert (str(again), again.key, again.about) == (str(problem), problem.key, "encoder")
 
 

@@ -61,6 +61,10 @@ def test_a_problem_shows_paths_to_the_owner_alone(hosted, kind, monkeypatch):
         "error": PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path)),
     }
     problem = Problem("training_no_folder", folder="runs", reason=values[kind])
-    for said in (str(problem), str(problem.to_json()), str(Problem.from_json(problem.to_json()))):
-        assert (str(path) in said) != hosted
-        assert "runs" in said
+    for message in (
+        str(problem),
+        str(problem.to_json()),
+        str(Problem.from_json(problem.to_json())),
+    ):
+        assert (str(path) in message) != hosted
+        assert "runs" in message

@@ -56,11 +56,13 @@ def test_heavy_work_begins_only_where_memory_is_left(hosted, monkeypatch):
 def test_on_a_gpu_its_own_memory_has_to_be_left_too(hosted, monkeypatch):
     """A GPU that is not here, asked as torch asks it."""
     gpu = device.torch.device("cuda", 0)
-    told = {"mem_get_info": (1000 * MIB, 80_000 * MIB)}
-    told |= {"memory_reserved": 700 * MIB, "memory_allocated": 200 * MIB}
-    for name, answer in told.items():
+    values = {"mem_get_info": (1000 * MIB, 80_000 * MIB)}
+    values |= {"memory_reserved": 700 * MIB, "memory_allocated": 200 * MIB}
+    for name, answer in values.items():
         monkeypatch.setattr(
-            device.torch.cuda, name, lambda asked, answer=answer: answer if asked == gpu else 0
+            device.torch.cuda,
+            name,
+            lambda requested, answer=answer: answer if requested == gpu else 0,
         )
     with_memory(monkeypatch, 10**6)
     resource_checks.check_memory(beside_mib=1000)

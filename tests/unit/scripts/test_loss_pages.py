@@ -29,10 +29,10 @@ def test_it_has_all_that_the_spec_has(name, language):
     page = loss_page(LOSSES[name], language)
     spec = LOSSES[name]
     formulas = [spec.formula, spec.collapse_formula, spec.floor_formula, *spec.variants.values()]
-    said = [one.name for one in spec.parameters] + [one.name for one in spec.conventions]
-    said += [formula for formula in formulas if r"\text" not in formula]
-    said += [peer.called for one in (spec, *spec.conventions) for peer in one.peers]
-    assert not [one for one in said if one not in page]
+    names = [one.name for one in spec.parameters] + [one.name for one in spec.conventions]
+    names += [formula for formula in formulas if r"\text" not in formula]
+    names += [peer.called for one in (spec, *spec.conventions) for peer in one.peers]
+    assert not [one for one in names if one not in page]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -47,7 +47,7 @@ def stored(columns, form="file", compression=None, rows=None) -> bytes:
     return into.getvalue()
 
 
-def said(data: bytes, name: str) -> tuple:
+def problem_of(data: bytes, name: str) -> tuple:
     table = read_table(data, name)
     problems = [(skip.row, skip.problem.key) for skip in table.skipped]
     return table.pairs.rows, table.columns, table.chosen, table.unread, problems
@@ -64,7 +64,7 @@ def _folder(tmp_path):
 def test_a_table_is_read_as_parquet_has_it(form, compression, rows):
     data = stored(TABLE, form, compression, rows)
     for name in ("x.arrow", "x.feather", "x.ipc", "x.arrows", "x.txt", "x"):
-        assert said(data, name) == said(packed(TABLE), "x.parquet")
+        assert problem_of(data, name) == problem_of(packed(TABLE), "x.parquet")
     assert read_table(data, "x").encoding == "Arrow"
 
 

@@ -98,8 +98,8 @@ def test_large_knows_it(letters):
     content = base64.b64encode(text.encode()).decode()
     file = uploaded_file.hand_in({"name": "rows.csv", "content": content}).file
     source = {"kind": "file", "file": file, "name": "rows.csv", "encoder": NAME}
-    asked = large.read_asked({"source": source})
-    job = large.start_opening(asked)
+    query = large.read_query({"source": source})
+    job = large.start_opening(query)
     assert job.wait(PATIENCE)
     batch = job.result().batch
     np.testing.assert_allclose(batch.scores, cosines()[batch.entry], atol=1e-6)

@@ -128,19 +128,19 @@ def test_threads_share_the_work(counting):
 
 def test_a_cancelled_job_stops_between_two_batches_and_keeps_what_it_has(counting, monkeypatch):
     sentences = [f"{'a' * place}" for place in range(1, 4 * row_cache.BATCH + 1)]
-    told = []
+    listed = []
 
     def cancel_in_the_second(self, batch, **options):
         job = jobs.look("mine")
-        told.append((job.what, job.done, job.total))
-        if len(told) == 2:
+        listed.append((job.what, job.done, job.total))
+        if len(listed) == 2:
             assert jobs.cancel("mine")
         return CountingModel.encode(self, batch, **options)
 
     counting.encode = types.MethodType(cancel_in_the_second, counting)
     with pytest.raises(jobs.Cancelled), jobs.job("mine"):
         encode(sentences)
-    assert told == [("encoding", 0, len(sentences)), ("encoding", 32, len(sentences))]
+    assert listed == [("encoding", 0, len(sentences)), ("encoding", 32, len(sentences))]
     del counting.encode
     np.testing.assert_array_equal(encode(sentences)[:, 0], range(1, len(sentences) + 1))
     finished = [sentence for batch in counting.calls[:2] for sentence in batch]

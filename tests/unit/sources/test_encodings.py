@@ -61,8 +61,8 @@ def test_one_row_shows_its_encoding(country, codec):
     assert not table.skipped
     assert table.encoding in ENCODINGS
     # It reads the same where it is said, under the name that was shown and under its own.
-    for said in (table.encoding, codec):
-        assert read_table(data, "x.csv", encoding=said).pairs.rows == table.pairs.rows
+    for message in (table.encoding, codec):
+        assert read_table(data, "x.csv", encoding=message).pairs.rows == table.pairs.rows
 
 
 def test_words_among_a_megabyte_of_english_are_found():
@@ -100,9 +100,9 @@ def test_letters_that_read_the_same_in_all_that_is_likely_are_read():
 
 def test_a_chosen_encoding_is_used():
     data = table_of("ru").encode("koi8-r")
-    told = read_table(data, "x.csv", encoding="windows-1251")
-    assert told.encoding == "Windows-1251"
-    assert told.pairs.first[0] == SENTENCES["ru"][0].encode("koi8-r").decode("cp1251")
+    table = read_table(data, "x.csv", encoding="windows-1251")
+    assert table.encoding == "Windows-1251"
+    assert table.pairs.first[0] == SENTENCES["ru"][0].encode("koi8-r").decode("cp1251")
     with pytest.raises(Problem) as caught:
         read_table(data, "x.csv", encoding="utf-8")
     assert caught.value.key == "problem.file_not_in_encoding"
@@ -114,9 +114,9 @@ def test_a_chosen_encoding_is_used():
 
 
 def test_every_encoding_is_named_by_itself_and_by_its_codec():
-    for said, codec in ENCODINGS.items():
+    for message, codec in ENCODINGS.items():
         assert codecs.lookup(codec)
-        assert named(said) == named(said.lower()) == named(codec) == said
+        assert named(message) == named(message.lower()) == named(codec) == message
 
 
 def test_previews_show_how_each_would_read():

@@ -104,8 +104,14 @@ def test_negatives_are_read_in_every_form(form):
 
 
 def test_the_whole_conversation_before_an_answer_is_in_the_query():
-    said = [("system", "s"), ("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d")]
-    chat = [{"role": role, "content": content} for role, content in said]
+    sentences = [
+        ("system", "s"),
+        ("user", "a"),
+        ("assistant", "b"),
+        ("user", "c"),
+        ("assistant", "d"),
+    ]
+    chat = [{"role": role, "content": content} for role, content in sentences]
     table = rows_of({"messages": chat}, {"messages": chat})
     assert read_triplets(table)[0] == ("a\nb\nc", "d", 1)
 
@@ -147,9 +153,9 @@ def test_negatives_that_are_empty_in_every_row_are_reported_and_the_pairs_read(n
     rows = [(f"a query {n}", f"its text {n}", "") for n in range(6)]
     table = read_table(as_file(rows, names, kind), f"x.{kind}")
     assert (table.pairs.labelled, len(table.pairs), table.left_out) == (False, 6, 0)
-    said = [note.written() for note in reading_notes(table)]
-    assert say("en", "reading.without_texts", columns=f"“{names[2]}”") in said
-    assert not any(map(pattern_of("reading.unread").fullmatch, said))
+    sentences = [note.written() for note in reading_notes(table)]
+    assert say("en", "reading.without_texts", columns=f"“{names[2]}”") in sentences
+    assert not any(map(pattern_of("reading.unread").fullmatch, sentences))
 
 
 def test_lists_of_negatives_that_are_empty_in_every_row_are_reported():
@@ -361,10 +367,12 @@ def test_an_order_unlike_that_of_sentence_transformers_is_reported(names, differ
     assert ("reading.by_position" in notes) == differs
 
 
-@pytest.mark.parametrize(("highest", "said"), [(4, False), (127, False), (128, True), (300, True)])
-def test_labels_too_high_for_exponential_gains_are_reported(highest, said):
+@pytest.mark.parametrize(
+    ("highest", "message"), [(4, False), (127, False), (128, True), (300, True)]
+)
+def test_labels_too_high_for_exponential_gains_are_reported(highest, message):
     rows = [("q", "a", highest), ("q", "b", 0), ("r", "c", 1)]
     notes = keys(read_table(as_file(rows, ("query", "passage", "relevance"), "csv"), "x.csv"))
-    assert ("reading.steep_gains" in notes) == said
+    assert ("reading.steep_gains" in notes) == message
     with np.errstate(over="ignore"):
-        assert np.isinf(np.exp2(np.float32(highest))) == said
+        assert np.isinf(np.exp2(np.float32(highest))) == message

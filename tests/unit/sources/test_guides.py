@@ -208,8 +208,8 @@ def test_what_is_no_vector_is_reported_with_its_row_and_column():
         table = guided(fine, {**OTHER, "guide1": [5, 6], "guide2": cell}, {**fine, "score": 0.5})
         (skipped,) = table.skipped
         assert skipped.row == 2
-        said = pattern_of(f"problem.vector_{key}", column="guide2", **values)
-        assert said.fullmatch(str(skipped.problem)), str(skipped.problem)
+        pattern = pattern_of(f"problem.vector_{key}", column="guide2", **values)
+        assert pattern.fullmatch(str(skipped.problem)), str(skipped.problem)
         assert len(table.pairs) == 2
         assert table.pairs.sentences == ("a cat", "a kitten")  # nothing is left of the row
         assert not np.isnan(table.pairs.guide).any()
@@ -240,7 +240,7 @@ def test_what_lies_in_rows_beyond_the_first_pairs_is_not_kept():
 # The loss
 
 
-def scene(pairs, guide, loss="gist", **more):
+def scenario(pairs, guide, loss="gist", **more):
     data = Data(source="table", rows=pairs.rows, guided=packed(pairs.sentences, guide), **more)
     return Scenario(data=data, loss=loss)
 
@@ -257,8 +257,8 @@ def test_the_vectors_of_an_encoder_guide_as_the_encoder_named_does(name):
         )
     ]
     table = guided(*rows)
-    brought = scene(table.pairs, table.pairs.guide, encoder="all apart")
-    own = explore(scene(table.pairs, None, encoder="all apart"))
+    brought = scenario(table.pairs, table.pairs.guide, encoder="all apart")
+    own = explore(scenario(table.pairs, None, encoder="all apart"))
     by_name = Data(example=name, encoder="all apart", guide=encoders.EMBEDDED)
     named = Scenario(data=by_name, loss="gist")
     found, expected = explore(brought), explore(named)
@@ -274,8 +274,8 @@ def test_the_order_of_the_rows_changes_nothing():
     pairs = load_example("hard_negatives")
     order = np.random.RandomState(0).permutation(len(pairs)).tolist()
     moved = pairs.at(order)
-    straight = explore(scene(pairs, pairs.vectors, encoder="all apart"))
-    back = explore(scene(moved, moved.vectors, encoder="all apart"))
+    straight = explore(scenario(pairs, pairs.vectors, encoder="all apart"))
+    back = explore(scenario(moved, moved.vectors, encoder="all apart"))
     assert back.loss == pytest.approx(straight.loss, rel=1e-12)
     np.testing.assert_allclose(
         back.pair_gradient, np.array(straight.pair_gradient)[order], atol=1e-12
@@ -286,22 +286,22 @@ def test_a_guide_that_lacks_a_sentence_is_reported_and_unused():
     pairs = load_example("hard_negatives")
     guide = pairs.vectors.copy()
     guide[pairs.positions[1][4]] = np.nan
-    lacking = scene(pairs, guide, encoder="all apart")
+    lacking = scenario(pairs, guide, encoder="all apart")
     missing = [place for place in range(len(pairs)) if pairs.second[place] == pairs.second[4]]
     counted = {"without": len(missing), "count": len(pairs)}
     with raises_problem("guide_incomplete", **counted) as refused:
         explore(lacking)
     assert refused.value.about == "guide"
     assert not describe_batch(make_batch(lacking.data, Rules()))["guided"]
-    assert explore(scene(pairs, guide, "info_nce", encoder="all apart")).loss > 0
+    assert explore(scenario(pairs, guide, "info_nce", encoder="all apart")).loss > 0
     left = tuple((pairs.first[k], pairs.second[k], "") for k in missing)
-    others = explore(scene(pairs, guide, encoder="all apart", corrections=left))
+    others = explore(scenario(pairs, guide, encoder="all apart", corrections=left))
     assert (len(others.batch), describe_batch(others.batch)["guided"]) == (len(pairs) - 1, True)
 
 
 def test_a_guide_that_is_named_takes_the_place_of_the_files():
     pairs = load_example("hard_negatives")
-    guided = scene(pairs, pairs.vectors, encoder="all apart").data
+    guided = scenario(pairs, pairs.vectors, encoder="all apart").data
     named = dataclasses.replace(guided, guide="all alike 5")
     assert make_batch(guided, Rules()).guide.shape[1] == 384
     assert make_batch(named, Rules()).guide.shape[1] == 5
@@ -318,7 +318,7 @@ def test_a_scenario_has_the_vectors_to_the_last_digit():
 
 def test_a_scenario_that_shows_something_else_passes_no_vectors_on():
     pairs = load_example("twins")
-    chosen = scene(pairs, pairs.vectors)
+    chosen = scenario(pairs, pairs.vectors)
     assert chosen.shown() == chosen
     hidden = Scenario(data=dataclasses.replace(chosen.data, source="example"))
     assert hidden.shown().data.guided == ()
@@ -346,12 +346,12 @@ def test_vectors_count_in_the_size_of_a_scenario(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HOSTED", "1")
     monkeypatch.setenv("LOSSPRISM_SCENE_MIB", "0.01")
     pairs = load_example("twins")
-    told = scene(pairs, pairs.vectors).to_json()
+    result = scenario(pairs, pairs.vectors).to_json()
     with pytest.raises(Problem) as refused:
-        Scenario.from_json(json.loads(json.dumps(told)))
+        Scenario.from_json(json.loads(json.dumps(result)))
     assert refused.value.key == "problem.scene_too_large_here"
-    told["data"]["guided"] = told["data"]["guided"][:1]
-    Scenario.from_json(json.loads(json.dumps(told)))
+    result["data"]["guided"] = result["data"]["guided"][:1]
+    Scenario.from_json(json.loads(json.dumps(result)))
 
 
 def test_without_a_request_for_vectors_there_is_no_such_role():

@@ -31,24 +31,24 @@ def quiet(what, done, total):
 @pytest.fixture
 def hub(monkeypatch):
     """A hub that has one dataset; what it was asked for."""
-    asked = []
-    told = SimpleNamespace(siblings=[])
-    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", lambda api, *_, **__: told)
+    requests = []
+    result = SimpleNamespace(siblings=[])
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", lambda api, *_, **__: result)
 
     def load(repo, subset, **how):
-        asked.append((repo, subset, how))
+        requests.append((repo, subset, how))
         return datasets.Dataset.from_list(ROWS).to_iterable_dataset()
 
     monkeypatch.setattr(datasets, "load_dataset", load)
-    return asked
+    return requests
 
 
 def test_the_first_rows_are_read_and_no_more(hub, monkeypatch):
-    heard = []
+    reports = []
     monkeypatch.setenv(HOSTED, "1")
-    content = first_rows("someone/set:sub", "train", 300, lambda *far: heard.append(far))
+    content = first_rows("someone/set:sub", "train", 300, lambda *far: reports.append(far))
     assert [json.loads(line) for line in content.splitlines()] == ROWS[:300]
-    assert ("fetching", 256, 300) in heard
+    assert ("fetching", 256, 300) in reports
     # A stranger's request carries no password of the page.
     how = {"split": "train", "token": False, "streaming": True}
     assert hub == [("someone/set", "sub", how)]
@@ -100,7 +100,7 @@ def test_more_text_than_a_file_may_have_is_reported(hub, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (OSError("no route to host"), "could not be reached"),
         (ConnectionError("Couldn't reach it"), "could not be reached"),
@@ -111,10 +111,10 @@ def test_more_text_than_a_file_may_have_is_reported(hub, monkeypatch):
         (ValueError('Unknown split "dev". Should be one of [train]'), "has no such split"),
     ],
 )
-def test_the_reason_why_it_cannot_be_read_is_reported(hub, monkeypatch, error, said):
+def test_the_reason_why_it_cannot_be_read_is_reported(hub, monkeypatch, error, message):
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(datasets, "load_dataset", fail)
-    with pytest.raises(Problem, match=said):
+    with pytest.raises(Problem, match=message):
         first_rows("someone/set", "dev", 10, quiet)

@@ -215,11 +215,11 @@ def test_maps_with_degrees_have_labels():
     assert table.pairs.labels == (2, 0, 1)
 
 
-@pytest.mark.parametrize(("relevant", "said"), [({"q9": ["d0"]}, "q9"), ({"q1": ["d9"]}, "d9")])
-def test_an_id_without_a_text_is_named(relevant, said):
+@pytest.mark.parametrize(("relevant", "message"), [({"q9": ["d0"]}, "q9"), ({"q1": ["d9"]}, "d9")])
+def test_an_id_without_a_text_is_named(relevant, message):
     content = json.dumps(maps(relevant_docs={"q0": ["d0"], **relevant})).encode()
     (skipped,) = read_table(content, "x.json").skipped
-    assert said in str(skipped.problem)
+    assert message in str(skipped.problem)
 
 
 def test_an_object_that_hides_a_column_stays_as_it_is():

@@ -66,8 +66,8 @@ def of_table(data, name):
 
 def of_large(data, name):
     found = large.read_pairs(data, name, None, None, lambda what, done, total: None)
-    told = [tables.SkippedRow.of(row, problem) for row, problem in found.skipped[1]]
-    return [*found.first, *found.second], found.columns, told
+    listed = [tables.SkippedRow.of(row, problem) for row, problem in found.skipped[1]]
+    return [*found.first, *found.second], found.columns, listed
 
 
 def of_training(data, name):

@@ -25,19 +25,19 @@ def test_what_is_no_plain_encoder(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "count", "said"),
+    ("name", "count", "message"),
     [
         (f"{ALIKE} 1", 3, "a number of dimensions from 2 to 4096"),
         (f"{APART} 8", 3, "does not name a plain encoder"),
         (APART, 2049, "for at most 2\u202f048 sentences"),
     ],
 )
-def test_what_they_cannot_do_is_reported(name, count, said):
-    with pytest.raises(Problem, match=said):
+def test_what_they_cannot_do_is_reported(name, count, message):
+    with pytest.raises(Problem, match=message):
         encode([str(place) for place in range(count)], name)
 
 
 def test_any_example_collapses():
-    scene = Scenario(Data(example="graded_english", encoder=ALIKE))
-    found = explore(scene)
+    scenario = Scenario(Data(example="graded_english", encoder=ALIKE))
+    found = explore(scenario)
     assert found.loss == pytest.approx(found.collapse)

@@ -12,8 +12,8 @@ def meaning(sentence: str, name: str) -> list[int]:
     parts, between, end = PRACTICE[name]
     rest, found = sentence.removesuffix(end), []
     for meanings in parts:
-        said = [(i, words) for i, line in enumerate(meanings) for words in line.split("/")]
-        fitting = [(i, words) for i, words in said if rest.startswith(words)]
+        sentences = [(i, words) for i, line in enumerate(meanings) for words in line.split("/")]
+        fitting = [(i, words) for i, words in sentences if rest.startswith(words)]
         place, words = max(fitting, key=lambda entry: len(entry[1]))
         found.append(place)
         rest = rest.removeprefix(words).removeprefix(between)

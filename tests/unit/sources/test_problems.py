@@ -27,9 +27,9 @@ def placeholders(language, key):
 
 
 def test_each_complaint_is_a_sentence_with_its_values():
-    asked = {
+    request = {
         (language, key): (placeholders(language, key) - values, placeholders("en", key) - values)
         for language in LANGUAGES
         for key, values in RAISED
     }
-    assert {one: names for one, names in asked.items() if any(names)} == {}
+    assert {one: names for one, names in request.items() if any(names)} == {}

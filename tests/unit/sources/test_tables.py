@@ -200,7 +200,7 @@ def test_csv_with_any_separator_and_line_end(tmp_path, delimiter, end):
 
 
 @pytest.mark.parametrize(
-    ("encoding", "said"),
+    ("encoding", "message"),
     [
         ("utf-8", "UTF-8"),
         ("utf-8-sig", "UTF-8"),
@@ -209,7 +209,7 @@ def test_csv_with_any_separator_and_line_end(tmp_path, delimiter, end):
     ],
 )
 @pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.jsonl"])
-def test_encodings_are_detected_and_reported(tmp_path, name, encoding, said):
+def test_encodings_are_detected_and_reported(tmp_path, name, encoding, message):
     if name == "x.jsonl":
         objects = [dict(zip(("text1", "text2", "label"), row, strict=True)) for row in ROWS]
         text = "\n".join(json.dumps(entry, ensure_ascii=False) for entry in objects)
@@ -217,7 +217,7 @@ def test_encodings_are_detected_and_reported(tmp_path, name, encoding, said):
         text = csv_text(ROWS, "\t" if name == "x.tsv" else ",")
     table = read_file(write(tmp_path, name, text, encoding))
     assert triples(table) == ROWS
-    assert table.encoding == said
+    assert table.encoding == message
 
 
 def test_western_text_is_not_taken_for_chinese(tmp_path):

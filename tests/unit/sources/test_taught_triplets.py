@@ -88,11 +88,11 @@ def test_margins_and_scores_give_the_losses_on_explore_the_same(tmp_path, loss):
         {"query": "rain", "positive": "a shower", "negative": "a desert", "negative_2": "bread"},
     ]
     scores, values = [[4.0, 1.0, -2.0], [3.0, 2.0, 0.0]], []
-    told = {
+    result = {
         "teacher": scores,
         "margins": [[positive - one for one in others] for positive, *others in scores],
     }
-    for name, given in told.items():
+    for name, given in result.items():
         table = read_file(
             lines(tmp_path, *({**row, name: one} for row, one in zip(rows, given, strict=True)))
         )

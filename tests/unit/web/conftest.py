@@ -25,10 +25,10 @@ from tests.browser.serving import free_port
 @pytest.fixture(scope="module")
 def opened():
     """The site that is served, and its address."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         running, found = site.open_page(Scenario(), "127.0.0.1", free_port())
-    assert said.getvalue() == ""  # app.py's own line is the only one
+    assert output.getvalue() == ""  # app.py's own line is the only one
     yield running, found
     running.close()
 

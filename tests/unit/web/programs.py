@@ -54,8 +54,8 @@ def same_as_explored(answer, found):
     by_score = found.score_gradient
     assert (answer["score_gradient"] is None) == (by_score is None)
     if by_score is not None:
-        told = [float(value) for value in answer["score_gradient"]]
-        assert told == pytest.approx(by_score.tolist(), nan_ok=True)
+        listed = [float(value) for value in answer["score_gradient"]]
+        assert listed == pytest.approx(by_score.tolist(), nan_ok=True)
     projected = found.pair_gradient.tolist() if found.is_projected else None
     assert answer["projected_gradient"] == projected
     assert answer["ordered_pairs"] == found.order.ordered
@@ -67,7 +67,7 @@ def same_as_explored(answer, found):
     assert answer["collapse_value"] == found.collapse
     assert answer["floor"] == found.floor
     assert answer["floor_is_bound"] == found.floor_is_bound
-    said = [(term["value"], term["weight"]) for term in answer["heaviest_terms"]]
-    assert said == [(term.value, term.share) for term in found.heaviest]
+    terms = [(term["value"], term["weight"]) for term in answer["heaviest_terms"]]
+    assert terms == [(term.value, term.share) for term in found.heaviest]
     assert answer["device"] == found.device
     assert answer["milliseconds"] > 0

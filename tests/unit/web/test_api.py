@@ -58,23 +58,23 @@ def typed(loss="cosent", **parameters):
 def test_a_figure_is_the_pages_and_leads_back(client):
     """Of pairs, then of the link that it answers, and of one that explain_loss_value answers."""
     given = {"sentences1": FIRST, "sentences2": SECOND, "scores": LABELS, "encoder": "all alike"}
-    asked = {"loss": "info_nce", **given, "step": "logits", "facet": "gradient", "language": "zh"}
-    drawn = client.predict(**asked, api_name="/figure")
-    scene = Scenario.from_link(drawn["scene"])
+    request = {"loss": "info_nce", **given, "step": "logits", "facet": "gradient", "language": "zh"}
+    drawn = client.predict(**request, api_name="/figure")
+    scenario = Scenario.from_link(drawn["scene"])
     assert (drawn["kind"], drawn["step"], drawn["facet"]) == ("matrix", "logits", "gradient")
-    assert drawn["svg"] == matrix_figure(explore(scene), language="zh")
+    assert drawn["svg"] == matrix_figure(explore(scenario), language="zh")
     again = api.figure(f"http://127.0.0.1:7860/#{drawn['scene']}", language="zh")
     assert again == drawn
     page = api.figure(drawn["scene"], language="zh", format="html")
-    assert page["html"] == interactive_figure(explore(scene), language="zh")
+    assert page["html"] == interactive_figure(explore(scenario), language="zh")
     assert page["svg"] is page["png"] is page["pdf"] is None
     light = api.figure(drawn["scene"], dark=True, palette="light", format="html")
-    assert light["html"] == interactive_figure(explore(scene))
+    assert light["html"] == interactive_figure(explore(scenario))
     of_bars = api.figure(drawn["scene"], kind="bars", format="html")["html"]
     assert of_bars.startswith("<!doctype html>")
     assert 'class="bar"' in of_bars
     bars = api.figure(drawn["scene"], kind="bars", dark=True)
-    assert bars["svg"] == bars_figure(explore(scene), dark=True)
+    assert bars["svg"] == bars_figure(explore(scenario), dark=True)
     of_a_number = api.explain_loss_value(5.545, "siglip")["findings"][0]["losses"][0]["scene"]
     assert "5.545" in api.figure(of_a_number, step="loss")["svg"]
     pixels = client.predict(drawn["scene"], language="zh", format="png", api_name="/figure")
@@ -96,10 +96,10 @@ def test_compute_loss_is_the_pages_table(client, loss):
 
 @pytest.mark.encoder
 def test_parameters_and_encoder_are_passed_on(client):
-    asked = PAIRS | {"parameters": {"scale": 5}, "encoder": "sentence-transformers/" + EMBEDDED}
-    answer = client.predict(**asked, api_name="/compute_loss")
+    requested = PAIRS | {"parameters": {"scale": 5}, "encoder": "sentence-transformers/" + EMBEDDED}
+    answer = client.predict(**requested, api_name="/compute_loss")
     same_as_explored(answer, explore(typed("cosent", scale=5.0)))
-    elsewhere = asked | {"encoder": "/no/such/folder"}
+    elsewhere = requested | {"encoder": "/no/such/folder"}
     with raises_problem("encoder_folder_missing", AppError, encoder="/no/such/folder"):
         client.predict(**elsewhere, api_name="/compute_loss")
 
@@ -111,17 +111,21 @@ def test_trace_loss_adds_the_steps_of_explores_trace(client):
     same_as_explored(answer, found)
     traced = [*found.trace.inputs, *found.trace.steps]
     assert len(answer["steps"]) == len(traced)
-    for said, step in zip(answer["steps"], traced, strict=True):
+    for message, step in zip(answer["steps"], traced, strict=True):
         keys = {"name", "line", "source", "latex", "axes", "shape", "value", "gradient"}
-        assert set(said) == keys
-        assert (said["name"], said["line"], said["source"]) == (step.name, step.line, step.source)
-        assert said["shape"] == list(step.value.shape)
-        assert len(said["axes"]) == len(said["shape"])
+        assert set(message) == keys
+        assert (message["name"], message["line"], message["source"]) == (
+            step.name,
+            step.line,
+            step.source,
+        )
+        assert message["shape"] == list(step.value.shape)
+        assert len(message["axes"]) == len(message["shape"])
         # float("-inf") reads the word that stands for a masked cell.
-        assert torch.equal(read(said["value"]), step.value.double())
-        assert (said["gradient"] is None) == (step.gradient is None)
+        assert torch.equal(read(message["value"]), step.value.double())
+        assert (message["gradient"] is None) == (step.gradient is None)
         if step.gradient is not None:
-            assert torch.equal(read(said["gradient"]), step.gradient.double())
+            assert torch.equal(read(message["gradient"]), step.gradient.double())
 
 
 def read(value):
@@ -248,17 +252,17 @@ NAMED = [
 def test_compared_losses_are_those_of_explore(client):
     pairs = {"sentences1": FIRST, "sentences2": SECOND, "scores": LABELS}
     answer = client.predict(NAMED, **pairs, api_name="/compare_losses")
-    scenes = [typed("cosent", scale=5.0), typed("info_nce")]
-    scenes[1] = dataclasses.replace(scenes[1], convention=CLIP)
-    for told, scene in zip(answer["losses"], scenes, strict=False):
-        found = explore(scene)
-        assert told["of"]["parameters"] == found.parameters
-        assert told["problem"] is None
-        assert (told["loss"], told["floor"]) == (found.loss, found.floor)
-        assert told["collapse_value"] == found.collapse
-        assert told["gradient_norm"] == found.gradient_norm
-        assert told["effective_terms"] == found.weights.effective
-        assert (told["looks_for"] == "key") == (found.places is not None)
+    scenarios = [typed("cosent", scale=5.0), typed("info_nce")]
+    scenarios[1] = dataclasses.replace(scenarios[1], convention=CLIP)
+    for result, scenario in zip(answer["losses"], scenarios, strict=False):
+        found = explore(scenario)
+        assert result["of"]["parameters"] == found.parameters
+        assert result["problem"] is None
+        assert (result["loss"], result["floor"]) == (found.loss, found.floor)
+        assert result["collapse_value"] == found.collapse
+        assert result["gradient_norm"] == found.gradient_norm
+        assert result["effective_terms"] == found.weights.effective
+        assert (result["looks_for"] == "key") == (found.places is not None)
     refused = answer["losses"][2]
     beyond = pattern_of("problem.parameter_range", name="margin", value="wide")
     assert beyond.fullmatch(refused["problem"])
@@ -296,19 +300,19 @@ def test_list_losses_is_the_registry(client):
     assert list(listed)[: len(LOSSES)] == list(LOSSES)
     assert all(name in LOSSES for name in listed)  # the recipes, which are sums, too
     for name, spec in LOSSES.items():
-        said = listed[name]
-        assert (said["title"], said["group"], said["formula"]) == (
+        message = listed[name]
+        assert (message["title"], message["group"], message["formula"]) == (
             spec.title,
             spec.group,
             spec.formula,
         )
-        assert said["reads"] == dict(spec.reads)
-        assert said["references"] == list(spec.references)
-        assert said["aliases"] == list(spec.aliases)
-        assert [c["name"] for c in said["conventions"]] == [c.name for c in spec.conventions]
-        assert said["collapse_formula"] == (spec.collapse_formula or None)
-        assert said["floor_formula"] == (spec.floor_formula or None)
-        for parameter in said["parameters"]:
+        assert message["reads"] == dict(spec.reads)
+        assert message["references"] == list(spec.references)
+        assert message["aliases"] == list(spec.aliases)
+        assert [c["name"] for c in message["conventions"]] == [c.name for c in spec.conventions]
+        assert message["collapse_formula"] == (spec.collapse_formula or None)
+        assert message["floor_formula"] == (spec.floor_formula or None)
+        for parameter in message["parameters"]:
             default = parameter["default"]
             if parameter["kind"] == "choice":
                 assert default in parameter["choices"]
@@ -380,9 +384,9 @@ def test_the_defaults_that_are_listed_are_the_ones_that_are_used():
         if loss["name"] in (*ON_LISTS, *ON_VECTORS) or loss["name"] not in list(LOSSES):
             continue
         defaults = {p["name"]: p["default"] for p in loss["parameters"]}
-        said = api.loss_from_scores(loss["name"], S0_SCORES, S0_LABELS, defaults)
+        message = api.loss_from_scores(loss["name"], S0_SCORES, S0_LABELS, defaults)
         left_out = api.loss_from_scores(loss["name"], S0_SCORES, S0_LABELS)
-        assert said["loss"] == left_out["loss"], loss["name"]
+        assert message["loss"] == left_out["loss"], loss["name"]
 
 
 # ---- Conventions -------------------------------------------------------------------------------
@@ -398,14 +402,14 @@ def test_the_defaults_that_are_listed_are_the_ones_that_are_used():
     ],
 )
 def test_every_endpoint_computes_another_librarys_definition(client, loss, convention):
-    asked = PAIRS | {"loss": loss, "convention": convention}
+    requested = PAIRS | {"loss": loss, "convention": convention}
     found = explore(dataclasses.replace(typed(loss), convention=convention))
-    answer = client.predict(**asked, api_name="/compute_loss")
+    answer = client.predict(**requested, api_name="/compute_loss")
     same_as_explored(answer, found)
-    traced = client.predict(**asked, api_name="/trace_loss")
+    traced = client.predict(**requested, api_name="/trace_loss")
     same_as_explored(traced, found)
     assert traced["steps"][-1]["value"] == found.loss
-    ours = client.predict(**(asked | {"convention": ""}), api_name="/compute_loss")
+    ours = client.predict(**(requested | {"convention": ""}), api_name="/compute_loss")
     given = {"loss": loss, "scores": answer["scores"], "labels": LABELS}
     from_scores = client.predict(**given, convention=convention, api_name="/loss_from_scores")
     assert from_scores["loss"] == pytest.approx(answer["loss"], rel=1e-9)
@@ -414,12 +418,12 @@ def test_every_endpoint_computes_another_librarys_definition(client, loss, conve
 
 
 def test_a_convention_no_one_knows_is_refused_with_those_there_are(client):
-    asked = ("cosine_mse", S0_SCORES, S0_LABELS, None)
+    requested = ("cosine_mse", S0_SCORES, S0_LABELS, None)
     with raises_problem("unknown_convention", AppError, name="rust") as refused:
-        client.predict(*asked, "rust", api_name="/loss_from_scores")
+        client.predict(*requested, "rust", api_name="/loss_from_scores")
     assert "sentence-transformers" in str(refused.value)
     with raises_problem("api_text", AppError, name="convention", value=7):
-        client.predict(*asked, 7, api_name="/loss_from_scores")
+        client.predict(*requested, 7, api_name="/loss_from_scores")
 
 
 def test_without_scores_all_pairs_are_positives():
@@ -430,13 +434,13 @@ def test_without_scores_all_pairs_are_positives():
     assert found["loss"] == api.compute_loss("info_nce", **pairs, scores=[1, 1, 1, 1])["loss"]
     traced = api.trace_loss("info_nce", **pairs, similarities=[0.1, 0.2, 0.3, 0.4])
     assert traced["scores"] == pytest.approx([0.1, 0.2, 0.3, 0.4])
-    for asked in (api.compute_loss, api.trace_loss, api.start_training):
+    for requested in (api.compute_loss, api.trace_loss, api.start_training):
         many = {
             name: [f"{one} {i}" for one in values for i in range(4)]
             for name, values in pairs.items()
         }
         with raises_problem("needs_scores", known="InfoNCE"):
-            asked("cosent", **many)
+            requested("cosent", **many)
 
 
 def test_data_are_examined(client):

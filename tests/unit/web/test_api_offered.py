@@ -58,10 +58,10 @@ def test_the_api_shows_the_four_and_nothing_of_the_page(client):
         names = [parameter["parameter_name"] for parameter in served["parameters"]]
         assert names == [n for n in function.__annotations__ if n != "return"]
         assert all(parameter["type"] for parameter in served["parameters"])
-        told = served["returns"][0]["type"]
+        result = served["returns"][0]["type"]
         promised = get_type_hints(function)["return"]
         kinds = get_args(promised) or (promised,)  # one of several
-        shown = told["anyOf"] if len(kinds) > 1 else [told]
+        shown = result["anyOf"] if len(kinds) > 1 else [result]
         for one, kind in zip(shown, kinds, strict=True):
             if one["type"] == "array":
                 one, kind = one["items"], *get_args(kind)
@@ -155,10 +155,10 @@ def test_tools_are_described_in_short_whole_and_by_their_effect(address):
     assert size <= 25_000, size
     known: dict[str, dict[str, str]] = {}
     for tool in tools:
-        told = {name: f["description"] for name, f in tool.inputSchema["properties"].items()}
-        known[tool.name] = told
+        by_name = {name: f["description"] for name, f in tool.inputSchema["properties"].items()}
+        known[tool.name] = by_name
         whole = descriptions.arguments(getattr(api, tool.name))
-        for name, text in told.items():
+        for name, text in by_name.items():
             referred = re.fullmatch(r"see (\w+)", text)
             found = known[referred[1]][name] if referred else text
             assert not found.startswith("see "), (tool.name, name)
@@ -169,9 +169,9 @@ def test_tools_are_described_in_short_whole_and_by_their_effect(address):
 
 def test_every_argument_is_described_under_its_name():
     for function in api.ENDPOINTS:
-        told = descriptions.arguments(function)
-        assert list(told) == [name for name in function.__annotations__ if name != "return"]
-        assert all(told.values())
+        result = descriptions.arguments(function)
+        assert list(result) == [name for name in function.__annotations__ if name != "return"]
+        assert all(result.values())
 
 
 def test_arguments_over_several_lines_and_of_several_names_are_read_whole():
@@ -205,9 +205,9 @@ def test_the_server_introduces_itself_to_agents(address):
         ):
             return await session.initialize()
 
-    told = in_loop(talk())
-    assert (told.serverInfo.name, told.serverInfo.version) == ("LossPrism", VERSION)
-    assert "explain_loss_value" in told.instructions
+    result = in_loop(talk())
+    assert (result.serverInfo.name, result.serverInfo.version) == ("LossPrism", VERSION)
+    assert "explain_loss_value" in result.instructions
 
 
 def test_agents_read_all_calls_at_the_root(address):
@@ -249,11 +249,11 @@ def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
     assert refused.isError
     close = say("en", "problem.unknown_loss_close", name="cosnet", close="cosent")
     assert refused.content[0].text.startswith(close)
-    told, image = drawn.content  # a model looks at an image, and reads no base64
+    result, image = drawn.content  # a model looks at an image, and reads no base64
     assert (image.type, image.mimeType) == ("image", "image/png")
     assert base64.b64decode(image.data)[:8] == b"\x89PNG\r\n\x1a\n"
-    assert json.loads(told.text)["png"] is None
-    assert drawn.structuredContent == json.loads(told.text)
+    assert json.loads(result.text)["png"] is None
+    assert drawn.structuredContent == json.loads(result.text)
 
 
 @pytest.mark.parametrize("name", ["compute_loss", "explain_loss_value"])

@@ -218,15 +218,15 @@ BAD = {
 
 def test_bad_input_is_answered_with_a_sentence(client, capfd):
     wrong = []
-    for name, ((function, asked, key), values) in BAD.items():
+    for name, ((function, requested, key), values) in BAD.items():
         with pytest.raises(Problem) as problem:
-            getattr(api, function)(**asked)
-        said = str(problem.value)
-        if not pattern_of(f"problem.{key}", **values).fullmatch(said):
-            wrong.append((name, said))
+            getattr(api, function)(**requested)
+        message = str(problem.value)
+        if not pattern_of(f"problem.{key}", **values).fullmatch(message):
+            wrong.append((name, message))
         with pytest.raises(AppError) as refused:
-            client.predict(**asked, api_name=f"/{function}")
-        if str(refused.value) != said:
+            client.predict(**requested, api_name=f"/{function}")
+        if str(refused.value) != message:
             wrong.append((name, str(refused.value)))
     assert wrong == []
     assert "Traceback" not in capfd.readouterr().err
@@ -241,11 +241,11 @@ def test_what_json_cannot_hold_is_refused_too(address):
         return httpx.post(url, content=body, headers=headers).json()["error"]
 
     rules = 'null, null, true, null, "keep"'  # by position, all of them are sent
-    said = sent('{"data": ["cosent", [0.5, NaN], [0, 1], {}, "", ' + rules + "]}")
+    answer = sent('{"data": ["cosent", [0.5, NaN], [0, 1], {}, "", ' + rules + "]}")
     number = {"name": "scores", "place": 1, "value": "nan"}
-    assert pattern_of("problem.api_number", **number).match(said)
-    said = sent(r'{"data": ["\ud800", [0.5, 0.1], [0, 1], {}, "", ' + rules + "]}")
-    assert pattern_of("problem.unknown_loss", name="\ufffd").match(said)
+    assert pattern_of("problem.api_number", **number).match(answer)
+    answer = sent(r'{"data": ["\ud800", [0.5, 0.1], [0, 1], {}, "", ' + rules + "]}")
+    assert pattern_of("problem.unknown_loss", name="\ufffd").match(answer)
 
 
 def test_a_defect_of_ours_is_distinguished(monkeypatch, capsys):
@@ -281,5 +281,5 @@ def test_without_such_an_argument_it_is_in_the_language_that_the_request_accepts
     url = f"{address}/gradio_api/run/loss_from_scores"
     data = ["no such", [0.5, 0.25], [0, 1], {}, "", None, None, True, None, "keep"]
     headers = {"accept-language": accepted}
-    said = httpx.post(url, json={"data": data}, headers=headers).json()["error"]
-    assert is_chinese(said) == ("zh" in accepted)
+    answer = httpx.post(url, json={"data": data}, headers=headers).json()["error"]
+    assert is_chinese(answer) == ("zh" in accepted)

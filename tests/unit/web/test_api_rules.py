@@ -133,16 +133,16 @@ def test_a_table_brings_a_guide():
     alike = [{**row, "v": [1, 0], "u": [1, 0]} for row in near]
     columns = {"first": "question", "second": "answer", "score": "none"}
     columns |= {"guide_first": "u", "guide_second": "v"}
-    asked = {"encoder": "all apart", "columns": columns}
-    kept = api.compute_loss("gist", table=near, **asked)["loss"]
-    told = api.compute_loss("gist", table=alike, **asked, parameters={"margin": 0.5})
-    assert told["loss"] == 0 < kept  # all are as near to one another as the own pair
-    named = api.compute_loss("gist", table=alike, guide="all apart", **asked)["loss"]
-    assert named == api.compute_loss("gist", table=near, guide="all apart", **asked)["loss"]
-    assert api.trace_loss("gist", table=near, **asked)["loss"] == kept
-    compared = api.compare_losses([{"loss": "gist"}, {"loss": "info_nce"}], table=near, **asked)
+    request = {"encoder": "all apart", "columns": columns}
+    kept = api.compute_loss("gist", table=near, **request)["loss"]
+    result = api.compute_loss("gist", table=alike, **request, parameters={"margin": 0.5})
+    assert result["loss"] == 0 < kept  # all are as near to one another as the own pair
+    named = api.compute_loss("gist", table=alike, guide="all apart", **request)["loss"]
+    assert named == api.compute_loss("gist", table=near, guide="all apart", **request)["loss"]
+    assert api.trace_loss("gist", table=near, **request)["loss"] == kept
+    compared = api.compare_losses([{"loss": "gist"}, {"loss": "info_nce"}], table=near, **request)
     assert compared["losses"][0]["loss"] == kept
-    drawn = Scenario.from_link(api.figure(loss="gist", table=near, **asked)["scene"])
+    drawn = Scenario.from_link(api.figure(loss="gist", table=near, **request)["scene"])
     assert len(drawn.data.guided) == 12
     columns = {**columns, "guide_first": "none", "guide_second": "none"}
     own = api.compute_loss("gist", table=near, encoder="all apart", columns=columns)["loss"]
@@ -154,7 +154,7 @@ def test_a_table_brings_a_guide():
         ("x", "vector_not_a_vector", {"column": "v", "value": "x"}),
     ):
         with raises_problem("api_table_row", row=2) as refused:
-            api.compute_loss("gist", table=[near[0], {**near[1], "v": bad}], **asked)
+            api.compute_loss("gist", table=[near[0], {**near[1], "v": bad}], **request)
         reason = pattern_of("problem.api_table_row").fullmatch(str(refused.value))["reason"]
         assert pattern_of(f"problem.{key}", **values).fullmatch(reason)
 
@@ -195,12 +195,12 @@ def test_every_rule_of_the_page_has_its_argument():
 def test_over_http_the_scenario_is_the_one_with_these_rules(client):
     chosen = {name: RULES[name] for name in ("threshold", "label_range", "extra_negatives")}
     rows = tuple(zip(FIRST, SECOND, map(str, GRADES), strict=True))
-    scene = Scenario(Data(source="table", rows=rows), rules_of(**chosen), loss="info_nce")
-    asked = {"loss": "info_nce", "sentences1": FIRST, "sentences2": SECOND, "scores": GRADES}
-    found = explore(scene)
-    assert found.loss != explore(Scenario(scene.data, loss="info_nce")).loss
+    scenario = Scenario(Data(source="table", rows=rows), rules_of(**chosen), loss="info_nce")
+    request = {"loss": "info_nce", "sentences1": FIRST, "sentences2": SECOND, "scores": GRADES}
+    found = explore(scenario)
+    assert found.loss != explore(Scenario(scenario.data, loss="info_nce")).loss
     for name in ("compute_loss", "trace_loss"):
-        answer = client.predict(**asked, **chosen, api_name=f"/{name}")
+        answer = client.predict(**request, **chosen, api_name=f"/{name}")
         assert answer["loss"] == found.loss
         assert (answer["threshold"], answer["label_range"]) == (2.5, [0, 10])
 
@@ -211,18 +211,18 @@ def test_over_http_further_models_score_as_on_the_page(client):
     data, chosen = Data(source="table", rows=rows), (("margin", 0.4), ("temperature", 1.0))
     own = explore(Scenario(data, loss="gist", parameters=chosen)).loss
     assert own > 0
-    asked = {"sentences1": FIRST, "sentences2": SECOND, "scores": GRADES}
+    request = {"sentences1": FIRST, "sentences2": SECOND, "scores": GRADES}
     gist = {"loss": "gist", "parameters": dict(chosen)}
     for name in ("compute_loss", "trace_loss"):
         for guide, expected in (("all alike", 0), ("", own)):  # nothing is far from anything
-            answer = client.predict(**gist, **asked, guide=guide, api_name=f"/{name}")
+            answer = client.predict(**gist, **request, guide=guide, api_name=f"/{name}")
             assert answer["loss"] == expected
-    both = {**asked, "similarities": [0.5] * len(FIRST), "losses": [gist, {"loss": "info_nce"}]}
+    both = {**request, "similarities": [0.5] * len(FIRST), "losses": [gist, {"loss": "info_nce"}]}
     guided, plain = (api.compare_losses(**both, guide=guide) for guide in ("all alike", ""))
     assert guided["losses"][0]["loss"] == 0 < plain["losses"][0]["loss"]
     assert guided["losses"][1]["loss"] == plain["losses"][1]["loss"]
     with raises_problem("api_text", AppError, name="guide", value=5):
-        client.predict(**gist, **asked, guide=5, api_name="/compute_loss")
+        client.predict(**gist, **request, guide=5, api_name="/compute_loss")
 
 
 BAD = (
@@ -248,18 +248,18 @@ def test_what_does_not_fit_is_named(client):
         with raises_problem(key, **values):
             given("cosine_mse", **rules)
         if key in ("label_range", "labels_beyond"):
-            asked = {"loss": "cosine_mse", "scores": SCORES, "labels": GRADES, **rules}
+            request = {"loss": "cosine_mse", "scores": SCORES, "labels": GRADES, **rules}
             with raises_problem(key, AppError, **values):
-                client.predict(**asked, api_name="/loss_from_scores")
+                client.predict(**request, api_name="/loss_from_scores")
 
 
 def test_a_training_takes_them_as_options(monkeypatch):
-    asked = []
-    monkeypatch.setattr(api.Runs, "start", lambda _, plan: asked.append(plan) or "run")
+    requests = []
+    monkeypatch.setattr(api.Runs, "start", lambda _, plan: requests.append(plan) or "run")
     monkeypatch.setattr(api.Runs, "status", lambda *_: AT_ONCE)
     options = {"threshold": 2.5, "label_range": [0, 10], "extra_negatives": False}
     api.start_training("cosine_mse", FIRST, SECOND, GRADES, options=options)
-    (plan,) = asked
+    (plan,) = requests
     assert (plan.threshold, plan.label_range, plan.extra_negatives) == (2.5, (0, 10), False)
     with raises_problem("label_range", low=5, high=1):
         api.start_training("cosine_mse", FIRST, SECOND, GRADES, options={"label_range": [5, 1]})
@@ -271,11 +271,11 @@ TAUGHT = (["a", "a"], ["b", "c"], [1, 0])
 def test_a_teachers_scores_come_with_the_pairs():
     data = scenario_of("margin_mse", *TAUGHT, teacher_scores=[3, 1.5])[0].scenario.data
     assert data.teacher == (("a", "b", "3"), ("a", "c", "1.5"))
-    asked = {"similarities": [0.5, 0.25], "teacher_scores": [3, 1.5]}
-    answer = api.trace_loss("margin_mse", *TAUGHT, **asked)
+    request = {"similarities": [0.5, 0.25], "teacher_scores": [3, 1.5]}
+    answer = api.trace_loss("margin_mse", *TAUGHT, **request)
     assert answer["loss"] == pytest.approx((0.25 - 1.5) ** 2)
     sides = [{"loss": "margin_mse"}, {"loss": "distill_kl"}]
-    compared = api.compare_losses(sides, *TAUGHT, **asked)
+    compared = api.compare_losses(sides, *TAUGHT, **request)
     assert compared["losses"][0]["loss"] == pytest.approx((0.25 - 1.5) ** 2)
     assert compared["losses"][1]["loss"] > 0
 

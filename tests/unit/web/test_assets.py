@@ -109,17 +109,21 @@ def test_the_facts_of_a_page_are_its_own_and_what_all_share():
 def test_a_system_learns_how_to_install_the_page(client):
     found = client.get("/manifest.json")
     assert found.headers["content-type"].startswith("application/manifest+json")
-    told = found.json()
-    assert (told["name"], told["display"], told["start_url"]) == ("LossPrism", "standalone", "./")
-    sizes = {icon["sizes"]: icon for icon in told["icons"]}
+    answer = found.json()
+    assert (answer["name"], answer["display"], answer["start_url"]) == (
+        "LossPrism",
+        "standalone",
+        "./",
+    )
+    sizes = {icon["sizes"]: icon for icon in answer["icons"]}
     assert set(sizes) == {"any", "192x192", "512x512"}
-    for said, icon in sizes.items():
+    for message, icon in sizes.items():
         assert not icon["src"].startswith("/")  # below a path of the host's too
         drawn = client.get(f"/{icon['src']}")
         assert drawn.headers["content-type"] == icon["type"]
-        if said == "any":
+        if message == "any":
             assert drawn.content == page_html.ICON.read_bytes()
         else:
             with Image.open(io.BytesIO(drawn.content)) as image:
-                assert f"{image.width}x{image.height}" == said
+                assert f"{image.width}x{image.height}" == message
                 assert image.format == "PNG"

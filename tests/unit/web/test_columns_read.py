@@ -85,7 +85,7 @@ def file_of(tmp_path, text=LINES, name="rows.jsonl"):
     return str(path)
 
 
-def asked_of(commands, *words):
+def output_of(commands, *words):
     parser = argparse.ArgumentParser()
     parser.set_defaults(runs=None, device=None)
     commands.add_to(parser.add_subparsers())
@@ -93,7 +93,7 @@ def asked_of(commands, *words):
 
 
 def of_doctor(capsys, *words):
-    chosen = asked_of(command_options, "doctor", *words)
+    chosen = output_of(command_options, "doctor", *words)
     doctor.doctor(chosen)
     return capsys.readouterr().out
 
@@ -104,7 +104,7 @@ def of_training(capsys, monkeypatch, *words):
 
     monkeypatch.setattr(Runs, "start", stop)  # what is said is said before
     command = {"train": training.train, "compare": training.compare}[words[0]]
-    command(asked_of(training, *words))
+    command(output_of(training, *words))
     return capsys.readouterr().err
 
 
@@ -173,8 +173,8 @@ DOORS = {
 
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_says_how_the_columns_were_read(door, tmp_path, capsys, monkeypatch):
-    said = DOORS[door](tmp_path, capsys, monkeypatch)
-    assert [sentence for sentence in SAID if sentence not in said] == []
+    output = DOORS[door](tmp_path, capsys, monkeypatch)
+    assert [sentence for sentence in SAID if sentence not in output] == []
 
 
 HELD_OUT = "query,passage,label,source\nhow,so,1,a\nwhy,because,0,b\n" * 3
@@ -211,12 +211,12 @@ HELD_OUT_DOORS = {
 
 @pytest.mark.parametrize("door", HELD_OUT_DOORS)
 def test_the_columns_of_a_held_out_file_are_named_as_well(door, tmp_path, capsys, monkeypatch):
-    said = HELD_OUT_DOORS[door](tmp_path, capsys, monkeypatch)
+    output = HELD_OUT_DOORS[door](tmp_path, capsys, monkeypatch)
     named = {"first": "query", "second": "passage", "score": "label", "unread": "source"}
     expected = [say("en", f"reading.{role}", columns=f"“{name}”") for role, name in named.items()]
-    assert [sentence for sentence in expected if sentence not in said] == []
+    assert [sentence for sentence in expected if sentence not in output] == []
     if door != "Fine-tune":
-        trained, held_out = said.split("held.csv:")
+        trained, held_out = output.split("held.csv:")
         assert "rows.jsonl:" in trained
         assert [sentence for sentence in SAID if sentence not in trained] == []
         assert [sentence for sentence in expected if sentence not in held_out] == []
@@ -225,12 +225,12 @@ def test_the_columns_of_a_held_out_file_are_named_as_well(door, tmp_path, capsys
 def test_what_is_piped_is_read_the_same(tmp_path, capsys, monkeypatch):
     stdin = io.TextIOWrapper(io.BytesIO(LINES.encode()))
     monkeypatch.setattr(sys, "stdin", stdin)
-    said = of_doctor(capsys, "-", "--batch", "4")
-    assert [sentence for sentence in SAID if sentence not in said] == []
+    output = of_doctor(capsys, "-", "--batch", "4")
+    assert [sentence for sentence in SAID if sentence not in output] == []
 
 
 def test_the_columns_of_texts_with_classes_are_named(tmp_path, capsys):
-    said = [
+    text = [
         say("en", "reading.text", columns="“text”"),
         say("en", "reading.class", columns="“category”"),
         say("en", "reading.unread", columns="“source”"),
@@ -239,8 +239,8 @@ def test_the_columns_of_texts_with_classes_are_named(tmp_path, capsys):
     printed = of_doctor(capsys, file_of(tmp_path, CLASSES, "x.csv"), *chosen, "--batch", "4")
     columns = {"text": "text", "class": "category"}
     answered = dataset_check.doctor_data(table=CLASSES, columns=columns, batch=4)["reading"]
-    assert [sentence for sentence in said if sentence not in printed] == []
-    assert answered == said
+    assert [sentence for sentence in text if sentence not in printed] == []
+    assert answered == text
 
 
 def test_lists_have_no_columns():

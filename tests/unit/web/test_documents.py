@@ -66,11 +66,11 @@ def test_little_is_fetched_before_the_first_picture(folder, facts):
     html = page(folder)
     names = [*loaded(html, "stylesheet"), *loaded(html, "modulepreload")]
     parts = {"shared", folder} & {"shared", *page_html.OWN_TOPICS}
-    said = [f"words/en/{part}.json" for part in parts]
+    paths = [f"words/en/{part}.json" for part in parts]
     sent = [
         html.encode(),
         encoded(facts[folder]),
-        *(page_html.FILES[name] for name in names + said),
+        *(page_html.FILES[name] for name in names + paths),
     ]
     assert sum(map(len, map(page_html.packed_file, sent))) < FIRST_BYTES
 

@@ -73,10 +73,10 @@ def memory(what: bytes) -> float:
     """A figure of this process in MiB, 0 where the system tells none."""
     try:
         with open("/proc/self/status", "rb") as file:
-            told = file.read()
+            result = file.read()
     except OSError:
         return 0.0
-    return int(told.partition(what)[2].split(maxsplit=1)[0]) / 1024
+    return int(result.partition(what)[2].split(maxsplit=1)[0]) / 1024
 
 
 def peak_begins() -> float:

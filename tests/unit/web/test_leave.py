@@ -43,19 +43,19 @@ EXAMPLE = {"source": "example", "example": "graded_lists"}
 def hub(monkeypatch, tmp_path):
     """A hub with a model and a dataset of some megabytes; a list of what was asked of it, and of
     downloads."""
-    asked = []
+    requests = []
     plan_check._corpus.cache_clear()
 
     def about_set(self, name, **_):
-        asked.append(("about set", name))
+        requests.append(("about set", name))
         return SimpleNamespace(siblings=[SimpleNamespace(rfilename="a.csv", size=MIB * 2**20)])
 
     def load(name, *_, **__):
-        asked.append(("load", name))
+        requests.append(("load", name))
         raise TimeoutError
 
     def info(self, name, **_):
-        asked.append(("about", name))
+        requests.append(("about", name))
         files = [("config.json", 10), ("model.safetensors", MIB * 2**20 - 10)]
         siblings = [SimpleNamespace(rfilename=file, size=size) for file, size in files]
         return SimpleNamespace(siblings=siblings, sha="0" * 40)
@@ -63,21 +63,21 @@ def hub(monkeypatch, tmp_path):
     def download(name, local_files_only=False, **_):
         if local_files_only:
             raise FileNotFoundError(name)
-        asked.append(("download", name))
+        requests.append(("download", name))
         raise TimeoutError
 
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", info)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", about_set)
     monkeypatch.setattr(datasets, "load_dataset", load)
-    return asked
+    return requests
 
 
 def served(functions, name):
     return by_name(functions)[name]
 
 
-def scenes(place):
+def scenarios(place):
     data = {**EXAMPLE, place: NAME}
     return {"data": data, "loss": LOSS_OF[place]}
 
@@ -90,10 +90,10 @@ def plan_with(place):
 
 
 REQUESTS = {
-    "explore": (exploring.SERVED, lambda place: {"scenario": scenes(place)}),
+    "explore": (exploring.SERVED, lambda place: {"scenario": scenarios(place)}),
     "take": (
         exploring.SERVED,
-        lambda place: {"scenario": scenes(place), "what": "pairs_csv"},
+        lambda place: {"scenario": scenarios(place), "what": "pairs_csv"},
     ),
     "check": (training.SERVED, lambda place: {"plan": plan_with(place)}),
     "estimate": (training.SERVED, lambda place: {"plan": plan_with(place)}),
@@ -114,7 +114,7 @@ def test_no_request_of_a_page_asks_the_hub_before_its_owner_agrees(name, place, 
 @pytest.mark.parametrize("place", LOSS_OF)
 def test_the_size_is_reported_and_bounds_the_download(place, hub):
     explore = served(exploring.SERVED, "explore")
-    request = {"scenario": scenes(place)}
+    request = {"scenario": scenarios(place)}
     for agreed in (0, 0.01, MIB - 1):
         error = explore({**request, "leave": {NAME: agreed}})["error"]
         assert error["key"] == "problem.model_size"
@@ -199,7 +199,7 @@ def test_a_call_that_names_a_model_itself_agrees_to_it(hub):
 
 
 def test_the_link_of_an_api_call_agrees_to_nothing(hub):
-    link = Scenario.from_json(scenes("encoder")).to_link()
+    link = Scenario.from_json(scenarios("encoder")).to_link()
     with raises_problem("model_leave"):
         figure(scene=link)
     assert hub == []
@@ -208,15 +208,17 @@ def test_the_link_of_an_api_call_agrees_to_nothing(hub):
 @pytest.mark.parametrize(
     "command", [["figure", "--out", "x.svg"], ["compare-losses", "cosent", "circle"]]
 )
-def test_a_command_that_opens_a_scenario_names_the_flag(command, hub, monkeypatch, capsys, tmp_path):
-    scene = tmp_path / "scene.json"
-    scene.write_text(json.dumps(scenes("encoder")), encoding="utf-8")
+def test_a_command_that_opens_a_scenario_names_the_flag(
+    command, hub, monkeypatch, capsys, tmp_path
+):
+    scenario = tmp_path / "scene.json"
+    scenario.write_text(json.dumps(scenarios("encoder")), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["app.py", *command, "--scenario", str(scene)])
+    monkeypatch.setattr("sys.argv", ["app.py", *command, "--scenario", str(scenario)])
     assert cli.main() != 0
     assert "--fetch" in capsys.readouterr().err
     assert hub == []
-    monkeypatch.setattr("sys.argv", ["app.py", *command, "--scenario", str(scene), "--fetch"])
+    monkeypatch.setattr("sys.argv", ["app.py", *command, "--scenario", str(scenario), "--fetch"])
     cli.main()
     assert hub == [("about", NAME), ("download", NAME)]
 
@@ -231,9 +233,9 @@ def test_resume_asks_before_its_process_fetches_a_model(place, hub, tmp_path, mo
     run.write("config.json", {**config, "plan": {**config["plan"], place: NAME}})
     begun = []
     monkeypatch.setattr(Runs, "_spawn", lambda self, run: begun.append(run.name))
-    with with_leave({}), pytest.raises(Problem) as asked:
+    with with_leave({}), pytest.raises(Problem) as requested:
         runs.resume(run.name)
-    assert asked.value.about == "leave"
+    assert requested.value.about == "leave"
     assert (begun, hub) == ([], [])
     with with_leave({NAME: 10}):
         runs.resume(run.name)
@@ -251,7 +253,7 @@ def test_the_embedded_encoder_is_never_requested_from_the_hub(name, typed, hub, 
 
 @pytest.mark.parametrize("leave", [[], "x", {NAME: "much"}, {NAME: None}, {NAME: float("nan")}, 3])
 def test_leave_of_another_form_is_refused(leave, hub):
-    request = {"scenario": scenes("encoder"), "leave": leave}
+    request = {"scenario": scenarios("encoder"), "leave": leave}
     assert served(exploring.SERVED, "explore")(request)["error"]["key"] == "problem.scenario_entry"
     assert hub == []
 

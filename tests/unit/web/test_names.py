@@ -80,19 +80,19 @@ def of_spec(spec):
 
 
 def by_link(name):
-    scene = Scenario.from_link(Scenario().with_loss("cosent").to_link())
-    return of_scene(Scenario.from_json({**scene.to_json(), "loss": name, "convention": ""}))
+    scenario = Scenario.from_link(Scenario().with_loss("cosent").to_link())
+    return of_scenario(Scenario.from_json({**scenario.to_json(), "loss": name, "convention": ""}))
 
 
-def of_scene(scene):
-    explore_or_refuse(scene)
-    return scene.loss, scene.convention
+def of_scenario(scenario):
+    explore_or_refuse(scenario)
+    return scenario.loss, scenario.convention
 
 
-def explore_or_refuse(scene):
+def explore_or_refuse(scenario):
     """Raise what the page would say of the name; the rows may be of no use to the loss."""
-    if scene.loss not in LOSSES:
-        explore(scene)
+    if scenario.loss not in LOSSES:
+        explore(scenario)
 
 
 def by_plan(name):
@@ -113,7 +113,7 @@ def by_trainer_class(name):
 
 
 def by_compared(name):
-    return of_scene(loss_syntax.read(name).scene(Scenario()))
+    return of_scenario(loss_syntax.read(name).applied_to(Scenario()))
 
 
 def by_doctor(name):
@@ -136,7 +136,7 @@ DOORS = {
     "loss_module": lambda name: of_spec(loss_module(name).spec),
     "a link": by_link,
     "compare-losses": by_compared,
-    "app.py --loss": lambda name: of_scene(site.first_scenario(None, name)),
+    "app.py --loss": lambda name: of_scenario(site.first_scenario(None, name)),
 }
 FOR_TRAINING = {
     "training_loss": by_trainer_class,
@@ -316,14 +316,14 @@ def test_the_api_computes_a_class_as_its_library_does():
 
 
 def test_the_api_and_the_notebook_ask_as_the_page_does():
-    said = set()
+    message = set()
     for ask in (endpoints.compute_loss, endpoints.trace_loss, show):
         with pytest.raises(Problem) as refused:
             ask("SupConLoss", *ROWS)
-        said.add(str(refused.value))
+        message.add(str(refused.value))
     with pytest.raises(Problem) as refused:
         endpoints.figure("", "SupConLoss", *ROWS)
-    assert said == {str(refused.value)}
+    assert message == {str(refused.value)}
 
 
 def show(loss, *rows):

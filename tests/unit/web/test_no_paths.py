@@ -44,10 +44,10 @@ def test_no_error_of_an_endpoint_names_a_folder(place, odd):
     assert len(endpoints) > 10
     for name, about in endpoints.items():
         sent = httpx.post(f"{calls}{name}", json={"data": [odd] * len(about["parameters"])})
-        said = sent.text
+        message = sent.text
         if sent.is_success:
-            said += httpx.get(f"{calls}{name}/{sent.json()['event_id']}", timeout=60).text
-        assert folders_in(said) == set(), name
+            message += httpx.get(f"{calls}{name}/{sent.json()['event_id']}", timeout=60).text
+        assert folders_in(message) == set(), name
 
 
 @pytest.mark.parametrize("odd", [{}, 7, "nothing", [1], {"file": "nothing", "name": "a.csv"}])

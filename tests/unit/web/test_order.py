@@ -24,28 +24,28 @@ def test_what_few_pairs_take_is_light_and_what_many_take_is_not():
 
 
 def test_what_a_program_explores_is_in_order_too(monkeypatch):
-    asked = []
-    in_order = lambda seconds: asked.append(seconds) or contextlib.nullcontext()  # noqa: E731
+    requests = []
+    in_order = lambda seconds: requests.append(seconds) or contextlib.nullcontext()  # noqa: E731
     monkeypatch.setattr(api.jobs, "in_order", in_order)
     names = [f"a{i}" for i in range(8)], [f"b{i}" for i in range(8)]
     given = {"scores": [i % 3 for i in range(8)], "similarities": [i / 8 for i in range(8)]}
     api.loss_from_scores("cosent", given["similarities"], given["scores"])
-    assert asked == [seconds_for(8)]
-    asked.clear()
+    assert requests == [seconds_for(8)]
+    requests.clear()
     api.compare_losses([{"loss": "cosent"}, {"loss": "circle"}], *names, **given)
-    assert asked == [seconds_for(8)] * 3  # each side, and what lies between
+    assert requests == [seconds_for(8)] * 3  # each side, and what lies between
 
 
 def test_that_the_machine_was_busy_is_not_kept_of_a_side(monkeypatch):
     def busy(_seconds):
         raise Problem("busy_middling", about="again", count=1)
 
-    kept, asked = ComparisonCache(), (Scenario(), [Side("cosent"), Side("pairwise_hinge")])
+    kept, requested = ComparisonCache(), (Scenario(), [Side("cosent"), Side("pairwise_hinge")])
     with monkeypatch.context() as patched:
         patched.setattr(compared_losses.jobs, "in_order", busy)
         with raises_problem("busy_middling"):
-            compare(*asked, kept=kept)
-    assert all(one.stands for one in compare(*asked, kept=kept).sides)
+            compare(*requested, kept=kept)
+    assert all(one.stands for one in compare(*requested, kept=kept).sides)
 
 
 def test_who_left_while_they_waited_for_a_thread_is_answered_nothing():

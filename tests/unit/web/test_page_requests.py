@@ -105,9 +105,9 @@ def application_of(work) -> FastAPI:
     return application_with(served("work", work))
 
 
-async def leaves_while(application, begun: threading.Event, asked: dict) -> None:
+async def leaves_while(application, begun: threading.Event, requested: dict) -> None:
     """Ask, and close the connection once the work has begun."""
-    body = {"type": "http.request", "body": json.dumps(asked).encode(), "more_body": False}
+    body = {"type": "http.request", "body": json.dumps(requested).encode(), "more_body": False}
     messages = [body]
 
     async def receive() -> dict:

@@ -38,8 +38,8 @@ ERRORS = {
 
 
 def places_in(answer: object) -> list[str]:
-    said = json.dumps(answer, ensure_ascii=False, default=str).replace("\\\\", "\\")
-    return [place for place in PLACES if place in said]
+    message = json.dumps(answer, ensure_ascii=False, default=str).replace("\\\\", "\\")
+    return [place for place in PLACES if place in message]
 
 
 @pytest.mark.encoder

@@ -42,7 +42,7 @@ def client():
     return TestClient(FastAPI(routes=[*routes, link_previews.ROUTE]))
 
 
-def said(html):
+def tags_in(html):
     return dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)">', html))
 
 
@@ -62,7 +62,7 @@ def test_each_page_has_a_title_and_a_sentence_of_its_own():
 def test_a_page_has_a_picture_of_what_it_opens_with(client):
     pictures = {}
     for path in ("", "compare", "doctor", "learn", "learn/temperature", "learn/margin", "large"):
-        found = said(client.get(f"/{path}").text)
+        found = tags_in(client.get(f"/{path}").text)
         assert found["title"].endswith(" · LossPrism")
         assert len(found["description"]) > 30
         drawn = picture(client, found["image"].replace("&amp;", "&"))
@@ -75,13 +75,13 @@ def test_a_page_has_a_picture_of_what_it_opens_with(client):
 
 
 def test_a_lesson_has_a_title_of_its_own(client):
-    titles = {said(client.get(f"/learn/{name}").text)["title"] for name in BY_NAME}
+    titles = {tags_in(client.get(f"/learn/{name}").text)["title"] for name in BY_NAME}
     assert titles == {f"{escape(say('en', f'learn.{name}.title'))} · LossPrism" for name in BY_NAME}
 
 
 def test_a_scenario_that_its_link_describes_has_a_picture_of_its_own(client):
     link = OTHER.to_link()
-    found = said(client.get("/", params={"scene": link}).text)
+    found = tags_in(client.get("/", params={"scene": link}).text)
     assert found["title"] == "InfoNCE · LossPrism"
     assert "0.1" in found["description"]
     own = picture(client, found["image"].replace("&amp;", "&"))
@@ -91,7 +91,7 @@ def test_a_scenario_that_its_link_describes_has_a_picture_of_its_own(client):
 
 def test_a_comparison_is_titled_by_its_losses_and_pictured_by_the_first_two(client):
     link = f"q=temperature&1=info_nce&1.temperature=0.1&2=siglip&3=cosent&scene={OTHER.to_link()}"
-    found = said(client.get("/compare", params={"scene": link}).text)
+    found = tags_in(client.get("/compare", params={"scene": link}).text)
     info_nce, *others = (
         say("en", f"loss.{name}.title") for name in ("info_nce", "siglip", "cosent")
     )
@@ -107,8 +107,8 @@ def test_a_comparison_is_titled_by_its_losses_and_pictured_by_the_first_two(clie
 def test_a_loss_that_a_link_names_by_its_class_is_read_as_the_page_reads_it():
     named = Side("CoSENTLoss")
     assert named.convention
-    (scene, _) = link_previews.shared_scenarios("compare", "1=CoSENTLoss&2=siglip")
-    assert (scene.loss, scene.convention) == (named.loss, named.convention)
+    (scenario, _) = link_previews.shared_scenarios("compare", "1=CoSENTLoss&2=siglip")
+    assert (scenario.loss, scenario.convention) == (named.loss, named.convention)
 
 
 @pytest.mark.parametrize(
@@ -123,14 +123,14 @@ def test_a_loss_that_a_link_names_by_its_class_is_read_as_the_page_reads_it():
     ],
 )
 def test_any_other_comparison_has_the_title_of_the_page(client, link):
-    assert said(client.get("/compare", params={"scene": link}).text) == said(
+    assert tags_in(client.get("/compare", params={"scene": link}).text) == tags_in(
         client.get("/compare").text
     )
 
 
 def test_doctor_is_titled_by_its_number_and_by_nothing_else(client):
     link = "value=5.545&loss=siglip"
-    found = said(client.get("/doctor", params={"scene": link}).text)
+    found = tags_in(client.get("/doctor", params={"scene": link}).text)
     assert found["title"] == "Doctor: 5.545 · LossPrism"
     for value in ("<script>", "my secret", "1e5555", "5 5", ""):
         html = client.get("/doctor", params={"scene": f"value={value}"}).text
@@ -144,11 +144,11 @@ def test_a_picture_is_made_once(client, monkeypatch):
     assert link_previews._pictures.size <= link_previews._pictures.max_size == 8 * 2**20
 
 
-@pytest.mark.parametrize("scene", NOT_SHARED)
-def test_any_other_scenario_has_the_picture_of_the_page_and_none_of_its_text(client, scene):
-    link = scene.to_link()
+@pytest.mark.parametrize("scenario", NOT_SHARED)
+def test_any_other_scenario_has_the_picture_of_the_page_and_none_of_its_text(client, scenario):
+    link = scenario.to_link()
     html = client.get("/", params={"scene": link}).text
-    assert said(html) == said(client.get("/").text)
+    assert tags_in(html) == tags_in(client.get("/").text)
     assert "alert(1)" not in html
     assert client.get("/preview.png", params={"scene": link}).status_code == 404
 

@@ -136,11 +136,13 @@ ASKED: dict[str, tuple[str, str, object, str | re.Pattern]] = {
 
 @pytest.mark.parametrize("what", ASKED)
 def test_nothing_that_was_sent_is_written_to_the_log(hosted, log, what):
-    method, path, body, said = ASKED[what]
+    method, path, body, message = ASKED[what]
     content = body if isinstance(body, str | None) else json.dumps(body)
     with httpx.Client(base_url=f"{hosted[1]}{API}", headers=JSON, timeout=60) as client:
         answer = client.request(method, path, content=content)
-    assert re.search(said if isinstance(said, re.Pattern) else re.escape(said), answer.text)
+    assert re.search(
+        message if isinstance(message, re.Pattern) else re.escape(message), answer.text
+    )
     assert "Traceback" not in answer.text
     assert " object at 0x" not in answer.text
     written = log()
@@ -295,8 +297,8 @@ def test_a_defect_on_the_way_is_answered(hosted, monkeypatch, log):
 
 def test_a_stranger_is_believed_no_proxy(hosted):
     """Asked at the socket: the server itself reads such headers before the app is asked."""
-    said = {"x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9"}
-    cookie = httpx.get(f"{hosted[1]}/", headers=said).headers["set-cookie"]
+    values = {"x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9"}
+    cookie = httpx.get(f"{hosted[1]}/", headers=values).headers["set-cookie"]
     assert cookie.startswith("lossprism_key=")
     assert "Secure" not in cookie
 
@@ -330,9 +332,7 @@ def test_a_program_reaches_no_run_of_another(hosted, run, name):
         assert str(run.path) not in tool + call.text
 
 
-def test_the_owner_of_a_run_finds_it_by_cookie_or_key(
-    hosted, tmp_path, monkeypatch
-):
+def test_the_owner_of_a_run_finds_it_by_cookie_or_key(hosted, tmp_path, monkeypatch):
     made = Runs(tmp_path / "runs", device="cpu")
     monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
     monkeypatch.setattr(made, "_spawn", lambda begun, *_: begun.take_ticket(os.getpid()))
@@ -351,13 +351,13 @@ def test_the_owner_of_a_run_finds_it_by_cookie_or_key(
             client.get(f"{hosted[1]}/")
         (began,) = called_by(mine, "start_training", *given, None)["data"]
         assert began["key"] == ""
-        (told,) = called_by(mine, "training_status", began["id"], 0, "")["data"]
-        assert told["id"] == began["id"]
+        (result,) = called_by(mine, "training_status", began["id"], 0, "")["data"]
+        assert result["id"] == began["id"]
         refused = called_by(another, "training_status", began["id"], 0, "")
         assert refused["error"] == say("en", "problem.training_no_run", name=began["id"])
     (began,) = called_by(None, "start_training", *given, None)["data"]
-    (told,) = called_by(None, "training_status", began["id"], 0, began["key"])["data"]
-    assert told["id"] == began["id"]
+    (result,) = called_by(None, "training_status", began["id"], 0, began["key"])["data"]
+    assert result["id"] == began["id"]
     refused = called_by(None, "training_status", began["id"], 0, "")
     assert refused["error"] == say("en", "problem.training_no_run", name=began["id"])
 

@@ -23,7 +23,7 @@ def sent(address, path, body, **headers):
     return httpx.post(f"{address}{path}", content=content, headers=kind | headers, timeout=60)
 
 
-def asked(address, name, data, **headers):
+def requested(address, name, data, **headers):
     """The answer of a function, "page.function", as its page asks for it."""
     body = json.dumps(data)
     answer = sent(address, f"/requests/{name.replace('.', '/')}", body, **headers)
@@ -85,8 +85,8 @@ def test_calls_of_no_endpoint(address, capfd, name):
 
 
 def test_a_call_with_too_few_arguments_says_so(address):
-    said = sent(address, "/gradio_api/run/loss_from_scores", {"data": ["cosent"]}).json()["error"]
-    found = pattern_of("problem.call_values", count=10, given=1).fullmatch(said)
+    answer = sent(address, "/gradio_api/run/loss_from_scores", {"data": ["cosent"]}).json()["error"]
+    found = pattern_of("problem.call_values", count=10, given=1).fullmatch(answer)
     assert found["names"].startswith("loss, scores, ")
 
 
@@ -126,8 +126,10 @@ def test_mcp(address, odd):
     call["params"] = {"name": "loss_from_scores", "arguments": given}
     answer = sent(address, "/gradio_api/mcp/", call, accept="application/json, text/event-stream")
     assert answer.status_code == 200
-    told = json.loads(answer.text.partition("data: ")[2])
-    sentence = told["error"]["message"] if "error" in told else told["result"]["content"][0]["text"]
+    result = json.loads(answer.text.partition("data: ")[2])
+    sentence = (
+        result["error"]["message"] if "error" in result else result["result"]["content"][0]["text"]
+    )
     assert sentence
     assert "Traceback" not in sentence
     assert str(Problem("internal")) not in sentence
@@ -138,15 +140,15 @@ def test_a_scenario_from_right_to_left(address):
     text = f"\u05e9\u05dc\u05d5\u05dd \u202e\u2066\u200f \u0645\u0631\u062d\u0628\u0627 {HALF}"
     row = [text, text, "1"]
     data = {"source": "table", "rows": [row], "file": text, "encoder": text}
-    scene = {"data": {**data, "corrections": [row]}, "rules": {"prototypes": text}}
+    scenario = {"data": {**data, "corrections": [row]}, "rules": {"prototypes": text}}
     for ascii_ in (True, False):
-        file = json.dumps(scene, ensure_ascii=ascii_)
+        file = json.dumps(scenario, ensure_ascii=ascii_)
         for mark in ("", "\ufeff"):
-            opened = asked(address, "explore.open_link", mark + file)["scenario"]
+            opened = requested(address, "explore.open_link", mark + file)["scenario"]
             assert opened["data"]["rows"] == [[text.replace(HALF, "\ufffd")] * 2 + ["1"]]
-    link = asked(address, "explore.link", scene)["link"]
-    assert asked(address, "explore.open_link", link)["scenario"] == opened
-    refused = asked(address, "explore.explore", {"scenario": scene})["error"]
+    link = requested(address, "explore.link", scenario)["link"]
+    assert requested(address, "explore.open_link", link)["scenario"] == opened
+    refused = requested(address, "explore.explore", {"scenario": scenario})["error"]
     assert refused["key"]
 
 
@@ -158,21 +160,21 @@ def test_a_scenario_too_deep_to_be_read(address):
         deep = '{"parameters":' * depth + "1" + "}" * depth
         link = f"1.{urlsafe_b64encode(compress(deep.encode())).decode()}"
         for text in (deep, link):
-            answer = asked(address, "explore.open_link", text)
+            answer = requested(address, "explore.open_link", text)
             assert answer["error"]["key"] in (
                 "problem.scene_file_damaged",
                 "problem.link_damaged",
                 "problem.scenario_entry",
             )
         asked_ = {"source": {"kind": "explore", "link": link}}
-        assert "error" in asked(address, "large.blocks", asked_)
+        assert "error" in requested(address, "large.blocks", asked_)
         plan = {"data": {"source": "link", "link": link}}
-        assert "error" in asked(address, "finetune.check", {"plan": plan})
+        assert "error" in requested(address, "finetune.check", {"plan": plan})
 
 
 def test_a_scenario_of_a_loss_that_there_is_not(address):
-    for scene in ({"loss": "constructor"}, {"loss": "cosent", "convention": "__proto__"}):
-        answer = asked(address, "explore.open_link", json.dumps(scene))
+    for scenario in ({"loss": "constructor"}, {"loss": "cosent", "convention": "__proto__"}):
+        answer = requested(address, "explore.open_link", json.dumps(scenario))
         assert answer["error"]["key"] in ("problem.unknown_loss", "problem.unknown_convention")
 
 
@@ -204,15 +206,15 @@ def test_who_asks_by_a_foreign_name_reads_and_writes_no_file(address, mine):
     digest = ""
     for host in (*HERE, *ELSEWHERE, *HERE):
         if host in HERE:
-            told = asked(address, "explore.own_text", "guarded", host=host)
+            answer = requested(address, "explore.own_text", "guarded", host=host)
             question = {"name": "guarded", "text": held, "digest": digest}
-            written = asked(address, "explore.own_write", question, host=host)
-            assert told["text"] == held, host
+            written = requested(address, "explore.own_write", question, host=host)
+            assert answer["text"] == held, host
             assert ("error" in written) == (digest == "")
-            digest = told["digest"]
+            digest = answer["digest"]
         else:
             changed = {"name": "guarded", "text": held + "# theirs\n", "digest": digest}
             for name, data in (("own_text", "guarded"), ("own_write", changed)):
-                told = sent(address, f"/requests/explore/{name}", json.dumps(data), host=host)
-                assert told.status_code == 403, host
+                answer = sent(address, f"/requests/explore/{name}", json.dumps(data), host=host)
+                assert answer.status_code == 403, host
             assert mine.read_text() == held

@@ -112,10 +112,10 @@ def test_every_answer_can_be_sent():
 @pytest.mark.parametrize("whole", [7, 2**80])
 def test_an_answer_is_sent_as_json_that_any_reader_takes(whole):
     answer = {"nan": math.nan, "whole": whole, "half": "a\ud800", "list": (1, math.inf, None)}
-    told = sent(served("thing", lambda request: answer))({})
-    assert told.headers["content-type"] == "application/json"
+    result = sent(served("thing", lambda request: answer))({})
+    assert result.headers["content-type"] == "application/json"
     expected = {"nan": None, "whole": whole, "half": "a\ufffd", "list": [1, None, None]}
-    assert json.loads(told.body) == expected
+    assert json.loads(result.body) == expected
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_what_goes_a_long_way_is_compressed(monkeypatch, accepted, coded):
     with with_headers(key):
         assert "content-encoding" not in tell({"at": "home"}).headers
         monkeypatch.setenv(HOSTED, "1")
-        told = tell({"to": "a stranger"})
-        assert ("content-encoding" in told.headers) == coded
-        assert json.loads(brotli.decompress(told.body) if coded else told.body) == long
+        result = tell({"to": "a stranger"})
+        assert ("content-encoding" in result.headers) == coded
+        assert json.loads(brotli.decompress(result.body) if coded else result.body) == long
         assert "content-encoding" not in tell({}).headers
 
 

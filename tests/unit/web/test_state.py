@@ -15,7 +15,7 @@ from lossprism.explorer.web.page_data import Effect, Entry, Kind, table
 from lossprism.explorer.web.pages.explore.state_entries import scenario_table
 from lossprism.explorer.web.pages.finetune.plans import read_plan
 from lossprism.explorer.web.pages.finetune.state_entries import finetune_table, first_plan
-from lossprism.explorer.web.pages.large.requests import Source, read_asked
+from lossprism.explorer.web.pages.large.requests import Source, read_query
 from lossprism.explorer.web.pages.large.state_entries import large_table
 
 TABLES = {
@@ -59,20 +59,20 @@ def test_explore_begins_with_the_default_scenario():
 
 
 def test_explore_has_an_entry_for_all_of_a_scenario():
-    told = put_together(TABLES["explore"])
-    assert told.keys() == {field.name for field in dataclasses.fields(Scenario)}
-    assert told["data"].keys() == Scenario().to_json()["data"].keys()
+    result = put_together(TABLES["explore"])
+    assert result.keys() == {field.name for field in dataclasses.fields(Scenario)}
+    assert result["data"].keys() == Scenario().to_json()["data"].keys()
 
 
 def test_large_begins_with_the_defaults_of_the_server():
-    told = put_together(TABLES["large"], "source.")
-    assert read_asked({"source": told}).source == Source()
+    result = put_together(TABLES["large"], "source.")
+    assert read_query({"source": result}).source == Source()
 
 
 def test_finetune_begins_with_a_plan_that_can_start():
-    told = put_together(TABLES["finetune"], "plan.")
-    assert told == plain(first_plan())
-    assert read_plan(told).steps == first_plan()["steps"]
+    result = put_together(TABLES["finetune"], "plan.")
+    assert result == plain(first_plan())
+    assert read_plan(result).steps == first_plan()["steps"]
 
 
 def test_ranges_are_those_that_the_server_holds_to():

@@ -71,10 +71,10 @@ def table_for(name: str) -> str:
 
 def computed(loss: str, convention: str, table: str, encoder: str) -> float:
     """The function of the convention on what the batch of the table gives it."""
-    scene, _ = scenario_of(
+    scenario, _ = scenario_of(
         loss, None, None, None, encoder=encoder, convention=convention, table=table
     )
-    found = explore(scene)
+    found = explore(scenario)
     return float(found.spec.checked(**found.given, **found.parameters))
 
 

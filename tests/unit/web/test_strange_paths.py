@@ -72,7 +72,7 @@ def with_path(value: object, paths: Iterator[str]) -> Iterator[object]:
                 yield [*value[:place], changed, *value[place + 1 :]]
 
 
-def scenes(paths: Iterator[str]) -> list[dict]:
+def scenarios(paths: Iterator[str]) -> list[dict]:
     """A scene for each of the models that it can name, at the next path."""
     rows = [["A cat.", "A dog.", "1"], ["A bird.", "The sun.", "0"]]
     return [
@@ -81,8 +81,8 @@ def scenes(paths: Iterator[str]) -> list[dict]:
     ]
 
 
-def with_scene(request: object, scene: dict) -> object:
-    return {**request, "scenario": scene} if isinstance(request, dict) else request
+def with_scenario(request: object, scenario: dict) -> object:
+    return {**request, "scenario": scenario} if isinstance(request, dict) else request
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_no_request_of_a_page_has_a_strange_path_looked_at(page, functions, look
         for paths in (itertools.repeat(PATHS[0]), others):
             odd = [*with_path(request, paths)]
             if isinstance(request, dict) and "scenario" in request:
-                odd += [with_scene(request, scene) for scene in scenes(paths)]
+                odd += [with_scenario(request, scenario) for scenario in scenarios(paths)]
             for one in odd:
                 function(one)
                 tried += 1
@@ -115,9 +115,9 @@ def test_no_request_of_a_page_has_a_strange_path_looked_at(page, functions, look
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path.startswith(("/", "~"))])
 def test_a_path_is_looked_at_once_its_owner_agrees(path, looked):
-    with with_leave({}), pytest.raises(Problem) as asked:
+    with with_leave({}), pytest.raises(Problem) as requested:
         locate(path)
-    assert (asked.value.about, asked.value.values["name"]) == ("leave", path)
+    assert (requested.value.about, requested.value.values["name"]) == ("leave", path)
     assert looked == []
     with with_leave({path: 1}), pytest.raises(Problem) as missing:
         locate(path)
@@ -128,9 +128,9 @@ def test_a_path_is_looked_at_once_its_owner_agrees(path, looked):
 def test_a_file_is_agreed_to_with_its_folder_and_nothing_beside_it(looked):
     with with_leave({f"/{STRANGE}": 1, "\\\\host\\share": 1}):
         for outside in (f"/{STRANGE}/a/step-1.safetensors", f"/{STRANGE}/../step-1.safetensors"):
-            with pytest.raises(Problem) as asked:
+            with pytest.raises(Problem) as requested:
                 locate(outside)
-            assert asked.value.about == "leave"
+            assert requested.value.about == "leave"
         assert looked == []
         with pytest.raises(Problem) as missing:
             locate(f"/{STRANGE}/step-1.safetensors")

@@ -142,12 +142,12 @@ def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
     """By page and function, what asks for another's upload or run."""
     draw = {"sampler": "in_order", "size": 4, "seed": 0, "number": 0}
     read = Reading(draw=Draw("in_order", 4))
-    scene = Scenario(data=Data(source="table", file="a.csv", reading=read)).to_json()
-    scene["data"]["rows"] = [["a", "b", "1"]]
-    held = {"scenario": scene, "file": file}
+    scenario = Scenario(data=Data(source="table", file="a.csv", reading=read)).to_json()
+    scenario["data"]["rows"] = [["a", "b", "1"]]
+    held = {"scenario": scenario, "file": file}
     large = {"source": {"kind": "file", "file": file, "name": "a.csv"}, "loss": "cosent"}
     plan = {**PLAN, "data": {**PLAN["data"], "source": "file", "file": file}}
-    asked = {
+    request = {
         "explore": {
             "read_file": [{"name": "a.csv", "file": file, "draw": draw}],
             "spread": [held],
@@ -189,30 +189,30 @@ def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
             "describe": [{"file": file, "name": "a.csv"}],
         },
     }
-    asked["claims"] = {
+    request["claims"] = {
         "follow": [{"claim": "S1-33", "runs": [run]}],
         "stop": [{"runs": [run]}],
     }
-    asked["map"] = {"map": [{"run": run, "method": "pca"}]}
+    request["map"] = {"map": [{"run": run, "method": "pca"}]}
     for page, names in OWN_ONLY.items():
-        asked.setdefault(page, {}).update({name: [] for name in names.split()})
-    return asked
+        request.setdefault(page, {}).update({name: [] for name in names.split()})
+    return request
 
 
 def test_every_function_refuses_what_is_anothers(pages, runs):
     file, run = handed_in(pages), trained(runs)
-    asked = foreign(file, run)
-    assert {page: set(known) for page, known in asked.items()} == {
+    calls = foreign(file, run)
+    assert {page: set(known) for page, known in calls.items()} == {
         page: set(functions) for page, functions in pages.items()
     }
-    for page, functions in asked.items():
+    for page, functions in calls.items():
         for name, requests in functions.items():
             for request in requests:
                 answer = ask(OTHER, pages[page][name], request)
-                told = answer["runs"][run] if name == "watch" else answer
-                assert "error" in told or told == {"send_file": True}, (page, name, answer)
+                result = answer["runs"][run] if name == "watch" else answer
+                assert "error" in result or result == {"send_file": True}, (page, name, answer)
                 assert SECRET not in json.dumps(answer), (page, name)
-                assert told.get("error", {}).get("key") != "problem.internal", (page, name)
+                assert result.get("error", {}).get("key") != "problem.internal", (page, name)
 
 
 def test_the_owner_is_answered(pages, runs, monkeypatch):
@@ -233,19 +233,19 @@ def test_the_owner_is_answered(pages, runs, monkeypatch):
                 if request.get("what") == "delete":
                     continue
                 answer = ask(MINE, pages[page][name], request)
-                told = answer["runs"][run] if name == "watch" else answer
+                result = answer["runs"][run] if name == "watch" else answer
                 if (page, name) == ("doctor", "examine_run"):  # it was read, and is no log
-                    assert told["error"]["key"] == "problem.run_no_steps"
+                    assert result["error"]["key"] == "problem.run_no_steps"
                     continue
-                assert "error" not in told, (page, name, request, answer)
+                assert "error" not in result, (page, name, request, answer)
 
 
 def test_what_was_made_of_a_file_is_kept_for_its_visitor_alone(pages, runs):
     """Also where it is still in memory, and the other one knows all that was asked for."""
     file = handed_in(pages)
-    asked = foreign(file, "")["large"]["pairs"][0]
-    assert SECRET in json.dumps(ask(MINE, pages["large"]["pairs"], asked))
-    answer = ask(OTHER, pages["large"]["pairs"], asked)
+    calls = foreign(file, "")["large"]["pairs"][0]
+    assert SECRET in json.dumps(ask(MINE, pages["large"]["pairs"], calls))
+    answer = ask(OTHER, pages["large"]["pairs"], calls)
     assert answer["error"]["key"] == "problem.large_file_gone"
 
 
@@ -284,8 +284,8 @@ def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypa
             taken.clear()
             finetune_check._corpus.cache_clear()
             plan["data"]["file"] = file
-            told = ask(MINE, pages["finetune"]["check"], {"plan": plan})
-            assert "error" not in told, told
+            result = ask(MINE, pages["finetune"]["check"], {"plan": plan})
+            assert "error" not in result, result
             assert set(taken) == ({mine} if is_large else set())
 
 
@@ -308,11 +308,11 @@ def test_the_link_of_a_shared_run_reads_and_does_no_more(pages, runs):
             if not {"run", "runs", "offsets"} & set(request) or "on" in request:
                 continue
             answer = ask(OTHER, finetune[name], request)
-            told = answer["runs"][link] if name == "watch" else answer
+            result = answer["runs"][link] if name == "watch" else answer
             if name == "steer":
-                assert told["error"]["key"] == "problem.training_read_only"
+                assert result["error"]["key"] == "problem.training_read_only"
             else:
-                assert "error" not in told, (name, told)
+                assert "error" not in result, (name, result)
     assert ask(OTHER, finetune["share"], {"runs": [link]})["runs"] == [link]
     guessed = f"{run}~{'0' * 32}"
     answer = ask(OTHER, finetune["remark"], {"run": guessed})
@@ -327,9 +327,9 @@ def test_a_link_that_was_taken_back_leads_nowhere(pages, runs, by):
     (link,) = ask(MINE, finetune["share"], {"runs": [run]})["runs"]
     watch = {"offsets": {run: 0, link: 0}}
     assert ask(MINE, finetune["watch"], watch)["runs"][run]["shared"]
-    told = ask(OTHER, finetune["watch"], watch)["runs"]
-    assert told[link]["state"] == "finished"
-    assert not told[link]["shared"]  # that is the owner's affair
+    result = ask(OTHER, finetune["watch"], watch)["runs"]
+    assert result[link]["state"] == "finished"
+    assert not result[link]["shared"]  # that is the owner's affair
     packed = file_of(ask(OTHER, finetune["take"], {"run": link, "what": "kit"}))
     for name in (run, link):  # whoever reads it cannot take it back
         with pytest.raises(Refusal, match=r"no run called|read"):
@@ -346,8 +346,8 @@ def test_a_link_that_was_taken_back_leads_nowhere(pages, runs, by):
         for request in requests:
             if {"run", "runs", "offsets"} & set(request) and "on" not in request:
                 answer = ask(OTHER, finetune[name], request)
-                told = answer["runs"][link] if name == "watch" else answer
-                assert told["error"]["key"] == "problem.training_no_run", name
+                result = answer["runs"][link] if name == "watch" else answer
+                assert result["error"]["key"] == "problem.training_no_run", name
     assert ask(MINE, finetune["steer"], {"run": run, "what": "unshare"}) == {}  # it is still so
     (other_link,) = ask(MINE, finetune["share"], {"runs": [run]})["runs"]
     assert other_link != link
@@ -477,9 +477,9 @@ def test_what_cannot_be_removed_keeps_nothing_else(pages, runs, monkeypatch, cap
     monkeypatch.setattr(downloads, "drop_old", broken)
     hosting.drop_old()
     assert not at.exists()
-    said = capsys.readouterr().err
-    assert "PermissionError" in said
-    assert SECRET not in said
+    output = capsys.readouterr().err
+    assert "PermissionError" in output
+    assert SECRET not in output
 
 
 def test_uploads_of_home_stay(pages, runs, monkeypatch):
@@ -570,10 +570,10 @@ def test_the_log_has_no_word_of_a_visitor(runs, capsys):
 
     answer = served("broken", function, takes=str)
     assert ask(MINE, answer, SECRET)["error"]["key"] == "problem.internal"
-    said = capsys.readouterr().err
-    assert "KeyError" in said
-    assert "in function" in said
-    assert SECRET not in said
+    output = capsys.readouterr().err
+    assert "KeyError" in output
+    assert "in function" in output
+    assert SECRET not in output
 
 
 # The key
@@ -583,7 +583,7 @@ APPLICATION = FastAPI(middleware=[Middleware(KnowsVisitor)])
 
 
 @APPLICATION.api_route("/key", methods=["GET", "POST"], response_class=PlainTextResponse)
-def told_key(request: Request) -> str:
+def received_key(request: Request) -> str:
     return request.headers.get(HEADER, "")
 
 
@@ -599,7 +599,7 @@ def client(monkeypatch):
 
 
 @APPLICATION.get("/gradio_api/mcp/")
-def told_as_new(request: Request) -> tuple[str, bool]:
+def received_as_new(request: Request) -> tuple[str, bool]:
     return request.headers.get(HEADER, ""), NEW in request.headers
 
 
@@ -709,30 +709,30 @@ BY_OURS = [
 
 
 @pytest.mark.parametrize("space", ["", "somebody/lossprism"])
-@pytest.mark.parametrize("said", BY_ANOTHER)
-def test_a_page_of_another_site_acts_for_nobody(client, monkeypatch, said, space):
+@pytest.mark.parametrize("message", BY_ANOTHER)
+def test_a_page_of_another_site_acts_for_nobody(client, monkeypatch, message, space):
     """It can make a browser send things, with its cookies; and must not replace the key."""
     monkeypatch.setenv("SPACE_ID", space)
     key = new_key()
-    answer = client.post("/key", headers={"cookie": f"{COOKIE}={key}", **said})
+    answer = client.post("/key", headers={"cookie": f"{COOKIE}={key}", **message})
     assert answer.text != key
     assert "set-cookie" not in answer.headers
     # A program of theirs that was told a key has it in its own hand.
-    assert client.post("/key", headers={HEADER: key, **said}).text == key
+    assert client.post("/key", headers={HEADER: key, **message}).text == key
 
 
-@pytest.mark.parametrize("said", BY_OURS)
-def test_our_own_page_acts_for_who_looks_at_it(client, said):
+@pytest.mark.parametrize("message", BY_OURS)
+def test_our_own_page_acts_for_who_looks_at_it(client, message):
     key = new_key()
-    assert client.post("/key", headers={"cookie": f"{COOKIE}={key}", **said}).text == key
+    assert client.post("/key", headers={"cookie": f"{COOKIE}={key}", **message}).text == key
 
 
 def test_following_a_link_or_a_frame_keeps_the_key(client):
     key = new_key()
-    said = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
-    answer = client.get("/key", headers={"cookie": f"{COOKIE}={key}", **said})
+    values = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    answer = client.get("/key", headers={"cookie": f"{COOKIE}={key}", **values})
     assert answer.text == key
-    assert "set-cookie" in client.get("/", headers=said).headers
+    assert "set-cookie" in client.get("/", headers=values).headers
 
 
 def test_behind_a_proxy_the_page_is_known_by_its_address(monkeypatch):

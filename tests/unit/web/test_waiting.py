@@ -26,7 +26,7 @@ from tests.loops import in_loop
 SOON_S = 60  # on a machine that has other things to do
 
 
-def scene(pairs: int, seed: int = 0) -> dict:
+def scenario(pairs: int, seed: int = 0) -> dict:
     drawn = {"pairs": pairs, "dimension": 8, "seed": seed}
     return {"scenario": {"data": {"source": "random", "random": drawn}}}
 
@@ -51,13 +51,15 @@ class Crowd:
         async with httpx.AsyncClient(base_url=self.address, timeout=SOON_S) as client:
             return (await client.post(path, json=request, headers=headers)).json()
 
-    async def beside(self, asked: list[tuple[str, str, object]], waits: Callable[[], bool]) -> list:
+    async def beside(
+        self, requested: list[tuple[str, str, object]], waits: Callable[[], bool]
+    ) -> list:
         """What those were answered who were not kept waiting, once another visitor was answered
         beside all of them."""
-        tasks = [asyncio.create_task(self.ask(*one)) for one in asked]
+        tasks = [asyncio.create_task(self.ask(*one)) for one in requested]
         try:
             await until(waits)
-            answer = await self.ask(new_key(), "explore", scene(8, seed=1))
+            answer = await self.ask(new_key(), "explore", scenario(8, seed=1))
             assert "picture" in answer, answer
             async with httpx.AsyncClient(base_url=self.address, timeout=SOON_S) as client:
                 health = (await client.get("/healthz")).json()
@@ -89,13 +91,13 @@ def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted):
     one = new_key()
     keys = [new_key() for _ in range(6)]
     for asking in ([one] * 60, [key for key in keys for _ in range(8)]):
-        asked = [(key, "explore", scene(512, seed)) for seed, key in enumerate(asking)]
-        assert len(asked) > PLACES_AT_HAND
+        requests = [(key, "explore", scenario(512, seed)) for seed, key in enumerate(asking)]
+        assert len(requests) > PLACES_AT_HAND
         of_one = int(budget("middling_of_one"))
         with fair_queue.MIDDLING.taken("another"):
             waits = functools.partial(many_wait, of_one * len(set(asking)))
-            told = in_loop(crowd.beside(asked, waits))
-            assert {answer["error"]["key"] for answer in told} <= {"problem.busy_middling_own"}
+            result = in_loop(crowd.beside(requests, waits))
+            assert {answer["error"]["key"] for answer in result} <= {"problem.busy_middling_own"}
             in_loop(until(functools.partial(many_wait, 0)))
 
 
@@ -108,6 +110,6 @@ def test_a_small_file_that_unpacks_to_much_takes_its_turn(hosted, monkeypatch):
         uploads = [(key, "read_file", file)] * 44
         others = [(new_key(), "read_file", file) for _ in range(PLACES)]
         waits = lambda: fair_queue.HEAVY.counts == (1, 3 + len(others))  # noqa: E731
-        told = in_loop(crowd.beside([*uploads, *others], waits))
-        assert {answer["error"]["key"] for answer in told} <= {"problem.busy_own"}
+        result = in_loop(crowd.beside([*uploads, *others], waits))
+        assert {answer["error"]["key"] for answer in result} <= {"problem.busy_own"}
         in_loop(until(lambda: fair_queue.HEAVY.counts == (1, 0)))

@@ -156,7 +156,7 @@ def test_what_is_not_of_its_type_is_found(value, kind):
 
 def test_the_misfit_is_named_by_its_place():
     answer = {"scenario": {**Scenario().to_json(), "parameters": {"scale": {}}}}
-    (found,) = wire.misfits(json.loads(json.dumps(answer)), request_scenario.OpenedScene)
+    (found,) = wire.misfits(json.loads(json.dumps(answer)), request_scenario.OpenedScenario)
     assert found.startswith("answer.scenario.parameters['scale']: '{}'")
 
 
@@ -189,14 +189,14 @@ def edit_own_loss(server: Server, folder) -> None:
         own_loss.serve_on("127.0.0.1")
         assert server.ask("own", "wired", exploring.Own)["problem"] is None
         held = server.ask("own_text", "wired", exploring.OwnText)
-        asked = {"name": "wired", "text": "def wired(:\n", "digest": held["digest"]}
+        requested = {"name": "wired", "text": "def wired(:\n", "digest": held["digest"]}
         own_loss.serve_on("0.0.0.0")
-        for name, request in (("own_text", "wired"), ("own_write", asked)):
+        for name, request in (("own_text", "wired"), ("own_write", requested)):
             refused = server.ask(name, request, Refused)
             assert refused["error"]["key"] == "problem.own_loss_not_here"
         assert path.read_text() == held["text"]
         own_loss.serve_on("127.0.0.1")
-        server.ask("own_write", asked, exploring.OwnWritten)
+        server.ask("own_write", requested, exploring.OwnWritten)
         assert server.ask("own", "wired", exploring.Own)["problem"]["values"]["line"] == 1
     finally:
         own_loss.serve_on("")
@@ -208,12 +208,12 @@ def test_explore(pages, tmp_path, monkeypatch):
     for name, spec in LOSSES.items():
         for convention in ("", *(one.name for one in drawn_apart(spec))):
             data = LISTED if "lists" in spec.under(convention).needs else FEW
-            scene = {"loss": name, "convention": convention, "data": data}
-            found = server.ask("explore", {"scenario": scene}, explored_scenario.Explored)
+            scenario = {"loss": name, "convention": convention, "data": data}
+            found = server.ask("explore", {"scenario": scenario}, explored_scenario.Explored)
             steps = len(found["picture"]["steps"]) if name in LOOKED_INTO and not convention else 0
             for step in range(steps):
                 looked = {
-                    "scenario": {**scene, "view": {"step": step}},
+                    "scenario": {**scenario, "view": {"step": step}},
                     "known": found["batch"]["key"],
                 }
                 server.ask("explore", looked, explored_scenario.Explored)
@@ -234,7 +234,7 @@ def test_explore(pages, tmp_path, monkeypatch):
     opened = server.ask(
         "link", {"loss": "circle", "parameters": {"scale": 30}}, request_scenario.Link
     )
-    server.ask("open_link", opened["link"], request_scenario.OpenedScene)
+    server.ask("open_link", opened["link"], request_scenario.OpenedScenario)
     server.ask("loss", "matryoshka(cosent)+angle", NamedLoss)
     for loss in ("info_nce+angle", "cosent+vicreg", "matryoshka(info_nce)", "matryoshka(angle,64)"):
         server.ask("explore", {"scenario": {"loss": loss}, "known": ""}, explored_scenario.Explored)
@@ -263,9 +263,9 @@ def test_explore(pages, tmp_path, monkeypatch):
 
 
 def test_the_data_of_a_page_when_it_opens():
-    for page, told in page_data(Scenario()).items():
-        told = plain(told)
-        assert wire.misfits(told, FACTS[page], page) == []
+    for page, result in page_data(Scenario()).items():
+        result = plain(result)
+        assert wire.misfits(result, FACTS[page], page) == []
 
 
 def follow_jobs(server: Server) -> None:
@@ -283,31 +283,31 @@ def test_compare(pages):
         *({"loss": loss, "convention": "", "parameters": {}} for loss in LOOKED_INTO),
         {"loss": "ranknot", "convention": "", "parameters": {}},
     ]
-    scene = {"scenario": {"data": FEW}, "sides": sides}
-    looked = server.ask("compare", {**scene, "look": True, "at": [0, -1, 2]}, comparing.Beside)
+    scenario = {"scenario": {"data": FEW}, "sides": sides}
+    looked = server.ask("compare", {**scenario, "look": True, "at": [0, -1, 2]}, comparing.Beside)
     assert [bool(one["looked"]) for one in looked["sides"]] == [True] * 5 + [False]
     key = looked["batch"]["key"]
-    assert "batch" not in server.ask("compare", {**scene, "known": key}, comparing.Beside)
+    assert "batch" not in server.ask("compare", {**scenario, "known": key}, comparing.Beside)
     typed = {"data": {"source": "table", "rows": ROWS}}
-    named = server.ask("compare", {**scene, "scenario": typed}, comparing.Beside)
+    named = server.ask("compare", {**scenario, "scenario": typed}, comparing.Beside)
     assert named["skipped"]
     bare = {"data": {"source": "table", "rows": []}}
-    held = {**scene, "scenario": bare, "rows": named["rows"]}
+    held = {**scenario, "scenario": bare, "rows": named["rows"]}
     assert server.ask("compare", held, comparing.Beside)["sides"] == named["sides"]
     empty = {"data": {"source": "table", "rows": [["", "", ""]]}}
-    server.ask("compare", {**scene, "scenario": empty}, request_scenario.Unexplored)
+    server.ask("compare", {**scenario, "scenario": empty}, request_scenario.Unexplored)
     lost = {**held, "rows": "?"}
     for name, more in (("compare", {}), ("formula", {"base": 0, "other": 2}), ("parity", {})):
         server.ask(name, {**lost, **more}, request_scenario.SendRows)
     for base in range(5):
-        server.ask("formula", {**scene, "base": base, "other": 2}, comparing.Differing)
-    first = {**scene, "sides": sides[:2]}
+        server.ask("formula", {**scenario, "base": base, "other": 2}, comparing.Differing)
+    first = {**scenario, "sides": sides[:2]}
     assert not server.ask("parity", first, Parity)["seeded"]
     printed = {"data": {"source": "example", "example": "cosent_batch"}}
     assert server.ask("parity", {**first, "scenario": printed}, Parity)["seeded"]
     assert server.ask("link", Scenario().to_json(), request_scenario.Link) == {"link": ""}
     link = server.ask("scene_link", Scenario().to_json(), request_scenario.Link)["link"]
-    server.ask("open_link", link, request_scenario.OpenedScene)
+    server.ask("open_link", link, request_scenario.OpenedScenario)
     server.ask("loss", "cosent+angle", NamedLoss)
     server.answered("compare", "formula", "parity", "link", "scene_link", "open_link", "loss")
 
@@ -317,7 +317,7 @@ def test_compare_varies(pages):
     # The last is no loss at all; the batch has no lists, and triplets no scale.
     losses = ("cosent", "info_nce", "triplet", "list_net", "ranknot")
     sides = [{"loss": loss, "convention": "", "parameters": {}} for loss in losses]
-    scene = {"scenario": {"data": FEW}, "sides": sides}
+    scenario = {"scenario": {"data": FEW}, "sides": sides}
     along = {"along": ["scale", "temperature", "", "", "scale"], "logarithmic": True, "points": 5}
     varied = {
         "sweep": (along, ExperimentSides),
@@ -327,10 +327,10 @@ def test_compare_varies(pages):
         "collapse": ({"points": 3}, CollapsingSides),
     }
     for name, (more, kind) in varied.items():
-        found = server.ask(name, {**scene, **more}, kind)["sides"]
+        found = server.ask(name, {**scenario, **more}, kind)["sides"]
         assert found[0]["found"], name
         assert found[4]["problem"], name
-        lost = {**scene, "scenario": {"data": {"source": "table", "rows": []}}, "rows": "?"}
+        lost = {**scenario, "scenario": {"data": {"source": "table", "rows": []}}, "rows": "?"}
         server.ask(name, {**lost, **more}, request_scenario.SendRows)
     server.answered(*varied)
 
@@ -368,8 +368,8 @@ def test_doctor(pages, tmp_path, monkeypatch):
     server.ask("fetch", {"hub": "someone/set", "rows": 10}, dataset_responses.FetchedRows)
     of_example = {"source": {"example": "twins"}}
     for loss in ("info_nce", "cosent"):
-        asked = {**of_example, "loss": loss, "encoder": EMBEDDED, "most": 12, "batch": 8}
-        server.ask("encode", asked, dataset_responses.EncodedData)
+        request = {**of_example, "loss": loss, "encoder": EMBEDDED, "most": 12, "batch": 8}
+        server.ask("encode", request, dataset_responses.EncodedData)
     server.ask("mine", {**of_example, "encoder": EMBEDDED, "most": 24}, Download)
     for what in doctor_data.FILES:
         server.ask("take", {**of_example, "what": what}, Download)
@@ -381,11 +381,11 @@ def test_doctor(pages, tmp_path, monkeypatch):
     over.set()
     monkeypatch.setattr(doctor_data, "start_reading", lambda source: Job())
     server.ask("examine", {**of_example, **known}, Working)
-    monkeypatch.setattr(doctor_data, "_start_looking", lambda *asked: Job())
+    monkeypatch.setattr(doctor_data, "_start_looking", lambda *request: Job())
     server.ask("encode", {**of_example, "encoder": EMBEDDED}, Working)
     slow = threading.Event()
-    asked = {**of_example, "encoder": EMBEDDED, "most": 23}
-    server.ask("mine", asked, Working)
+    request = {**of_example, "encoder": EMBEDDED, "most": 23}
+    server.ask("mine", request, Working)
     monkeypatch.setattr(doctor_data, "hub_content", lambda *_: slow.wait(60) and rows)
     server.ask("fetch", {"hub": "someone/other", "rows": 10}, Working)
     slow.set()
@@ -402,15 +402,17 @@ def test_doctor(pages, tmp_path, monkeypatch):
     for source in (*({"example": name} for name in doctor_run.LOGS), logged):
         server.ask("examine_run", {"source": source, "language": "zh"}, doctor_run.ExaminedRunLog)
         beside = {"source": {"example": "jumped"}, "loss": "cosent"}
-        asked = {"source": source, "beside": beside, "language": "en"}
-        server.ask("examine_run", asked, doctor_run.ExaminedRunLog)
+        request = {"source": source, "beside": beside, "language": "en"}
+        server.ask("examine_run", request, doctor_run.ExaminedRunLog)
     monkeypatch.setattr(doctor_run, "files_in", lambda _folder: BatchFiles([], 1))
-    monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: told([opened_batch()]))
+    monkeypatch.setattr(
+        doctor_run, "answer_when_done", lambda job, result: result([opened_batch()])
+    )
     server.ask(
         "kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, doctor_run.KeptBatches
     )
     how_far = Working(jobs.Progress("opening", 1, 2))
-    monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: how_far)
+    monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, result: how_far)
     server.ask("kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, Working)
     server.answered("explain", "examine", "encode", "mine", "fetch", "hand_in", "take", "stop")
     typed = {"kind": "typed", "text": "loss: 0.7\nloss: 0.6\nloss: 0.5\n"}
@@ -450,11 +452,11 @@ def test_large(pages, tmp_path, monkeypatch):
     over = threading.Event()
     job = Job.in_background(lambda report: over.wait(600))
     for begin in ("start_opening", "_reading"):
-        monkeypatch.setattr(large_requests, begin, lambda asked: job)
+        monkeypatch.setattr(large_requests, begin, lambda requested: job)
     monkeypatch.setattr(page_requests, "ANSWER_S", 0.0)
     for name in ("blocks", "details", "pairs", "describe_file"):
         server.ask(name, drawn, Working)
-    monkeypatch.setattr(large_taking, "start_opening", lambda asked: job)
+    monkeypatch.setattr(large_taking, "start_opening", lambda requested: job)
     others = {"source": {"random": {"pairs": 41}}}
     server.ask("judge", others, Working)
     server.ask("take", {**others, "what": "pairs_csv"}, Working)
@@ -518,10 +520,10 @@ def test_a_run(pages, runs):
     watched = server.ask("watch", {"offsets": dict.fromkeys(names, 0)}, training.Watched)["runs"]
     kinds = {record["kind"] for one in watched.values() for record in one["records"]}
     assert {"step", "evaluation", "held_out"} <= kinds
-    asked = {"run": names[0], "step": 6, "scenario": {"loss": "cosent"}}
-    assert "batch" in server.ask("probe", asked, training.Probed)
-    assert "batch" not in server.ask("probe", {**asked, "known": names[0]}, training.Probed)
-    server.ask("figure", {**asked, "language": "en"}, Text)
+    request = {"run": names[0], "step": 6, "scenario": {"loss": "cosent"}}
+    assert "batch" in server.ask("probe", request, training.Probed)
+    assert "batch" not in server.ask("probe", {**request, "known": names[0]}, training.Probed)
+    server.ask("figure", {**request, "language": "en"}, Text)
     server.ask("chart", CHART, Text)
     assert server.ask("remark", {"run": names[0]}, training.Remarked)["remarks"]
     compared = server.ask("compare", {"runs": names}, training.Compared)
@@ -571,8 +573,8 @@ def test_programs_draw():
 
 
 def test_programs_get_the_meaning_of_a_number():
-    for asked in ((5.545, "siglip"), (2.0, "info_nce", 64), (-0.8, "info_nce", 8)):
-        answer = json.loads(json.dumps(endpoints.explain_loss_value(*asked), allow_nan=False))
+    for requested in ((5.545, "siglip"), (2.0, "info_nce", 64), (-0.8, "info_nce", 8)):
+        answer = json.loads(json.dumps(endpoints.explain_loss_value(*requested), allow_nan=False))
         assert wire.misfits(answer, ExplainedValue) == []
 
 
@@ -597,7 +599,7 @@ def test_programs_get_the_findings_about_their_data():
 
 def test_programs_get_the_findings_about_a_run():
     values = [3 * 0.9**step for step in range(60)]
-    for asked in (
+    for requested in (
         {"values": values, "held_out": [1.0, 0.5, 0.6], "loss": "info_nce", "batch": 8},
         {"log": "step,loss\n1,2.5\n2,nan\n"},
         {"values": [1.0, None, "inf"], "language": "zh"},
@@ -613,7 +615,7 @@ def test_programs_get_the_findings_about_a_run():
             "beside_temperature": 0.05,
         },
     ):
-        answer = json.loads(json.dumps(endpoints.doctor_run(**asked), allow_nan=False))
+        answer = json.loads(json.dumps(endpoints.doctor_run(**requested), allow_nan=False))
         assert wire.misfits(answer, DoctoredRun) == []
     for text in ("2.09", "loss: 0.7\nloss: 0.6\nloss: 0.5\n", "a\tb\nc d\te f\n"):
         pasted = json.loads(json.dumps(endpoints.doctor_pasted(text), allow_nan=False))
@@ -623,12 +625,12 @@ def test_programs_get_the_findings_about_a_run():
 
 
 def test_programs_get_the_losses_and_their_runs(runs, monkeypatch):
-    for asked, kind in (
+    for requested, kind in (
         ({}, dict[str, dict[str, str]]),
         ({"detail": "full"}, list[listed_losses.ListedLoss]),
         ({"name": "NT-Xent"}, listed_losses.CalledLoss),
     ):
-        listed = json.loads(json.dumps(endpoints.list_losses(**asked), allow_nan=False))
+        listed = json.loads(json.dumps(endpoints.list_losses(**requested), allow_nan=False))
         assert wire.misfits(listed, kind) == []
     monkeypatch.setattr(endpoints, "Runs", lambda: runs)
     name = trained(runs, SMALL)
@@ -640,8 +642,8 @@ def test_programs_get_the_losses_and_their_runs(runs, monkeypatch):
 def test_a_run_whose_scores_are_all_one(pages, runs):
     same = tuple(("sun " * (2 * i + 1), "sun " * (2 * i + 2), float(i % 3)) for i in range(40))
     name = trained(runs, SMALL, Corpus(same[:30], same[30:]))
-    asked = {"offsets": {name: 0}}
-    records = Server(pages["finetune"]).ask("watch", asked, training.Watched)["runs"][name][
+    request = {"offsets": {name: 0}}
+    records = Server(pages["finetune"]).ask("watch", request, training.Watched)["runs"][name][
         "records"
     ]
     assert "alarm" in {record["kind"] for record in records}

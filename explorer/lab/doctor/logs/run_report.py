@@ -203,7 +203,7 @@ def run_answer(
         about=[*about(found, language)],
         findings=run_findings(found.faults, language),
         link=link_of(found),
-        scene=scene_of(found),
+        scene=scenario_link(found),
         **others,
     )
 
@@ -224,7 +224,7 @@ def run_findings(faults: Iterable[Fault], language: str) -> list[RunFinding]:
     return [fault.answered(RunFinding, language, steps=[*fault.rows]) for fault in faults]
 
 
-def scene_of(found: ExaminedRun) -> str | None:
+def scenario_link(found: ExaminedRun) -> str | None:
     """Return the link to a scenario with the run's value at collapse.
 
     None where the counts are unknown, or the batch is too large for Explore.

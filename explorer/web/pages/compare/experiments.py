@@ -40,7 +40,7 @@ from lossprism.explorer.web.pages.compare.experiment_responses import (
     PreciseRow,
     PreciseRows,
 )
-from lossprism.explorer.web.pages.compare.requests import scenes_in
+from lossprism.explorer.web.pages.compare.requests import scenarios_in
 from lossprism.explorer.web.pages.explore.request_scenario import SendRows
 
 # Rows and columns of a matrix that are drawn.
@@ -55,26 +55,26 @@ def experiment(
     """Serve `run(request, batch, scenes)` under a name: {scenario, sides, rows?, …} → `answers`."""
 
     def answer(request: Json) -> ExperimentSides | Landscapes | SendRows:
-        found = scenes_in(request)
+        found = scenarios_in(request)
         if found is None:
             return SendRows()
-        scenario, scenes = found
-        return run(request, make_batch(scenario.data, scenario.rules), scenes)
+        scenario, scenarios = found
+        return run(request, make_batch(scenario.data, scenario.rules), scenarios)
 
     return served(name, answer, answers | SendRows)  # type: ignore[operator]
 
 
 def sides_of(
-    scenes: Sequence[Scenario], batch: Batch, find: Callable[[Scenario], Found | None]
+    scenarios: Sequence[Scenario], batch: Batch, find: Callable[[Scenario], Found | None]
 ) -> list[ExperimentSide]:
     """Return what `find` returns for each loss, or the problem that it raises."""
     sides: list[ExperimentSide] = []
     with jobs.in_turn():
         check_matrices(len(batch), CELL_BYTES)
-        for done, scene in enumerate(scenes):
-            jobs.step("sides", done + 1, len(scenes))
+        for done, scenario in enumerate(scenarios):
+            jobs.step("sides", done + 1, len(scenarios))
             try:
-                sides.append(ExperimentSide(find(scene), None))
+                sides.append(ExperimentSide(find(scenario), None))
             except Problem as problem:
                 sides.append(ExperimentSide(None, problem))
     return sides
@@ -83,20 +83,20 @@ def sides_of(
 # ---- A batch in pieces
 
 
-def _mechanics(request: Json, batch: Batch, scenes: list[Scenario]) -> ExperimentSides:
+def _mechanics(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
     """{way, size, average: whether over all ways to cut the batch} → `Pieces` of each loss."""
     way = validation.one_of(batch_mechanics.WAYS)(request.get("way"), "way")
     size = validation.integer(request.get("size"), "size")
     average = validation.of_type(bool)(request.get("average", False), "average")
-    check_cells(len(batch), len(scenes) * batch_mechanics.times(way, size, len(batch), average))
+    check_cells(len(batch), len(scenarios) * batch_mechanics.times(way, size, len(batch), average))
 
-    def find(scene: Scenario) -> Pieces:
-        e = explore(scene, batch)
+    def find(scenario: Scenario) -> Pieces:
+        e = explore(scenario, batch)
         cut = batch_mechanics.mechanics(e, way, size)
         over_all = average and way == "micro"
         return _pieces(cut, batch_mechanics.expected_of_parts(e, size) if over_all else None)
 
-    return ExperimentSides(sides_of(scenes, batch, find))
+    return ExperimentSides(sides_of(scenarios, batch, find))
 
 
 def _pieces(found: batch_mechanics.Mechanics, average: batch_mechanics.Expected | None) -> Pieces:
@@ -115,31 +115,31 @@ def _pieces(found: batch_mechanics.Mechanics, average: batch_mechanics.Expected 
 # ---- Types of numbers
 
 
-def _precision(_request: Json, batch: Batch, scenes: list[Scenario]) -> ExperimentSides:
+def _precision(_request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
     """{} → `PreciseRows` of each loss."""
 
-    def find(scene: Scenario) -> PreciseRows:
-        found = types.precision(explore(scene, batch))
+    def find(scenario: Scenario) -> PreciseRows:
+        found = types.precision(explore(scenario, batch))
         return PreciseRows([as_answer(PreciseRow, one) for one in found])
 
-    return ExperimentSides(sides_of(scenes, batch, find))
+    return ExperimentSides(sides_of(scenarios, batch, find))
 
 
 # ---- Another batch
 
 
-def _what_if(request: Json, batch: Batch, scenes: list[Scenario]) -> ExperimentSides:
+def _what_if(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
     """{change, pair, by} → `ChangedLoss` of each loss."""
     kind = validation.one_of(changes.KINDS)(request.get("change"), "change")
     pair = validation.integer(request.get("pair"), "pair")
     by = validation.finite(request.get("by"), "by")
     changed = changes.changed_batch(batch, changes.Change(kind, pair, by))
     find = functools.partial(_effect, batch=batch, changed=changed, kind=kind)
-    return ExperimentSides(sides_of(scenes, batch, find))
+    return ExperimentSides(sides_of(scenarios, batch, find))
 
 
-def _effect(scene: Scenario, *, batch: Batch, changed: Batch, kind: changes.Kind) -> ChangedLoss:
-    found = changes.effect_of(scene, batch, changed, kind)
+def _effect(scenario: Scenario, *, batch: Batch, changed: Batch, kind: changes.Kind) -> ChangedLoss:
+    found = changes.effect_of(scenario, batch, changed, kind)
     before, after = found.before, found.after
     return as_answer(
         ChangedLoss,
@@ -156,23 +156,23 @@ def _state(loss: float, gradient: float, *references: float | None) -> ChangedSt
 # ---- How far collapsed
 
 
-def _collapse(request: Json, batch: Batch, scenes: list[Scenario]) -> CollapsingSides:
+def _collapse(request: Json, batch: Batch, scenarios: list[Scenario]) -> CollapsingSides:
     """{points} → `Collapsing` of each loss."""
     points = validation.integer(request.get("points", vector_collapse.POINTS), "points")
-    check_cells(len(batch), len(scenes) * points)
+    check_cells(len(batch), len(scenarios) * points)
     with jobs.in_turn():
         path = vector_collapse.path_of(batch, points)
         cosines = path.at(0).scores
         return CollapsingSides(
-            sides_of(scenes, batch, functools.partial(_way, path)),
+            sides_of(scenarios, batch, functools.partial(_way, path)),
             by_cosines=batch.given is not None and not torch.allclose(batch.given, cosines),
             shares=packed(torch.tensor(path.shares)),
             spread=packed(torch.tensor(path.spread)),
         )
 
 
-def _way(path: vector_collapse.Path, scene: Scenario) -> Collapsing:
-    found = vector_collapse.way_along(path, scene)
+def _way(path: vector_collapse.Path, scenario: Scenario) -> Collapsing:
+    found = vector_collapse.way_along(path, scenario)
     return as_answer(
         Collapsing,
         found,
@@ -185,10 +185,10 @@ def _way(path: vector_collapse.Path, scene: Scenario) -> Collapsing:
 # ---- Over two scores
 
 
-def _landscape(_request: Json, batch: Batch, scenes: list[Scenario]) -> Landscapes:
+def _landscape(_request: Json, batch: Batch, scenarios: list[Scenario]) -> Landscapes:
     """{} → the landscape of each loss, with the comparisons of the batch."""
     with jobs.in_turn():
-        return landscapes(scenes, "", batch)
+        return landscapes(scenarios, "", batch)
 
 
 EXPERIMENTS = [

@@ -15,7 +15,7 @@ from lossprism.explorer.runtime.limits import MIB
 from lossprism.explorer.runtime.number_format import Real, json_number
 from lossprism.explorer.runtime.response_types import Json, as_answer
 from lossprism.explorer.web.page_requests import served
-from lossprism.explorer.web.pages.compare.requests import scenes_in
+from lossprism.explorer.web.pages.compare.requests import scenarios_in
 from lossprism.explorer.web.pages.explore.request_scenario import SendRows
 from lossprism.losses import LOSSES
 
@@ -73,11 +73,11 @@ def _parity(request: Json) -> Parity | SendRows:
     """{scenario, sides, rows?} → the losses of the sides, in ours and in each library's
     computation, on this batch, on its `first` pairs where it is large (0 for all), or, where it has
     no vectors, on the seeded one."""
-    found = scenes_in(request)
+    found = scenarios_in(request)
     if found is None:
         return SendRows()
-    scenario, scenes = found
-    named = {scene.loss: LOSSES[scene.loss] for scene in scenes if scene.loss in LOSSES}
+    scenario, scenarios = found
+    named = {one.loss: LOSSES[one.loss] for one in scenarios if one.loss in LOSSES}
     batch = make_batch(scenario.data, scenario.rules)
     seeded = batch.vectors is None or batch.given is not None
     compared = None if seeded else shown_of(batch)

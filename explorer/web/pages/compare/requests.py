@@ -54,13 +54,13 @@ from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS
 from lossprism.explorer.web.pages.explore.request_scenario import (
     Link,
-    OpenedScene,
+    OpenedScenario,
     SendRows,
     Unexplored,
     batch_key,
     held_rows,
-    scene_in,
-    scene_link,
+    scenario_in,
+    scenario_link,
     skipped_rows,
 )
 from lossprism.losses import Symbol
@@ -150,7 +150,7 @@ class Beside(Sparse):
 def _compare(request: Json) -> Beside | Unexplored | SendRows:
     """{scenario, sides, at: the step of each side, look: whether steps are drawn, held: names of
     the steps that the page has, known, question, rows?} → the sides beside each other."""
-    scenario = scene_in(request)
+    scenario = scenario_in(request)
     if scenario is None:
         return SendRows()
     sides, steps = sides_in(request), _steps_in(request)
@@ -178,9 +178,9 @@ def _compare(request: Json) -> Beside | Unexplored | SendRows:
 def _batch(found: Comparison, key: str) -> ComparedBatch:
     own = is_own(encoder_of(found.scenario.data))
     gap = modality_gap(found.batch) if own else None
-    said = None if gap is None else Sentence("remark.modality_gap", {"gap": short(gap)})
+    remark = None if gap is None else Sentence("remark.modality_gap", {"gap": short(gap)})
     described = describe_batch(found.batch)
-    return ComparedBatch(key=key, **described, numbers=list(found.numbers), gap=said)
+    return ComparedBatch(key=key, **described, numbers=list(found.numbers), gap=remark)
 
 
 # What was found of the last batches, so that the sides that did not move are not computed again.
@@ -225,8 +225,8 @@ class _View:
         if name in self.held and not own:
             return name, None
         if place not in self.made:
-            scene = one.side.scene(found.scenario)
-            self.made[place] = one_step(explore(scene, found.batch), self.step(place))
+            own = one.side.applied_to(found.scenario)
+            self.made[place] = one_step(explore(own, found.batch), self.step(place))
         return name, self.made[place]
 
 
@@ -261,10 +261,10 @@ def _steps_in(request: Json) -> list[int | None]:
     return [one if one >= 0 else None for one in steps]
 
 
-def scenes_in(request: Json) -> tuple[Scenario, list[Scenario]] | None:
+def scenarios_in(request: Json) -> tuple[Scenario, list[Scenario]] | None:
     """The scene of a request, and that of each of its sides; None where its rows are not held."""
-    scenario = scene_in(request)
-    return scenario and (scenario, [side.scene(scenario) for side in sides_in(request)])
+    scenario = scenario_in(request)
+    return scenario and (scenario, [side.applied_to(scenario) for side in sides_in(request)])
 
 
 # ---- What came of it
@@ -342,17 +342,17 @@ class Differing:
 def _formula(request: Json) -> Differing | SendRows:
     """{scenario, sides, base, other, rows?} → the two definitions as one formula, step by step and
     line by line."""
-    found = scenes_in(request)
+    found = scenarios_in(request)
     if found is None:
         return SendRows()
-    scenario, scenes = found
+    scenario, scenarios = found
     places = [validation.integer(request.get(name), name) for name in ("base", "other")]
     for name, place in zip(("base", "other"), places, strict=True):
-        if not 0 <= place < len(scenes):
+        if not 0 <= place < len(scenarios):
             raise misfit(name, place)
     batch = make_batch(scenario.data, scenario.rules)
     with jobs.in_order(2 * seconds_for(len(batch))):
-        base, other = (explore(scenes[place], batch) for place in places)
+        base, other = (explore(scenarios[place], batch) for place in places)
         differs = difference(base, other)
     return as_answer(
         Differing,
@@ -385,15 +385,15 @@ def _link(request: Json) -> Link:
     return Link("" if plain == Scenario() else plain.to_link())
 
 
-def _open_link(text: str) -> OpenedScene:
-    return OpenedScene(Scenario.from_link(text).sent())
+def _open_link(text: str) -> OpenedScenario:
+    return OpenedScenario(Scenario.from_link(text).sent())
 
 
 SERVED = [
     served("compare", _compare),
     served("formula", _formula),
     served("link", _link),
-    served("scene_link", scene_link),
+    served("scene_link", scenario_link),
     served("open_link", _open_link, takes=str),
     served("chart", chart_text),
     SERVED_LOSS,

@@ -62,5 +62,5 @@ def compare_table() -> list[Entry]:
         bars=redraw,
         **dict.fromkeys(_EXPERIMENT_OPTIONS, redraw),
     )
-    scene = [entry for entry in scenario_table() if entry.name.startswith(("data.", "rules."))]
-    return [*own, *scene]
+    scenario = [entry for entry in scenario_table() if entry.name.startswith(("data.", "rules."))]
+    return [*own, *scenario]

@@ -23,45 +23,45 @@ from lossprism.losses import LOSSES
 SINGLY = 41
 
 
-def _sweep(request: Json, batch: Batch, scenes: list[Scenario]) -> ExperimentSides:
+def _sweep(request: Json, batch: Batch, scenarios: list[Scenario]) -> ExperimentSides:
     """{along: the parameter of each loss, "" for one that stays as it is, logarithmic, points} →
     `SweptCurves` of each loss."""
     along = validation.texts(request.get("along"), "along")
-    if len(along) != len(scenes):
+    if len(along) != len(scenarios):
         raise misfit("along", request.get("along"))
     ratios = validation.of_type(bool)(request.get("logarithmic"), "logarithmic")
     points = validation.integer(request.get("points", sweeps.MAX_POINTS), "points")
     # Losses that differ in nothing else are swept once, at the present value of each of them too.
-    keys = [_besides(scene, name) for scene, name in zip(scenes, along, strict=True)]
-    present = [_present(scene, name) for scene, name in zip(scenes, along, strict=True)]
+    keys = [_besides(scenario, name) for scenario, name in zip(scenarios, along, strict=True)]
+    present = [_present(scenario, name) for scenario, name in zip(scenarios, along, strict=True)]
     swept = {key for key, name in zip(keys, along, strict=True) if name}
     check_cells(len(batch), len(swept) * points)
     done: dict[Hashable, SweptCurves] = {}
-    places = iter(range(len(scenes)))
+    places = iter(range(len(scenarios)))
 
-    def find(scene: Scenario) -> SweptCurves | None:
+    def find(scenario: Scenario) -> SweptCurves | None:
         place = next(places)
         name, key = along[place], keys[place]
         if name and key not in done:
             also = [value for value, other in zip(present, keys, strict=True) if other == key]
             how = {"points": points, "logarithmic": ratios, "singly": SINGLY, "also": also}
-            done[key] = _curves(sweeps.curves(scene, name, batch=batch, **how))
+            done[key] = _curves(sweeps.curves(scenario, name, batch=batch, **how))
         return done[key] if name else None
 
-    return ExperimentSides(sides_of(scenes, batch, find))
+    return ExperimentSides(sides_of(scenarios, batch, find))
 
 
-def _besides(scene: Scenario, name: str) -> Hashable:
+def _besides(scenario: Scenario, name: str) -> Hashable:
     """Everything of a loss but its value of this parameter."""
-    others = frozenset(item for item in scene.parameters if item[0] != name)
-    return scene.loss, scene.convention, others, name
+    others = frozenset(item for item in scenario.parameters if item[0] != name)
+    return scenario.loss, scenario.convention, others, name
 
 
-def _present(scene: Scenario, name: str) -> object:
+def _present(scenario: Scenario, name: str) -> object:
     """The present value of this parameter, None where the loss has none."""
-    spec = LOSSES.get(scene.loss)
+    spec = LOSSES.get(scenario.loss)
     usual = {one.name: one.default for one in (() if spec is None else spec.parameters)}
-    return dict(scene.parameters).get(name, usual.get(name))
+    return dict(scenario.parameters).get(name, usual.get(name))
 
 
 def _curves(found: sweeps.Curves) -> SweptCurves:

@@ -29,13 +29,13 @@ from lossprism.explorer.lab.doctor.encoder_checks import (
 )
 from lossprism.explorer.lab.doctor.explore_scenarios import (
     class_finding_places,
+    class_rows_link,
     class_sample,
-    class_scene_of,
     finding_places,
     keeps_lists,
     paired,
+    rows_link,
     sample_places,
-    scene_of,
 )
 from lossprism.explorer.lab.doctor.finding import Cell, Fault, Severity
 from lossprism.explorer.lab.doctor.pair_dataset_checks import Check, examine
@@ -204,7 +204,7 @@ def examined(
     with jobs.in_order(PAIR_SECONDS * len(profile)):
         found = examine(profile, read.spec(loss), batch, most_tokens=tokens, margin=margin)
         fitting = suited(profile, batch)
-        losses, scenes = _suited(read, fitting, language)
+        losses, scenarios = _suited(read, fitting, language)
         looked, not_looked = _checks(found.checks, language)
         return as_answer(
             ExaminedData,
@@ -213,7 +213,7 @@ def examined(
             looked=looked,
             not_looked=not_looked,
             suited=losses,
-            scenes=scenes,
+            scenes=scenarios,
             more=max(0, len(fitting) - LISTED),
             kept=len(found.cleaned.kept),
             file=_file(read, source),
@@ -253,8 +253,8 @@ def examined_classes(
     """Return the findings about texts and their classes, and the losses that can learn from
     them."""
     found, fitting = examine_classes(table, batch), suited_to_classes(table, batch)
-    rows = class_scene_of(table, class_sample(table), ON_CLASSES)
-    losses, scenes = _on_scenes(fitting, [rows] * len(fitting), language)
+    rows = class_rows_link(table, class_sample(table), ON_CLASSES)
+    losses, scenarios = _with_links(fitting, [rows] * len(fitting), language)
     sizes = counted_classes(table)
     return ExaminedClasses(
         rows=len(table),
@@ -270,13 +270,13 @@ def examined_classes(
                 language,
                 rows=[_class_row(table, row) for row in fault.shown],
                 cells=[],
-                scene=_class_scene(table, fault),
+                scene=_class_link(table, fault),
             )
             for fault in found.faults
         ],
         looked=_checks(found.checks, language)[0],
         suited=losses,
-        scenes=scenes,
+        scenes=scenarios,
         more=max(0, len(fitting) - LISTED),
         kept=len(table.cleaned.kept),
         respelled=len(table.respelled),
@@ -285,10 +285,10 @@ def examined_classes(
     )
 
 
-def _class_scene(table: ClassTable, fault: Fault) -> str:
+def _class_link(table: ClassTable, fault: Fault) -> str:
     """Texts of a finding, and of other classes."""
     places = class_finding_places(table, fault.shown)
-    return class_scene_of(table, places, ON_CLASSES) if fault.rows else ""
+    return class_rows_link(table, places, ON_CLASSES) if fault.rows else ""
 
 
 _paired = Jobs(most=2)
@@ -354,7 +354,7 @@ def _finding(read: Read, fault: Fault, loss: str, language: str) -> DataFinding:
         language,
         rows=[] if cells else [_row(read, pair) for pair in fault.shown],
         cells=cells,
-        scene=scene_of(read.profile, places, loss) if fault.rows else "",
+        scene=rows_link(read.profile, places, loss) if fault.rows else "",
     )
 
 
@@ -377,20 +377,20 @@ def _suited(
     lists, and those of all others."""
     kinds = [keeps_lists(read.profile, one.loss) for one in fitting]
     first_of = {kinds[at]: fitting[at].loss for at in reversed(range(len(fitting)))}
-    scenes = {
-        kind: scene_of(read.profile, sample_places(read.profile, loss), loss)
+    scenarios = {
+        kind: rows_link(read.profile, sample_places(read.profile, loss), loss)
         for kind, loss in first_of.items()
     }
-    return _on_scenes(fitting, [scenes[kind] for kind in kinds], language)
+    return _with_links(fitting, [scenarios[kind] for kind in kinds], language)
 
 
-def _on_scenes(
+def _with_links(
     fitting: Sequence[Suited], links: Sequence[str], language: str
 ) -> tuple[list[FittingLoss], list[str]]:
     """The losses, each with the place of its link among those that differ; and these."""
-    scenes = [*dict.fromkeys(filter(None, links))]
+    scenarios = [*dict.fromkeys(filter(None, links))]
     losses = [
-        FittingLoss(one.loss, [*one.written(language)], scenes.index(link) if link else None)
+        FittingLoss(one.loss, [*one.written(language)], scenarios.index(link) if link else None)
         for one, link in zip(fitting, links, strict=True)
     ]
-    return losses, scenes
+    return losses, scenarios

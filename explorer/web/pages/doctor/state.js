@@ -4,7 +4,7 @@ import { Bus } from "../../kit/bus.js";
 import { History } from "../../kit/history.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
-import { withSceneLinks } from "../../kit/scenario_links.js";
+import { withScenarioLinks } from "../../kit/scenario_links.js";
 import { GONE } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
@@ -93,7 +93,7 @@ export class DoctorPage extends Bus {
 
   /** @param {import("../../kit/types").Asking<DoctorServer>} server */
   connect(server) {
-    this.server = withSceneLinks(server);
+    this.server = withScenarioLinks(server);
     this.history = new History({
       store: this.store,
       write: () => (this.check === "run" ? this.run : this.data).written(link.written(this.store)),

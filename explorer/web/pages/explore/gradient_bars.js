@@ -83,7 +83,7 @@ class Bars {
     return isWhole && !pairs.includes(-1) ? pairs : Array.from(this.gradient.keys());
   }
 
-  /** @param {import("../../wire").SceneBatch} batch */
+  /** @param {import("../../wire").ExploredBatch} batch */
   listPairs(batch) {
     const { first, second } = batch;
     const { gradient } = this;

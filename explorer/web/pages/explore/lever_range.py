@@ -11,7 +11,7 @@ from lossprism.explorer.export.picture_types import LeverStop
 from lossprism.explorer.runtime.limits import MIN_STOPS, RANGE_CELLS, STOPS
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.web.pages.explore.exploration_work import work_in_turn
-from lossprism.explorer.web.pages.explore.request_scenario import SendRows, batch_key, scene_in
+from lossprism.explorer.web.pages.explore.request_scenario import SendRows, batch_key, scenario_in
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class LeverRange:
 def lever_range(request: Json) -> LeverRange | SendRows:
     """{scenario, parameter, rows?: name of its rows} → what is drawn while the lever moves, at
     several values over its range. Each takes its turn and its time as a question of its own."""
-    scenario = scene_in(request)
+    scenario = scenario_in(request)
     if scenario is None:
         return SendRows()
     resolved, name = resolve(scenario), batch_key(scenario.data, scenario.rules)

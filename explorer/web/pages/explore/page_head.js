@@ -223,7 +223,7 @@ function positivesRule(channel) {
   const element = h("p.lp-note.lp-basis", { hidden: true }, positives, " ", rule);
   return {
     element,
-    /** @type {(batch: import("../../wire").SceneBatch, matters: boolean) => void} */
+    /** @type {(batch: import("../../wire").ExploredBatch, matters: boolean) => void} */
     draw({ positives: count, labels, threshold }, matters) {
       element.hidden = !matters;
       setText(positives, say("ui.positives_are", { count, all: labels.length, threshold: show(threshold) }));
@@ -240,7 +240,7 @@ function scaleAdvice(channel) {
   const element = h("p.lp-note", { hidden: true });
   return {
     element,
-    /** @param {import("../../wire").SceneBatch} batch */
+    /** @param {import("../../wire").ExploredBatch} batch */
     draw({ scale: range, sigma }) {
       element.hidden = !range || !channel.form.parameters.some(({ role }) => role === "scale");
       if (!range || element.hidden) return;

@@ -70,7 +70,7 @@ export function showMarks(line, marks) {
 
 /**
  * Show the picture that a cell names before it.
- * @type {(line: HTMLElement, of: import("../../wire").SceneBatch | null) => void}
+ * @type {(line: HTMLElement, of: import("../../wire").ExploredBatch | null) => void}
  */
 export function showPictures(line, of) {
   for (const old of line.querySelectorAll("img")) old.remove();

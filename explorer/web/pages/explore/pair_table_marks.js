@@ -2,14 +2,14 @@
 // what a teacher gave.
 import { show } from "../../kit/number_format.js";
 
-/** @typedef {import("../../wire").SceneBatch} SceneBatch */
+/** @typedef {import("../../wire").ExploredBatch} ExploredBatch */
 
 /** Where a mark stands in its row: at the first sentence, the second one, or the score.
  * @typedef {{ cell: 0 | 1 | 2, key: string, about: string, values: { pair?: number | string, score?: string } }} Mark */
 
 /**
  * What is marked at each pair that has something.
- * @param {Pick<SceneBatch, "same_texts" | "planted" | "teacher">} batch
+ * @param {Pick<ExploredBatch, "same_texts" | "planted" | "teacher">} batch
  * @param {import("../../kit/cell_card.js").Numbering} numberOf
  */
 export function marksOf({ same_texts, planted, teacher }, numberOf) {

@@ -55,7 +55,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class OpenedScene:
+class OpenedScenario:
     """The scenario of a link or of a scenario file."""
 
     scenario: SentScenario
@@ -69,7 +69,7 @@ def scenario_of_link(request: Json) -> Scenario:
     return Scenario(data=Data(example=one_of(tuple(EXAMPLES))(request.get("example"), "example")))
 
 
-def scene_in(request: Json) -> Scenario | None:
+def scenario_in(request: Json) -> Scenario | None:
     """Return the scenario of {scenario, rows?: name of its rows}; None if rows of that name are not
     cached, and have to be sent. Raises Problem if it is invalid."""
     scenario = Scenario.from_json(request.get("scenario"))
@@ -94,7 +94,7 @@ def held_rows(request: Json, scenario: Scenario) -> str | None:
     return name
 
 
-def scene_link(request: Json) -> Link:
+def scenario_link(request: Json) -> Link:
     """Return the text of the scenario's link, by which Explore opens it."""
     return Link(Scenario.from_json(request).shown().to_link())
 

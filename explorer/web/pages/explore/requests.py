@@ -53,13 +53,13 @@ from lossprism.explorer.web.pages.explore.file_reading import read_file, spread,
 from lossprism.explorer.web.pages.explore.lever_range import lever_range
 from lossprism.explorer.web.pages.explore.loss_facts import SERVED_LOSS, Loss, describe_loss
 from lossprism.explorer.web.pages.explore.request_scenario import (
-    OpenedScene,
+    OpenedScenario,
     SendRows,
     Unexplored,
     batch_key,
     held_rows,
-    scene_in,
-    scene_link,
+    scenario_in,
+    scenario_link,
     skipped_rows,
 )
 from lossprism.losses import LOSSES
@@ -133,7 +133,7 @@ class Opinion:
 def _explore(request: Json) -> Explored | Unexplored | SendRows:
     """{scenario, known: key of the batch the page has, rows?: name of its rows} → the picture, and
     the batch where the page has another."""
-    scenario = scene_in(request)
+    scenario = scenario_in(request)
     if scenario is None:
         return SendRows()
     rows, key = held_rows(request, scenario), batch_key(scenario.data, scenario.rules)
@@ -238,12 +238,12 @@ def _second_opinion(request: Json) -> Opinion:
     return Opinion(name, found.fitting.tolist())
 
 
-def _open_link(text: str) -> OpenedScene:
+def _open_link(text: str) -> OpenedScenario:
     """The scenario in a link, or in the text of a scene file."""
     is_file = text.lstrip("\ufeff \t\r\n").startswith("{")
     found = Scenario.from_text(text) if is_file else Scenario.from_link(text)
     registered(found)  # a page has no formula and no parameters of a loss that there is not
-    return OpenedScene(found.sent())
+    return OpenedScenario(found.sent())
 
 
 def _take(request: Json) -> Text:
@@ -311,7 +311,7 @@ TAKE = served("take", _take)
 SERVED = [
     served("explore", _explore),
     served("read_file", read_file, keeps=True),
-    served("link", scene_link),
+    served("link", scenario_link),
     served("open_link", _open_link, takes=str),
     served("own", _own, takes=str),
     served("own_text", _own_text, takes=str),

@@ -42,7 +42,7 @@ export class Scene extends BatchPage {
     super(["scenario", "skipped", "batch", "picture", "stop", "problem"]);
     this.store = new Store(pageData.scenario);
     this.store.update(openingScenario());
-    /** @type {import("../../wire").SceneBatch | null} */
+    /** @type {import("../../wire").ExploredBatch | null} */
     this.batch = null;
     /** @type {import("../../wire").Picture | null} */
     this.picture = null;
@@ -374,7 +374,7 @@ export class Scene extends BatchPage {
 
   /**
    * What a person calls each pair: the number of its row, where rows in between were left out.
-   * @param {import("../../wire").SceneBatch} batch
+   * @param {import("../../wire").ExploredBatch} batch
    */
   rowNumbers({ labels, places }) {
     const { source, rows } = this.scenario.data;

@@ -35,7 +35,7 @@ from lossprism.explorer.runtime.number_format import whole_percent
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Setting, Sparse
 from lossprism.explorer.sources.reading_notes import ReadingNote
-from lossprism.explorer.web.pages.finetune.plans import read_plan, scene_of
+from lossprism.explorer.web.pages.finetune.plans import read_plan, scenario_of
 from lossprism.losses import LOSSES
 
 
@@ -128,7 +128,7 @@ def check(request: dict) -> Checked:
     plan = read_plan(chosen)
     starting_model.check(plan)
     corpus = data.under_teacher(plan, _corpus(plan.data))
-    linked = scene_of(chosen["data"]) if chosen["data"]["source"] == "link" else None
+    linked = scenario_of(chosen["data"]) if chosen["data"]["source"] == "link" else None
     return Checked(
         **vars(_outlook(plan, corpus)),
         repetition=_repetition(plan, corpus),
@@ -184,20 +184,20 @@ def _repetition(plan: TrainingPlan, corpus: data.Corpus) -> Repetition:
     return Repetition(**vars(worst), count=len(plans))
 
 
-def _chosen_in(scene: Scenario | None) -> ChosenThere | None:
+def _chosen_in(scenario: Scenario | None) -> ChosenThere | None:
     """Return the settings of a link's scenario beside the data: its loss, and its rules."""
-    if scene is None or scene.loss not in LOSSES:
+    if scenario is None or scenario.loss not in LOSSES:
         return None
     return ChosenThere(
-        loss=scene.loss,
-        convention=scene.convention,
-        parameters=cast("Any", dict(scene.parameters)),
-        threshold=scene.rules.threshold,
-        label_range=scene.rules.label_range,
-        extra_negatives=scene.rules.extra_negatives,
-        twins=cast("Any", duplicate_rule(scene.rules)),
-        guide=scene.data.guide,
-        teacher_model=scene.data.teacher_model,
+        loss=scenario.loss,
+        convention=scenario.convention,
+        parameters=cast("Any", dict(scenario.parameters)),
+        threshold=scenario.rules.threshold,
+        label_range=scenario.rules.label_range,
+        extra_negatives=scenario.rules.extra_negatives,
+        twins=cast("Any", duplicate_rule(scenario.rules)),
+        guide=scenario.data.guide,
+        teacher_model=scenario.data.teacher_model,
     )
 
 

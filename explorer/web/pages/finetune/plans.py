@@ -78,7 +78,7 @@ def _found(known: TrainingData, sent: dict) -> TrainingData:
         rows = _text(practice_pairs(name))
         return dataclasses.replace(known, source="rows", name=name, rows=rows)
     if where == "link":
-        linked = data_of_scenario(scene_of(sent).data)
+        linked = data_of_scenario(scenario_of(sent).data)
         taken = {"name": linked.name, "rows": linked.rows, "teacher": linked.teacher}
         return dataclasses.replace(known, source="rows", **taken)
     if where == "file":
@@ -95,7 +95,7 @@ def _text(rows: tuple) -> tuple[tuple[str, str, str], ...]:
     return tuple((first, second, typed(label)) for first, second, label in rows)
 
 
-def scene_of(sent: dict) -> Scenario:
+def scenario_of(sent: dict) -> Scenario:
     """Return the scenario of a link of the Explore page."""
     link = str(sent.get("link", "")).strip()
     if not link:

@@ -18,17 +18,17 @@ def _landscapes(request: Json) -> Landscapes:
     """{sides, lever, example, scene: a link of Explore or ""} → the landscapes of the losses at
     each stop of the lever, with the comparisons of the batch."""
     scenario, lever = scenario_of_link(request), _lever_in(request)
-    scenes = [side.scene(scenario) for side in sides_in(request)]
+    scenarios = [side.applied_to(scenario) for side in sides_in(request)]
     with jobs.in_turn():
-        return landscapes(scenes, lever, make_batch(scenario.data, scenario.rules))
+        return landscapes(scenarios, lever, make_batch(scenario.data, scenario.rules))
 
 
 def _cuts(request: Json) -> Cuts:
     """{sides, lever, negative} → the cuts of the losses through this score of the negative."""
     negative = within(*ENDS)(request.get("negative"), "negative")
-    scenes = [side.scene(Scenario()) for side in sides_in(request)]
+    scenarios = [side.applied_to(Scenario()) for side in sides_in(request)]
     with jobs.in_turn():
-        return cuts(scenes, _lever_in(request), negative)
+        return cuts(scenarios, _lever_in(request), negative)
 
 
 def _lever_in(request: Json) -> str:

@@ -107,7 +107,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Asked:
+class LargeQuery:
     """A source under a loss and the rules of its labels: everything the server has to know, so that
     it may forget it. Rules that are None are those of the link, else what fits the labels."""
 
@@ -123,13 +123,13 @@ class Asked:
         return loss_input_of(self.loss)
 
     @property
-    def uncorrected(self) -> Asked:
+    def uncorrected(self) -> LargeQuery:
         """The same of the source as it is."""
         source = dataclasses.replace(self.source, corrections=())
         return dataclasses.replace(self, source=source)
 
 
-def read_asked(request: Json) -> Asked:
+def read_query(request: Json) -> LargeQuery:
     """Read what the page sends; Problem names the entry that does not fit."""
     loss, _ = as_registered(of_type(str)(request.get("loss", "cosent"), "loss"))
     parameters = request.get("parameters") or {}
@@ -139,7 +139,7 @@ def read_asked(request: Json) -> Asked:
     if not isinstance(rules, dict):
         raise misfit("rules", rules)
     duplicates = one_of(TWINS)(request.get("twins", "keep"), "twins")
-    return Asked(
+    return LargeQuery(
         _source(request.get("source", {})),
         loss,
         tuple(checked(loss, parameters).items()),
@@ -197,21 +197,17 @@ def _corrections(sent: object) -> tuple[Correction, ...]:
     return tuple(found)
 
 
-def read_window(requested: object, shape: tuple[int, int]) -> Window:
+def read_window(query: object, shape: tuple[int, int]) -> Window:
     """Return the requested window, or all; anything beyond the matrix is cut off."""
     rows, columns = shape
-    if requested is None:
+    if query is None:
         return Window(0, rows, 0, columns)
-    if (
-        not isinstance(requested, list)
-        or len(requested) != 4
-        or not all(type(at) is int for at in requested)
-    ):
-        raise misfit("window", requested)
-    top, bottom, left, right = requested
+    if not isinstance(query, list) or len(query) != 4 or not all(type(at) is int for at in query):
+        raise misfit("window", query)
+    top, bottom, left, right = query
     if not (0 <= top < bottom and 0 <= left < right and top < rows and left < columns):
         raise Problem(
-            "large_window", window=str(requested), rows=grouped(rows), columns=grouped(columns)
+            "large_window", window=str(query), rows=grouped(rows), columns=grouped(columns)
         )
     return Window(top, min(bottom, rows), left, min(right, columns))
 
@@ -223,58 +219,58 @@ _batches = Jobs(most=3)
 _opened = Jobs(most=3)
 
 
-def start_opening(asked: Asked) -> Job:
+def start_opening(query: LargeQuery) -> Job:
     def work(report: Report) -> LargeSession:
-        _check_labels(asked, report)
-        batch = within(lambda: start_batch(asked), report)
+        _check_labels(query, report)
+        batch = within(lambda: start_batch(query), report)
         return open_batch(
-            batch.under(asked.threshold, asked.label_range),
-            asked.loss,
-            dict(asked.parameters),
+            batch.under(query.threshold, query.label_range),
+            query.loss,
+            dict(query.parameters),
             lambda done, total: report("terms", done, total),
-            asked.twins,
+            query.twins,
         )
 
-    return _opened.start(asked, work)
+    return _opened.start(query, work)
 
 
-def _check_labels(asked: Asked, report: Report) -> None:
+def _check_labels(query: LargeQuery, report: Report) -> None:
     """Refuse a loss that positives alone teach nothing, before any is encoded."""
-    source = asked.source
+    source = query.source
     if source.kind == "random":
         return
     if source.kind == "file":
         labelled = within(lambda: _reading(source), report).labelled
     else:
         labelled = load_pairs(Scenario.from_link(source.link).data).labelled
-    if not labelled and (reason := refused(LOSSES[asked.loss])):
+    if not labelled and (reason := refused(LOSSES[query.loss])):
         raise reason
 
 
-def start_batch(asked: Asked) -> Job:
+def start_batch(query: LargeQuery) -> Job:
     """Start making the pairs with the inputs of the loss, and their corrections."""
 
     def work(report: Report) -> LargeBatch:
-        if not asked.source.corrections:
-            return _make(asked, report)
-        batch = within(lambda: start_batch(asked.uncorrected), report)
-        return corrected(batch, asked.source.corrections)
+        if not query.source.corrections:
+            return _make(query, report)
+        batch = within(lambda: start_batch(query.uncorrected), report)
+        return corrected(batch, query.source.corrections)
 
-    return _batches.start((asked.source, asked.wanted), work)
+    return _batches.start((query.source, query.wanted), work)
 
 
-def _make(asked: Asked, report: Report) -> LargeBatch:
-    source = asked.source
+def _make(query: LargeQuery, report: Report) -> LargeBatch:
+    source = query.source
     if source.kind == "random":
-        limit = pair_limit(asked.loss, drawn=True)
+        limit = pair_limit(query.loss, drawn=True)
         drawn_in = source.random.dimension
-        must_fit(source.random.pairs, limit, asked.loss, asked.wanted, drawn_in)
-        return drawn(source.random, asked.wanted)
+        must_fit(source.random.pairs, limit, query.loss, query.wanted, drawn_in)
+        return drawn(source.random, query.wanted)
     if source.kind == "explore":
-        return _from_link(source.link, asked.wanted)
+        return _from_link(source.link, query.wanted)
     read = within(lambda: _reading(source), report)
-    must_fit(len(read.labels), pair_limit(asked.loss), asked.loss, asked.wanted)
-    if read.scores is not None and asked.wanted == "cosines":
+    must_fit(len(read.labels), pair_limit(query.loss), query.loss, query.wanted)
+    if read.scores is not None and query.wanted == "cosines":
         batch = in_order(read.labels, read.scores, read.first, read.second)
         return dataclasses.replace(batch, rows=read.rows, threshold=read.threshold)
     if isinstance(read.first, Numbered):
@@ -285,9 +281,9 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
         read.second,
         locate(encoder),
         lambda done, total: report("encoding", done, total),
-        with_vectors=asked.wanted == "vectors",
+        with_vectors=query.wanted == "vectors",
     )
-    scores = found.angles if asked.wanted == "angles" else found.cosines
+    scores = found.angles if query.wanted == "angles" else found.cosines
     batch = in_order(read.labels, scores, read.first, read.second, found.vectors)
     more = {"encoder": encoder, "rows": read.rows, "threshold": read.threshold}
     return dataclasses.replace(batch, **more)
@@ -337,7 +333,7 @@ def _of_explore(data: Data, batch: Batch, loss_input: LossInput) -> LargeBatch:
 
 def answer_of(request: Json, make: Callable[[LargeSession], Made]) -> Made | Working:
     """Return the answer of `make` for the open batch, or the progress of the work on it."""
-    return answer_when_done(start_opening(read_asked(request)), make)
+    return answer_when_done(start_opening(read_query(request)), make)
 
 
 def _look(request: Json) -> DrawnBlocks | Working:
@@ -360,7 +356,7 @@ def _pairs(request: Json) -> PairsPage | Working:
 
 
 def _cancel(request: Json) -> Nothing:
-    _opened.cancel(read_asked(request))
+    _opened.cancel(read_query(request))
     return Nothing()
 
 

@@ -29,9 +29,9 @@ from lossprism.explorer.web.page_requests import (
     served,
 )
 from lossprism.explorer.web.pages.large.requests import (
-    Asked,
+    LargeQuery,
     answer_of,
-    read_asked,
+    read_query,
     read_window,
     start_batch,
     start_opening,
@@ -45,37 +45,37 @@ _packed = Jobs(most=4)
 # ---- Remarks on all pairs ------------------------------------------------------------------------
 
 
-def _start_judging(asked: Asked) -> Job:
+def _start_judging(query: LargeQuery) -> Job:
     """Start judging the pairs, whatever the loss, once for all losses."""
 
     def work(report: Report) -> Judged:
-        batch = within(lambda: start_batch(asked), report)
+        batch = within(lambda: start_batch(query), report)
         return judged(batch, lambda done, total: report("judging", done, total))
 
-    return _judged.start((asked.source, asked.wanted), work)
+    return _judged.start((query.source, query.wanted), work)
 
 
-def _start_remarks(asked: Asked) -> Job:
+def _start_remarks(query: LargeQuery) -> Job:
     def work(report: Report) -> tuple[Judged, list]:
-        opened = within(lambda: start_opening(asked), report)
-        by = within(lambda: _start_judging(asked), report)
+        opened = within(lambda: start_opening(query), report)
+        by = within(lambda: _start_judging(query), report)
         report("judging", 0, 0)
-        return by, remarks_of(opened, asked.loss, dict(asked.parameters), by)
+        return by, remarks_of(opened, query.loss, dict(query.parameters), by)
 
-    return _remarked.start(asked, work)
+    return _remarked.start(query, work)
 
 
 def _judge(request: Json) -> Judgement | Working:
     """{source, loss, parameters} → where labels and encoder disagree, and what is striking."""
-    asked = read_asked(request)
+    query = read_query(request)
 
     def make(found: tuple[Judged, list]) -> Judgement:
         by, remarks = found
-        opened = start_opening(asked).result()
-        editable = asked.source.kind == "file" and asked.source.has_words(opened.batch)
+        opened = start_opening(query).result()
+        editable = query.source.kind == "file" and query.source.has_words(opened.batch)
         return judgement(opened, by, remarks, editable)
 
-    return answer_when_done(_start_remarks(asked), make)
+    return answer_when_done(_start_remarks(query), make)
 
 
 # ---- What can be taken away ----------------------------------------------------------------------
@@ -84,14 +84,14 @@ def _judge(request: Json) -> Judgement | Working:
 def _take(request: Json) -> Text | Download | Working:
     """{…, what, language, dark, window, facet} → a file's name with its type and text, or with the
     path that it is served from. A figure also takes {palette, size, picture_only, format}."""
-    asked = read_asked(request)
+    query = read_query(request)
     what = one_of((*FILES, *FIGURES, *TABLES, *OTHERS))(request.get("what"), "what")
-    name = f"lossprism-{asked.loss}"
+    name = f"lossprism-{query.loss}"
     if what in FILES:
         ending, write = FILES[what]
-        return _download(asked, what, f"{name}{ending}", write)
+        return _download(query, what, f"{name}{ending}", write)
     if what in FIGURES:
-        return answer_of(request, lambda opened: _figure(asked, opened, what, request, name))
+        return answer_of(request, lambda opened: _figure(query, opened, what, request, name))
     if what in TABLES:
         ending, table = TABLES[what]
 
@@ -100,24 +100,24 @@ def _take(request: Json) -> Text | Download | Working:
 
         return answer_of(request, made)
     if what == "changes_csv":
-        plain = asked.uncorrected
+        plain = query.uncorrected
         return answer_when_done(
             start_batch(plain),
             lambda batch: Text(
                 f"{name}-changes.csv",
                 "text/csv",
-                takeaway.changes_csv(batch, asked.source.corrections),
+                takeaway.changes_csv(batch, query.source.corrections),
             ),
         )
     return answer_when_done(
-        _start_judging(asked), lambda by: _numbers(asked, request, what, by, name)
+        _start_judging(query), lambda by: _numbers(query, request, what, by, name)
     )
 
 
-def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> Text | Working:
+def _numbers(query: LargeQuery, request: Json, what: str, by: Judged, name: str) -> Text | Working:
     def make(opened: LargeSession) -> Text:
-        found = {"loss_name": asked.loss, **dict(asked.parameters)}
-        found["data"] = _origin(asked, opened, "en")
+        found = {"loss_name": query.loss, **dict(query.parameters)}
+        found["data"] = _origin(query, opened, "en")
         found |= takeaway.figures_of(opened, by)
         if what == "figures_csv":
             return Text(f"{name}-figures.csv", "text/csv", takeaway.figures_csv(found))
@@ -131,10 +131,10 @@ def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> T
     return answer_of(request, make)
 
 
-def _figure(asked: Asked, opened: LargeSession, what: str, request: Json, name: str) -> Text:
-    look, parameters = look_in(request), dict(asked.parameters)
+def _figure(query: LargeQuery, opened: LargeSession, what: str, request: Json, name: str) -> Text:
+    look, parameters = look_in(request), dict(query.parameters)
     language = language_of(request.get("language"))
-    about = legend_of(opened, asked.loss, parameters, language, _origin(asked, opened, language))
+    about = legend_of(opened, query.loss, parameters, language, _origin(query, opened, language))
     if what == "histogram_svg":
         drawn = histogram_figure(opened, about, **look)
     else:
@@ -144,9 +144,9 @@ def _figure(asked: Asked, opened: LargeSession, what: str, request: Json, name: 
     return figure_text(f"{name}{FIGURES[what]}", drawn, request)
 
 
-def _origin(asked: Asked, opened: LargeSession, language: str) -> str:
+def _origin(query: LargeQuery, opened: LargeSession, language: str) -> str:
     """Describe the source of the pairs and their similarities."""
-    source, batch = asked.source, opened.batch
+    source, batch = query.source, opened.batch
     count = len(batch)
     if source.kind == "random":
         return random_words(source.random, count, language)
@@ -166,14 +166,14 @@ def _origin(asked: Asked, opened: LargeSession, language: str) -> str:
 Write = Callable[[LargeSession, Path, Callable[[int, int], None]], Path]
 
 
-def _download(asked: Asked, what: str, name: str, write: Write) -> Download | Working:
+def _download(query: LargeQuery, what: str, name: str, write: Write) -> Download | Working:
     """A table of all pairs: written once, and again where it has left meanwhile."""
 
     def work(report: Report) -> Path:
-        opened = within(lambda: start_opening(asked), report)
+        opened = within(lambda: start_opening(query), report)
         return write(opened, new_download(name), lambda done, all_: report("writing", done, all_))
 
-    return download_when_written(_packed, (asked, what), work)
+    return download_when_written(_packed, (query, what), work)
 
 
 FILES: dict[str, tuple[str, Write]] = {

@@ -55,7 +55,7 @@ class Cards:
 
 
 @dataclass(frozen=True)
-class SceneLink:
+class ScenarioLink:
     """A scene of Explore as a link has it."""
 
     scene: str
@@ -116,7 +116,7 @@ def _cards(_request: Json) -> Cards:
         )
 
 
-def _on_my_batch(request: Json) -> SceneLink:
+def _on_my_batch(request: Json) -> ScenarioLink:
     """{lesson, step, at, scene: a link of Explore or ""} → the loss at a stop of the lever on the
     batch of that scene, or without one on its own."""
     lesson, place = _lesson_in(request)
@@ -125,7 +125,7 @@ def _on_my_batch(request: Json) -> SceneLink:
     if link:
         mine = Scenario.from_link(link)
         scenario = dataclasses.replace(scenario, data=mine.data, rules=mine.rules)
-    return SceneLink(scenario.to_link())
+    return ScenarioLink(scenario.to_link())
 
 
 def _take(request: Json) -> Text:

@@ -26,7 +26,7 @@ from lossprism.explorer.runtime.response_types import Floats, Json
 from lossprism.explorer.runtime.validation import integer, misfit, of_type, one_of, within
 from lossprism.explorer.web.page_requests import JOBS, served
 from lossprism.explorer.web.pages.explore.request_scenario import scenario_of_link
-from lossprism.explorer.web.pages.large.requests import read_asked, start_opening
+from lossprism.explorer.web.pages.large.requests import read_query, start_opening
 from lossprism.explorer.web.pages.map.state_entries import SEEDS
 
 MAX_LISTED_RUNS = 50
@@ -88,7 +88,7 @@ def _map(request: Json) -> MapAnswer:
     seed = within(*SEEDS)(request.get("seed", 0), "seed")
     run = of_type(str)(request.get("run", ""), "run")
     if large := of_type(str)(request.get("large", ""), "large"):
-        session = within_job(lambda: start_opening(read_asked(_parsed(large))), jobs.step)
+        session = within_job(lambda: start_opening(read_query(_parsed(large))), jobs.step)
         with jobs.in_turn():
             return _answer(map_of_large_batch(session, method, seed))
     scenario = None if run else scenario_of_link(request)

@@ -52,7 +52,7 @@ LEARNT = pairs_at(AXES[:2], AXES[:2], [1.0, 1.0])  # nothing is left to learn
 TURNED = pairs_at(AXES[:2], [[-one for one in axis] for axis in AXES[:2]], [1.0, 1.0])
 
 
-def asked(question: str, batch: Batch, sides: list[Side] | None = None):
+def answers(question: str, batch: Batch, sides: list[Side] | None = None):
     """The verdict on a batch, and its values."""
     scenario = Scenario(rules=Rules(extra_negatives=QUESTIONS[question].extra_negatives))
     found = answer(question, compare(scenario, sides or sides_of(question), batch))
@@ -60,7 +60,7 @@ def asked(question: str, batch: Batch, sides: list[Side] | None = None):
 
 
 def explored(question: str, batch: Batch):
-    return [explore(side.scene(Scenario()), batch) for side in sides_of(question)]
+    return [explore(side.applied_to(Scenario()), batch) for side in sides_of(question)]
 
 
 # ---- Each question, computed directly
@@ -230,7 +230,7 @@ def test_the_figures_are_those_of_a_direct_computation(question):
     asks = QUESTIONS[question]
     for name in (asks.example, "hard_negatives" if question == "margins" else CHINESE):
         batch = example(name, asks.extra_negatives)
-        verdict, values = asked(question, batch)
+        verdict, values = answers(question, batch)
         assert verdict == VERDICTS[question], name
         texts = {
             name: [one["otherwise"] for one in value] if isinstance(value, list) else value
@@ -268,7 +268,7 @@ OTHERWISE = [
 
 @pytest.mark.parametrize(("question", "verdict", "batch", "sides"), OTHERWISE)
 def test_another_batch_has_another_answer(question, verdict, batch, sides):
-    assert asked(question, batch, sides)[0] == verdict
+    assert answers(question, batch, sides)[0] == verdict
 
 
 def test_every_verdict_is_tried():
@@ -286,7 +286,7 @@ def test_a_batch_that_cannot_answer_says_why():
         ("small_batches", "problem.mechanics_size"),
     ):
         found = compare(Scenario(), sides_of(question), ALONE)
-        said = answer(question, found)
-        assert said.key == "compare.answer.none"
-        assert said.values["reason"]["key"] == key, question
-        assert said.values["reason"]["otherwise"] in said.written()
+        message = answer(question, found)
+        assert message.key == "compare.answer.none"
+        assert message.values["reason"]["key"] == key, question
+        assert message.values["reason"]["otherwise"] in message.written()

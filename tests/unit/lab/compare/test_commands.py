@@ -65,7 +65,7 @@ def test_what_is_no_side_is_refused():
 
 
 @pytest.fixture
-def scene(tmp_path):
+def scene_file(tmp_path):
     """A scene file of a few random pairs, and its scenario."""
     data = Data(source="random", random=RandomBatch(pairs=8, dimension=4))
     path = tmp_path / "scene.json"
@@ -79,15 +79,15 @@ def typed(*words):
     return parser.parse_args(["compare-losses", *words])
 
 
-def test_the_table_has_the_numbers_of_explore(scene, capsys):
-    path, scenario = scene
+def test_the_table_has_the_numbers_of_explore(scene_file, capsys):
+    path, scenario = scene_file
     words = ("cosent:scale=5", "info_nce@CLIP", "--scenario", path)
     assert compare_losses(typed(*words)) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["1  CoSENT · scale=5", f"2  InfoNCE · {CLIP}", ""]
     cells = {line.rpartition("  ")[0].strip() or line: line.split() for line in lines[3:]}
     rows = {name.partition("  ")[0]: words[-2:] for name, words in cells.items()}
-    found = [explore(read(text).scene(scenario)) for text in words[:2]]
+    found = [explore(read(text).applied_to(scenario)) for text in words[:2]]
     for name, value in (
         ("Loss", lambda one: one.loss),
         ("collapse", lambda one: one.collapse),
@@ -99,8 +99,8 @@ def test_the_table_has_the_numbers_of_explore(scene, capsys):
     assert f"   {say('en', 'compare.not_comparable')}" in lines
 
 
-def test_the_columns_stand_below_each_other_in_chinese(scene, capsys):
-    words = ("cosent", "triplet", "softmax", "--scenario", scene[0], "--language", "zh")
+def test_the_columns_stand_below_each_other_in_chinese(scene_file, capsys):
+    words = ("cosent", "triplet", "softmax", "--scenario", scene_file[0], "--language", "zh")
     assert compare_losses(typed(*words)) == 0
     lines = capsys.readouterr().out.splitlines()
     start = lines.index("") + 1
@@ -114,8 +114,8 @@ def test_the_columns_stand_below_each_other_in_chinese(scene, capsys):
     assert not any("{" in line for line in lines)
 
 
-def test_a_side_that_cannot_be_computed_is_reported_with_its_status(scene, capsys):
-    assert compare_losses(typed("cosent", "nowhere", "circle", "--scenario", scene[0])) == 1
+def test_a_side_that_cannot_be_computed_is_reported_with_its_status(scene_file, capsys):
+    assert compare_losses(typed("cosent", "nowhere", "circle", "--scenario", scene_file[0])) == 1
     out = capsys.readouterr().out
     (line,) = (line for line in out.splitlines() if line.startswith("2  nowhere: "))
     assert pattern_of("problem.unknown_loss", name="nowhere").search(line)
@@ -135,7 +135,7 @@ def test_a_side_that_cannot_be_computed_is_reported_with_its_status(scene, capsy
 )  # fmt: skip
 def test_what_cannot_be_read_is_reported_in_a_sentence(words, key, values, capsys):
     assert compare_losses(typed(*words)) == 1
-    told = capsys.readouterr()
-    problem = told.err.strip().partition(": ")[2]
+    output = capsys.readouterr()
+    problem = output.err.strip().partition(": ")[2]
     assert pattern_of(f"problem.{key}", **values).fullmatch(problem)
-    assert told.out == ""
+    assert output.out == ""

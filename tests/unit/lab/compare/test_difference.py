@@ -25,17 +25,17 @@ TURNED = {"base": "other", "other": "base"}
 
 @functools.cache
 def explored(loss, convention="", parameters=(), data=RANDOM):
-    scene = Scenario(
+    scenario = Scenario(
         data_for(loss, data, convention), loss=loss, convention=convention, parameters=parameters
     )
-    return explore(scene)
+    return explore(scenario)
 
 
 def steps_of(exploration):
     return [*exploration.trace.inputs, *exploration.trace.steps]
 
 
-def told(parts, turned=False):
+def reported(parts, turned=False):
     """What is said of each piece, step, parameter or line, in any order; with the sides turned."""
     found = []
     for part in parts:
@@ -69,7 +69,9 @@ def test_two_losses_are_reported_in_full_from_both_sides(place):
             names = [getattr(part, name) for part in found.parameters]
             assert sorted(filter(None, names)) == sorted(side.parameters)
         for what in ("pieces", "steps", "parameters", "code"):
-            assert told(getattr(found, what)) == told(getattr(turned, what), turned=True), what
+            assert reported(getattr(found, what)) == reported(getattr(turned, what), turned=True), (
+                what
+            )
 
 
 def kinds_by_name(found, side, name="base"):

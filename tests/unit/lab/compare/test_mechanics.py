@@ -29,8 +29,8 @@ DEFINITIONS = [
 
 @functools.cache
 def explored(loss="cosent", convention="", data=RANDOM, rules=RULES):
-    scene = Scenario(data_for(loss, data, convention), rules, loss=loss, convention=convention)
-    return explore(scene)
+    scenario = Scenario(data_for(loss, data, convention), rules, loss=loss, convention=convention)
+    return explore(scenario)
 
 
 def answers():

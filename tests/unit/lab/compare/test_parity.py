@@ -257,8 +257,8 @@ def test_what_is_not_there_and_what_nobody_can_call_is_not_left_out(monkeypatch)
         ("not_installed", True),
         ("not_called", False),
     ]
-    said = [one.written() for one in found[0].because]
-    assert said == [say("en", "parity.because.not_installed", library="no-such-library")]
+    sentences = [one.written() for one in found[0].because]
+    assert sentences == [say("en", "parity.because.not_installed", library="no-such-library")]
     assert found[1].because == ()
 
 

@@ -78,11 +78,11 @@ def test_a_wrong_gradient_is_not_excused_by_a_kink(monkeypatch):
 
 def test_in_batch_losses_are_called_with_the_positive_pairs_alone(libraries):
     rows = parity(without_shared_sentences(), {n: LOSSES[n] for n in ("info_nce", "gist")})
-    asked = [row for row in rows if row.peer["float64"]]
-    assert asked
-    for row in asked:
+    called = [row for row in rows if row.peer["float64"]]
+    assert called
+    for row in called:
         assert row.status in ("equal", "explained")
-    alone = [row for row in asked if row.left_out]
+    alone = [row for row in called if row.left_out]
     assert {row.left_out.key for row in alone} == {"parity.fed.positives"}
     assert all("negatives" not in row.fed for row in alone)
 

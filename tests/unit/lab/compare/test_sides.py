@@ -46,10 +46,10 @@ def same(found, expected):
     return torch.equal(found.nan_to_num(7.5), expected.nan_to_num(7.5))
 
 
-def explored(scene, batch):
+def explored(scenario, batch):
     """The exploration, or the problem that there is instead."""
     try:
-        return explore(scene, batch)
+        return explore(scenario, batch)
     except Problem as problem:
         return problem
 
@@ -61,7 +61,7 @@ def test_every_loss_under_every_convention_is_the_exploration(begin):
     batch = make_batch(RANDOM.data, RANDOM.rules)
     assert found.batch is batch
     for outcome in found.sides:
-        one = explored(outcome.side.scene(RANDOM), batch)
+        one = explored(outcome.side.applied_to(RANDOM), batch)
         if isinstance(one, Problem):
             assert (outcome.stands, outcome.problem.key) == (False, one.key)
             continue
@@ -104,10 +104,12 @@ def test_the_order_of_the_sides_permutes_the_result():
         assert other.cosine == pytest.approx(one.cosine)
         assert (other.apart.pair, other.apart.shares) == (one.apart.pair, one.apart.shares[::-1])
         assert other.apart.ranks == one.apart.ranks[::-1]
-        assert [said.key for said in other.apart.sentences] == [
-            said.key for said in one.apart.sentences
+        assert [message.key for message in other.apart.sentences] == [
+            message.key for message in one.apart.sentences
         ]
-        assert [said.key for said in other.reasons] == [said.key for said in one.reasons]
+        assert [message.key for message in other.reasons] == [
+            message.key for message in one.reasons
+        ]
 
 
 def test_another_side_does_not_change_what_two_have_between_them():
@@ -247,7 +249,7 @@ def given(labels, scores):
     return batch_of_scores(pairs, Rules())
 
 
-def told(labels, scores, *sides):
+def reported(labels, scores, *sides):
     """The pair, the keys of what is said, and its lines in English."""
     (between,) = compare(RANDOM, [Side(one) for one in sides], given(labels, scores)).between
     keys = [one.key.partition(".")[2] for one in between.apart.sentences]
@@ -269,41 +271,41 @@ def test_the_pair_is_the_one_whose_shares_differ_most():
     assert int(pattern_of(key).fullmatch(apart.sentences[0].written())["pair"]) == expected + 1
 
 
-def test_what_the_lowest_label_cannot_do_is_reported():
+def test_limits_of_the_lowest_label_are_reported():
     """The regression draws it up to its label; CoSENT has nothing that it should stand above."""
-    apart, keys, said = told((0.4, 0.6, 0.8), (-0.5, 0.6, 0.8), "cosine_mse", "cosent")
+    apart, keys, message = reported((0.4, 0.6, 0.8), (-0.5, 0.6, 0.8), "cosine_mse", "cosent")
     assert (apart.pair, keys[1:]) == (0, ["because.none_lower"])
     assert apart.shares[0] == -1
-    assert pattern_of("compare.because.none_lower", light=COSENT).search(said)
+    assert pattern_of("compare.because.none_lower", light=COSENT).search(message)
 
 
-def test_what_the_highest_label_cannot_do_is_reported():
-    apart, keys, said = told((0.1, 0.2, 0.4), (0.1, 0.2, 1.0), "cosent", "cosine_mse")
+def test_limits_of_the_highest_label_are_reported():
+    apart, keys, message = reported((0.1, 0.2, 0.4), (0.1, 0.2, 1.0), "cosent", "cosine_mse")
     assert (apart.pair, keys[1:]) == (2, ["because.none_higher"])
     assert apart.shares[1] == 1
-    assert pattern_of("compare.because.none_higher", light=COSENT).search(said)
+    assert pattern_of("compare.because.none_higher", light=COSENT).search(message)
 
 
 def test_the_claim_is_not_made_where_there_is_a_lower_label():
-    _, keys, _ = told((0.3, 0.4, 0.6, 0.8), (0.0, -0.5, 0.6, 0.8), "cosine_mse", "cosent")
+    _, keys, _ = reported((0.3, 0.4, 0.6, 0.8), (0.0, -0.5, 0.6, 0.8), "cosine_mse", "cosent")
     assert len(keys) == 1
 
 
 def test_terms_without_weight_are_counted():
     """The second pair stands in order with room to spare; the regression moves it most."""
     batch = (0.3, 0.5, 0.9, 1.0), (0.3, 0.625, 0.95, 0.95)
-    apart, keys, said = told(*batch, "cosine_mse", "pairwise_hinge")
+    apart, keys, message = reported(*batch, "cosine_mse", "pairwise_hinge")
     assert (apart.pair, apart.shares[1]) == (1, 0)
     assert keys == ["apart.pushes.nothing", "because.no_weight"]
     hinge = say("en", "loss.pairwise_hinge.title")
-    assert pattern_of("compare.because.no_weight", light=hinge, count=3).search(said)
+    assert pattern_of("compare.because.no_weight", light=hinge, count=3).search(message)
 
 
 def test_a_pair_that_is_no_positive():
-    apart, keys, said = told((0.0, 1.0, 1.0), (0.9, 0.8, 0.9), "cosine_mse", "info_nce")
+    apart, keys, message = reported((0.0, 1.0, 1.0), (0.9, 0.8, 0.9), "cosine_mse", "info_nce")
     assert (apart.pair, apart.shares[1]) == (0, 0)
     assert keys == ["apart.pushes.nothing", "because.not_positive"]
-    assert pattern_of("compare.because.not_positive", label=0, threshold=0.5).search(said)
+    assert pattern_of("compare.because.not_positive", label=0, threshold=0.5).search(message)
 
 
 def test_a_loss_without_gradient_disagrees_with_nobody():
@@ -364,9 +366,9 @@ def test_nothing_is_encoded_for_sides_none_of_which_can_be_computed():
 def test_each_side_leads_back_to_explore():
     convention = "CLIP (initial temperature), open_clip 3.3.0 ClipLoss"
     side = Side("info_nce", convention, (("temperature", 0.2),))
-    scene = side.scene(RANDOM)
-    assert (scene.data, scene.rules) == (RANDOM.data, RANDOM.rules)
-    assert Scenario.from_link(scene.to_link()) == scene
+    scenario = side.applied_to(RANDOM)
+    assert (scenario.data, scenario.rules) == (RANDOM.data, RANDOM.rules)
+    assert Scenario.from_link(scenario.to_link()) == scenario
     named = compare(RANDOM, [side, side]).sides[0].named()
     assert named.endswith(f" · {convention} · temperature=0.2")
 

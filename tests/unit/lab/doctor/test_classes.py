@@ -20,8 +20,8 @@ from lossprism.explorer.lab.doctor.commands import doctor
 from lossprism.explorer.lab.doctor.dataset_reader import read_table
 from lossprism.explorer.lab.doctor.explore_scenarios import (
     class_finding_places,
+    class_rows_link,
     class_sample,
-    class_scene_of,
     paired,
 )
 from lossprism.explorer.lab.doctor.suitable_losses import suited_to_classes
@@ -139,7 +139,7 @@ def test_a_scenario_has_the_classes_of_the_table():
     """Whatever texts are picked: those of one class are one there, all others apart."""
     read = table(*clean(classes=9, each=5), ("lonely", "z"), ("as lonely", "y"))
     for places in (class_sample(read), [0, 45, 46], [45, 46], [3, 4, 12, 13, 45]):
-        link = class_scene_of(read, places, "supcon")
+        link = class_rows_link(read, places, "supcon")
         batch = explore(Scenario.from_link(link)).batch
         texts = [*batch.pairs.first, *batch.pairs.second]
         numbers = [*batch.classes[batch.first].tolist(), *batch.classes[batch.second].tolist()]
@@ -147,7 +147,7 @@ def test_a_scenario_has_the_classes_of_the_table():
         assert set(texts) == set(of)
         found = {(of[text], number) for text, number in zip(texts, numbers, strict=True)}
         assert len(found) == len({kind for kind, _ in found}) == len(set(of.values()))
-    assert class_scene_of(read, [0], "supcon") == ""
+    assert class_rows_link(read, [0], "supcon") == ""
     assert 46 in class_finding_places(read, [47])
 
 
@@ -163,12 +163,12 @@ def test_every_loss_on_classes_that_is_named_opens_a_scenario():
         first = [one.loss for one in fitting[:2]]
         assert first == (["supcon", "triplet"] if is_met else ["softmax", "arcface"])
         for one in fitting:
-            link = class_scene_of(read, class_sample(read), one.loss)
+            link = class_rows_link(read, class_sample(read), one.loss)
             assert explore(Scenario.from_link(link)).loss > 0
             by_prototype = "prototypes" in LOSSES[one.loss].reads.values()
             assert ("alone" in one.against) == (not is_met and not by_prototype)
             assert ("prototypes_of_these" in one.against) == by_prototype
-            assert all("doctor.suited" not in said for said in one.written("zh"))
+            assert all("doctor.suited" not in sentence for sentence in one.written("zh"))
     assert suited_to_classes(table(*clean(classes=1)), 16) == ()
     assert suited_to_classes(table(*clean(each=1)), 16) == ()
 
@@ -199,11 +199,11 @@ def test_the_cleaned_table_has_each_text_once_in_one_class(tmp_path, capsys):
         "a fish,y",
     ]
     path.write_text("\n".join(rows) + "\n")
-    told = doctor(typed_doctor(str(path), "--clean", str(kept)))
-    said = capsys.readouterr().out
-    assert told == 1  # texts in several classes
-    assert say("en", "doctor.class.cleaned", kept=3, total=6) in said
-    assert pattern_of("doctor.wrote", name=kept).search(said)
+    result = doctor(typed_doctor(str(path), "--clean", str(kept)))
+    output = capsys.readouterr().out
+    assert result == 1  # texts in several classes
+    assert say("en", "doctor.class.cleaned", kept=3, total=6) in output
+    assert pattern_of("doctor.wrote", name=kept).search(output)
     assert kept.read_text() == "text\tclass\na cat\tx\na bird\ty\na fish\ty\n"
     left = kept.with_suffix(".left-out.tsv").read_text().splitlines()
     assert left == [
@@ -263,18 +263,18 @@ def test_the_command_reads_it(tmp_path, capsys):
     rows = "".join(f"{text},{name}\n" for text, name in clean())
     path.write_text(f"text,intent\n{rows}")
     assert doctor(typed_doctor(str(path), "--batch", "64")) == 0
-    said = capsys.readouterr().out
-    assert said.splitlines()[:2] == read(texts=100, classes=4, column="text")
-    assert pattern_of("doctor.class.largest").search(said)["classes"].startswith("c0 (25)")
+    output = capsys.readouterr().out
+    assert output.splitlines()[:2] == read(texts=100, classes=4, column="text")
+    assert pattern_of("doctor.class.largest").search(output)["classes"].startswith("c0 (25)")
     assert doctor(typed_doctor(str(path), "--batch", "2", "--json")) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["alone"] == pytest.approx(1 - 24 / 99)
     chosen = ("--column", "text=utterance", "--column", "class=intent")
     path.write_bytes(THREE)
     assert doctor(typed_doctor(str(path), *chosen, "--losses")) == 0
-    said = capsys.readouterr().out
-    assert said.splitlines()[:2] == read(texts=3, classes=2, column="utterance")
-    assert "ArcFace (arcface)" in said
+    output = capsys.readouterr().out
+    assert output.splitlines()[:2] == read(texts=3, classes=2, column="utterance")
+    assert "ArcFace (arcface)" in output
     assert doctor(typed_doctor(str(path), "--column", "text")) == 2
     assert say("en", "problem.doctor_column", value="text") in capsys.readouterr().err
     path.write_text(f"text,intent\n{rows}")

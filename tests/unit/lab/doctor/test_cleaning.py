@@ -37,8 +37,8 @@ def lines(*records):
 
 
 def findings(found, loss="info_nce"):
-    told = examine(found.profile, LOSSES[loss], 4)
-    return {fault.name: fault for fault in told.faults}, told
+    result = examine(found.profile, LOSSES[loss], 4)
+    return {fault.name: fault for fault in result.faults}, result
 
 
 def rows(found, fault):
@@ -47,7 +47,7 @@ def rows(found, fault):
 
 def test_a_negative_that_is_its_own_positive_is_named_by_its_row():
     found = read(MINED, "t.tsv")
-    faults, told = findings(found)
+    faults, result = findings(found)
     own = faults["negative_is_own"]
     assert (own.severity, own.values) == (SEVERE, {"count": 2, "anchors": 1})
     assert rows(found, own) == [5, 6]
@@ -58,11 +58,11 @@ def test_a_negative_that_is_its_own_positive_is_named_by_its_row():
     assert faults["conflicting_labels"].values == {"count": 1, "rows": 2}
     assert rows(found, faults["conflicting_labels"]) == [8, 9]
     assert "same_on_both_sides" not in faults
-    assert (told.rows, told.kept_rows) == (8, 3)
+    assert (result.rows, result.kept_rows) == (8, 3)
 
 
 @pytest.mark.parametrize(
-    ("loss", "labels", "told"),
+    ("loss", "labels", "result"),
     [
         ("cosent", (4.2, 4.8), True),
         ("cosine_mse", (4.2, 4.8), True),
@@ -72,24 +72,24 @@ def test_a_negative_that_is_its_own_positive_is_named_by_its_row():
     ],
 )
 def test_labels_on_one_side_of_the_threshold_conflict_for_no_loss_that_reads_no_more(
-    loss, labels, told
+    loss, labels, result
 ):
     rows = [("a", "b", labels[0]), ("a", "b", labels[1]), ("c", "d", 0), ("e", "f", 5)]
     lines = "".join(f"{first}\t{second}\t{label}\n" for first, second, label in rows)
     faults, _ = findings(read(f"sentence1\tsentence2\tscore\n{lines}", "x.tsv"), loss)
-    assert ("conflicting_labels" in faults) is told
+    assert ("conflicting_labels" in faults) is result
 
 
 def test_mined_triplets_with_nothing_wrong_stay_whole():
     text = HEADS + "".join(f"q {n // 3}\tp {n // 3}\tn {n}\tm {n}\t{n}\n" for n in range(30))
     found = read(text, "t.tsv")
-    faults, told = findings(found, "list_net")
+    faults, result = findings(found, "list_net")
     assert not faults
-    assert told.kept_rows == 30
-    assert "negative_is_own" in {check.name for check in told.checks if check.made}
+    assert result.kept_rows == 30
+    assert "negative_is_own" in {check.name for check in result.checks if check.made}
     pairs = read("a\tb\tscore\none\tOne\t0\none\ttwo\t1\n", "p.tsv")
-    told = findings(pairs)[1]
-    assert "negative_is_own" not in {check.name for check in told.checks if check.made}
+    result = findings(pairs)[1]
+    assert "negative_is_own" not in {check.name for check in result.checks if check.made}
 
 
 def test_cleaned_triplets_train_as_they_are(tmp_path):
@@ -143,7 +143,7 @@ def test_lists_stay_lists(tmp_path):
         ),
         "l.jsonl",
     )
-    faults, told = findings(found, "list_net")
+    faults, result = findings(found, "list_net")
     assert faults["copies"].values == {"count": 2}
     assert rows(found, faults["copies"]) == [1, 5, 3]
     assert faults["conflicting_labels"].values == {"count": 2, "rows": 4}
@@ -159,7 +159,7 @@ def test_lists_stay_lists(tmp_path):
     assert left[0] == {"row": 3, "because": "conflicting_labels", "query": "q 2",
                        "docs": ["f", "g", "F", "g"], "labels": [1, 0, 0, 0]}  # fmt: skip
     assert [one["because"] for one in left] == ["conflicting_labels"] * 2 + ["copies"]
-    assert told.kept_rows == 2
+    assert result.kept_rows == 2
     # As a table, each list is JSON in its cell, and read again.
     table = write_kept(found, tmp_path / "kept.tsv")
     assert list(read(table.read_text(), table.name).profile.labels) == [1, 0, 0.5, 1, 0, 0]

@@ -22,12 +22,12 @@ def typed(*words):
 
 def test_a_number_is_explained(capsys):
     assert explain_value(typed("5.545", "--loss", "siglip")) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     counted = say("en", "doctor.count.batch_of_positives", count=8)
     alike = {"loss": say("en", "loss.siglip.title"), "value": "5.54518"}
     where = say("en", "doctor.where", what=counted)
-    assert pattern_of("doctor.collapse", **alike, where=where).match(said)
-    assert say("en", "doctor.starts", value="10.0004") in said
+    assert pattern_of("doctor.collapse", **alike, where=where).match(output)
+    assert say("en", "doctor.starts", value="10.0004") in output
 
 
 def test_as_json(capsys):
@@ -79,10 +79,10 @@ def test_a_class_that_reads_no_labels_is_reported(loss, scores, unread, tmp_path
     rows = "".join(f"first {n}\tsecond {n}\t{one}\n" for n, one in enumerate(scores.split()))
     path.write_text(f"first\tsecond\tscore\n{rows}", encoding="utf-8")
     doctor(typed_doctor(str(path), "--loss", loss, "--batch", "2"))
-    said = capsys.readouterr().out
-    told = {"loss": loss, "count": 2, "share": "40%", "threshold": "0.5"}
-    assert (say("en", "doctor.labels_unread", **told) in said) == unread
-    assert bool(pattern_of("doctor.labels_unread").search(said)) == unread
+    output = capsys.readouterr().out
+    values = {"loss": loss, "count": 2, "share": "40%", "threshold": "0.5"}
+    assert (say("en", "doctor.labels_unread", **values) in output) == unread
+    assert bool(pattern_of("doctor.labels_unread").search(output)) == unread
     doctor(typed_doctor(str(path), "--loss", loss, "--batch", "2", "--json"))
     assert bool(json.loads(capsys.readouterr().out)["labels_unread"]) == unread
 
@@ -110,9 +110,9 @@ def test_rows_are_those_of_the_file_and_print_nothing_but_letters(tmp_path, caps
     path = tmp_path / "t.tsv"
     path.write_text(f"anchor\tpositive\n\tx\na\x1b[31m\t{'long ' * 40}\nA\x1b[31m\tb\nc\td\n")
     assert doctor(typed_doctor(str(path), "--batch", "2")) == 1
-    said = capsys.readouterr().out
-    assert row_lines([2, "a [31m", "long " * 11 + "long…"], [3, "A [31m", "b"]) in said
-    assert "\x1b" not in said
+    output = capsys.readouterr().out
+    assert row_lines([2, "a [31m", "long " * 11 + "long…"], [3, "A [31m", "b"]) in output
+    assert "\x1b" not in output
     path.write_text("text,class\n,x\none,a\none,b\ntwo,a\n".replace(",", "\t"))
     assert doctor(typed_doctor(str(path), "--batch", "2")) == 1
     assert row_lines([2, "one", "a"], [3, "one", "b"]) in capsys.readouterr().out
@@ -120,7 +120,7 @@ def test_rows_are_those_of_the_file_and_print_nothing_but_letters(tmp_path, caps
 
 def test_severe_findings_end_with_1(table, capsys):
     assert doctor(typed_doctor(table, "--loss", "cosent")) == 1
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     title = say("en", "loss.cosent.title")
     columns = {"first": "sentence1", "second": "sentence2", "score": "score"}
     read = [
@@ -129,8 +129,8 @@ def test_severe_findings_end_with_1(table, capsys):
         "",
         f"{say('en', 'doctor.severity.severe')} · conflicting_labels",
     ]
-    assert said.splitlines()[: len(read)] == read
-    assert row_lines([1, "a cat", "a dog", "0.5"], [2, "a cat", "a dog", "1"]) in said
+    assert output.splitlines()[: len(read)] == read
+    assert row_lines([1, "a cat", "a dog", "0.5"], [2, "a cat", "a dog", "1"]) in output
     assert doctor(typed_doctor(table, "--loss", "cosent", "--json")) == 1
     answer = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in answer["findings"]] == ["conflicting_labels", "copies"]
@@ -161,11 +161,11 @@ def test_unrecognised_columns_are_reported_with_how_to_choose_them(tmp_path, cap
     path.write_text("uno\tdue\ttre\nhow tall\tdeep\tx\nhow old\tten\ty\n", encoding="utf-8")
     for language in LANGUAGES:
         assert doctor(typed_doctor(str(path), "--language", language)) == 2
-        said = capsys.readouterr().err
-        assert pattern_of("problem.columns_not_recognised", language).search(said)
-        assert said.rstrip().endswith(say(language, "doctor.how_to_choose"))
+        output = capsys.readouterr().err
+        assert pattern_of("problem.columns_not_recognised", language).search(output)
+        assert output.rstrip().endswith(say(language, "doctor.how_to_choose"))
         for roles in (("first", "second", "score"), ("text", "class")):
-            assert re.search(" ".join(f"--column {role}=[A-Z名列]+" for role in roles), said)
+            assert re.search(" ".join(f"--column {role}=[A-Z名列]+" for role in roles), output)
 
 
 def test_a_terminal_shows_progress(table, capsys, monkeypatch):
@@ -173,9 +173,9 @@ def test_a_terminal_shows_progress(table, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     doctor(typed_doctor(table, "--loss", "cosent", "--language", "zh"))
-    told = capsys.readouterr().err
-    assert pattern_of("progress.numbering", "zh").search(told)
-    assert told.endswith("\033[K")
+    output = capsys.readouterr().err
+    assert pattern_of("progress.numbering", "zh").search(output)
+    assert output.endswith("\033[K")
 
 
 def test_what_cannot_be_examined_is_reported(table, tmp_path, capsys):
@@ -203,9 +203,9 @@ def test_what_holds_nothing_to_examine_is_no_severe_finding(name, content, tmp_p
     """A pipeline can tell bad data from none: one sentence, and a status of its own."""
     (tmp_path / name).write_bytes(content)
     assert doctor(typed_doctor(str(tmp_path / name))) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert pattern_of("doctor.not_examined").fullmatch(said.err.removesuffix("\n"))
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert pattern_of("doctor.not_examined").fullmatch(output.err.removesuffix("\n"))
 
 
 @pytest.mark.parametrize(
@@ -237,5 +237,5 @@ def test_json_has_all_rows_of_a_finding_and_the_terminal_a_few(kind, tmp_path, c
     name = "copies" if kind == "pairs" else "texts_again"
     assert len(found[name]) == (80 if kind == "pairs" else 40)
     doctor(parser.parse_args(["doctor", str(path)]))
-    said = capsys.readouterr().out.partition(name)[2].partition("\n\n")[0]
-    assert said.count("\n   row ") == 5
+    output = capsys.readouterr().out.partition(name)[2].partition("\n\n")[0]
+    assert output.count("\n   row ") == 5

@@ -97,14 +97,14 @@ def test_advice_runs_as_it_is_pasted():
         assert hasattr(losses, loss.partition("losses.")[2].partition("(")[0])
     assert "guide" in inspect.signature(losses.GISTEmbedLoss).parameters
     for name in (name for name, spec in LOSSES.items() if spec.reads_texts):
-        asked = {"training_loss": training_loss, "model": static_model()}
+        request = {"training_loss": training_loss, "model": static_model()}
         for spec in (LOSSES[name], *(LOSSES[name].under(c.name) for c in LOSSES[name].conventions)):
             if not spec.reads_texts:
                 continue
-            exec(masked_call(spec), asked)
-            assert asked["loss"].twins == "leave_out"
-            assert asked["loss"].spec.defaults == spec.defaults
-            assert asked["loss"].spec.definition is spec.definition
+            exec(masked_call(spec), request)
+            assert request["loss"].twins == "leave_out"
+            assert request["loss"].spec.defaults == spec.defaults
+            assert request["loss"].spec.definition is spec.definition
     shifted = clean_pairs(tuple(float(1 + place % 5) for place in range(COUNT)))
     (paste,) = found(shifted, "cosine_mse")["labels_out_of_reach"].advice
     names = {"dataset": Dataset.from_dict({"score": list(shifted.labels)})}
@@ -159,10 +159,10 @@ def test_meetings_are_what_batches_have():
         pairs.append(either[np.ix_(batch, batch)].sum() / 2)
         rows.append((met > 0).sum())
         floor.append(np.log1p(met).mean())
-    told = meetings(of_each, size, both)
-    for expected, drawn in ((told.pairs, pairs), (told.rows, rows), (told.floor, floor)):
+    result = meetings(of_each, size, both)
+    for expected, drawn in ((result.pairs, pairs), (result.rows, rows), (result.floor, floor)):
         assert abs(np.mean(drawn) - expected) < 4 * np.std(drawn) / len(drawn) ** 0.5
-    assert told.share == pytest.approx(alike.mean() * 100 / 99)
+    assert result.share == pytest.approx(alike.mean() * 100 / 99)
     whole = meetings(of_each, 1000, both)
     assert whole.pairs == pytest.approx(either.sum() / 2)
     assert whole.floor == pytest.approx(np.log1p(of_each).mean())
@@ -351,8 +351,10 @@ def test_real_sets(name, loss, expected):
     if not path.is_file():
         pytest.skip(f"{path} is absent: data of other licences are not in the repository")
     faults = found(read_file(path, most=100_000).pairs, loss)
-    told = {name: one.values.get("count", one.values.get("share")) for name, one in faults.items()}
-    assert told == expected
+    by_name = {
+        name: one.values.get("count", one.values.get("share")) for name, one in faults.items()
+    }
+    assert by_name == expected
 
 
 def test_margins_that_no_cosines_have():
@@ -378,9 +380,9 @@ def test_the_checks_are_reported():
     assert "no_negative" not in found(clean_pairs(), "contrastive")
     for loss in LOSSES:
         for pairs in (clean_pairs(), positives(range_of("q"), range_of("p"))):
-            told = examine(profiled(pairs), LOSSES[loss], 16)
-            assert {check.name for check in told.checks if check.made} >= {"copies", "scripts"}
-            for check in told.checks:
+            result = examine(profiled(pairs), LOSSES[loss], 16)
+            assert {check.name for check in result.checks if check.made} >= {"copies", "scripts"}
+            for check in result.checks:
                 for language in ("en", "zh"):
                     assert not check.written(language).startswith("doctor.")
 
@@ -398,9 +400,9 @@ def test_a_margin_that_no_two_vectors_have():
     from lossprism.explorer.lab.doctor.logs.model_card import read as read_card
 
     for margin, beyond in ((None, False), (2.0, False), (5.0, True)):
-        told = found(clean_pairs(), "triplet", margin=margin)
-        assert ("margin_beyond" in told) == beyond
-    assert told["margin_beyond"].values == {"margin": "5", "reach": "2"}
+        result = found(clean_pairs(), "triplet", margin=margin)
+        assert ("margin_beyond" in result) == beyond
+    assert result["margin_beyond"].values == {"margin": "5", "reach": "2"}
     assert "margin_beyond" not in found(clean_pairs(), "info_nce", margin=5.0)
     spec = LOSSES["triplet"].under("sentence-transformers 6.2 TripletLoss")
     assert "margin_beyond" in {one.name for one in examine(profiled(clean_pairs()), spec, 8).faults}

@@ -159,22 +159,22 @@ def test_few_wrong_labels_of_real_pairs_are_found(part, share):
     """None of STS Benchmark as it is, and most of the labels that are turned to the other end."""
     lines = (DATA / f"stsb_en_ccbysa_{part}.tsv").read_text(encoding="utf-8").splitlines()[1:]
     first, second, labels = zip(*(line.split("\t") for line in lines), strict=True)
-    as_it_is, said = np.array(labels, dtype=float), 0
+    as_it_is, message = np.array(labels, dtype=float), 0
     seen = look(profiled(Pairs(first, second, tuple(as_it_is))), "minilm", len(lines), quiet)
-    assert not [*_said_of(as_it_is, seen.cosines)]
+    assert not [*_sentences_of(as_it_is, seen.cosines)]
     assert ranked(seen), "the list is there without a verdict, too"
     for seed in range(5):
         draw, turned = np.random.default_rng(seed), as_it_is.copy()
         ends = np.flatnonzero(np.abs(turned - 2.5) > 1)
         wrong = draw.permutation(ends)[: round(share * len(turned))]
         turned[wrong] = 5 - turned[wrong]
-        found = [*_said_of(turned, seen.cosines)]
-        said += bool(found)
+        found = [*_sentences_of(turned, seen.cosines)]
+        message += bool(found)
         assert set(found) <= set(wrong.tolist())
-    assert said >= 4
+    assert message >= 4
 
 
-def _said_of(labels, cosines):
+def _sentences_of(labels, cosines):
     found = contradictions(labels, cosines)
     if disagrees(len(found.strong), disagreement(found, spearman(labels, cosines))):
         yield from found.strong.tolist()
@@ -217,8 +217,8 @@ def test_texts_beyond_the_encoders_limit_are_counted_in_its_own_tokens(encoder):
                  for place, text in enumerate(plain.second))  # fmt: skip
     profile = profiled(Pairs(plain.first, long, plain.labels, labelled=False))
     seen = look(profile, "minilm", 100, quiet)
-    told, checks = examine_encoded(profile, seen, LOSSES["cosent"], 8)
-    (fault,) = [one for one in told if one.name == "tokens_cut_off"]
+    result, checks = examine_encoded(profile, seen, LOSSES["cosent"], 8)
+    (fault,) = [one for one in result if one.name == "tokens_cut_off"]
     assert (fault.values["count"], fault.values["most"], fault.rows) == (2, 11, (4, 8))
     assert any(check.name == "tokens" and check.made for check in checks)
 
@@ -235,14 +235,14 @@ def test_hard_negatives_are_the_nearest_keys_of_others(encoder, capfd):
     second[1] = f"{second[0]}~"  # near the key of the first
     first[2], second[2] = first[0].upper().replace("OF KEY", "of key"), "key 2"  # its twin
     profile = profiled(Pairs(tuple(first), tuple(second), (1.0,) * 40, labelled=False))
-    heard = []
-    found = mining.mine(profile, "minilm", 100, 2, 0.05, lambda *far: heard.append(far))
+    reports = []
+    found = mining.mine(profile, "minilm", 100, 2, 0.05, lambda *far: reports.append(far))
     mined = {}
     for anchor, positive, negative in found.triplets:
         mined.setdefault((anchor, positive), []).append(negative)
     assert all(len(near) <= 2 for near in mined.values())
     assert "key 2" not in mined.get((first[0], "key 0"), [])
-    assert {what for what, *_ in heard} == {"encoding", "comparing"}
+    assert {what for what, *_ in reports} == {"encoding", "comparing"}
     assert capfd.readouterr() == ("", "")  # how far it is stands on the page alone
     vectors = dict(zip(second, vectors_of(second), strict=True))
     for (anchor, positive), near in mined.items():
@@ -284,7 +284,7 @@ def test_a_temperature_that_no_search_finds_is_not_reported(encoder, ties):
     _, _, seen = found(clean(), batch=32)
     cosines = np.full((8, 31), 0.1) + 0.01 * np.arange(31)
     cosines[:, -ties:] = 0.9
-    told = sharpness(dataclasses.replace(seen, negatives=cosines), 32)
-    assert [one.negatives for one in told] == [one for one in (1.5, 4.0, 16.0) if one > ties]
-    for one in told:
+    result = sharpness(dataclasses.replace(seen, negatives=cosines), 32)
+    assert [one.negatives for one in result] == [one for one in (1.5, 4.0, 16.0) if one > ties]
+    for one in result:
         assert counted(cosines, one.temperature) == pytest.approx(one.negatives)

@@ -31,7 +31,7 @@ from tests.sentences import pattern_of, raises_problem
 FIRST = 3
 
 
-def asked(written, **known):
+def explained(written, **known):
     return explain(read_value(written), Known(**known), written)
 
 
@@ -85,7 +85,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("written", "known", "loss", "kind", "counts"), ROWS)
 def test_questions_of_people_are_answered(written, known, loss, kind, counts):
-    answer = asked(written, **known)
+    answer = explained(written, **known)
     fit = found(answer, loss, kind, counts, most=8 if written == "0" else FIRST)
     assert fit is not None, "\n".join(lines(answer))
     assert abs(fit.value - answer.value) <= max(answer.tolerance, 0.002 * abs(answer.value))
@@ -97,14 +97,14 @@ def test_questions_of_people_are_answered(written, known, loss, kind, counts):
      (".05", "pytorch-metric-learning 2.9 TripletMarginLoss")],
 )  # fmt: skip
 def test_a_margin_names_the_library_that_has_it(written, convention):
-    fit = found(asked(written), "triplet", COLLAPSE, {}, convention, most=1)
+    fit = found(explained(written), "triplet", COLLAPSE, {}, convention, most=1)
     assert fit is not None
     assert fit.parameters == ()
 
 
 def test_a_start_has_no_sentence_on_margins():
     """0.25 is what ContrastiveLoss starts at with its own margin, which is another number."""
-    first = next(lines(asked("0.25", loss="ContrastiveLoss")))
+    first = next(lines(explained("0.25", loss="ContrastiveLoss")))
     assert pattern_of("doctor.start", value="0.25").match(first)
     for default in ("doctor.default_of", "doctor.default_of_none"):
         assert not pattern_of(default).search(first)
@@ -113,7 +113,7 @@ def test_a_start_has_no_sentence_on_margins():
 @pytest.mark.parametrize("loss", ["MNRL", "MultipleNegativesRankingLoss"])
 def test_a_batch_of_one_has_not_collapsed(loss):
     """Its loss is 0 because there is nothing to compare, and at collapse as well."""
-    found = asked("0", loss=loss, batch=1)
+    found = explained("0", loss=loss, batch=1)
     assert found.position is None
     assert pattern_of("doctor.nothing.one_pair").fullmatch(next(lines(found)))
     assert not any("collapse" in one.kinds for one in found.findings)
@@ -121,9 +121,9 @@ def test_a_batch_of_one_has_not_collapsed(loss):
 
 def test_a_name_that_a_class_of_a_library_only_lengthens_is_the_loss():
     """RankNet is 0.693 at a tie, RankNetLoss of sentence-transformers counts bits: 1."""
-    assert asked("0.693", loss="RankNet").findings[0].kinds[0] == "collapse"
-    assert not asked("0.693", loss="RankNetLoss").findings
-    assert asked("1", loss="RankNetLoss").findings[0].kinds[0] == "collapse"
+    assert explained("0.693", loss="RankNet").findings[0].kinds[0] == "collapse"
+    assert not explained("0.693", loss="RankNetLoss").findings
+    assert explained("1", loss="RankNetLoss").findings[0].kinds[0] == "collapse"
 
 
 @pytest.mark.parametrize(
@@ -137,17 +137,17 @@ def test_a_name_that_a_class_of_a_library_only_lengthens_is_the_loss():
     ],
 )
 def test_what_is_printed_of_a_margin_is_whose_default_it_is(written, library):
-    first = next(lines(asked(written)))
+    first = next(lines(explained(written)))
     assert "Triplet" in first or written == ".5"
     key, value = "doctor.default_of" if library else "doctor.default_of_none", f"{float(written):g}"
-    for said in (first, number_answer(asked(written)).findings[0].said):
-        default = pattern_of(key, value=value).search(said)
+    for message in (first, number_answer(explained(written)).findings[0].said):
+        default = pattern_of(key, value=value).search(message)
         assert default
         assert not library or default["losses"].split("; ")[0] == library
 
 
 def test_what_is_printed_first_of_ln_2_is_what_people_train_with():
-    first, second, *_ = lines(asked(".6931"))
+    first, second, *_ = lines(explained(".6931"))
     cross_entropy, ranknet, info_nce = (
         say("en", f"loss.{name}.title")
         for name in ("binary_cross_entropy", "pairwise_logistic", "info_nce")
@@ -159,34 +159,34 @@ def test_what_is_printed_first_of_ln_2_is_what_people_train_with():
     assert second.index(ranknet) < second.index("BatchHardSoftMargin")
     counts = say("en", "doctor.count.batch_of_positives", count=2)
     assert info_nce + say("en", "doctor.where", what=counts) in others
-    assert "Triplet (margin 0.5); " in "".join(lines(asked(".5")))
+    assert "Triplet (margin 0.5); " in "".join(lines(explained(".5")))
 
 
 def test_a_positive_that_stands_three_times_among_its_candidates():
-    assert asked("1.0986").findings[0].copies == 3
-    assert pattern_of("doctor.copies", count=3).search("\n".join(lines(asked("1.0986"))))
+    assert explained("1.0986").findings[0].copies == 3
+    assert pattern_of("doctor.copies", count=3).search("\n".join(lines(explained("1.0986"))))
 
 
 @pytest.mark.parametrize("written", ["5", "1e-9", "0", "0.0067", "5.00672", "1.5"])
 @pytest.mark.parametrize("loss", ["", "info_nce", "gist"])
 def test_no_other_number_is_the_least_of_copies(written, loss):
     """Not what a loss is at collapse that weighs its candidates, or whose guide masks them."""
-    answer = asked(written, loss=loss)
+    answer = explained(written, loss=loss)
     shown = (*answer.findings, *answer.nearest)
     assert answer.duplicates is None
     for finding in shown:
         if finding.copies:
             assert finding.value == pytest.approx(math.log(finding.copies))
-    said = " ".join(lines(answer))
-    assert not pattern_of("doctor.copied").search(said)
-    assert not pattern_of("doctor.copies").search(said) or written == "1.5"
+    text = " ".join(lines(answer))
+    assert not pattern_of("doctor.copied").search(text)
+    assert not pattern_of("doctor.copies").search(text) or written == "1.5"
 
 
 @pytest.mark.parametrize(("written", "count"), [("0.6931", 2), ("1.0986", 3), ("1.386", 4)])
 @pytest.mark.parametrize("known", [{"loss": "ms-swift"}, {"loss": "gist", "batch": 64}])
 def test_duplicates_are_reported_for_a_named_loss(written, count, known):
     """At a batch whose own landmarks lie elsewhere."""
-    answer = asked(written, **known)
+    answer = explained(written, **known)
     if any(finding.copies for finding in answer.findings):
         assert answer.duplicates is None
         assert pattern_of("doctor.copies", count=count).search("\n".join(lines(answer)))
@@ -194,8 +194,8 @@ def test_duplicates_are_reported_for_a_named_loss(written, count, known):
         assert answer.duplicates[1] == count
         sign = number_answer(answer).signs[0]
         assert pattern_of("doctor.copied", value=written, count=count).fullmatch(sign)
-    assert asked("1.2", **known).duplicates is None
-    assert asked(written, loss="siglip").duplicates is None
+    assert explained("1.2", **known).duplicates is None
+    assert explained(written, loss="siglip").duplicates is None
 
 
 @pytest.mark.parametrize(
@@ -217,29 +217,29 @@ def test_duplicates_are_reported_for_a_named_loss(written, count, known):
     ],
 )  # fmt: skip
 def test_losses_without_a_definition_here_are_known(written, known, key, values):
-    answer = asked(written, **known)
-    told = list(lines(answer))
-    said = pattern_of(f"doctor.relative.{key}", **values)
-    assert len([*filter(said.fullmatch, told)]) == 1
-    assert (len(told) == 1) == bool(known)
-    assert any(map(said.fullmatch, number_answer(answer).signs))
+    answer = explained(written, **known)
+    listed = list(lines(answer))
+    pattern = pattern_of(f"doctor.relative.{key}", **values)
+    assert len([*filter(pattern.fullmatch, listed)]) == 1
+    assert (len(listed) == 1) == bool(known)
+    assert any(map(pattern.fullmatch, number_answer(answer).signs))
     chinese = pattern_of(f"doctor.relative.{key}", "zh", **values)
     assert any(map(chinese.fullmatch, number_answer(answer, "zh").signs))
 
 
 def test_the_classifier_is_no_loss_on_lists():
-    assert asked("1.0986", loss="softmax_loss").findings[0].likeliest.loss == "softmax_rank"
-    assert asked("1.0986", loss="SoftmaxLoss").findings == ()
+    assert explained("1.0986", loss="softmax_loss").findings[0].likeliest.loss == "softmax_rank"
+    assert explained("1.0986", loss="SoftmaxLoss").findings == ()
     with raises_problem("loss_not_here", name="SoftmaxLoss"):
         possible_losses(Known(loss="SoftmaxLoss"))
 
 
 def test_what_is_nothing_but_rounding_is_printed_as_0():
-    said = "\n".join(lines(asked("1e-9")))
+    text = "\n".join(lines(explained("1e-9")))
     title = say("en", "loss.proxy_anchor.title")
-    assert pattern_of("doctor.collapse", loss=title, value="0").search(said)
-    assert "e−1" not in said
-    between = next(lines(asked("1", loss="info_nce", batch=8, temperature=0.01)))
+    assert pattern_of("doctor.collapse", loss=title, value="0").search(text)
+    assert "e−1" not in text
+    between = next(lines(explained("1", loss="info_nce", batch=8, temperature=0.01)))
     assert pattern_of("doctor.standing.between", value="1", floor="0").search(between)
 
 
@@ -253,9 +253,9 @@ def test_a_short_row_of_counts_is_looked_at_whole():
 
 
 def test_below_zero():
-    free = asked("-0.8")
+    free = explained("-0.8")
     assert {"decoupled", "approx_ndcg"} <= set(free.below_zero)
-    fault = asked("-0.8", loss="info_nce", batch=8)
+    fault = explained("-0.8", loss="info_nce", batch=8)
     assert fault.position.place == "negative"
     assert "info_nce" not in fault.below_zero
     title = say("en", "loss.info_nce.title")
@@ -264,11 +264,11 @@ def test_below_zero():
 
 def test_below_zero_by_labels_outside():
     """A logistic loss falls below 0 where a label is no probability, in whatever convention."""
-    said = "\n".join(lines(asked("-0.8", loss="BCE")))
+    text = "\n".join(lines(explained("-0.8", loss="BCE")))
     outside = {"loss": say("en", "loss.binary_cross_entropy.title"), "low": 0, "high": 1}
-    assert pattern_of("doctor.below_zero_labels", **outside).search(said)
-    assert not pattern_of("doctor.below_zero_fault").search(said)
-    cosent = "\n".join(lines(asked("-0.8", loss="cosent")))
+    assert pattern_of("doctor.below_zero_labels", **outside).search(text)
+    assert not pattern_of("doctor.below_zero_fault").search(text)
+    cosent = "\n".join(lines(explained("-0.8", loss="cosent")))
     assert not pattern_of("doctor.below_zero_labels").search(cosent)
 
 
@@ -279,65 +279,65 @@ def test_below_zero_by_labels_outside():
      ("0", "decoupled", "between"), ("-20", "decoupled", "below")],
 )  # fmt: skip
 def test_where_a_number_stands(written, loss, place):
-    assert asked(written, loss=loss, batch=8).position.place == place
+    assert explained(written, loss=loss, batch=8).position.place == place
 
 
 @pytest.mark.parametrize(("written", "negatives"), [("3.8712", 1), ("4.2767", 2)])
 def test_a_value_explained_by_unknown_negatives_is_not_above_collapse(written, negatives):
-    answer = asked(written, loss="MNRL", batch=24)
+    answer = explained(written, loss="MNRL", batch=24)
     counts = {"batch": 24, "negatives_per_query": negatives}
     assert found(answer, "info_nce", COLLAPSE, counts) is not None
     assert answer.position is None
     assert "above" not in " ".join(lines(answer))
     # Told that there are none, it is.
-    assert asked(written, loss="MultipleNegativesRankingLoss", batch=24, negatives=0).position
+    assert explained(written, loss="MultipleNegativesRankingLoss", batch=24, negatives=0).position
 
 
 def test_above_collapse_no_sentence_judges_the_embeddings():
     """An encoder of Spearman 0.9 has such a value, where λ is 20 (`tests/judgements/logs.py`)."""
     for loss, scaled in (("cosent", True), ("info_nce", True), ("pairwise_hinge", False)):
         counts = {"negatives": 0} if loss == "info_nce" else {}
-        told = asked("9.4", loss=loss, batch=64, **counts)
-        said = position_sentence(told.position, 9.4)
-        assert told.position.place in ("above", "starting")
-        assert {"Spearman", "Explore"} <= {*re.findall(r"\w+", said)}
-        assert ("with another" in said) == (scaled and told.position.place == "above")
-        assert not any(one in said for one in ("worse", "wrong labels", "sign", "too steep"))
+        answer = explained("9.4", loss=loss, batch=64, **counts)
+        message = position_sentence(answer.position, 9.4)
+        assert answer.position.place in ("above", "starting")
+        assert {"Spearman", "Explore"} <= {*re.findall(r"\w+", message)}
+        assert ("with another" in message) == (scaled and answer.position.place == "above")
+        assert not any(one in message for one in ("worse", "wrong labels", "sign", "too steep"))
 
 
-def assumed(said):
+def assumed(message):
     """What is assumed about labels that nobody told, by a sentence on where a number stands."""
     ends = ("", "_of")
     return {
         name
         for name in ("classes", "halves", "one_right", "positives")
-        if any(pattern_of(f"doctor.if.{name}{end}").fullmatch(said) for end in ends)
+        if any(pattern_of(f"doctor.if.{name}{end}").fullmatch(message) for end in ends)
     }
 
 
 @pytest.mark.parametrize("loss", ["cosent", "cosine_mse", "contrastive", "pairwise_logistic"])
 def test_the_position_of_a_loss_on_labels_is_reported_for_unknown_labels(loss):
     """Real labels are graded: batches of 64 of them collapse at another value."""
-    answer = asked("0.4", loss=loss, batch=64)
+    answer = explained("0.4", loss=loss, batch=64)
     assert dict(answer.position.counts)["positives"] == 32
     graded = np.linspace(0, 1, 64) ** 3
-    said = next(lines(answer))
-    assert pattern_of("doctor.if.halves_of", most=63).fullmatch(said)
+    message = next(lines(answer))
+    assert pattern_of("doctor.if.halves_of", most=63).fullmatch(message)
     rows = torch.from_numpy(graded)
     spec = LOSSES[loss]
     of_graded = spec.collapse(dict.fromkeys(spec.reads, rows), **spec.defaults)
     assert of_graded != pytest.approx(answer.position.collapse, rel=0.05)
     for other in ("info_nce", "siglip", "triplet"):
-        assert "halves" not in assumed(next(lines(asked("0.4", loss=other, batch=64))))
+        assert "halves" not in assumed(next(lines(explained("0.4", loss=other, batch=64))))
 
 
 @pytest.mark.parametrize("loss", ["siglip", "info_nce", "nt_xent"])
 def test_a_loss_on_positive_pairs_reports_that_it_takes_all_as_positive(loss):
     """Of scored pairs only the positive ones count, whose number nobody told."""
-    answer = asked("3", loss=loss, batch=64)
-    said = next(lines(answer))
-    assert assumed(said) == {"positives"}
-    assert say("en", "doctor.count.batch_of_positives", count=64) in said
+    answer = explained("3", loss=loss, batch=64)
+    message = next(lines(answer))
+    assert assumed(message) == {"positives"}
+    assert say("en", "doctor.count.batch_of_positives", count=64) in message
     (side, *_) = possible_losses(Known(loss=loss))
     for positives in (1, 2, 9, 34, 64):
         value = reference_value(side, COLLAPSE, Layout(positives))
@@ -356,7 +356,7 @@ def labels_of(positives: int, batch: int) -> torch.Tensor:
 @pytest.mark.parametrize("batch", [16, 33, 100])
 def test_with_other_labels_it_collapses_between_the_reported_ends(loss, batch):
     """Held to the loss itself under every count of labels of 1, and under labels in even steps."""
-    standing = asked("0.4", loss=loss, batch=batch).position
+    standing = explained("0.4", loss=loss, batch=batch).position
     spec, other = LOSSES[loss], standing.collapses
 
     def at_collapse(labels):
@@ -374,17 +374,17 @@ def test_with_other_labels_it_collapses_between_the_reported_ends(loss, batch):
 
 def test_other_labels_that_change_nothing_are_no_range():
     """SupCon's own value at collapse knows the number of sentences alone; its floor does not."""
-    said = next(lines(asked("3.3", loss="supcon", batch=16)))
-    assert pattern_of("doctor.if.classes_of", most=16, range="3.43399").fullmatch(said)
+    message = next(lines(explained("3.3", loss="supcon", batch=16)))
+    assert pattern_of("doctor.if.classes_of", most=16, range="3.43399").fullmatch(message)
     for known in ({"loss": "siglip", "batch": 1}, {"loss": "info_nce", "batch": 1}):
-        assert asked("49.5", **known).position.assumed == ""
+        assert explained("49.5", **known).position.assumed == ""
     for known in ({"loss": "contrastive", "batch": 2}, {"loss": "softmax_rank", "negatives": 1}):
-        standing = asked("49.5", **known).position
+        standing = explained("49.5", **known).position
         assert (bool(standing.assumed), standing.collapses) == (True, None)
 
 
 def test_pairs_that_are_negatives_alone_leave_the_collapse_between_its_ends():
-    standing = asked("0.8", loss="info_nce", batch=16).position
+    standing = explained("0.8", loss="info_nce", batch=16).position
     (side, *_) = possible_losses(Known(loss="info_nce"))
     for positives in range(1, 17):
         for others in (0, 16 - positives):
@@ -394,7 +394,7 @@ def test_pairs_that_are_negatives_alone_leave_the_collapse_between_its_ends():
 
 @pytest.mark.parametrize("known", [{"negatives": 3}, {"loss": "MultipleNegativesRankingLoss"}])
 def test_where_all_pairs_are_positive_no_condition_is_made_of_it(known):
-    answer = asked("3", **{"loss": "info_nce", "batch": 64, **known})
+    answer = explained("3", **{"loss": "info_nce", "batch": 64, **known})
     assert answer.position.assumed == ""
     assert assumed(next(lines(answer))) == set()
 
@@ -411,16 +411,16 @@ def test_where_all_pairs_are_positive_no_condition_is_made_of_it(known):
     ],
 )
 def test_effects_of_labels_are_reported_for_unknown_labels(value, loss, known, assumes):
-    assert assumed(next(lines(asked(value, loss=loss, **known)))) == assumes
+    assert assumed(next(lines(explained(value, loss=loss, **known)))) == assumes
 
 
 def test_nothing_fits_and_the_nearest():
-    answer = asked("4.2137")
+    answer = explained("4.2137")
     assert answer.findings == ()
     near = [fit for one in answer.nearest for fit in one.matches if fit.loss == "info_nce"]
     assert dict(near[0].counts) == {"batch": 68}
     assert pattern_of("doctor.none", value="4.2137").fullmatch(next(lines(answer)))
-    between = asked("2", loss="MultipleNegativesRankingLoss", batch=64)
+    between = explained("2", loss="MultipleNegativesRankingLoss", batch=64)
     assert between.findings == ()
     assert between.position.share == pytest.approx(0.519, abs=1e-3)
 
@@ -455,10 +455,10 @@ TEACHERS, AT_ZERO = {"margin_mse", "embedding_mse"}, {"max_violation", "online_c
 
 
 def test_a_minimum_left_by_a_margin_is_reported_as_that():
-    answer = asked("3", loss="triplet")
+    answer = explained("3", loss="triplet")
     beyond = {"margin": "5", "reach": "2", "value": "3"}
     assert pattern_of("doctor.margin_beyond", **beyond).search("\n".join(lines(answer)))
-    other = "\n".join(lines(asked("0", loss="contrastive")))
+    other = "\n".join(lines(explained("0", loss="contrastive")))
     assert not pattern_of("doctor.margin_beyond").search(other)
 
 
@@ -491,18 +491,18 @@ def test_a_loss_and_its_counts_are_found_from_its_value(name):
 @pytest.mark.parametrize("name", sorted(AT_ZERO))
 def test_a_loss_that_is_zero_at_collapse(name):
     assert not list(drawn(name, COLLAPSE)) + list(drawn(name, START))
-    assert found(asked("0", loss=name), name, COLLAPSE) is not None
+    assert found(explained("0", loss=name), name, COLLAPSE) is not None
 
 
 def test_a_loss_on_a_teacher_is_recognised_by_the_scale_of_both():
     """Its value is the mean square of what two differences are apart."""
-    said = list(lines(asked("200", loss="MarginMSE")))
-    assert len(said) == 1
+    sentences = list(lines(explained("200", loss="MarginMSE")))
+    assert len(sentences) == 1
     assert pattern_of("doctor.none.taught", losses=say("en", "loss.margin_mse.title")).match(
-        said[0]
+        sentences[0]
     )
-    assert pattern_of("doctor.none.margin", value="200", root="14.14").search(said[0])
-    assert asked("200", loss="MarginMSE").findings == ()
+    assert pattern_of("doctor.none.margin", value="200", root="14.14").search(sentences[0])
+    assert explained("200", loss="MarginMSE").findings == ()
 
 
 @pytest.mark.parametrize("count", [37, 300])
@@ -520,7 +520,7 @@ def test_unnamed_the_loss_is_among_the_first_three(count):
 
 
 def test_scores_of_a_teacher_cannot_be_exported():
-    answer = asked("0.7", loss="margin_mse")
+    answer = explained("0.7", loss="margin_mse")
     assert answer.findings == answer.nearest == ()
     assert answer.position is None
 
@@ -568,20 +568,20 @@ def test_the_scenario_shows_the_number(score):
 def test_losses_on_matrices_are_recognised_at_every_count(count):
     """Whose landmarks take a cell for every two of the batch."""
     for loss, value in (("soft_info_nce", math.log(count)), ("gist", math.log(3 * count - 2))):
-        fit = found(asked(f"{value:.6g}", loss=loss), loss, COLLAPSE, most=1)
+        fit = found(explained(f"{value:.6g}", loss=loss), loss, COLLAPSE, most=1)
         assert dict(fit.counts) == {"batch": count}
-        assert asked(f"{value:.6g}", loss=loss, batch=count).position.place == "collapse"
+        assert explained(f"{value:.6g}", loss=loss, batch=count).position.place == "collapse"
 
 
 @pytest.mark.parametrize("loss", ["gist", "soft_info_nce"])
 def test_of_a_batch_too_large_the_size_is_the_reason(loss):
-    (said,) = lines(asked("8.0294", loss=loss, batch=9000))
+    (message,) = lines(explained("8.0294", loss=loss, batch=9000))
     title = say("en", f"loss.{loss}.title")
-    assert pattern_of("doctor.none.large", losses=title).fullmatch(said)
+    assert pattern_of("doctor.none.large", losses=title).fullmatch(message)
 
 
 def test_a_batch_too_large_for_the_page_has_no_scenario():
-    fit = asked("6.931", loss="info_nce").findings[0].likeliest
+    fit = explained("6.931", loss="info_nce").findings[0].likeliest
     assert dict(fit.counts) == {"batch": 1024}
     assert (fit.no_scenario_reason, fit.scenario()) == ("large", None)
 
@@ -645,7 +645,7 @@ def test_however_a_value_rises_or_falls_its_count_is_found(power, sign):
 
 
 def test_answers_are_json_in_both_languages():
-    answer = asked("5.545", loss="siglip")
+    answer = explained("5.545", loss="siglip")
     for language in LANGUAGES:
         answered = plain(number_answer(answer, language))
         title = say(language, "loss.siglip.title")

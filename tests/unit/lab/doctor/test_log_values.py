@@ -115,9 +115,9 @@ def test_chance_levels_are_named(count):
         assert (metric, count) in {
             one[:2] for one in explain(float(written), None, written).chances
         }
-        told = [*lines(explain(value, Known(negatives=count - 1), written))]
+        listed = [*lines(explain(value, Known(negatives=count - 1), written))]
         level = pattern_of(f"doctor.chance.{metric}", count=count)
-        assert any(map(level.fullmatch, told))
+        assert any(map(level.fullmatch, listed))
 
 
 def test_chance_levels_are_those_of_random_orders():

@@ -64,9 +64,9 @@ def test_lines_that_are_no_values_are_left_and_counted(style):
 
 
 def about(log):
-    from lossprism.explorer.lab.doctor.logs.run_report import about as told
+    from lossprism.explorer.lab.doctor.logs.run_report import about as lines_of_report
 
-    return [*told(examine_run(log))]
+    return [*lines_of_report(examine_run(log))]
 
 
 def test_without_a_step_the_bar_before_gives_it_or_entries_are_counted():

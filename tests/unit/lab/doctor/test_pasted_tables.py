@@ -100,9 +100,9 @@ def test_a_table_of_pairs_within_text_is_read_and_says_what_it_left(form):
         assert read_pasted(text.encode()).kind == "table"
         table = read_table(text.encode(), "pasted.txt")
         assert table.pairs.rows == (("a cat", "a dog", "0.3"), ("x", "y z", "0.9"))
-        said = {note.key: note.values for note in reading_notes(table)}
+        keys = {note.key: note.values for note in reading_notes(table)}
         end = len(text.split("\n"))
-        assert said["reading.left_lines"] == {"lines": f"1, 2, {end - 1}, {end}"}
+        assert keys["reading.left_lines"] == {"lines": f"1, 2, {end - 1}, {end}"}
 
 
 def test_classes_within_text_say_what_they_left():

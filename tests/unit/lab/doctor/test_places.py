@@ -36,15 +36,15 @@ def new_finding(monkeypatch):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_new_finding_is_rendered_everywhere(new_finding, language, tmp_path, capsys):
-    said = f"{language}: 2 rows are new."
+    measured = f"{language}: 2 rows are new."
     (of_call,) = doctor_data("cosine_mse", *ROWS, [1, 0], language=language)["findings"]
-    assert (of_call["name"], of_call["said"], of_call["rows"]) == ("brand_new", said, [1, 2])
+    assert (of_call["name"], of_call["said"], of_call["rows"]) == ("brand_new", measured, [1, 2])
     assert of_call["advice"] == [DO]
 
-    asked = {"source": {"example": "twins"}, "loss": "cosent", "language": language}
-    of_page = by_name(SERVED)["examine"](asked)["findings"]
+    request = {"source": {"example": "twins"}, "loss": "cosent", "language": language}
+    of_page = by_name(SERVED)["examine"](request)["findings"]
     (shown,) = [one for one in of_page if one["name"] == "brand_new"]
-    assert (shown["said"], [row["row"] for row in shown["rows"]]) == (said, [1, 2])
+    assert (shown["said"], [row["row"] for row in shown["rows"]]) == (measured, [1, 2])
 
     path = tmp_path / "rows.csv"
     path.write_text("sentence1,sentence2,score\na,b,1\nc,d,0\n")
@@ -53,7 +53,7 @@ def test_a_new_finding_is_rendered_everywhere(new_finding, language, tmp_path, c
     words = ["doctor", str(path), "--loss", "cosine_mse", "--language", language]
     doctor(parser.parse_args(words))
     printed = capsys.readouterr().out
-    assert said in printed
+    assert measured in printed
     assert DO in printed
     doctor(parser.parse_args([*words, "--json"]))
-    assert said in [one["said"] for one in json.loads(capsys.readouterr().out)["findings"]]
+    assert measured in [one["said"] for one in json.loads(capsys.readouterr().out)["findings"]]

@@ -47,7 +47,7 @@ def test_each_kind_is_found_and_hardly_any_is_invented(measured, names, least):
 
 
 @pytest.mark.parametrize(
-    ("said", "both", "low"), [(20, 20, False), (20, 15, True), (40, 20, True), (0, 0, True)]
+    ("message", "both", "low"), [(20, 20, False), (20, 15, True), (40, 20, True), (0, 0, True)]
 )
-def test_the_command_fails_where_many_are_missed_or_invented(said, both, low):
-    assert is_low("run", "jump", Counted(20, said, both)) == low
+def test_the_command_fails_where_many_are_missed_or_invented(message, both, low):
+    assert is_low("run", "jump", Counted(20, message, both)) == low

@@ -18,7 +18,7 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     read_given,
     read_table,
 )
-from lossprism.explorer.lab.doctor.explore_scenarios import finding_places, sample_places, scene_of
+from lossprism.explorer.lab.doctor.explore_scenarios import finding_places, rows_link, sample_places
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, possible_losses
 from lossprism.explorer.lab.doctor.pair_dataset_checks import KINDS, examine
 from lossprism.explorer.lab.doctor.suitable_losses import suited
@@ -87,12 +87,12 @@ def test_kinds_of_inference_are_no_degrees():
         assert faults["inference_labels"].values == dict.fromkeys(KINDS, 20)
         assert faults["inference_labels"].rows == tuple(range(3, 61, 3))
         assert not {"degrees_lost", "labels_out_of_reach"} & set(faults)
-    told = {one.loss: one for one in suited(found.profile, 16)}
-    assert not any("degrees" in (*one.reasons, *one.against) for one in told.values())
-    assert "kinds_as_degrees" in told["cosent"].against
-    assert told["info_nce"].reasons == ("entailed",)
-    scene = Scenario.from_link(scene_of(found.profile, range(9), "info_nce"))
-    batch = explore(scene).batch
+    result = {one.loss: one for one in suited(found.profile, 16)}
+    assert not any("degrees" in (*one.reasons, *one.against) for one in result.values())
+    assert "kinds_as_degrees" in result["cosent"].against
+    assert result["info_nce"].reasons == ("entailed",)
+    scenario = Scenario.from_link(rows_link(found.profile, range(9), "info_nce"))
+    batch = explore(scenario).batch
     assert (batch.threshold, sum(batch.positive.tolist())) == (1, 3)
 
 
@@ -133,12 +133,12 @@ def test_a_finding_is_in_its_scenario():
     profile = read_given(pairs, quiet).profile
     fault = next(one for one in examine(profile, LOSSES["cosent"], 16).faults)
     assert fault.name == "conflicting_labels"
-    link = scene_of(profile, finding_places(profile, fault.rows, "cosent"), "cosent")
-    scene = Scenario.from_link(link)
-    assert scene.loss == "cosent"
-    rows = [row for row in scene.data.rows if row[0] == "question 7"]
+    link = rows_link(profile, finding_places(profile, fault.rows, "cosent"), "cosent")
+    scenario = Scenario.from_link(link)
+    assert scenario.loss == "cosent"
+    rows = [row for row in scenario.data.rows if row[0] == "question 7"]
     assert sorted(label for *_, label in rows) == ["0", "1"]
-    seen = explore(scene)
+    seen = explore(scenario)
     assert len(seen.batch.pairs) == 8
     both = {label >= 0.5 for label in seen.batch.pairs.labels}
     assert both == {True, False}
@@ -149,12 +149,12 @@ def test_long_texts_make_small_scenarios():
         f"{place} " + " ".join(str(hash((place, i))) for i in range(60)) for place in range(50)
     )
     profile = read_given(Pairs(texts, texts[::-1], (1.0,) * 50, labelled=False), quiet).profile
-    link = scene_of(profile, sample_places(profile, "info_nce"), "info_nce")
+    link = rows_link(profile, sample_places(profile, "info_nce"), "info_nce")
     assert 0 < len(link) <= 6000
     assert len(Scenario.from_link(link).data.rows) >= 2
     huge = tuple(text * 20 for text in texts)
     profile = read_given(Pairs(huge, texts[::-1], (1.0,) * 50, labelled=False), quiet).profile
-    assert isinstance(scene_of(profile, sample_places(profile, "info_nce"), "info_nce"), str)
+    assert isinstance(rows_link(profile, sample_places(profile, "info_nce"), "info_nce"), str)
 
 
 LISTS = "".join(
@@ -181,17 +181,23 @@ def test_every_loss_that_can_learn_from_lists_opens_on_whole_ones(text, name):
     fitting = suited(profile, 16)
     assert {"list_net", "info_nce", "cosent"} <= {one.loss for one in fitting}
     for one in fitting:
-        scene = Scenario.from_link(scene_of(profile, sample_places(profile, one.loss), one.loss))
-        assert explore(scene).loss is not None
-    scene = Scenario.from_link(scene_of(profile, sample_places(profile, "list_net"), "list_net"))
-    by_first = Counter(first for first, *_ in scene.data.rows)
+        scenario = Scenario.from_link(
+            rows_link(profile, sample_places(profile, one.loss), one.loss)
+        )
+        assert explore(scenario).loss is not None
+    scenario = Scenario.from_link(
+        rows_link(profile, sample_places(profile, "list_net"), "list_net")
+    )
+    by_first = Counter(first for first, *_ in scenario.data.rows)
     # A list in which all labels are one has nothing to be learned from.
-    graded = {first: {row[2] for row in scene.data.rows if row[0] == first} for first in by_first}
+    graded = {
+        first: {row[2] for row in scenario.data.rows if row[0] == first} for first in by_first
+    }
     lists = [first for first, count in by_first.items() if count > 1]
     assert lists
     assert all(len(graded[first]) > 1 for first in lists)
     shown = finding_places(profile, (5,), "list_net")
-    assert explore(Scenario.from_link(scene_of(profile, shown, "list_net"))).loss is not None
+    assert explore(Scenario.from_link(rows_link(profile, shown, "list_net"))).loss is not None
 
 
 @pytest.mark.parametrize(
@@ -210,12 +216,12 @@ def test_every_loss_that_can_learn_from_lists_opens_on_whole_ones(text, name):
 def test_duplicates_meet_where_the_convention_takes_the_batch_for_negatives(called, text, meets):
     found = read(text.replace("p 7\t", "p 3\t"), "t.tsv")
     spec = found.spec(possible_losses(Known(loss=called))[0])
-    told = examine(found.profile, spec, 60)
-    assert {fault.name for fault in told.faults if "twins" in fault.name} == (
+    result = examine(found.profile, spec, 60)
+    assert {fault.name for fault in result.faults if "twins" in fault.name} == (
         {"twins" if "Ranking" in called else "twins_met"} if meets else set()
     )
-    assert ("twins" in {check.name for check in told.checks if check.made}) == meets
-    assert (told.met.pairs > 0) == meets
+    assert ("twins" in {check.name for check in result.checks if check.made}) == meets
+    assert (result.met.pairs > 0) == meets
 
 
 def test_of_triplets_a_batch_is_of_rows():

@@ -444,5 +444,5 @@ def test_every_reason_holds_of_the_gradient_on_the_batch_that_it_describes():
                     false.append((sentence, one.loss, name))
     assert false == []
     start = "doctor.suited."
-    said = {key.removeprefix(start) for key in catalogue("en") if key.startswith(start)}
-    assert met == said - {"title", "first", "none", "none_classes"} == LAWS.keys()
+    sentences = {key.removeprefix(start) for key in catalogue("en") if key.startswith(start)}
+    assert met == sentences - {"title", "first", "none", "none_classes"} == LAWS.keys()

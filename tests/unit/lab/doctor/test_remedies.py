@@ -294,8 +294,8 @@ def test_mining_is_advised_where_there_is_a_text_to_mine(name):
         assert faults[name].values["able"] == able
         kind = "data.do" if some else "none_helps"
         for language in LANGUAGES:
-            said = catalogue(language)[f"doctor.{kind}.{name}"]
-            assert faults[name].advised(language) == [said]
+            message = catalogue(language)[f"doctor.{kind}.{name}"]
+            assert faults[name].advised(language) == [message]
 
 
 def test_remedies_of_two_hundred_thousand_rows_are_tried_in_seconds():

@@ -32,11 +32,11 @@ def state(folder, values, name="trainer_state.json", **more):
 def test_a_run_that_is_stuck_fails(tmp_path, capsys):
     words = ("doctor", state(tmp_path, STUCK), "--loss", "MultipleNegativesRankingLoss")
     assert doctor(typed(*words)) == 1
-    said = capsys.readouterr().out
-    assert say("en", "doctor.run.read", points=40, curve="loss", first=1, last=40) in said
-    assert "batch 8" in pattern_of("doctor.run.known").search(said)["what"]
-    assert f"{say('en', 'doctor.severity.severe')} · at_collapse" in said
-    assert say("en", "doctor.run.at_collapse", level="2.079", collapse="2.079") in said
+    output = capsys.readouterr().out
+    assert say("en", "doctor.run.read", points=40, curve="loss", first=1, last=40) in output
+    assert "batch 8" in pattern_of("doctor.run.known").search(output)["what"]
+    assert f"{say('en', 'doctor.severity.severe')} · at_collapse" in output
+    assert say("en", "doctor.run.at_collapse", level="2.079", collapse="2.079") in output
     assert doctor(typed(*words, "--batch", "64")) == 0
     assert "severe" not in capsys.readouterr().out
 
@@ -58,9 +58,9 @@ def test_two_runs_beside_each_other(tmp_path, capsys):
     other.write_text("step,loss\n" + "".join(f"{n},{v}\n" for n, v in enumerate(FALLING)))
     words = ("doctor", one, "--loss", "info_nce", "--beside", str(other))
     assert doctor(typed(*words)) == 0
-    said = capsys.readouterr().out
-    assert pattern_of("doctor.run.two", name=other).search(said)
-    assert say("en", "doctor.run.untold") in said
+    output = capsys.readouterr().out
+    assert pattern_of("doctor.run.two", name=other).search(output)
+    assert say("en", "doctor.run.untold") in output
     # What is known of the other may be told.
     named = (*words, "--scale", "20", "--beside-loss", "info_nce", "--beside-batch", "8")
     for scale, name in (("20", "comparable"), ("10", "other_scale")):

@@ -51,10 +51,10 @@ def test_standard_input_is_read_as_what_it_is(text, words, status, key, values, 
 def test_refusals_are_in_the_language_that_was_chosen(text, piped, capsys):
     for language in LANGUAGES:
         assert piped(text, "--language", language) == 2
-        told = capsys.readouterr()
-        assert pattern_of("doctor.not_examined", language).match(told.err)
-        assert told.out == ""
-        assert (language == "zh") == any("一" <= letter <= "鿿" for letter in told.err[8:])
+        output = capsys.readouterr()
+        assert pattern_of("doctor.not_examined", language).match(output.err)
+        assert output.out == ""
+        assert (language == "zh") == any("一" <= letter <= "鿿" for letter in output.err[8:])
 
 
 @pytest.mark.parametrize("at", ["", "wandb", "wandb/offline-run-1", "wandb/offline-run-1/a.wandb"])
@@ -94,6 +94,6 @@ def test_a_folder_of_batches_lists_them(tmp_path, capsys):
     listed = json.loads(capsys.readouterr().out)["batches"]
     assert [one["step"] for one in listed] == [50, 100]
     assert doctor(typed_doctor(str(tmp_path))) == 0
-    said = capsys.readouterr().out
-    assert said.count("CoSENTLoss") == 2
-    assert f"python app.py --open {tmp_path}" in said
+    output = capsys.readouterr().out
+    assert output.count("CoSENTLoss") == 2
+    assert f"python app.py --open {tmp_path}" in output

@@ -80,25 +80,25 @@ def test_lists_and_both_languages():
 )
 def test_where_nothing_can_be_learnt_no_loss_is_named(name, header, row, tmp_path, capsys):
     """What only spreads texts is no loss to learn these columns by."""
-    said = {language: catalogue(language)[f"doctor.suited.{name}"] for language in LANGUAGES}
+    sentences = {language: catalogue(language)[f"doctor.suited.{name}"] for language in LANGUAGES}
     parser = argparse.ArgumentParser()
     add_to(parser.add_subparsers())
 
-    def told(labels, language):
+    def result(labels, language):
         path = tmp_path / "t.tsv"
         path.write_text("\n".join([header, *(row.format(n=n, label=labels(n)) for n in range(9))]))
         doctor(parser.parse_args(["doctor", str(path), "--losses", "--language", language]))
         return capsys.readouterr().out
 
     for language in LANGUAGES:
-        assert said[language] in told(lambda _: 0, language)
-        assert said[language] not in told(lambda n: n % 2, language)
+        assert sentences[language] in result(lambda _: 0, language)
+        assert sentences[language] not in result(lambda n: n % 2, language)
     if name == "none":
         assert of((0.0,) * COUNT) == {}
         assert of((0.3,) * COUNT) == {}
         assert {"info_nce", "uniformity"} <= of((1.0,) * COUNT).keys()
     else:
-        assert said["en"] in told(lambda n: n, "en")  # no class has two texts
+        assert sentences["en"] in result(lambda n: n, "en")  # no class has two texts
 
 
 def table(*columns):
@@ -231,7 +231,7 @@ HELD = {
 
 
 @functools.cache
-def said_of(name):
+def reasons_of(name):
     """Of each loss that can learn from the table the reasons for it and against it."""
     columns, row = ROWS[name]
     lines = (columns.split(), *(map(str, row(n)) for n in range(COUNT)))
@@ -249,4 +249,4 @@ def test_every_reason_is_given_where_it_holds_and_not_where_it_does_not():
     for name, (true, false) in HELD.items():
         for where, holds in ((true, True), (false, False)):
             loss, table = where.split(" ", 1)
-            assert (name in said_of(table)[loss]) == holds, (name, where)
+            assert (name in reasons_of(table)[loss]) == holds, (name, where)

@@ -247,9 +247,9 @@ def test_a_lever_moves_through_the_range_that_the_losses_share() -> None:
 
 def test_an_answer_holds_the_losses_at_each_stop() -> None:
     names = ("circle_self_paced", "cosent", "info_nce")
-    both, scenes = [resolved(name) for name in names], [Scenario(loss=name) for name in names]
+    both, scenarios = [resolved(name) for name in names], [Scenario(loss=name) for name in names]
     batch = make_batch(Data(example="graded_english"), Rules())
-    answer = landscape.landscapes(scenes, "margin", batch)
+    answer = landscape.landscapes(scenarios, "margin", batch)
     count, size, arrows = len(answer.stops), landscape.GRID, len(answer.arrows)
     paced, cosent, refused = (side.found for side in answer.sides)
     assert paced
@@ -270,7 +270,7 @@ def test_an_answer_holds_the_losses_at_each_stop() -> None:
     assert cosent.comparisons == 269
     assert unpacked(cosent.dots).size == 2 * surface.MAX_DOTS
 
-    cut = landscape.cuts(scenes[:2], "scale", 0.2)
+    cut = landscape.cuts(scenarios[:2], "scale", 0.2)
     along = unpacked(cut.sides[1].found.heights).reshape(len(cut.stops), -1)
     at = cut.stops.index(20.0)
     score = torch.tensor([[cut.axis[250], 0.2]], dtype=torch.float64)

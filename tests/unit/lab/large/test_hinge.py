@@ -174,14 +174,14 @@ def test_many_pairs_are_compared_without_cells():
 
 
 def test_a_survey_reports_progress_and_can_be_stopped():
-    heard = []
+    reports = []
 
     def stop(done, total):
-        heard.append((done, total))
+        reports.append((done, total))
         if done > 500:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
         hinge_of(batch_of(2000, "grades")).survey(stop)
-    assert 500 < heard[-1][0] < 2000
-    assert heard[-1][1] == 2000
+    assert 500 < reports[-1][0] < 2000
+    assert reports[-1][1] == 2000

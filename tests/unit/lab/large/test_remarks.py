@@ -79,12 +79,12 @@ def test_512_pairs_are_judged_as_explore_does(loss, wrong, noise):
     ],
 )
 def test_the_same_is_remarked_as_on_the_explore_page(labels, scores, loss, parameters):
-    explored, _, _, said = both(labels, scores, loss, **parameters)
-    assert said, "each of these has something to be said of"
+    explored, _, _, message = both(labels, scores, loss, **parameters)
+    assert message, "each of these has something to be said of"
     # The norm over sentence vectors is not known here, and nothing is said of it.
     expected = [one for one in remarks(explored) if not one.key.startswith("gradient_")]
-    assert [one.key for one in said] == [one.key for one in expected]
-    for mine, other in zip(said, expected, strict=True):
+    assert [one.key for one in message] == [one.key for one in expected]
+    for mine, other in zip(message, expected, strict=True):
         assert mine.values == other.values
 
 
@@ -105,8 +105,8 @@ def test_keys_that_all_come_first_and_embeddings_that_collapsed(loss, key):
     alike = np.ones((30, 4))
     batch = in_order(labels, np.ones(30), names, names, (alike, alike))
     opened, chosen = opened_of(batch, loss)
-    said = remarks_of(opened, loss, chosen, judged(batch, quiet))
-    assert "collapsed" in {one.key for one in said}
+    remarks = remarks_of(opened, loss, chosen, judged(batch, quiet))
+    assert "collapsed" in {one.key for one in remarks}
 
 
 @pytest.mark.parametrize("loss", ["info_nce", "nt_xent", "siglip"])
@@ -115,14 +115,16 @@ def test_a_text_that_stands_twice_is_nearest_to_no_query(loss):
     rounding parts them."""
     source = np.random.default_rng(0)
     answers = np.repeat(source.normal(size=(150, 384)), 2, axis=0)
-    asked = answers + 0.1 * source.normal(size=answers.shape)
+    requested = answers + 0.1 * source.normal(size=answers.shape)
     labels, names = np.ones(300), ("",) * 300
-    opened, chosen = opened_of(in_order(labels, labels, names, names, (asked, answers)), loss)
+    opened, chosen = opened_of(in_order(labels, labels, names, names, (requested, answers)), loss)
     # As a view looks for its partner, the two answers of one text are each other's nearest.
     assert opened.nearest == 0
-    said = {one.key for one in remarks_of(opened, loss, chosen, judged(opened.batch, quiet))}
-    assert not said & {"all_key", "all_class"}
-    alone = in_order(labels[::2], labels[::2], names[::2], names[::2], (asked[::2], answers[::2]))
+    keys = {one.key for one in remarks_of(opened, loss, chosen, judged(opened.batch, quiet))}
+    assert not keys & {"all_key", "all_class"}
+    alone = in_order(
+        labels[::2], labels[::2], names[::2], names[::2], (requested[::2], answers[::2])
+    )
     opened, _ = opened_of(alone, loss)
     assert opened.nearest == opened.shape[0]
 

@@ -100,7 +100,7 @@ def test_no_heavy_term_is_of_the_same_text(name, chosen):
         assert seen not in mine
 
 
-def told_apart(batch):
+def distinct_texts(batch):
     """The same texts, each standing once, with blanks of which none counts: a sentence of a scene
     has one vector."""
     sides = (
@@ -125,20 +125,20 @@ def explored(batch, name, chosen, twins):
 @pytest.mark.parametrize(("name", "chosen"), CASES)
 def test_what_the_same_texts_weigh_is_what_explore_says(name, chosen, twins, monkeypatch):
     """Cell by cell, and where so many are of one text that whole rows are computed."""
-    batch = told_apart(with_repeated(batch_of(300, "grades", width=16), kinds=40))
+    batch = distinct_texts(with_repeated(batch_of(300, "grades", width=16), kinds=40))
     expected = explored(batch, name, chosen, twins).same_text[name]
     assert min(expected.of_anchor, expected.of_positive) > 0
     for cells in (large_twins.CELLS, 4):
         monkeypatch.setattr(large_twins, "CELLS", cells)
         found = open_batch(batch, name, checked(name, chosen), quiet, twins)
-        told, wanted = vars(found.same_text).copy(), vars(expected).copy()
-        assert told.pop("axis") == wanted.pop("axis")
-        assert told == pytest.approx(wanted, rel=1e-5)
+        remarks, wanted = vars(found.same_text).copy(), vars(expected).copy()
+        assert remarks.pop("axis") == wanted.pop("axis")
+        assert remarks == pytest.approx(wanted, rel=1e-5)
     assert (found.same_text.share_of_anchor > 0) == (twins == "keep")
-    told = remarks_of(found, name, checked(name, chosen), judged(batch, quiet))
-    said = {one.key: one.values for one in told}
+    remarks = remarks_of(found, name, checked(name, chosen), judged(batch, quiet))
+    keys = {one.key: one.values for one in remarks}
     key = "same_text" if twins == "keep" else "same_text_left_out"
-    assert said[key]["count"] == expected.of_anchor
+    assert keys[key]["count"] == expected.of_anchor
 
 
 @pytest.mark.parametrize("name", READING)
@@ -164,11 +164,11 @@ def test_the_gradient_is_that_along_the_own_similarity(name):
             continue
         every = np.concatenate([own, np.setdiff1d(np.arange(len(batch)), own)])
         if name == "nt_xent":
-            views, said = torch.cat([first[own], second[own]]), torch.cat([queries, keys])
+            views, message = torch.cat([first[own], second[own]]), torch.cat([queries, keys])
             total = 0.0
             for v in (i, i + len(own)):
                 p = (v + len(own)) % (2 * len(own))
-                keep = (said != said[v]) & (said != said[p])
+                keep = (message != message[v]) & (message != message[p])
                 keep[[v, p]] = False
                 logits = scale * (views @ views[v])[keep]
                 mine = scale * (views[v] @ views[p] + moved)

@@ -155,9 +155,9 @@ def test_a_scale_that_is_too_steep_is_refused_with_the_most():
     count = LARGE_STREAMED_PAIRS + 1
     values = np.arange(count) / (count - 1)
     batch = in_order(values, values, ("",) * count, ("",) * count)
-    with pytest.raises(Problem) as told:
+    with pytest.raises(Problem) as result:
         open_batch(batch, "pairwise_logistic", checked("pairwise_logistic", {"scale": 151}), quiet)
-    assert told.value.values["most"] == "150"
+    assert result.value.values["most"] == "150"
 
 
 def test_fewer_pairs_of_so_steep_a_scale_are_gone_through_cell_by_cell():

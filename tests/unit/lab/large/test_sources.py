@@ -82,9 +82,9 @@ def test_triplets_give_two_pairs_each():
 
 def test_rows_that_cannot_be_used_are_reported():
     found = read("sentence1,sentence2,score\na,b,1\nc,d,what\ne,f,0\n")
-    count, told = found.skipped
-    assert (len(found.labels), count, told[0][0]) == (2, 1, 2)
-    assert "what" in str(told[0][1])
+    count, result = found.skipped
+    assert (len(found.labels), count, result[0][0]) == (2, 1, 2)
+    assert "what" in str(result[0][1])
 
 
 def test_no_more_pairs_than_the_page_takes(monkeypatch):
@@ -116,19 +116,19 @@ def test_a_file_can_be_stopped_while_it_is_read(name, passes):
         "pairs.jsonl": "\n".join(entries),
         "pairs.json": f"[{','.join(entries)}]",
     }[name].encode()
-    heard = []
+    reports = []
 
     def listen(what, done, total):
-        heard.append((what, done / total))
+        reports.append((what, done / total))
 
     found = read_pairs(content, name, None, None, listen)
     assert len(found.labels) == rows
-    assert list(dict.fromkeys(what for what, _ in heard)) == passes
+    assert list(dict.fromkeys(what for what, _ in reports)) == passes
     for what in passes:
-        told = [far for which, far in heard if which == what]
-        assert told == sorted(told)
-        assert told[0] < 0.01
-        assert 0.5 < told[-1] < 1
+        listed = [far for which, far in reports if which == what]
+        assert listed == sorted(listed)
+        assert listed[0] < 0.01
+        assert 0.5 < listed[-1] < 1
 
     for stopped in passes:
 
@@ -178,10 +178,10 @@ def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):
         encode(vectors, stop, with_vectors=False)
     before = set(vectors.asked)
     vectors.asked.clear()
-    heard = []
-    found = encode(vectors, lambda done, total: heard.append(done), with_vectors=False)
+    reports = []
+    found = encode(vectors, lambda done, total: reports.append(done), with_vectors=False)
     assert not {s for s in before if s.startswith("first")} & set(vectors.asked)
-    assert heard == [0, 4, 8, 10]
+    assert reports == [0, 4, 8, 10]
     vectors.asked.clear()
     again = encode(vectors, with_vectors=False)
     assert vectors.asked == []

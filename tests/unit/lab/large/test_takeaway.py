@@ -61,29 +61,29 @@ def test_every_pair_of_a_file_of_20000_rows_is_written(tmp_path):
     read = read_pairs(content, "a.csv", None, None, quiet)
     batch = in_order(read.labels, read.scores, read.first, read.second)
     batch.__dict__["rows"] = read.rows
-    opened, heard = opened_of(batch), []
-    path = pairs_file(opened, tmp_path / "p.csv", lambda done, total: heard.append((done, total)))
+    opened, reports = opened_of(batch), []
+    path = pairs_file(opened, tmp_path / "p.csv", lambda done, total: reports.append((done, total)))
     found = rows_in(path)
     assert len(found) == 19_999
-    assert heard[0] == (0, 19_999)
-    assert len(heard) > 2
+    assert reports[0] == (0, 19_999)
+    assert len(reports) > 2
     assert [int(one["pair"]) for one in found] == list(range(1, 20_000))
     assert found[8]["row"] != found[8]["pair"]  # a row before it could not be used
     assert found[100]["sentence1"] == "'=first, 101"  # no formula for a spreadsheet
     assert found[100]["sentence2"] == "第二句 101"
     place = np.argsort(batch.entry)
-    said = batch.contradictions
+    message = batch.contradictions
     for name, values in (
         ("score", batch.labels),
         ("similarity", batch.scores),
         ("gradient", opened.gradient),
-        ("contradicted_share", said.rates),
-        ("fitting_label", said.fitting),
+        ("contradicted_share", message.rates),
+        ("fitting_label", message.fitting),
     ):
         assert np.array_equal([float(one[name]) for one in found], values[place])
-    assert sum(int(one["suspect"]) for one in found) == len(said.suspects)
+    assert sum(int(one["suspect"]) for one in found) == len(message.suspects)
     listed = rows_in(suspects_file(opened, tmp_path / "s.csv", quiet))
-    assert [int(one["pair"]) - 1 for one in listed] == batch.entry[said.suspects].tolist()
+    assert [int(one["pair"]) - 1 for one in listed] == batch.entry[message.suspects].tolist()
 
 
 def test_a_pair_without_a_term_of_its_own_has_no_gradient(tmp_path):
@@ -157,20 +157,20 @@ def test_terms_histogram_and_figures_are_those_of_the_page():
 def test_the_map_is_a_figure_with_its_caption(loss, window):
     batch = batch_of(900, "binary", width=8)
     opened = opened_of(batch, loss)
-    told = legend_of(opened, loss, checked(loss, {}), "en", "File: <b>&.csv")
+    text = legend_of(opened, loss, checked(loss, {}), "en", "File: <b>&.csv")
     for facet in FACETS:
-        drawn = map_figure(opened, told, window, facet, language="en", dark=False)
+        drawn = map_figure(opened, text, window, facet, language="en", dark=False)
         words = " ".join(ElementTree.fromstring(drawn).itertext())
         assert "File: <b>&.csv" in words
         assert f"rows {window.top + 1}" in words
-    assert "Loss" in told.caption[0]
+    assert "Loss" in text.caption[0]
 
 
 @pytest.mark.parametrize("labels", ["grades", "continuous", "single"])
 def test_the_histogram_is_a_figure(labels):
     opened = opened_of(batch_of(200, labels))
-    told = legend_of(opened, "cosent", checked("cosent", {}), "zh", "文件")
-    drawn = histogram_figure(opened, told, language="zh", dark=True)
+    text = legend_of(opened, "cosent", checked("cosent", {}), "zh", "文件")
+    drawn = histogram_figure(opened, text, language="zh", dark=True)
     ElementTree.fromstring(drawn)
     assert len(re.findall('class="bar"', drawn)) > 10
 

@@ -228,18 +228,18 @@ def test_heaviest_and_entropy(loss, monkeypatch):
 
 
 def test_a_survey_reports_progress_and_can_be_stopped(monkeypatch):
-    heard = []
+    reports = []
     monkeypatch.setattr(tile_strips, "ACCELERATOR_CELLS", tile_strips.TILE_CELLS)
 
     def listen(done, total):
-        heard.append((done, total))
+        reports.append((done, total))
         if done > 300:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
         open_batch(batch_of(1500), "pairwise_logistic", checked("pairwise_logistic", {}), listen)
-    assert heard[0] == (0, 1500)
-    assert 300 < heard[-1][0] < 1500
+    assert reports[0] == (0, 1500)
+    assert 300 < reports[-1][0] < 1500
 
 
 def test_violated_comparisons_of_a_pair_loss():

@@ -14,7 +14,14 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.lab.compare.split_batch import expected_of_parts, mechanics
 from lossprism.explorer.lab.compare.what_if import Change, changed_batch
 from lossprism.explorer.lab.learn import batch_measures, lesson_measurements, pictures
-from lossprism.explorer.lab.learn.lesson import Chart, Lesson, Matrix, scene, with_parameters, write
+from lossprism.explorer.lab.learn.lesson import (
+    Chart,
+    Lesson,
+    Matrix,
+    explored,
+    with_parameters,
+    write,
+)
 from lossprism.explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
 from lossprism.explorer.locale import LANGUAGES, catalogue, say
 
@@ -95,7 +102,7 @@ def test_figures_come_out_as_planned() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lesson", "said"),
+    ("lesson", "message"),
     [
         ("collapse", ("2.079", "5.545", "8")),
         ("temperature", ("1.526", "22.64", "2.694", "2.36")),
@@ -111,12 +118,12 @@ def test_figures_come_out_as_planned() -> None:
 )
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_conclusion_says_its_numbers_in_both_languages(
-    language: str, lesson: str, said: tuple[str, ...]
+    language: str, lesson: str, message: tuple[str, ...]
 ) -> None:
     sentence = conclusion(language, BY_NAME[lesson])
     assert not re.search(r"[{}]", sentence)
     numbers = re.findall(r"×?[\d.]*\d%?", sentence)
-    assert set(said) <= set(numbers)
+    assert set(message) <= set(numbers)
 
 
 def conclusion(language: str, lesson: Lesson) -> str:
@@ -130,38 +137,38 @@ def conclusion(language: str, lesson: Lesson) -> str:
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda one: one.name)
 def test_a_lesson_is_whole(lesson: Lesson) -> None:
     for place, step in enumerate(lesson.steps):
-        found, lever, asked = moments(lesson.name, place), step.lever, step.prediction
+        found, lever, requested = moments(lesson.name, place), step.lever, step.prediction
         start, goal = found[0].numbers, found[lever.goal].numbers
         assert lever.goal > 0
-        assert {*step.figures, *step.formats, asked.of} <= set(goal)
+        assert {*step.figures, *step.formats, requested.of} <= set(goal)
         # The lever moves something that is seen.
         assert any(
             step.written(name, start[name]) != step.written(name, goal[name])
             for name in step.figures
         )
-        if asked.answers:
-            written = [step.written(asked.of, one) for one in asked.answers]
+        if requested.answers:
+            written = [step.written(requested.of, one) for one in requested.answers]
             assert len(set(written)) == len(written) == 3
-            right = asked.answered_by(goal[asked.of])
-            gaps = [abs(one - goal[asked.of]) for one in asked.answers]
+            right = requested.answered_by(goal[requested.of])
+            gaps = [abs(one - goal[requested.of]) for one in requested.answers]
             assert sorted(gaps)[0] * 2 < sorted(gaps)[1], "two answers are about as near"
-            assert right in asked.answers
+            assert right in requested.answers
         else:
-            assert asked.low <= goal[asked.of] <= asked.high
-            assert 0 < asked.near < (asked.high - asked.low) / 4
+            assert requested.low <= goal[requested.of] <= requested.high
+            assert 0 < requested.near < (requested.high - requested.low) / 4
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda one: one.name)
 def test_a_lesson_is_short(lesson: Lesson) -> None:
-    def said(language: str) -> str:
+    def message(language: str) -> str:
         words = catalogue(language)
         whats = ("question", "lever")
         parts = [words[f"learn.{lesson.name}.title"], conclusion(language, lesson)]
         parts += [words[f"learn.{lesson.name}.1.{what}"] for what in whats]
         return " ".join(parts)
 
-    assert len(said("en").split()) <= MOST_WORDS
-    assert len(re.findall(r"[一-鿿]", said("zh"))) <= MOST_CHARACTERS
+    assert len(message("en").split()) <= MOST_WORDS
+    assert len(re.findall(r"[一-鿿]", message("zh"))) <= MOST_CHARACTERS
 
 
 def test_the_page_of_all_lessons_is_short() -> None:
@@ -188,7 +195,7 @@ def test_nothing_of_a_prediction_is_drawn_before_the_lever_moves() -> None:
 
 
 def test_all_negatives_count_where_none_weighs_more() -> None:
-    scenario = scene("hard_negatives", "info_nce", temperature=2.0)
+    scenario = explored("hard_negatives", "info_nce", temperature=2.0)
     batch = make_batch(scenario.data, scenario.rules)
     same = torch.ones_like(batch.needed_vectors)
     alike = dataclasses.replace(batch, vectors=same)
@@ -198,7 +205,7 @@ def test_all_negatives_count_where_none_weighs_more() -> None:
 
 def test_effective_negatives_are_the_softmax_over_the_negatives_alone() -> None:
     tau = 0.1
-    e = explore(scene("hard_negatives", "info_nce", temperature=tau))
+    e = explore(explored("hard_negatives", "info_nce", temperature=tau))
     cosines = e.trace.named("similarities").value.double()
     counts = []
     for query, row in enumerate(cosines.tolist()):
@@ -210,7 +217,7 @@ def test_effective_negatives_are_the_softmax_over_the_negatives_alone() -> None:
 
 
 def test_the_shares_of_all_pairs_are_the_whole_gradient() -> None:
-    e = explore(scene("graded_english", "cosent"))
+    e = explore(explored("graded_english", "cosent"))
     every = range(len(e.batch))
     assert batch_measures.gradient_share(e, every) == pytest.approx(1)
     shares = [batch_measures.gradient_share(e, [one]) for one in every]
@@ -221,7 +228,7 @@ def test_the_shares_of_all_pairs_are_the_whole_gradient() -> None:
 def test_what_the_duplicates_weigh_is_split_evenly_among_copies() -> None:
     """A query and its duplicate cannot be told apart: each gives half of its own row to the other,
     where nothing else is near."""
-    scenario = scene("hard_negatives", "info_nce", shared=False, temperature=0.01)
+    scenario = explored("hard_negatives", "info_nce", shared=False, temperature=0.01)
     batch = make_batch(scenario.data, scenario.rules)
     pair = int(batch.positives[lesson_measurements.REPEATED])
     e = explore(scenario, changed_batch(batch, Change("duplicate", pair)))
@@ -233,7 +240,9 @@ def test_what_the_duplicates_weigh_is_split_evenly_among_copies() -> None:
 
 
 def test_a_masked_cell_is_a_false_negative_where_the_labels_say_so() -> None:
-    batch = make_batch(scene("hard_negatives", "gist").data, scene("hard_negatives", "gist").rules)
+    batch = make_batch(
+        explored("hard_negatives", "gist").data, explored("hard_negatives", "gist").rules
+    )
     assert batch_measures.false_negatives_among(batch, [(one, one) for one in range(8)]) == 8
     assert batch_measures.false_negatives_among(batch, [(0, 1), (2, 21), (5, 9)]) == 0
     doubled = changed_batch(batch, Change("duplicate", int(batch.positives[3])))
@@ -252,7 +261,7 @@ def test_a_masked_cell_is_a_false_negative_where_the_labels_say_so() -> None:
 def test_covered_pairs_are_those_that_a_loss_compares(
     example: str, loss: str, touched: int, every: int
 ) -> None:
-    found = batch_measures.covered(explore(scene(example, loss)))
+    found = batch_measures.covered(explore(explored(example, loss)))
     assert bool((found == found.T).all())
     assert not found.diagonal().any()
     assert int(found.sum()) == 2 * touched
@@ -283,7 +292,7 @@ def test_micro_batches_of_every_choice_are_averaged() -> None:
 def test_what_else_the_lessons_were_planned_by() -> None:
     """Facts of the plan that no lever reaches."""
     # Half the spread of the cosines is half the scale.
-    ranked = scene("graded_english", "cosent")
+    ranked = explored("graded_english", "cosent")
     batch = make_batch(ranked.data, ranked.rules)
     halved = explore(ranked, changed_batch(batch, Change("spread", 0, 0.5))).loss
     assert halved == pytest.approx(explore(with_parameters(ranked, scale=10.0)).loss)
@@ -295,13 +304,13 @@ def test_what_else_the_lessons_were_planned_by() -> None:
     assert copied == pytest.approx(paired.loss + math.log(4), abs=1e-4)
     assert mechanics(paired, "cached", 2).equal
     # Qwen3's rule, own + 0.1, masks four.
-    above = scene("hard_negatives", "info_nce", temperature=0.05, mask_above=0.1)
+    above = explored("hard_negatives", "info_nce", temperature=0.05, mask_above=0.1)
     assert len(batch_measures.masked_cells(explore(above))) == 4
 
 
 def test_collapsed_vectors_are_one_point_on_the_sphere() -> None:
     batch = make_batch(
-        scene("hard_negatives", "info_nce").data, scene("hard_negatives", "gist").rules
+        explored("hard_negatives", "info_nce").data, explored("hard_negatives", "gist").rules
     )
     chart = moments("collapse", 0)[-1].pictures[0]
     assert isinstance(chart, Chart)
@@ -321,7 +330,7 @@ def test_the_wrong_labels_are_marked() -> None:
     found = moments("spotlight", 0)[0].pictures[0]
     assert isinstance(found, Matrix)
     assert found.marked == (6, 14)
-    others = pictures.matrix(explore(scene("graded_english", "cosent")))
+    others = pictures.matrix(explore(explored("graded_english", "cosent")))
     assert others.marked == ()
 
 

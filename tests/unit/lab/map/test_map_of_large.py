@@ -66,6 +66,6 @@ def test_pairs_without_an_encoder_and_too_many_sentences_are_refused(monkeypatch
 
 @pytest.mark.parametrize("large", ["{", "[1]", "7", "[" * 100_000, '{"source": 3}', "{}"])
 def test_a_link_that_cannot_be_read_is_refused(large: str) -> None:
-    (asked,) = (one for one in SERVED if one.__name__ == "map")
-    answer = asked({"large": large, "method": "pca"})
+    (requested,) = (one for one in SERVED if one.__name__ == "map")
+    answer = requested({"large": large, "method": "pca"})
     assert answer.error.key.startswith("problem.")

@@ -26,7 +26,8 @@ def films_of(name: str) -> tuple[Placed, Sequence[Film]]:
     preset = BY_NAME[name]
     points = placed(preset.start)
     return points, [
-        film(resolve(side.scene(Scenario())), points.batch, preset.steps) for side in preset.sides
+        film(resolve(side.applied_to(Scenario())), points.batch, preset.steps)
+        for side in preset.sides
     ]
 
 

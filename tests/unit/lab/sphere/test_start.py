@@ -74,8 +74,8 @@ def test_sentences_are_those_of_the_example_and_of_a_scenario() -> None:
     assert found.batch.pairs.sentences == pairs.sentences
     assert 0.1 < found.variance_share < 0.9
     assert found.left_out == 0
-    scene = Scenario(data=Data(source="random", random=RandomBatch(pairs=40, dimension=16)))
-    many = placed(Start(kind="sentences", scene=scene.to_link()))
+    scenario = Scenario(data=Data(source="random", random=RandomBatch(pairs=40, dimension=16)))
+    many = placed(Start(kind="sentences", scene=scenario.to_link()))
     assert len(many.batch) == MAX_POINTS // 2
     assert many.left_out == 40 - MAX_POINTS // 2
     assert many.batch.pairs.sentences[0] == "#1 a"

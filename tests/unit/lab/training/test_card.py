@@ -87,14 +87,14 @@ def test_the_whole_card_of_a_run(runs, trained):
     seen = ModelCard(written).data.to_dict()["widget"]
     assert {text for one in seen for text in _texts(one)} <= {t for pair in pairs for t in pair[:2]}
     _, _, body = written.split("---\n", 2)
-    told = parts(body)
+    result = parts(body)
     assert "* Samples:" in body
     assert f"| Version of LossPrism | {VERSION} |" in body
     assert "pwned" in body
-    for kind, content in told:
+    for kind, content in result:
         if kind not in ("text", "text_special", "code_inline", "fence"):
             assert "pwned" not in content, (kind, content)
-    for kind, content in told:
+    for kind, content in result:
         if kind == "fence" and "pwned" in content:  # how to use it, with texts as examples
             assert content.startswith("from sentence_transformers import")
             compile(content[: content.rindex("{}")], "usage", "exec")
@@ -114,9 +114,9 @@ def _texts(value: object) -> list[str]:
 def test_accuracy_is_named_for_what_it_is():
     """Its threshold was chosen on the pairs that it is of."""
     summary = replace(SUMMARY, after=Measured(accuracy=0.605), before=Measured(accuracy=0.6))
-    told = section(TrainingPlan(), summary, [])
+    text = section(TrainingPlan(), summary, [])
     assert "threshold" in SPELLED_OUT["accuracy"]
-    assert f"| Held-out {SPELLED_OUT['accuracy']} | 0.6000 → 0.6050" in told
+    assert f"| Held-out {SPELLED_OUT['accuracy']} | 0.6000 → 0.6050" in text
 
 
 def test_held_out_pairs_that_repeat_others_are_reported():

@@ -65,11 +65,11 @@ STATUS = FollowedRun(
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(31, "31 s"), (89, "89 s"), (240, "4 minutes"), (9000, "2.5 hours")]
+    ("seconds", "message"), [(31, "31 s"), (89, "89 s"), (240, "4 minutes"), (9000, "2.5 hours")]
 )
-def test_a_time_has_a_fitting_unit(seconds, said):
+def test_a_time_has_a_fitting_unit(seconds, message):
     status = replace(STATUS, seconds_left=seconds - 1.0)
-    assert re.fullmatch(rf"60 steps .* {re.escape(said)}, .*", _time_estimate(status))
+    assert re.fullmatch(rf"60 steps .* {re.escape(message)}, .*", _time_estimate(status))
 
 
 def test_a_figure_of_the_way_says_of_how_many_pairs_it_is():
@@ -113,7 +113,7 @@ OF_DATA |= {"name", "held_out_name", "teacher", "triplets"}
 
 
 def test_every_setting_of_a_plan_is_an_option_with_its_default():
-    knobs = {name: told for group in _KNOBS.values() for name, told in group.items()}
+    knobs = {name: result for group in _KNOBS.values() for name, result in group.items()}
     for plan, named, others in (
         (TrainingPlan(), knobs, OTHERWISE),
         (TrainingData(), _DATA_KNOBS, OF_DATA),
@@ -237,8 +237,8 @@ def test_columns_that_are_learned_from_are_reported(command, tmp_path, capsys):
     chosen = parser.parse_args([command, *options])
     chosen.device = "cpu"
     assert {"train": train, "compare": compare}[command](chosen) == 1
-    said = capsys.readouterr().err
-    assert say("en", "reading.first", columns="“question”") in said
-    assert say("en", "reading.unread", columns="“id”") in said
+    output = capsys.readouterr().err
+    assert say("en", "reading.first", columns="“question”") in output
+    assert say("en", "reading.unread", columns="“id”") in output
     order = {"first": "answer", "second": "question", "columns": "“question”, “answer”"}
-    assert say("en", "reading.by_position", **order) in said
+    assert say("en", "reading.by_position", **order) in output

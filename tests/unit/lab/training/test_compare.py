@@ -73,21 +73,21 @@ def test_mean_spread_and_difference(several):
     assert between.difference == pytest.approx(np.mean(values[1]) - np.mean(values[0]))
     assert between.low < between.difference < between.high
     assert (between.seeds, between.covers) == ((0, 1, 2), "both")
-    said, setting = found.verdict
+    message, setting = found.verdict
     assert setting.key == "verdict_not_tuned"
     assert setting.values["setting"] == "λ = 20 (cosent)"
-    assert said.values["figure"]["key"] == "finetune.spearman"  # in what it is ahead
-    assert "in Spearman" in say("en", f"remark.{said.key}", **said.values)
-    told = between.low > 0 or between.high < 0
-    assert said.key.startswith("verdict_ahead" if told else "verdict_untold")
+    assert message.values["figure"]["key"] == "finetune.spearman"  # in what it is ahead
+    assert "in Spearman" in say("en", f"remark.{message.key}", **message.values)
+    is_reported = between.low > 0 or between.high < 0
+    assert message.key.startswith("verdict_ahead" if is_reported else "verdict_untold")
 
 
 def test_two_seeds_compare_models_and_not_losses(several):
     runs, names = several
-    said, _ = run_comparison.table(runs, [*names[:2], *names[3:5]]).verdict
-    assert said.key.startswith("verdict_models")
-    [said] = run_comparison.table(runs, [names[0], names[4]]).verdict
-    assert said.key == "verdict_no_seed"
+    message, _ = run_comparison.table(runs, [*names[:2], *names[3:5]]).verdict
+    assert message.key.startswith("verdict_models")
+    [message] = run_comparison.table(runs, [names[0], names[4]]).verdict
+    assert message.key == "verdict_no_seed"
 
 
 def test_other_held_out_pairs_do_not_compare(several):
@@ -195,7 +195,7 @@ def test_the_experiment_after_a_run_from_scratch_has_an_encoder_and_a_rate_of_it
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "said"),
+    ("low", "high", "message"),
     [
         (-0.0042, 0.0051, ("−0.0042", "+0.0051")),
         (-0.00031, 0.00012, ("−0.0003", "+0.0001")),
@@ -203,10 +203,10 @@ def test_the_experiment_after_a_run_from_scratch_has_an_encoder_and_a_rate_of_it
         (0.0, 0.0, ("0.000", "0.000")),
     ],
 )
-def test_the_ends_of_an_interval_have_enough_digits(low, high, said):
+def test_the_ends_of_an_interval_have_enough_digits(low, high, message):
     found = Difference((low + high) / 2, low, high, (0,), 100, "pairs", None)
-    told = run_comparison.interval_values(found)
-    assert (told["low"], told["high"]) == said
+    result = run_comparison.interval_values(found)
+    assert (result["low"], result["high"]) == message
 
 
 def test_models_that_order_all_pairs_alike_have_no_interval(several):
@@ -231,14 +231,14 @@ def test_repeated_pairs_are_reported_wherever_runs_are_judged(runs, trained, cap
         trained(dataclasses.replace(PLAN, loss=loss, seed=seed), again)
         for loss, seed in (("cosent", 0), ("cosent", 1), ("cosine_mse", 0))
     ]
-    told = "Of the 36 held-out pairs, 12 repeat the two sentences of another"
+    sentence = "Of the 36 held-out pairs, 12 repeat the two sentences of another"
     for some in (names, names[:2]):  # two ways, one way under two seeds
         found = run_comparison.table(runs, some)
         assert [one.key for one in found.verdict][-1] == "run_repeats"
-        assert told in commands._table(found)
+        assert sentence in commands._table(found)
     assert runs.status(names[0]).summary.repeated == 12
     commands._print_figures(runs.folder(names[0]), runs.status(names[0]))
-    assert told in capsys.readouterr().out
-    assert told in (runs.folder(names[0]).model / "README.md").read_text(encoding="utf-8")
+    assert sentence in capsys.readouterr().out
+    assert sentence in (runs.folder(names[0]).model / "README.md").read_text(encoding="utf-8")
     file = Unseen("mine.tsv", again.held_out, 36)
     assert run_comparison.table(runs, names[:1], file).verdict[-1].key == "run_repeats"

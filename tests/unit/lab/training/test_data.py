@@ -129,8 +129,8 @@ def test_a_held_out_file_of_unknown_encoding_has_that_of_the_other(tmp_path):
     for name, text in (("train.csv", train), ("held_out.csv", held_out)):
         (tmp_path / name).write_bytes(text.encode("koi8-r"))
     files = {"file": str(tmp_path / "train.csv"), "held_out_file": str(tmp_path / "held_out.csv")}
-    told = TrainingData(source="file", **files, encoding="KOI8-R")
-    assert data.read(TrainingPlan(data=told)).held_out[0][0] == "ВАЙ"
+    result = TrainingData(source="file", **files, encoding="KOI8-R")
+    assert data.read(TrainingPlan(data=result)).held_out[0][0] == "ВАЙ"
     with raises_problem("file_encoding"):
         data.read(TrainingPlan(data=TrainingData(source="file", **files)))
 
@@ -195,8 +195,8 @@ def test_a_run_reads_labels_as_the_page_does():
 def test_labels_beyond_the_chosen_scale_are_reported_where_they_matter():
     plan = TrainingPlan(label_range=(1.0, 4.0))
     whys = data.losses_for(plan, corpus_of(1, 2, 3, 4, 5, 1, 2))
-    said = {name for name, why in whys.items() if why and why.key == whys["cosine_mse"].key}
-    assert said == {"cosine_mse"}
+    keys = {name for name, why in whys.items() if why and why.key == whys["cosine_mse"].key}
+    assert keys == {"cosine_mse"}
     beyond = {"label": 5, "low": 1, "high": 4}
     assert pattern_of("problem.labels_beyond", **beyond).fullmatch(str(whys["cosine_mse"]))
 

@@ -64,9 +64,9 @@ def test_what_is_not_chosen_suits_the_loss():
             assert chosen.drawn_by == sampler
             assert chosen.keeps_texts_apart == (sampler == "no_duplicates")
             assert TrainingPlan.from_json(chosen.to_json()) == chosen
-    with pytest.raises(Problem) as told:
+    with pytest.raises(Problem) as result:
         TrainingPlan(sampler="sorted")
-    assert "in_order, shuffled, no_duplicates, group_by_label" in str(told.value)
+    assert "in_order, shuffled, no_duplicates, group_by_label" in str(result.value)
 
 
 def test_labels_that_cannot_repeat_are_reported_before():
@@ -144,9 +144,9 @@ def test_a_script_looks_at_its_epoch_as_fine_tune_does(says, tmp_path):
 def test_a_run_of_before_is_refused_when_it_begins_and_its_script_looks(runs, trained):
     """`prepare` writes any run, as a version did that did not look at its epoch."""
     plan = dataclasses.replace(PLAN, loss="info_nce", batch_size=16)
-    with pytest.raises(Problem) as told:
+    with pytest.raises(Problem) as result:
         trained(plan, questions(12))
-    assert told.value.key == "problem.training_duplicates"
+    assert result.value.key == "problem.training_duplicates"
     (run,) = runs.root.iterdir()
     assert "check_epoch(trainer)" in takeaway.script(runs, run.name)
 

@@ -45,10 +45,10 @@ def stopped(runs):
 
 def looked_at(runs, run):
     """Everything that a page asks of a run; a Problem is an answer, and nothing else is."""
-    asked = [runs.status, runs.history, runs.probe, runs.plan, runs.share]
-    asked += [lambda name: runs.probe_vectors(name, 1), runs.probe_guide, runs.probe_teacher]
-    asked += [lambda name: takeaway.run_csv(runs, name)]
-    for ask in asked:
+    calls = [runs.status, runs.history, runs.probe, runs.plan, runs.share]
+    calls += [lambda name: runs.probe_vectors(name, 1), runs.probe_guide, runs.probe_teacher]
+    calls += [lambda name: takeaway.run_csv(runs, name)]
+    for ask in calls:
         with contextlib.suppress(Problem):
             ask(run.name)
 
@@ -161,10 +161,10 @@ def test_resume_asks_before_it_runs_a_file_that_the_folder_names(runs, foreign, 
     begun = []
     monkeypatch.setattr(Runs, "_spawn", lambda self, run: begun.append(run.name))
     for leave in ("", f"{place}x", "mine"):
-        with pytest.raises(Problem) as asked:
+        with pytest.raises(Problem) as requested:
             runs.resume(run.name, own_loss=leave)
-        assert asked.value.about == "leave"
-        assert place in str(asked.value)
+        assert requested.value.about == "leave"
+        assert place in str(requested.value)
     assert not begun
     runs.resume(run.name, own_loss=place)
     assert begun == [run.name]
@@ -174,9 +174,9 @@ def test_resume_asks_before_it_runs_a_file_that_the_folder_names(runs, foreign, 
 def test_packing_asks_before_it_packs_a_file_that_the_folder_names(runs, foreign, tmp_path):
     run, _, _ = foreign
     out = tmp_path / "kit.zip"
-    with pytest.raises(Problem) as asked:
+    with pytest.raises(Problem) as requested:
         takeaway.script_zip(runs, run.name, out)
-    assert asked.value.about == "leave"
+    assert requested.value.about == "leave"
     assert not out.exists()
 
 

@@ -91,9 +91,9 @@ def test_lists_without_a_comparison_are_left_out_and_counted():
     found = list_figures(pairs, np.arange(len(pairs)) * -0.01, RULES)
     assert (found.count, found.alike, found.without) == (2, 3, 1)
     assert found.mrr_at_10 == pytest.approx((1 + 1 / 2) / 2)
-    said = described(found, "2.5", "0")
+    description = described(found, "2.5", "0")
     numbers = ["2", "3", "1", "2.5", "0", "2.5"]
-    assert re.findall(r"\d+(?:\.\d+)?", said) == numbers  # without those of NDCG@10, MRR@10
+    assert re.findall(r"\d+(?:\.\d+)?", description) == numbers  # without those of NDCG@10, MRR@10
 
 
 def test_without_lists_or_without_numbers_there_is_nothing():
@@ -132,8 +132,8 @@ def test_a_run_says_how_lists_are_ordered(runs, run_of_lists, capsys):
     before = summary.before.lists
     assert f"NDCG@10 of lists: {before.ndcg_at_10:.3f} → {after.ndcg_at_10:.3f}\n" in printed
     readme = (folder.model / "README.md").read_text(encoding="utf-8")
-    for said in ("| Held-out NDCG@10 of lists |", "| Held-out MRR@10 of lists |"):
-        assert said in readme
+    for message in ("| Held-out NDCG@10 of lists |", "| Held-out MRR@10 of lists |"):
+        assert message in readme
     assert described(after, f"{rules.threshold:g}", "0") in printed
     assert described(after, f"{rules.threshold:g}", "0") in readme
 

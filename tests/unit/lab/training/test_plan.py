@@ -30,7 +30,7 @@ def test_there_and_back():
 
 
 @pytest.mark.parametrize(
-    ("chosen", "said"),
+    ("chosen", "message"),
     [
         ({"steps": 1.5}, "plan.steps is “1.5”"),
         ({"steps": True}, "plan.steps"),
@@ -55,10 +55,10 @@ def test_there_and_back():
     ],
     ids=str,
 )
-def test_what_does_not_fit(chosen, said):
+def test_what_does_not_fit(chosen, message):
     with pytest.raises(Problem) as caught:
         TrainingPlan.from_json(chosen)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_file_that_is_called_nothing_else_has_its_own_name():
@@ -76,9 +76,11 @@ def test_steps_and_epochs():
 
 
 def test_the_schedule_of_the_source_starts_lower_by_the_root_of_the_warm_up():
-    told = TrainingPlan(schedule="source", warmup=0.25, learning_rate=0.1).trainer_arguments(64, 99)
-    assert told["learning_rate"] == pytest.approx(0.1 / math.sqrt(16))
-    assert (told["lr_scheduler_type"], told["warmup_steps"]) == ("inverse_sqrt", 16)
+    result = TrainingPlan(schedule="source", warmup=0.25, learning_rate=0.1).trainer_arguments(
+        64, 99
+    )
+    assert result["learning_rate"] == pytest.approx(0.1 / math.sqrt(16))
+    assert (result["lr_scheduler_type"], result["warmup_steps"]) == ("inverse_sqrt", 16)
 
 
 SAMPLED = {
@@ -103,8 +105,8 @@ def test_the_same_text_is_kept_out_of_the_batch_or_left_out_of_the_loss(loss, co
         plan = TrainingPlan(loss=loss, convention=convention, twins=twins)
         sampler = plan.trainer_arguments(10, 100)["batch_sampler"]
         assert sampler == ("no_duplicates" if apart else "batch_sampler")
-        told = plan.loss_arguments(0.5, (0.0, 1.0), 3)
-        assert told.get("twins") == ("leave_out" if left_out else None)
+        result = plan.loss_arguments(0.5, (0.0, 1.0), 3)
+        assert result.get("twins") == ("leave_out" if left_out else None)
 
 
 def test_an_earlier_plan_keeps_texts_separate():

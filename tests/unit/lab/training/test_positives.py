@@ -125,14 +125,14 @@ def test_only_positives_of_one_label_are_queries_and_keys(labels, threshold, is_
     assert HeldOut.of(pairs, (), threshold).is_positive == is_positive
 
 
-@pytest.mark.parametrize(("count", "told"), [(4, False), (8, True)])
-def test_pairs_that_all_changed_are_evidence_if_there_are_enough(count, told):
+@pytest.mark.parametrize(("count", "result"), [(4, False), (8, True)])
+def test_pairs_that_all_changed_are_evidence_if_there_are_enough(count, result):
     """All influences are 0 there, and the next pair may be another: of 8, one by chance in 128."""
     before, after = (RETRIEVAL["accuracy_at_1"](np.full(count, p)) for p in (2, 1))
     pairs = [(f"a{i}", f"b{i}") for i in range(count)]
     found = gain({0: before}, {0: after}, pairs)
     assert (found.before, found.after) == (0, 1)
-    assert (found.low > 0) == told
+    assert (found.low > 0) == result
     assert found.low < found.high == 1
 
 
@@ -225,14 +225,14 @@ def test_a_run_on_positives_is_measured_by_what_it_finds(runs, trained):
     live = [r.accuracy_at_1 for r in status.records if r.kind == "evaluation"]
     assert (live[0], live[-1]) == (before.accuracy_at_1, after.accuracy_at_1)
 
-    said = remarks.remarks(runs, name)
-    assert said[0].key.startswith("run_")
-    assert said[0].values["figure"]["key"] == "finetune.accuracy_at_1"
-    assert not {"run_no_order", "run_pair"} & {one.key for one in said}
-    told = model_card.section(runs.plan(name), summary, runs.history(name))
-    assert f"| Held-out accuracy@1 | {before.accuracy_at_1:.4f} →" in told
-    assert "spearman" not in told.lower()
-    assert model_card.ON_POSITIVES in told
+    message = remarks.remarks(runs, name)
+    assert message[0].key.startswith("run_")
+    assert message[0].values["figure"]["key"] == "finetune.accuracy_at_1"
+    assert not {"run_no_order", "run_pair"} & {one.key for one in message}
+    text = model_card.section(runs.plan(name), summary, runs.history(name))
+    assert f"| Held-out accuracy@1 | {before.accuracy_at_1:.4f} →" in text
+    assert "spearman" not in text.lower()
+    assert model_card.ON_POSITIVES in text
     assert (runs.folder(name).model / "accuracy_at_1.svg").is_file()
     rows = list(csv.DictReader(takeaway.run_csv(runs, name).splitlines()))
     assert float(rows[-1]["accuracy_at_1"]) == after.accuracy_at_1

@@ -151,12 +151,12 @@ def test_each_form_of_rows_gets_the_prompt_of_its_side(loss, bert, runs, trained
 
 def test_a_file_of_unseen_pairs_is_measured_with_the_prompts(bert, runs, trained):
     pairs = Corpus(BOTH_SIDES, BOTH_SIDES[:12])
-    asked = [PROMPTS, {}]
-    plans = [TrainingPlan(encoder=bert, **SMALL, **chosen) for chosen in asked]
+    requests = [PROMPTS, {}]
+    plans = [TrainingPlan(encoder=bert, **SMALL, **chosen) for chosen in requests]
     folders = {name: runs.folder(name) for name in (trained(plan, pairs) for plan in plans)}
     unseen = unseen_pairs.Unseen("other", BOTH_SIDES[::2], 12)
     found = unseen_pairs.outcomes(folders, unseen, lambda *_, **__: None)
-    for chosen, scores in zip(asked, found.values(), strict=True):
+    for chosen, scores in zip(requests, found.values(), strict=True):
         prompts = [chosen.get(name, "") for name in PROMPTS]
         expected = by_hand(bert, BOTH_SIDES[::2], prompts)
         np.testing.assert_allclose(scores.scores["before"], expected, atol=1e-5)

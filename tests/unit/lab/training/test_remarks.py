@@ -83,7 +83,7 @@ def ended(run, before, after):
         np.savez(run.path / f"{when}.npz", scores=scores)
 
 
-def said(run):
+def remark_keys(run):
     return {r.key: r.values for r in remarks(Runs(run.path.parent), run.name, limit=9)}
 
 
@@ -93,7 +93,7 @@ def said(run):
 )
 def test_whether_it_was_worth_it(run, before, after, key):
     ended(run, scores_of(before, 1), scores_of(after, 2))
-    found = said(run)
+    found = remark_keys(run)
     assert key in found
     low, high = (float(found[key][end].replace("−", "-")) for end in ("low", "high"))
     assert low <= high
@@ -102,21 +102,21 @@ def test_whether_it_was_worth_it(run, before, after, key):
 
 def test_what_is_below_zero_has_a_minus_sign(run):
     ended(run, LABELS, -LABELS)
-    assert said(run)["run_fell"]["after"] == "−1.000"
+    assert remark_keys(run)["run_fell"]["after"] == "−1.000"
 
 
 def test_the_pair_that_came_home(run):
     strayed = LABELS.copy()
     strayed[0] = 99  # the pair of the least label had the highest score
     ended(run, strayed, LABELS)
-    pair = said(run)["run_pair"]
+    pair = remark_keys(run)["run_pair"]
     assert (pair["first"], pair["rank_before"], pair["rank_after"]) == ("a0", "1", str(COUNT))
     assert pair["label_rank"] == str(COUNT)  # where its label puts it
 
 
 def test_a_run_without_order_says_so(run):
     ended(run, LABELS, np.ones(COUNT))
-    assert "run_no_order" in said(run)
+    assert "run_no_order" in remark_keys(run)
 
 
 def test_the_curve_in_words(run):
@@ -128,7 +128,7 @@ def test_the_curve_in_words(run):
         "evaluation",
         [{"spearman": r, "mean_cosine": c} for r, c in zip(ranks, cosines, strict=True)],
     )
-    found = said(run)
+    found = remark_keys(run)
     line = np.polyfit(np.linspace(0, 1, 100), [one["loss"] for one in losses], 1)[0]
     assert float(found["run_loss_fell"]["moved"]) == pytest.approx(-line, abs=5e-3)
     assert found["run_loss_fell"]["steps"] == "100"
@@ -142,7 +142,7 @@ def test_all_held_out_sentences_show_whether_they_drew_closer(run):
     for when, share in (("before", 0.5), ("after", 2.0)):
         vectors = own + share * common
         np.savez(run.path / f"{when}.npz", scores=scores_of(9), vectors=vectors)
-    found = said(run)["run_closer"]
+    found = remark_keys(run)["run_closer"]
     for when in ("before", "after"):
         vectors = np.load(run.path / f"{when}.npz")["vectors"]
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -183,7 +183,7 @@ def test_a_trend_is_reported_where_there_is_one_alone(trend, steps, noise):
 def test_noise_that_hangs_together_is_no_trend(together):
     """As it does where a logger averages steps; a trend of six standard errors is seen in it."""
     draw = np.random.default_rng(0)
-    told = Counter()
+    count = Counter()
     for _ in range(DRAWS):
         steps = int(draw.integers(40, 400))
         fresh = np.sqrt(1 - together**2) * draw.normal(size=steps + 100)
@@ -193,9 +193,9 @@ def test_noise_that_hangs_together_is_no_trend(together):
         falls = -6 * np.sqrt(12 / steps * (1 + together) / (1 - together))
         for height in (0.0, falls):
             losses = height * np.linspace(0, 1, steps) + noise[100:]
-            told[height < 0, on_loss(losses.tolist())[0].key] += 1
-    assert told[False, "run_loss_flat"] >= 0.95 * DRAWS
-    assert told[True, "run_loss_fell"] >= 0.9 * DRAWS
+            count[height < 0, on_loss(losses.tolist())[0].key] += 1
+    assert count[False, "run_loss_flat"] >= 0.95 * DRAWS
+    assert count[True, "run_loss_fell"] >= 0.9 * DRAWS
 
 
 def test_the_whole_run_shows_more_than_its_two_ends():
@@ -219,7 +219,7 @@ def test_the_whole_run_shows_more_than_its_two_ends():
 
 
 def test_a_run_that_has_not_begun_has_no_remarks(run):
-    assert said(run) == {}
+    assert remark_keys(run) == {}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -260,6 +260,6 @@ def test_repeated_pairs_are_reported_beside_the_gain(run):
     run.write_pairs("held_out.jsonl", pairs)
     labels = np.array([label for *_, label in pairs])
     ended(run, labels + scores_of(40, 1) - LABELS, labels + scores_of(5, 2) - LABELS)
-    keys = list(said(run))
+    keys = list(remark_keys(run))
     assert keys[:2] == ["run_rose", "run_repeats"]
-    assert said(run)["run_repeats"]["repeated"] == 9
+    assert remark_keys(run)["run_repeats"]["repeated"] == 9

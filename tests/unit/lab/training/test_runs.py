@@ -303,12 +303,12 @@ def test_a_damaged_run_keeps_no_other_from_its_work(runs, file, spoilt, capsys):
     whole, broken = ended(runs), ended(runs)
     (runs.folder(broken).path / file).write_bytes(spoilt)
     seen = [status.id for status in runs.listed()]
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     if file == "owner.json":  # at home nobody asks whose it is
         assert set(seen) == {whole, broken}
     else:
         assert seen == [whole]
-        assert said.count(f"The file {file} of the run “{broken}” is damaged") == 1
+        assert output.count(f"The file {file} of the run “{broken}” is damaged") == 1
         with pytest.raises(Problem, match=f"{file} of the run “{broken}” is damaged"):
             runs.status(broken)
     assert not runs.busy()
@@ -403,19 +403,19 @@ def test_a_queued_run_shows_the_work_before_it(runs):
         return run
 
     first, second, third, last = queued(), queued(steps=20), queued(), queued()
-    told = lambda run: runs.status(run.name).queue_seconds  # noqa: E731
-    assert told(last) is None  # nobody has a pace yet
+    reported = lambda run: runs.status(run.name).queue_seconds  # noqa: E731
+    assert reported(last) is None  # nobody has a pace yet
     first.say("training")
     steps_of(first, 10, 0.5)
-    assert told(first) is None  # it waits for nobody
-    assert told(second) == pytest.approx(25)  # 50 steps of half a second
-    assert told(third) == pytest.approx(25 + 10)
-    assert told(last) == pytest.approx(25 + 10 + 30)
+    assert reported(first) is None  # it waits for nobody
+    assert reported(second) == pytest.approx(25)  # 50 steps of half a second
+    assert reported(third) == pytest.approx(25 + 10)
+    assert reported(last) == pytest.approx(25 + 10 + 30)
     first.say("paused")
-    assert told(second) is None
+    assert reported(second) is None
     first.say("finished")
-    assert told(second) == 0
-    assert told(third) == pytest.approx(10)  # at the pace of the one that has ended
+    assert reported(second) == 0
+    assert reported(third) == pytest.approx(10)  # at the pace of the one that has ended
 
 
 def test_the_pace_of_another_kind_of_run_says_nothing_of_a_queued_one(runs):

@@ -55,7 +55,7 @@ def by_hand(chosen, columns, loss_of, tmp_path):
     set_seed(chosen.seed)
     model = SentenceTransformer(chosen.encoder, device="cpu")
     rows = Dataset.from_dict(columns)
-    told = chosen.trainer_arguments(chosen.steps, len(rows))
+    result = chosen.trainer_arguments(chosen.steps, len(rows))
     trainer = SentenceTransformerTrainer(
         model=model,
         args=Arguments(
@@ -66,7 +66,7 @@ def by_hand(chosen, columns, loss_of, tmp_path):
             report_to="none",
             disable_tqdm=True,
             use_cpu=True,
-            **told,
+            **result,
         ),
         train_dataset=rows,
         loss=loss_of(model),
@@ -133,8 +133,8 @@ def test_a_teacher_is_called_once_and_learnt_from(kind, models, runs, trained, t
         ask = lambda a, b: pairwise_cos_sim(second.encode(a), second.encode(b))  # noqa: E731
     run = runs.folder(name)
     pairs, given = run.read_taught("train.jsonl")
-    said = ask([a for a, _, _ in pairs], [b for _, b, _ in pairs])
-    assert given == pytest.approx(list(map(float, said)), abs=1e-5)
+    answer = ask([a for a, _, _ in pairs], [b for _, b, _ in pairs])
+    assert given == pytest.approx(list(map(float, answer)), abs=1e-5)
     assert given != pytest.approx(rows.teacher, abs=0.1)
     # The same by the library's own class, from triplets with the teacher's scores as labels.
     columns = {
@@ -181,8 +181,8 @@ def test_a_teachers_vectors_are_learnt_as_the_library_does(
     # By the library: the teacher's vectors of both sides are the labels.
     second = SentenceTransformer(models["second"], device="cpu")
     columns = columns_for(chosen, rows.material, data.rules_of(runs.folder(name), chosen))
-    said = [second.encode(columns[side]) for side in ("sentence1", "sentence2")]
-    columns["label"] = [np.stack(both).tolist() for both in zip(*said, strict=True)]
+    message = [second.encode(columns[side]) for side in ("sentence1", "sentence2")]
+    columns["label"] = [np.stack(both).tolist() for both in zip(*message, strict=True)]
     found = by_hand(chosen, columns, MSELoss, tmp_path)
     assert len(found) == 20
     assert logged(runs, name) == pytest.approx(found, rel=1e-4)
@@ -237,14 +237,14 @@ def test_a_teacher_whose_vectors_are_others_is_refused(models, runs):
         if width == 16:
             teacher_scores.teach(run, chosen, "cpu")
             continue
-        with pytest.raises(Problem) as told:
+        with pytest.raises(Problem) as result:
             teacher_scores.teach(run, chosen, "cpu")
-        assert (told.value.key, told.value.about) == ("problem.teacher_width", "teacher")
-        assert (told.value.values["teacher"], told.value.values["width"]) == (16, 8)
+        assert (result.value.key, result.value.about) == ("problem.teacher_width", "teacher")
+        assert (result.value.values["teacher"], result.value.values["width"]) == (16, 8)
     crossed = plan(loss="embedding_mse", encoder=models["trained"], teacher_model=models["cross"])
-    with pytest.raises(Problem) as told:
+    with pytest.raises(Problem) as result:
         runs.prepare(crossed, corpus())
-    assert (told.value.key, told.value.about) == ("problem.encoder_is_cross", "teacher")
+    assert (result.value.key, result.value.about) == ("problem.encoder_is_cross", "teacher")
 
 
 def test_a_stopped_run_asks_its_teacher_no_further(models, runs):
@@ -260,13 +260,13 @@ def test_a_stopped_run_asks_its_teacher_no_further(models, runs):
 
 def test_an_unusable_teacher_is_reported_before_a_run_is_queued(models, runs, tmp_path):
     gist = {"loss": "gist", "encoder": models["trained"]}
-    with pytest.raises(Problem) as told:
+    with pytest.raises(Problem) as result:
         runs.prepare(plan(**gist, guide=models["cross"]), triplets((1,)))
-    assert (told.value.about, told.value.key) == ("guide", "problem.encoder_is_cross")
+    assert (result.value.about, result.value.key) == ("guide", "problem.encoder_is_cross")
     learns = {"loss": "margin_mse", "encoder": models["trained"]}
-    with pytest.raises(Problem) as told:
+    with pytest.raises(Problem) as result:
         runs.prepare(plan(**learns, teacher_model=str(tmp_path / "nowhere")), corpus())
-    assert told.value.about == "teacher"
+    assert result.value.about == "teacher"
     # What a loss does not read is not asked for.
     runs.prepare(plan(encoder=models["trained"], guide=str(tmp_path / "nowhere")), corpus())
     assert starting_model.guide_of(plan(guide=models["second"]), "cpu") is None

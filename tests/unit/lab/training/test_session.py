@@ -238,29 +238,29 @@ def test_a_fault_of_a_users_loss_is_reported_as_its_own(runs, trained, tmp_path)
     file = tmp_path / "mine.py"
     file.write_text(OWN, encoding="utf-8")
     before = dict(LOSSES)
-    told = {}
+    result = {}
     try:
         for name in ("raises", "no_number", "no_gradient", "detached", "constant"):
             place = f"{file}:{name}"
             add_own_loss(place)
             with pytest.raises(Problem) as caught:
                 trained(plan(loss=name, own_loss=place, steps=2, evaluations=1))
-            told[name] = caught.value
+            result[name] = caught.value
             assert "learning rate" not in str(caught.value)
     finally:
         LOSSES.clear()
         LOSSES.update(before)
-    raised = told["raises"].values
-    assert told["raises"].key == "problem.own_loss_raised"
+    raised = result["raises"].values
+    assert result["raises"].key == "problem.own_loss_raised"
     assert (raised["kind"], raised["reason"]) == ("KeyError", "'no such'")
     assert (raised["file"].name, raised["line"]) == ("mine.py", 4)
     for name, what in (("no_number", "loss"), ("no_gradient", "gradient")):
-        assert told[name].key == "problem.training_own_not_finite"
-        assert told[name].values["what"]["otherwise"] == what
+        assert result[name].key == "problem.training_own_not_finite"
+        assert result[name].values["what"]["otherwise"] == what
         named = {"name": name.replace("_", " "), "step": 1}
-        assert pattern_of(told[name].key, **named).fullmatch(str(told[name]))
-    assert str(told["detached"]) == say("en", "remark.no_gradient", name="detached")
-    assert told["constant"].key == "problem.not_one_number"
+        assert pattern_of(result[name].key, **named).fullmatch(str(result[name]))
+    assert str(result["detached"]) == say("en", "remark.no_gradient", name="detached")
+    assert result["constant"].key == "problem.not_one_number"
 
 
 def test_a_gradient_that_is_no_number_changes_no_weight(runs, trained, monkeypatch):
@@ -291,12 +291,13 @@ def test_a_gradient_that_is_no_number_changes_no_weight(runs, trained, monkeypat
 
 
 @pytest.mark.parametrize(
-    "said", ["CUDA out of memory", "can't allocate memory: 9 bytes", "could not create a primitive"]
+    "message",
+    ["CUDA out of memory", "can't allocate memory: 9 bytes", "could not create a primitive"],
 )
-def test_a_batch_that_does_not_fit_names_one_that_does(runs, trained, monkeypatch, said):
+def test_a_batch_that_does_not_fit_names_one_that_does(runs, trained, monkeypatch, message):
     def forward(self, columns, labels=None, own=sessions.TrainingLoss.forward, **more):
         if labels is not None and len(labels) > 5:
-            raise RuntimeError(said)
+            raise RuntimeError(message)
         return own(self, columns, labels, **more)
 
     monkeypatch.setattr(sessions.TrainingLoss, "forward", forward)

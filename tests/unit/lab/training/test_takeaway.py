@@ -43,13 +43,13 @@ def test_the_model_is_a_folder_of_sentence_transformers(runs, trained, tmp_path,
     assert "| Data | my&#124;pairs.tsv |" in card
     assert '| Loss | cosent {"scale": 20.0} |' in card
     assert "| Steps | 8 of 8 pairs |" in card
-    told = gained(runs.folder(name))
-    said = say("en", f"remark.{told.key}", **told.values)
-    assert "held-out pairs" in said
-    assert "(98%)" in said
-    assert said in card
+    result = gained(runs.folder(name))
+    sentence = say("en", f"remark.{result.key}", **result.values)
+    assert "held-out pairs" in sentence
+    assert "(98%)" in sentence
+    assert sentence in card
     _print_figures(runs.folder(name), runs.status(name))
-    assert said in capsys.readouterr().out
+    assert sentence in capsys.readouterr().out
     assert "<polyline" in (tmp_path / "out" / name / "loss.svg").read_text(encoding="utf-8")
 
 

@@ -43,8 +43,8 @@ def steps(monkeypatch):
             found.append(Step(rows, float(value.detach()), vectors, {}))
         else:
             scores = model.predict(pairs, activation_fn=torch.nn.Identity())
-            told = dict(zip(pairs, map(float, scores), strict=True))
-            found.append(Step(rows, float(value.detach()), {}, told))
+            result = dict(zip(pairs, map(float, scores), strict=True))
+            found.append(Step(rows, float(value.detach()), {}, result))
         model.train()
 
     monkeypatch.setattr(Recorder, "_note_loss", note)
@@ -137,8 +137,8 @@ def test_distillation_learns_the_teacher_of_the_file(kind, still, runs, trained,
     must_be_logged(steps, work)
     known = dict(zip(((a, b) for a, b, _ in corpus().train), taught_by(corpus()), strict=True))
     for row in steps[0].rows:
-        told = [known[row["sentence1"], text] for text in row["sentence2"]]
-        assert [score for _, score in row["label"]] == told
+        listed = [known[row["sentence1"], text] for text in row["sentence2"]]
+        assert [score for _, score in row["label"]] == listed
 
 
 @pytest.mark.parametrize("kind", ["bi", "cross"])

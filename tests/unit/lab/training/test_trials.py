@@ -141,18 +141,18 @@ def test_a_batch_of_a_file_is_tried_on_all_of_its_pairs_as_corrected():
     first, second = (tuple(f"{side} {i}" for i in range(count)) for side in "ab")
     whole = Pairs(first, second, tuple(float(i % 6) for i in range(count)))
     changes = (("a 0", "b 0", "5"), ("a 1", "b 1", ""))
-    scene = Scenario(
+    scenario = Scenario(
         data=Data(source="table", rows=whole.at(range(8)).rows, file="all.csv", corrections=changes)
     )
     part = whole.at(range(100))
-    held = {plan.data for plan in trials(scene, whole=part)}
+    held = {plan.data for plan in trials(scenario, whole=part)}
     (found,) = held
     assert (len(found.rows), found.rows[0], found.name) == (99, ("a 0", "b 0", "5"), "all.csv")
     assert not [row for row in found.rows if row[0] == "a 1"]
-    rows = trials(scene, whole=whole)[0].data.rows
+    rows = trials(scenario, whole=whole)[0].data.rows
     assert MAX_PAIRS - 1 <= len(set(rows)) == len(rows) <= MAX_PAIRS
     assert {row[:2] for row in rows} < {row[:2] for row in whole.rows}
-    assert len(trials(scene)[0].data.rows) == 7  # what is shown, where nothing else is known
+    assert len(trials(scenario)[0].data.rows) == 7  # what is shown, where nothing else is known
 
 
 def test_what_cannot_be_tried_is_reported():

@@ -19,7 +19,7 @@ def of(loss, figure, value=None, **more):
     return tried(plan, figure)
 
 
-def said(*found):
+def remark_keys(*found):
     """The remarks, the best of what was tried first."""
     return [*on_settings(sorted(found, key=lambda one: -one.figure))]
 
@@ -31,32 +31,34 @@ def said(*found):
 def test_the_share_of_the_setting_is_what_goes_with_tuning(tuned, share):
     """CoSENT at 0.79 is ahead of the angle loss, 0.70 at λ = 20, which reaches more at another."""
     figures = [of("cosent", 0.79), of("angle", 0.70)]
-    (untuned,) = said(*figures)
+    (untuned,) = remark_keys(*figures)
     assert untuned.key == "verdict_not_tuned"
     assert untuned.values["setting"] == "λ = 20 (cosent), λ = 20 (angle)"
-    (remark,) = said(*figures, of("angle", tuned, 5.0))
+    (remark,) = remark_keys(*figures, of("angle", tuned, 5.0))
     assert remark.key == "verdict_setting"
     assert (remark.values["best"], remark.values["other"]) == ("cosent", "angle")
     assert (remark.values["difference"], remark.values["share"]) == ("0.090", share)
     assert (remark.values["count"], remark.values["other_count"]) == (1, 2)
     for one, language in itertools.product((untuned, remark), LANGUAGES):
-        told = say(language, f"remark.{one.key}", **one.values)
-        assert "λ = 20" in told
-        assert "{" not in told
+        sentence = say(language, f"remark.{one.key}", **one.values)
+        assert "λ = 20" in sentence
+        assert "{" not in sentence
 
 
 def test_only_runs_that_differ_in_the_setting_alone_are_a_sweep():
-    (remark,) = said(of("cosent", 0.8), of("angle", 0.7), of("angle", 0.75, 5.0, epochs=3))
+    (remark,) = remark_keys(of("cosent", 0.8), of("angle", 0.7), of("angle", 0.75, 5.0, epochs=3))
     assert remark.key == "verdict_not_tuned"
 
 
 def test_each_other_loss_is_reported_once_and_a_single_loss_never():
-    assert said(of("cosent", 0.8), of("cosent", 0.7, 5.0)) == []
+    assert remark_keys(of("cosent", 0.8), of("cosent", 0.7, 5.0)) == []
     assert (
-        said(of("cosine_mse", 0.8), of("contrastive", 0.7))[0].values["setting"].startswith("m =")
+        remark_keys(of("cosine_mse", 0.8), of("contrastive", 0.7))[0]
+        .values["setting"]
+        .startswith("m =")
     )
     three = of("cosent", 0.8), of("info_nce", 0.7), of("info_nce", 0.72, 0.1), of("angle", 0.6)
-    found = said(*three)
+    found = remark_keys(*three)
     assert [(one.key, one.values["other"]) for one in found] == [
         ("verdict_setting", "info_nce"),
         ("verdict_not_tuned", "angle"),
@@ -65,4 +67,4 @@ def test_each_other_loss_is_reported_once_and_a_single_loss_never():
 
 
 def test_losses_without_a_setting_have_none_to_tune():
-    assert said(of("cosine_mse", 0.8), of("alignment", 0.7)) == []
+    assert remark_keys(of("cosine_mse", 0.8), of("alignment", 0.7)) == []

@@ -60,24 +60,24 @@ def test_models_score_a_file_as_the_run_scored_the_same_pairs(kind, runs, traine
 def test_what_was_scored_once_is_kept_until_the_run_goes_on(runs, trained, held_out):
     name = trained(PLAN)
     folder = {name: runs.folder(name)}
-    asked = []
+    requests = []
 
-    def told(what, *_given, **_values):
-        asked.append(what)
+    def result(what, *_given, **_values):
+        requests.append(what)
 
-    first = unseen_pairs.outcomes(folder, held_out, told)[name]
-    assert set(asked) == {"unseen"}
-    asked.clear()
-    again = unseen_pairs.outcomes(folder, held_out, told)[name]
-    assert not asked
+    first = unseen_pairs.outcomes(folder, held_out, result)[name]
+    assert set(requests) == {"unseen"}
+    requests.clear()
+    again = unseen_pairs.outcomes(folder, held_out, result)[name]
+    assert not requests
     assert np.array_equal(again.scores["after"], first.scores["after"])
     relabelled = [(a, b, 5 - label) for a, b, label in held_out.pairs]
-    unseen_pairs.outcomes(folder, dataclasses.replace(held_out, pairs=tuple(relabelled)), told)
-    assert asked  # other labels are other pairs
-    asked.clear()
+    unseen_pairs.outcomes(folder, dataclasses.replace(held_out, pairs=tuple(relabelled)), result)
+    assert requests  # other labels are other pairs
+    requests.clear()
     os.utime(folder[name].path / "after.npz", ns=(1, 1))
-    unseen_pairs.outcomes(folder, held_out, told)
-    assert asked
+    unseen_pairs.outcomes(folder, held_out, result)
+    assert requests
 
 
 def test_the_shared_start_of_runs_is_scored_once(runs, trained, held_out, bert):
@@ -128,11 +128,11 @@ def test_the_table_is_of_the_file_and_says_so(runs, trained, tmp_path):
         shared=on.shared(list(folders.values())),
     )
     assert found.unseen.shared >= len(other.held_out)
-    [said] = run_comparison.table(runs, names[:1], on).verdict
+    [message] = run_comparison.table(runs, names[:1], on).verdict
     for language in LANGUAGES:
         of_file = spelled(language, "pairs", found.pairs)
         assert {"60", "mine.csv"} <= {*re.findall(r"[\w.]+", of_file)}
-        assert of_file in say(language, f"remark.{said.key}", **said.values)
+        assert of_file in say(language, f"remark.{message.key}", **message.values)
     back = run_comparison.table(runs, names)
     assert back.unseen is None
     assert back.pairs == run_comparison.held_out_pairs(24)
@@ -192,7 +192,9 @@ def judged(runs, models, monkeypatch):
             run.say("finished")
             names[run.name] = quality
 
-    def asked(found: dict[str, RunFolder], on: Unseen, _told: object) -> dict[str, HeldOutScores]:
+    def requested(
+        found: dict[str, RunFolder], on: Unseen, _told: object
+    ) -> dict[str, HeldOutScores]:
         pairs = tuple((a, b) for a, b, _ in on.pairs)
         labels = np.array([label for *_, label in on.pairs])
         before = models.scores(0.2)
@@ -203,7 +205,7 @@ def judged(runs, models, monkeypatch):
             for name in found
         }
 
-    monkeypatch.setattr(unseen_pairs, "outcomes", asked)
+    monkeypatch.setattr(unseen_pairs, "outcomes", requested)
     return run_comparison.table(runs, list(names), models.unseen).verdict
 
 
@@ -212,19 +214,19 @@ def of_test_file(count):
 
 
 def test_the_better_model_on_unseen_pairs_is_reported_as_ahead(runs, monkeypatch):
-    said, _ = judged(runs, Models((0.5, 1.0)), monkeypatch)
-    assert said.key == "verdict_ahead"
-    assert (said.values["best"], said.values["other"]) == ("cosine_mse", "cosent")
-    assert spelled("en", "pairs", said.values["pairs"]) == of_test_file(1500)
+    message, _ = judged(runs, Models((0.5, 1.0)), monkeypatch)
+    assert message.key == "verdict_ahead"
+    assert (message.values["best"], message.values["other"]) == ("cosine_mse", "cosent")
+    assert spelled("en", "pairs", message.values["pairs"]) == of_test_file(1500)
     ahead = pattern_of("remark.verdict_ahead", pairs=of_test_file(1500), best="cosine_mse")
-    assert ahead.match(say("en", "remark.verdict_ahead", **said.values))
+    assert ahead.match(say("en", "remark.verdict_ahead", **message.values))
 
 
 def test_equal_models_cannot_be_distinguished_on_unseen_pairs(runs, monkeypatch):
-    said, _ = judged(runs, Models((1.0, 1.0)), monkeypatch)
-    assert said.key.startswith("verdict_untold")
-    untold = pattern_of(f"remark.{said.key}", pairs=of_test_file(1500))
-    assert untold.match(say("en", f"remark.{said.key}", **said.values))
+    message, _ = judged(runs, Models((1.0, 1.0)), monkeypatch)
+    assert message.key.startswith("verdict_untold")
+    untold = pattern_of(f"remark.{message.key}", pairs=of_test_file(1500))
+    assert untold.match(say("en", f"remark.{message.key}", **message.values))
 
 
 # A Space, and the command
@@ -271,7 +273,7 @@ def test_the_command_compares_ended_runs_on_a_file(runs, trained, tmp_path, caps
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ((), "name the runs to compare, or what to train with"),
         (("--loss", "cosent"), "one of --data, --hub and --example"),
@@ -279,6 +281,6 @@ def test_the_command_compares_ended_runs_on_a_file(runs, trained, tmp_path, caps
         (("gone", "--loss", "cosent"), "not both"),
     ],
 )
-def test_an_incomplete_command_names_what_is_missing(arguments, said, runs, capsys):
+def test_an_incomplete_command_names_what_is_missing(arguments, message, runs, capsys):
     assert commanded(*arguments, "--runs", runs.root) == 1
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err

@@ -106,7 +106,7 @@ def test_a_gain_has_its_two_ends():
 
 
 @pytest.mark.parametrize(
-    ("ends", "said"),
+    ("ends", "message"),
     [
         ((0.0174, -0.0003, 0.0351), ["+0.0174", "−0.0003", "+0.0351"]),  # on which side of 0
         ((0.009, 0.0002, 0.018), ["+0.0090", "+0.0002", "+0.0180"]),
@@ -117,8 +117,8 @@ def test_a_gain_has_its_two_ends():
         ((1e-9, 0.0, 2e-9), ["0.000", "0.000", "0.000"]),
     ],
 )
-def test_an_end_beside_0_has_its_sign(ends, said):
-    assert list(signed_ends(*ends).values()) == said
+def test_an_end_beside_0_has_its_sign(ends, message):
+    assert list(signed_ends(*ends).values()) == message
 
 
 def test_an_estimate_has_two_digits():
@@ -137,13 +137,13 @@ def test_three_queries_with_many_candidates_are_three_witnesses():
         scores = slope[of] * labels + height[of] + draw.normal(size=len(of))
         return {0: spearman(scores, labels)}
 
-    told = 0
+    count = 0
     for _ in range(200):
         labels = draw.normal(size=len(of))
         found = gain(model(labels), model(labels), pairs)
         assert -2 <= found.low <= found.high <= 2
-        told += found.is_significant
-    assert told <= 0.05 * 200
+        count += found.is_significant
+    assert count <= 0.05 * 200
 
 
 def test_a_pair_that_stands_there_55_times_is_one_witness():
@@ -154,14 +154,14 @@ def test_a_pair_that_stands_there_55_times_is_one_witness():
     of = np.concatenate([np.arange(246), np.zeros(54, dtype=int)])
     pairs = [fresh[place][:: -1 if row > 270 else 1] for row, place in enumerate(of)]
     apart = [(f"a{row}", f"b{row}") for row in range(300)]
-    told = naive = 0
+    count = naive = 0
     for _ in range(200):
         truth, labels = draw.normal(size=246), draw.normal(size=246)
         labels += truth
         one, other = ({0: spearman((truth + draw.normal(size=246))[of], labels[of])} for _ in "ab")
-        told += gain(one, other, pairs).is_significant
+        count += gain(one, other, pairs).is_significant
         naive += gain(one, other, apart).is_significant
-    assert told <= 0.05 * 200 < naive
+    assert count <= 0.05 * 200 < naive
 
 
 def test_repetitions_are_counted_where_they_widen_an_interval():

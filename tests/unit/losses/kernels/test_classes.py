@@ -288,7 +288,9 @@ def test_where_the_path_changes(function, definition):
 
 
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_blocks_that_are_not_cached_are_computed_again(in_blocks, monkeypatch, function, definition):
+def test_blocks_that_are_not_cached_are_computed_again(
+    in_blocks, monkeypatch, function, definition
+):
     monkeypatch.setattr(by_blocks.PairBlocks, "most_held", 0)
     same(function, definition, normal(SIZE, 5), classes=CLASSES["a few"])
 

@@ -84,9 +84,9 @@ def addresses(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str]]:
 def test_no_route_answers_the_page_of_another_site(routes):
     asks = client()
     for method, path in routes:
-        for who, said in FOREIGN.items():
-            answer = asks.request(method, path, headers=said)
-            navigates = said.get("sec-fetch-mode") == "navigate"
+        for who, message in FOREIGN.items():
+            answer = asks.request(method, path, headers=message)
+            navigates = message.get("sec-fetch-mode") == "navigate"
             opened = navigates and method in ("GET", "HEAD") and (path.rstrip("/") or "/") in PAGES
             expected = REACHED if opened else 403
             assert answer.status_code == expected, (method, path, who)
@@ -104,20 +104,20 @@ def test_no_route_answers_to_a_name_that_a_stranger_pointed_here(routes):
 def test_our_own_pages_and_programs_reach_every_route(routes):
     asks = client()
     for method, path in routes:
-        for said in OWN:
-            assert asks.request(method, path, headers=said).status_code == REACHED
+        for message in OWN:
+            assert asks.request(method, path, headers=message).status_code == REACHED
 
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("dest", ["document", "iframe"])
 def test_another_site_may_open_a_page_and_frame_it(page, dest):
-    said = {
+    values = {
         "sec-fetch-site": "cross-site",
         "sec-fetch-mode": "navigate",
         "sec-fetch-dest": dest,
     }
-    assert client().get(page, headers=said).status_code == REACHED
-    assert client().post(page, headers=said).status_code == 403
+    assert client().get(page, headers=values).status_code == REACHED
+    assert client().post(page, headers=values).status_code == 403
 
 
 KINDS = [
@@ -136,16 +136,18 @@ KINDS = [
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_only_json_is_read(kind, status, method):
     path = "/requests/explore/explore"
-    said = {"content-type": kind} if kind else {}
-    answer = client().request(method, path, headers=said, content=b'{"data": 1}')
+    values = {"content-type": kind} if kind else {}
+    answer = client().request(method, path, headers=values, content=b'{"data": 1}')
     assert answer.status_code == status
 
 
 def test_a_file_is_handed_in_as_a_form_where_files_are_taken():
-    said = {"content-type": "multipart/form-data; boundary=x"}
-    posted = client().post("/gradio_api/upload", headers=said, content=b"--x--")
+    values = {"content-type": "multipart/form-data; boundary=x"}
+    posted = client().post("/gradio_api/upload", headers=values, content=b"--x--")
     assert posted.status_code == REACHED
-    below = client(root="/losses").post("/losses/gradio_api/upload", headers=said, content=b"--x--")
+    below = client(root="/losses").post(
+        "/losses/gradio_api/upload", headers=values, content=b"--x--"
+    )
     assert below.status_code == REACHED
 
 
@@ -212,17 +214,17 @@ def test_a_proxy_has_the_origin_of_the_address():
     names = known_names("127.0.0.1", "https://example.org:8443/losses", {})
     asks, path = client(names, "/losses"), "/losses/gradio_api/queue/join"
     for host in ("example.org", "example.org:8443", "127.0.0.1:7860"):
-        said = {"host": host, "origin": "https://example.org:8443"}
-        assert asks.post(path, headers=said, json={}).status_code == REACHED
-        said["origin"] = "https://evil.example"
-        assert asks.post(path, headers=said, json={}).status_code == 403
+        values = {"host": host, "origin": "https://example.org:8443"}
+        assert asks.post(path, headers=values, json={}).status_code == REACHED
+        values["origin"] = "https://evil.example"
+        assert asks.post(path, headers=values, json={}).status_code == 403
 
 
 @pytest.mark.parametrize(("language", "word"), [("en", "--address"), ("zh-CN,zh;q=0.9", "主机名")])
 def test_a_refusal_says_what_to_do_in_the_language_of_the_reader(language, word):
-    said = {"host": "box.lan:7860", "accept-language": language}
-    assert word in client().get("/", headers={**said, "accept": "text/html"}).text
-    answer = client().get("/", headers=said).json()
+    values = {"host": "box.lan:7860", "accept-language": language}
+    assert word in client().get("/", headers={**values, "accept": "text/html"}).text
+    answer = client().get("/", headers=values).json()
     assert word in answer["detail"]
     assert json.dumps(answer["error"]["values"]) == '{"host": "box.lan:7860"}'
 

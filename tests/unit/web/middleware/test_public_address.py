@@ -30,9 +30,9 @@ def client_of(address: str) -> TestClient:
 
     @app.get("/where")
     def where(request: Request) -> JSONResponse:
-        said = [name for name in CLAIMS if name.lower() in request.headers]
+        names = [name for name in CLAIMS if name.lower() in request.headers]
         root = get_root_url(request, "/where", address)
-        return JSONResponse({"root": root, "url": str(request.url), "said": said})
+        return JSONResponse({"root": root, "url": str(request.url), "said": names})
 
     @app.get("/moved")
     def moved(to: str) -> RedirectResponse:
@@ -49,18 +49,18 @@ def hosted(monkeypatch):
 
 
 def test_a_hosted_page_takes_nobodys_word_for_where_it_is(hosted):
-    told = client_of("").get("/where", headers=CLAIMS).json()
-    assert told == {"root": "http://inside:7860", "url": "http://inside:7860/where", "said": []}
-    told = client_of(PUBLIC).get("/where", headers=CLAIMS).json()
-    assert told["root"] == PUBLIC
-    assert told["said"] == []
+    answer = client_of("").get("/where", headers=CLAIMS).json()
+    assert answer == {"root": "http://inside:7860", "url": "http://inside:7860/where", "said": []}
+    answer = client_of(PUBLIC).get("/where", headers=CLAIMS).json()
+    assert answer["root"] == PUBLIC
+    assert answer["said"] == []
 
 
 def test_the_proxy_of_the_hub_is_believed_and_at_home_ones_own(hosted):
     hosted.setenv("SPACE_ID", "somebody/lossprism")
-    told = client_of("").get("/where", headers=CLAIMS).json()
-    assert told["root"] == "https://evil.example"
-    assert told["said"] == list(CLAIMS)
+    answer = client_of("").get("/where", headers=CLAIMS).json()
+    assert answer["root"] == "https://evil.example"
+    assert answer["said"] == list(CLAIMS)
     hosted.delenv("SPACE_ID")
     hosted.delenv(HOSTED)
     assert client_of("").get("/where", headers=CLAIMS).json()["said"] == list(CLAIMS)
@@ -68,13 +68,13 @@ def test_the_proxy_of_the_hub_is_believed_and_at_home_ones_own(hosted):
 
 @pytest.mark.parametrize("path", ["/where", "/losses/where"])
 def test_a_proxy_may_leave_the_path_out_or_not(hosted, path):
-    told = client_of(PUBLIC).get(path).json()
-    assert told["url"] == "https://inside:7860/losses/where"
+    answer = client_of(PUBLIC).get(path).json()
+    assert answer["url"] == "https://inside:7860/losses/where"
 
 
 def test_a_path_alone_is_below_the_requested_name(hosted):
-    told = client_of("/losses").get("/where", headers=CLAIMS).json()
-    assert told["root"] == "http://inside:7860/losses"
+    answer = client_of("/losses").get("/where", headers=CLAIMS).json()
+    assert answer["root"] == "http://inside:7860/losses"
 
 
 @pytest.mark.parametrize(
@@ -93,16 +93,16 @@ def test_redirections_stay_below_the_path(hosted, to, leads):
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         (PUBLIC, {"Path=/losses", "SameSite=Lax", "Secure"}),
         ("http://example.org", {"Path=/", "SameSite=Lax"}),
         ("/losses", {"Path=/losses", "SameSite=Lax"}),
     ],
 )
-def test_the_key_goes_to_this_page_alone(hosted, address, said):
+def test_the_key_goes_to_this_page_alone(hosted, address, message):
     cookie = client_of(address).get("/where", headers=CLAIMS).headers["set-cookie"]
-    assert {*cookie.split("; ")[2:]} == {"HttpOnly", *said}
+    assert {*cookie.split("; ")[2:]} == {"HttpOnly", *message}
 
 
 @pytest.mark.parametrize(
@@ -128,6 +128,8 @@ def test_addresses_are_read(typed, meant):
     ],
 )
 def test_what_is_no_address_is_reported(typed):
-    with pytest.raises(ValueError, match="accepted are a whole address, such as https://") as said:
+    with pytest.raises(
+        ValueError, match="accepted are a whole address, such as https://"
+    ) as message:
         read_address(typed)
-    assert repr(typed) in str(said.value)
+    assert repr(typed) in str(message.value)

@@ -74,14 +74,12 @@ def test_too_many_requests_are_refused_of_that_visitor_alone(application, monkey
     assert "faster" in refused.json()["detail"]
     assert other.post("/length", content=b"a").status_code == 200
     assert mine.get("/page").status_code == 200  # the page's own files come at once
-    said = capfd.readouterr().err.splitlines()
-    assert said == ["refused 429 problem.too_often"] * 2
+    output = capfd.readouterr().err.splitlines()
+    assert output == ["refused 429 problem.too_often"] * 2
 
 
 @pytest.mark.parametrize("path", ["/config", "/gradio_api/info", "/openapi.json"])
-def test_uncached_answers_are_not_requested_too_often(
-    application, monkeypatch, path
-):
+def test_uncached_answers_are_not_requested_too_often(application, monkeypatch, path):
     monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "3")
     monkeypatch.setenv("LOSSPRISM_REQUESTS_A_SECOND", "0.001")
     one = as_one(application)
@@ -161,10 +159,10 @@ def test_a_body_that_comes_too_slowly_is_not_waited_for(application, monkeypatch
 def test_the_reader_of_a_body_puts_no_answer_in_place_of_the_refusal(application, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_BODY_MIB", "0.001")
     monkeypatch.setattr(request_limits, "LISTENED_S", 0.05)
-    begun, told, ended = sent_slowly(application, "/parsed", [b'"' + b"a" * 900, b"a" * 900])
+    begun, result, ended = sent_slowly(application, "/parsed", [b'"' + b"a" * 900, b"a" * 900])
     assert begun["status"] == 413
-    assert json.loads(told["body"])["error"]["key"] == "problem.too_much"
-    assert dict(begun["headers"])[b"content-length"] == b"%d" % len(told["body"])
+    assert json.loads(result["body"])["error"]["key"] == "problem.too_much"
+    assert dict(begun["headers"])[b"content-length"] == b"%d" % len(result["body"])
     assert not ended["body"]
 
 
@@ -193,8 +191,8 @@ def test_a_client_that_has_sent_all_may_wait_for_the_answer(application, monkeyp
 def test_all_who_come_without_a_key_are_counted_as_one(application, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "2")
     monkeypatch.setenv("LOSSPRISM_REQUESTS_A_SECOND", "0.001")
-    asked = [TestClient(application).post("/length", content=b"a").status_code for _ in range(3)]
-    assert asked == [200, 200, 429]
+    requests = [TestClient(application).post("/length", content=b"a").status_code for _ in range(3)]
+    assert requests == [200, 200, 429]
     assert as_one(application).post("/length", content=b"a").status_code == 200
 
 
@@ -205,8 +203,8 @@ def test_all_bodies_together_stay_within_the_memory_limit(application, monkeypat
     async def together() -> list[int]:
         transport = httpx.ASGITransport(application)
         async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
-            asked = (client.post("/late", content=body) for _ in range(2))
-            return sorted(answer.status_code for answer in await asyncio.gather(*asked))
+            requested = (client.post("/late", content=body) for _ in range(2))
+            return sorted(answer.status_code for answer in await asyncio.gather(*requested))
 
     assert in_loop(together()) == [200, 503]
     assert one.post("/length", content=body).json() == 6000  # it was let go
@@ -219,7 +217,7 @@ def test_heavy_visitors_leave_capacity_for_light_ones(application, monkeypatch):
 
     async def sends(size: int, path: str) -> int:
         """The status of the answer to this many bytes, of which the last does not come."""
-        told: list[dict] = []
+        listed: list[dict] = []
         pieces = [{"body": b"a" * size, "more_body": path == "/length"}]
 
         async def receive() -> dict:
@@ -229,15 +227,15 @@ def test_heavy_visitors_leave_capacity_for_light_ones(application, monkeypatch):
             raise AssertionError
 
         async def send(message: dict) -> None:
-            told.append(message)
+            listed.append(message)
 
         headers = [(HEADER.encode(), new_key().encode())]
         scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
         scope |= {"query_string": b"", "scheme": "http", "server": ("here", 80)}
-        asked = asyncio.create_task(application({**scope, "http_version": "1.1"}, receive, send))
-        held.append(asked)
-        await asyncio.wait((asked,), timeout=0.3)
-        return told[0]["status"] if told else 0
+        task = asyncio.create_task(application({**scope, "http_version": "1.1"}, receive, send))
+        held.append(task)
+        await asyncio.wait((task,), timeout=0.3)
+        return listed[0]["status"] if listed else 0
 
     async def all_of_them() -> list[int]:
         found = [await sends(size, "/length") for size in (900_000, 100_000, 60_000)]
@@ -292,11 +290,11 @@ def test_of_what_is_made_anew_few_are_made_at_a_time(monkeypatch):
 
 def test_health_counts_what_is_under_way(monkeypatch, tmp_path):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
-    told = health()
-    assert told["alive"] is True
-    assert told["heavy"] == told["middling"] == {"under_way": 0, "waiting": 0}
-    assert told["memory_mib"]["own"] > 100
-    assert told["disk_mib"]["left"] > 0
+    result = health()
+    assert result["alive"] is True
+    assert result["heavy"] == result["middling"] == {"under_way": 0, "waiting": 0}
+    assert result["memory_mib"]["own"] > 100
+    assert result["disk_mib"]["left"] > 0
 
 
 def test_health_is_reported_where_nothing_can_be_stored(monkeypatch, tmp_path):
@@ -312,11 +310,11 @@ def test_health_is_reported_where_nothing_can_be_stored(monkeypatch, tmp_path):
 def test_as_many_connections_as_the_system_lets(monkeypatch, now, wanted):
     resource = pytest.importorskip("resource")
     assert resource.RLIM_INFINITY == -1
-    asked = []
+    requests = []
     monkeypatch.setattr(resource, "getrlimit", lambda kind: now)
-    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append(limits))
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: requests.append(limits))
     allow_connections(9000)
-    assert asked == ([wanted] if wanted else [])
+    assert requests == ([wanted] if wanted else [])
 
 
 def test_a_thread_that_only_counts_keeps_no_other_waiting_for_long():

@@ -9,7 +9,7 @@ from lossprism.explorer.web.pages.finetune import plans, state_entries
 FIRST = state_entries.first_plan()
 
 
-def asked(**data: object) -> dict[str, object]:
+def request_for(**data: object) -> dict[str, object]:
     return {**FIRST, "data": {**FIRST["data"], **data}}
 
 

@@ -60,8 +60,8 @@ def test_of_eight_pairs_alone_multi_similarity_falls_as_they_collapse():
     rows = tuple((a, b, "1") for a, b, label in pairs.rows if label == "1")
     data = Data(source="table", rows=rows)
     side = Side("multi_similarity", "", (("mined", False),))
-    scene = side.scene(Scenario(data=data))
-    (way,) = collapsing([scene], make_batch(data, scene.rules), 3).ways
+    scenario = side.applied_to(Scenario(data=data))
+    (way,) = collapsing([scenario], make_batch(data, scenario.rules), 3).ways
     assert len(rows) == 8
     assert [way.values[0], way.values[-1]] == pytest.approx([0.583, 0.401], abs=5e-4)
 
@@ -90,7 +90,7 @@ def test_values_that_are_equal_numbers_are_not_one_side():
     assert not odd.sides[0].stands
 
 
-def asked(**more):
+def requested(**more):
     sides = [{"loss": one, "convention": "", "parameters": {}} for one in ("cosent", "circle")]
     return json.loads(
         json.dumps(ASK["compare"]({"scenario": {}, "sides": sides, "look": True, **more}))
@@ -98,17 +98,17 @@ def asked(**more):
 
 
 def test_a_step_that_the_page_has_goes_by_its_name():
-    first = asked()
+    first = requested()
     names = [one["name"] for one in first["sides"]]
     assert len(set(names)) == 2
-    again = asked(held=names[:1])
+    again = requested(held=names[:1])
     assert [one["looked"] is None for one in again["sides"]] == [True, False]
     looked = [one["sides"][1]["looked"]["shown"] for one in (first, again)]
     assert looked[0] == looked[1]
     # Another step, or another order of the pairs, is another one.
-    assert asked(at=[0], held=names)["sides"][0]["looked"]["chosen"] == 0
+    assert requested(at=[0], held=names)["sides"][0]["looked"]["chosen"] == 0
     sorted_by = {"view": {"order": "entry"}}
-    assert asked(scenario=sorted_by, held=names)["sides"][0]["looked"] is not None
+    assert requested(scenario=sorted_by, held=names)["sides"][0]["looked"] is not None
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_step_that_the_page_has_goes_by_its_name():
     ],
 )
 def test_what_is_no_comparison_is_refused(more, key):
-    assert asked(**more)["error"]["key"] == key
+    assert requested(**more)["error"]["key"] == key
 
 
 def test_every_loss_stands_beside_itself():

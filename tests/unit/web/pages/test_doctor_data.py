@@ -60,10 +60,13 @@ def test_a_set_to_begin_with_is_examined_without_an_encoder(name):
     assert answer["looked"]
     assert answer["suited"]
     links = [one["scene"] for one in answer["findings"] if one["scene"]]
-    scenes = [*map(Scenario.from_link, links), *(opened(answer, one) for one in answer["suited"])]
-    for scene in scenes:
-        assert scene.data.source == "table"
-        assert len(scene.data.rows) > 1
+    scenarios = [
+        *map(Scenario.from_link, links),
+        *(opened(answer, one) for one in answer["suited"]),
+    ]
+    for scenario in scenarios:
+        assert scenario.data.source == "table"
+        assert len(scenario.data.rows) > 1
     if name == "twins":
         found = named(answer)["twins"]
         assert found["severity"] == "severe"
@@ -97,9 +100,9 @@ def test_each_finding_and_loss_opens_on_the_rows():
         shown = {row[:2] for row in Scenario.from_link(finding["scene"]).data.rows}
         assert rows <= shown
     for one in answer["suited"]:
-        scene = opened(answer, one)
-        assert scene.loss == one["loss"]
-        assert scene.rules.label_range == (0.0, 5.0)
+        scenario = opened(answer, one)
+        assert scenario.loss == one["loss"]
+        assert scenario.rules.label_range == (0.0, 5.0)
     for one in answer["suited"][:2]:
         assert explore(opened(answer, one)).loss is not None
 
@@ -123,11 +126,11 @@ def test_an_answer_stays_small_however_long_the_texts_are(words):
     assert len(json.dumps(answer)) < 64 * 1024
     shown = named(answer)["copies"]["rows"][0]["first"]
     assert rows[0].startswith(shown.removesuffix(" …"))
-    scenes = [*map(opened, [answer] * 2, answer["suited"])]
-    scenes += [Scenario.from_link(one["scene"]) for one in answer["findings"] if one["scene"]]
-    for scene in scenes:
-        assert len(scene.data.rows) >= 4
-        for first, *_ in scene.data.rows:
+    scenarios = [*map(opened, [answer] * 2, answer["suited"])]
+    scenarios += [Scenario.from_link(one["scene"]) for one in answer["findings"] if one["scene"]]
+    for scenario in scenarios:
+        assert len(scenario.data.rows) >= 4
+        for first, *_ in scenario.data.rows:
             begins = first.removesuffix(" …")
             assert any(row.startswith(begins) for row in rows)
     # Texts that begin alike are no twins, and would be some in such a scene.
@@ -146,16 +149,16 @@ def test_an_encoder_is_called_once_for_all_losses(monkeypatch):
     whole = dataset_requests.look
     monkeypatch.setattr(dataset_requests, "look", lambda *a: looked.append(1) or whole(*a))
     monkeypatch.setattr(dataset_requests, "_seen", Jobs())
-    asked = {"source": source, "batch": 8, "encoder": "all-MiniLM-L6-v2", "most": 16}
-    found = named(ASK["encode"]({**asked, "loss": "info_nce"}))
+    request = {"source": source, "batch": 8, "encoder": "all-MiniLM-L6-v2", "most": 16}
+    found = named(ASK["encode"]({**request, "loss": "info_nce"}))
     cells = found["false_negatives"]["cells"]
     assert all(cell["cosine"] > cell["own"] for cell in cells)
     shown = Scenario.from_link(found["false_negatives"]["scene"]).data.rows
     assert cells[0]["first"] in {first for first, *_ in shown}
     assert cells[0]["second"] in {second for _, second, _ in shown}
-    assert named(ASK["encode"]({**asked, "loss": "cosent", "language": "zh"})) == {}
+    assert named(ASK["encode"]({**request, "loss": "cosent", "language": "zh"})) == {}
     assert looked == [1]
-    elsewhere = {**asked, "encoder": "/no/such/folder"}
+    elsewhere = {**request, "encoder": "/no/such/folder"}
     assert ASK["encode"](elsewhere)["error"]["about"] == "leave"
     agreed = {"leave": {"/no/such/folder": 1}}
     assert ASK["encode"]({**elsewhere, **agreed})["error"]["about"] == "encoder"
@@ -237,10 +240,10 @@ def test_the_loss_of_a_link_can_be_requested():
 
 
 def test_rows_of_the_hub_are_a_file_from_then_on(monkeypatch):
-    asked = []
+    requests = []
 
     def rows(hub, split, most, report):
-        asked.append((hub, split, most))
+        requests.append((hub, split, most))
         report("fetching", 0, most)
         return b"\n".join(b'{"q1": "a %d", "q2": "b", "label": %d}' % (n, n % 2) for n in range(9))
 
@@ -255,7 +258,7 @@ def test_rows_of_the_hub_are_a_file_from_then_on(monkeypatch):
     uploads.find(held["file"]).unlink()  # it has left meanwhile, and is fetched again
     assert examined(source, batch=9)["pairs"] == 9  # what was read is known
     assert ASK["fetch"](known) == held
-    assert asked == [("someone/set:sub", "train", 20)] * 2
+    assert requests == [("someone/set:sub", "train", 20)] * 2
     assert ASK["fetch"]({**known, "hub": " "})["error"]["key"] == "problem.training_no_hub_id"
     assert ASK["fetch"]({**known, "rows": 1})["error"]["key"] == "problem.scenario_entry"
 
@@ -266,8 +269,8 @@ def test_a_table_of_classes_has_a_report_of_its_classes():
     assert (answer["rows"], answer["classes"], answer["largest"][0]["count"]) == (4, 3, 2)
     rows = named(answer)["texts_in_classes"]["rows"]
     assert [(row["text"], row["called"]) for row in rows] == [("two", "a"), ("two", "b")]
-    scene = Scenario.from_link(named(answer)["texts_in_classes"]["scene"])
-    assert {"one", "two"} <= {text for row in scene.data.rows for text in row[:2]}
+    scenario = Scenario.from_link(named(answer)["texts_in_classes"]["scene"])
+    assert {"one", "two"} <= {text for row in scenario.data.rows for text in row[:2]}
     assert len(answer["scenes"]) == 1
     for one in answer["suited"]:
         assert opened(answer, one).loss == one["loss"]

@@ -33,9 +33,9 @@ def test_an_example_number_is_found_and_is_in_its_scenario(known):
 
 def test_the_sentences_are_in_the_requested_language():
     english, chinese = (ASK({"value": "5.545", "language": one}) for one in ("en", "zh"))
-    said = [one["findings"][0]["said"] for one in (english, chinese)]
-    assert "collapsed" in said[0]
-    assert "坍缩" in said[1]
+    sentences = [one["findings"][0]["said"] for one in (english, chinese)]
+    assert "collapsed" in sentences[0]
+    assert "坍缩" in sentences[1]
     assert ASK({"value": "5.545", "language": "?"}) == english
 
 

@@ -41,9 +41,9 @@ def to_the_end(monkeypatch):
 )
 def test_two_runs_get_the_findings_about_each_other(known, name):
     other = {"source": {"kind": "example", "example": "jumped"}, **known}
-    told = ASK["examine_run"]({**COLLAPSED, "beside": other, "language": "en"})["beside"]
-    assert [one["name"] for one in told["findings"]] == [name]
-    assert told["drawn"][0]["name"] == "loss"
+    answer = ASK["examine_run"]({**COLLAPSED, "beside": other, "language": "en"})["beside"]
+    assert [one["name"] for one in answer["findings"]] == [name]
+    assert answer["drawn"][0]["name"] == "loss"
     assert ASK["examine_run"](COLLAPSED)["beside"] is None
     for odd in ([], {"source": 1}):
         assert "error" in ASK["examine_run"]({**COLLAPSED, "beside": odd})

@@ -166,7 +166,7 @@ def test_the_figures_over_many_batches_of_a_file():
     assert {len(values) for values in figures.values()} == {COUNT}
     # This batch is the first of them.
     rows = {**data, "rows": drawn["rows"]}
-    here = asked(rows)["picture"]["figures"]
+    here = requested(rows)["picture"]["figures"]
     for name in ("loss", "collapse", "effective", "active", "spearman"):
         assert figures[name][0] == pytest.approx(here[name], rel=1e-6)
     assert figures["gradient"][0] == pytest.approx(here["gradient_norm"], rel=1e-5)
@@ -244,7 +244,7 @@ def test_no_file_at_all_is_refused_in_a_sentence(request_):
     assert SERVER["read_file"](request_)["error"]["key"] == "problem.scenario_entry"
 
 
-def asked(scenario: dict, **also: object) -> dict:
+def requested(scenario: dict, **also: object) -> dict:
     return SERVER["explore"]({"scenario": {"data": scenario}, **also})
 
 
@@ -254,35 +254,35 @@ def typed(count: int) -> dict:
 
 def test_rows_are_sent_once_and_then_named():
     table = typed(4)
-    first = asked(table)
-    named = asked({**table, "rows": []}, rows=first["rows"], known=first["batch"]["key"])
+    first = requested(table)
+    named = requested({**table, "rows": []}, rows=first["rows"], known=first["batch"]["key"])
     assert named["picture"]["figures"]["loss"] == first["picture"]["figures"]["loss"]
     assert "batch" not in named  # it is the one that the page has
     assert "rows" not in named
     # Other rows have another name; the same rows the same.
-    assert asked(typed(3))["rows"] != first["rows"] == asked(table)["rows"]
+    assert requested(typed(3))["rows"] != first["rows"] == requested(table)["rows"]
     # A question that cannot be answered has told the rows all the same.
-    empty = asked({**table, "rows": [["", "", ""]]})
+    empty = requested({**table, "rows": [["", "", ""]]})
     assert empty["error"]["key"] == "problem.no_pairs"
-    again = asked({**table, "rows": []}, rows=empty["rows"])
+    again = requested({**table, "rows": []}, rows=empty["rows"])
     assert again["error"] == empty["error"]
 
 
 @pytest.mark.parametrize("name", ["", "0" * 64, 3, None, ["a"]])
 def test_rows_that_are_not_cached_are_requested(name):
-    assert asked({"source": "table", "rows": []}, rows=name) == {"send_rows": True}
+    assert requested({"source": "table", "rows": []}, rows=name) == {"send_rows": True}
 
 
 def test_what_is_marked_at_its_pairs_comes_with_the_batch():
-    batch = asked({"source": "example", "example": "twins"})["batch"]
+    batch = requested({"source": "example", "example": "twins"})["batch"]
     assert {one["pair"] for one in batch["same_texts"]} == {0, 1, 2, 3, 5, 8, 9}
     assert batch["planted"][0] == {"pair": 4, "kind": "hidden", "other": 3}
     rows = [["a cat", "a dog", "1"], ["", "", ""], ["a bird", "a  dog", "1"]]
-    batch = asked({"source": "table", "rows": rows})["batch"]
+    batch = requested({"source": "table", "rows": rows})["batch"]
     assert [(one["pair"], one["other"]) for one in batch["same_texts"]] == [(0, 1), (1, 0)]
     assert batch["planted"] == []
     assert batch["teacher"] is None
-    batch = asked({"source": "table", "rows": rows, "teacher": [["a cat", "a dog", "0.5"]]})[
+    batch = requested({"source": "table", "rows": rows, "teacher": [["a cat", "a dog", "0.5"]]})[
         "batch"
     ]
     assert batch["teacher"] == [0.5, None]
@@ -345,8 +345,8 @@ def test_rows_without_a_vector_of_the_guide_are_reported_where_a_loss_reads_it()
     data |= {name: answer[name] for name in ("rows", "guided", "reading")}
     refused = SERVER["explore"]({"scenario": {"data": data, "loss": "gist"}})["error"]
     assert (refused["key"], refused["about"]) == ("problem.guide_incomplete", "guide")
-    said = {"without": 1, "count": 6, "first": "a 3", "second": "b 3"}
-    assert refused["values"] == said
+    values = {"without": 1, "count": 6, "first": "a 3", "second": "b 3"}
+    assert refused["values"] == values
     assert "error" not in SERVER["explore"]({"scenario": {"data": data, "loss": "info_nce"}})
 
 

@@ -24,7 +24,7 @@ from lossprism.explorer.sources.practice import PRACTICE, practice_pairs
 from lossprism.explorer.web.pages.finetune import page, plans, requests, state_entries
 from lossprism.losses import LOSSES
 from tests.downloads import file_of
-from tests.unit.web.pages.finetune_plans import FIRST, asked, check, describe, hand
+from tests.unit.web.pages.finetune_plans import FIRST, check, describe, hand, request_for
 from tests.wire import by_name
 
 
@@ -58,7 +58,7 @@ def test_the_quick_plan_fits_into_the_first():
 
 @pytest.mark.parametrize("name", PRACTICE)
 def test_practice_becomes_rows(name):
-    data = plans.read_plan(asked(source="practice", practice=name)).data
+    data = plans.read_plan(request_for(source="practice", practice=name)).data
     assert (data.source, data.name) == ("rows", name)
     first, second, label = practice_pairs(name)[0]
     assert data.rows[0][:2] == (first, second)
@@ -68,10 +68,10 @@ def test_practice_becomes_rows(name):
 def test_a_link_of_explore_becomes_its_rows():
     rows = (("A cat.", "A dog.", "0.25"), ("A bird.", "Some bird.", "1"))
     link = Scenario(data=Data(source="table", rows=rows, file="mine.csv")).to_link()
-    data = plans.read_plan(asked(source="link", link=f"http://127.0.0.1:7860/#{link}")).data
+    data = plans.read_plan(request_for(source="link", link=f"http://127.0.0.1:7860/#{link}")).data
     assert (data.rows, data.name) == (rows, "mine.csv")
     example = Scenario(data=Data(example="nli_triplets")).to_link()
-    data = plans.read_plan(asked(source="link", link=example)).data
+    data = plans.read_plan(request_for(source="link", link=example)).data
     assert len(data.rows) == len(textbook.load_example("nli_triplets"))
 
 
@@ -90,7 +90,7 @@ def test_a_link_of_explore_becomes_its_rows():
 )
 def test_data_that_is_not_there_is_named(uploads, data, key):
     with pytest.raises(Problem) as raised:
-        plans.read_plan(asked(**data))
+        plans.read_plan(request_for(**data))
     assert raised.value.key == f"problem.{key}"
 
 
@@ -117,10 +117,10 @@ def test_a_file_is_handed_in_and_read_by_its_token(uploads):
     rows = "".join(f"This is {i},That is {i},{i % 3}\n" for i in range(20))
     found = hand_in(f"sentence1,sentence2,score\n{rows}")
     assert found["used"] == 20
-    assert plans.read_plan(asked(source="file", **found_in(found))).data.file == str(
+    assert plans.read_plan(request_for(source="file", **found_in(found))).data.file == str(
         uploads / found["file"]
     )
-    checked = check({"plan": asked(source="file", **found_in(found))})
+    checked = check({"plan": request_for(source="file", **found_in(found))})
     assert checked["labels"] == [0.0, 2.0, 3]
 
 
@@ -137,7 +137,7 @@ def test_the_encoding_of_a_file_is_reported_and_can_be_chosen(uploads):
     known = {**found_in(found), "encoding": "Windows-1251"}
     assert describe(known)["encoding"] == "Windows-1251"
     for encoding in ("", "cp1251"):
-        plan = plans.read_plan(asked(source="file", **{**known, "encoding": encoding}))
+        plan = plans.read_plan(request_for(source="file", **{**known, "encoding": encoding}))
         assert plan.data.encoding == encoding
         sentences = {first for first, _, _ in data.read(plan).train}
         assert any(first.startswith("Чай") for first in sentences) == (encoding == "")
@@ -169,7 +169,7 @@ def test_a_held_out_file_is_read_by_the_columns_of_the_other_where_it_has_them(u
     rows = [f"{i},This {i},That {i},{i % 3},{i % 2}\n" for i in range(40)]
     learn = hand_in("a,b,c,d,e\n" + "".join(rows[:20]))
     chosen = {"first": "b", "second": "c", "score": "d"}
-    plan = asked(source="file", **found_in(learn), columns=chosen)
+    plan = request_for(source="file", **found_in(learn), columns=chosen)
     recognised = "".join(f"One {i},Two {i},{i}\n" for i in range(9))
     for text, count in (
         ("a,b,c,d,e\n" + "".join(rows[20:]), 20),
@@ -177,8 +177,8 @@ def test_a_held_out_file_is_read_by_the_columns_of_the_other_where_it_has_them(u
     ):
         file = hand_in(text)["file"]
         held = {"held_out_file": file, "held_out_name": "held.csv"}
-        told = {"file": file, "name": "held.csv", "columns": chosen, "held_out": True}
-        assert describe(told)["used"] == count
+        by_name = {"file": file, "name": "held.csv", "columns": chosen, "held_out": True}
+        assert describe(by_name)["used"] == count
         found = check({"plan": {**plan, "data": {**plan["data"], **held}}})
         assert (found["train"], found["held_out"]) == (20, count)
         assert 0 < found["by_chance"] < 1
@@ -208,9 +208,9 @@ def test_only_known_words_steer(what):
 
 @pytest.mark.parametrize("wrong", [{"palette": "x"}, {"step": "1"}, {"step": True}])
 def test_a_figure_needs_a_valid_request(wrong):
-    asked = {"run": "r", "step": 1, "language": "en", "scenario": Scenario().to_json(), **wrong}
+    request = {"run": "r", "step": 1, "language": "en", "scenario": Scenario().to_json(), **wrong}
     with pytest.raises(Problem, match=next(iter(wrong))):
-        requests._figure(asked)
+        requests._figure(request)
 
 
 @pytest.mark.parametrize("deleted", [True, False])
@@ -243,8 +243,8 @@ def test_downloads_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
     (run.model / "modules.json").write_text("[]")
     take = by_name(requests.SERVED)["take"]
     with ThreadPoolExecutor(8) as pool:
-        asked = [{"run": run.name, "what": what} for what in ("model", "kit")] * 8
-        answers = list(pool.map(take, asked))
+        requested = [{"run": run.name, "what": what} for what in ("model", "kit")] * 8
+        answers = list(pool.map(take, requested))
     assert not any("error" in answer for answer in answers)
     paths = sorted({file_of(answer) for answer in answers})
     assert [path.name for path in paths] == [f"{run.name}-model.zip", f"{run.name}-train.zip"]
@@ -255,18 +255,18 @@ def test_downloads_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "asked"),
+    ("name", "requested"),
     [
         ("watch", lambda names: {"offsets": dict.fromkeys(names, 0)}),
         ("compare", lambda names: {"runs": names}),
         ("share", lambda names: {"runs": names}),
     ],
 )
-def test_one_request_names_so_many_runs(tmp_path, monkeypatch, name, asked):
+def test_one_request_names_so_many_runs(tmp_path, monkeypatch, name, requested):
     monkeypatch.setattr(requests, "runs", lambda: Runs(tmp_path, device="cpu"))
     function = getattr(requests, f"_{name}")
     names = [str(number) for number in range(requests.NAMED_RUNS + 1)]
     with pytest.raises(Problem, match=f"most {requests.NAMED_RUNS} runs"):
-        function(asked(names))
+        function(requested(names))
     if name == "watch":
-        assert len(plain(function(asked(names[1:])))["runs"]) == requests.NAMED_RUNS
+        assert len(plain(function(requested(names[1:])))["runs"]) == requests.NAMED_RUNS

@@ -23,7 +23,7 @@ from lossprism.explorer.web.pages.finetune import plan_check as checking
 from lossprism.explorer.web.pages.finetune import plans
 from lossprism.losses import LOSSES
 from lossprism.losses.combined.names import RECIPES
-from tests.unit.web.pages.finetune_plans import FIRST, asked, check, hand
+from tests.unit.web.pages.finetune_plans import FIRST, check, hand, request_for
 
 
 def test_which_losses_can_learn_and_why_the_others_cannot():
@@ -92,23 +92,23 @@ def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
 def test_the_reason_against_repeating_the_experiment_is_shown_before():
     alike = tuple((f"a {i}", f"b {i}", "1") for i in range(20))
     link = Scenario(data=Data(source="table", rows=alike)).to_link()
-    found = check({"plan": {**asked(source="link", link=link), "loss": "info_nce"}})
+    found = check({"plan": {**request_for(source="link", link=link), "loss": "info_nce"}})
     assert found["refused"] is None
     assert found["repetition"]["refused"]["key"] == "problem.training_one_label"
 
 
 def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
     rules = Rules(threshold=3.0, label_range=(1.0, 5.0), extra_negatives=False)
-    scene = Scenario(loss="circle", parameters=(("scale", 30.0),), rules=rules)
-    found = check({"plan": asked(source="link", link=scene.to_link())})["of_scene"]
-    plan = {**asked(source="link", link=scene.to_link()), **found}
+    scenario = Scenario(loss="circle", parameters=(("scale", 30.0),), rules=rules)
+    found = check({"plan": request_for(source="link", link=scenario.to_link())})["of_scene"]
+    plan = {**request_for(source="link", link=scenario.to_link()), **found}
     taken = plans.read_plan(plan)
     assert (taken.loss, dict(taken.parameters)) == ("circle", {"scale": 30.0})
     assert (taken.threshold, taken.extra_negatives) == (3.0, False)
     assert taken.label_range == (1, 5)
     assert taken.twins == "apart"
-    leaving = dataclasses.replace(scene, rules=Rules(twins="leave_out"))
-    found = check({"plan": asked(source="link", link=leaving.to_link())})["of_scene"]
+    leaving = dataclasses.replace(scenario, rules=Rules(twins="leave_out"))
+    found = check({"plan": request_for(source="link", link=leaving.to_link())})["of_scene"]
     assert found["twins"] == "leave_out"
     assert check({"plan": plan})["refused"] is None
     assert check({"plan": FIRST})["of_scene"] is None
@@ -117,8 +117,8 @@ def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
 def test_a_link_says_which_guide_and_teacher_were_named_there(monkeypatch):
     listed = tuple((f"query {i // 4}", f"text {i}", str(i % 3)) for i in range(48))
     named = {"guide": EMBEDDED, "teacher_model": EMBEDDED}
-    scene = Scenario(data=Data(source="table", rows=listed, **named), loss="distill_kl")
-    chosen = asked(source="link", link=scene.to_link())
+    scenario = Scenario(data=Data(source="table", rows=listed, **named), loss="distill_kl")
+    chosen = request_for(source="link", link=scenario.to_link())
     found = check({"plan": chosen})["of_scene"]
     taken = {**chosen, **found}
     plan = plans.read_plan(taken)
@@ -146,14 +146,14 @@ def test_unread_vectors_of_a_guide_are_reported():
     ]
     content = "\n".join(map(json.dumps, rows)).encode()
     packed = base64.b64encode(content).decode()
-    told = hand({"name": "x.jsonl", "content": packed})
-    assert list(told["chosen"]) == ["first", "second", "score", "teacher"]
-    plan = asked(source="file", file=told["file"], name="x.jsonl")
+    result = hand({"name": "x.jsonl", "content": packed})
+    assert list(result["chosen"]) == ["first", "second", "score", "teacher"]
+    plan = request_for(source="file", file=result["file"], name="x.jsonl")
     assert check({"plan": {**plan, "loss": "gist"}})["guide_unread"] is True
     typed = tuple((row["question"], row["answer"], "") for row in rows)
     for guided in ((), (("why 0?", "AACAPw=="),)):
-        scene = Scenario(data=Data(source="table", rows=typed, guided=guided), loss="gist")
-        linked = check({"plan": asked(source="link", link=scene.to_link())})
+        scenario = Scenario(data=Data(source="table", rows=typed, guided=guided), loss="gist")
+        linked = check({"plan": request_for(source="link", link=scenario.to_link())})
         assert linked["guide_unread"] is bool(guided)
 
 

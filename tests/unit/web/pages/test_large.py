@@ -69,8 +69,8 @@ def test_work_that_two_ask_for_goes_on_when_one_of_them_is_stopped(monkeypatch):
     """Also who goes on at once after stopping, while the stopped work has not yet ended."""
     begun, over, runs = threading.Event(), threading.Event(), []
 
-    def long_work(asked, report):
-        runs.append(asked.loss)
+    def long_work(query, report):
+        runs.append(query.loss)
         begun.set()
         assert over.wait(PATIENCE)
         report("reading", 1, 2)
@@ -79,8 +79,8 @@ def test_work_that_two_ask_for_goes_on_when_one_of_them_is_stopped(monkeypatch):
     for name in ("_opened", "_batches"):
         monkeypatch.setattr(large, name, Jobs())
     monkeypatch.setattr(large, "_make", long_work)
-    asked = [large.read_asked({**REQUEST, "loss": loss}) for loss in LOSSES]
-    stopped, other = map(large.start_opening, asked)
+    query = [large.read_query({**REQUEST, "loss": loss}) for loss in LOSSES]
+    stopped, other = map(large.start_opening, query)
     assert begun.wait(PATIENCE)
     stopped.cancel()
     assert stopped.wait(PATIENCE)
@@ -116,6 +116,6 @@ def test_a_loss_goes_by_the_class_of_a_library():
     assert len(named) > 40
     for name, loss in named:
         if as_registered(name)[0] == loss:  # it is no name of several losses
-            assert large.read_asked({**REQUEST, "loss": name}).loss == loss
+            assert large.read_query({**REQUEST, "loss": name}).loss == loss
     with raises_problem("large_loss"):
-        large.read_asked({**REQUEST, "loss": "NoSuchLoss"})
+        large.read_query({**REQUEST, "loss": "NoSuchLoss"})

@@ -24,11 +24,11 @@ def test_a_step_comes_measured_at_each_stop_with_its_answer(lesson) -> None:
         step.lever.written == "word" for _ in step.lever.stops
     ]
     for stop, moment in zip(answer.stops, found, strict=True):
-        told = {name: one.value for name, one in stop.numbers.items()}
-        assert told == {name: json_number(float(one)) for name, one in moment.numbers.items()}
-    asked = step.prediction
-    assert answer.answer.value == pytest.approx(found[step.lever.goal].numbers[asked.of])
-    assert not asked.answers or answer.right in asked.answers
+        by_name = {name: one.value for name, one in stop.numbers.items()}
+        assert by_name == {name: json_number(float(one)) for name, one in moment.numbers.items()}
+    requested = step.prediction
+    assert answer.answer.value == pytest.approx(found[step.lever.goal].numbers[requested.of])
+    assert not requested.answers or answer.right in requested.answers
 
 
 def test_the_page_knows_every_lesson_before_it_asks() -> None:
@@ -40,11 +40,11 @@ def test_the_page_knows_every_lesson_before_it_asks() -> None:
 def test_the_loss_of_a_lesson_is_seen_on_the_batch_that_was_left_on_explore() -> None:
     rows = (("A cat.", "A dog.", "1"), ("A bird.", "The sun.", "0"))
     mine = Scenario(data=Data(source="table", rows=rows), loss="triplet")
-    asked = {"lesson": "temperature", "step": 1, "scene": mine.to_link()}
-    found = Scenario.from_link(ASK["on_my_batch"](asked).scene)
+    request = {"lesson": "temperature", "step": 1, "scene": mine.to_link()}
+    found = Scenario.from_link(ASK["on_my_batch"](request).scene)
     assert (found.loss, found.data) == ("info_nce", mine.data)
     assert dict(found.parameters) == {"temperature": 1.0}
-    own = ASK["on_my_batch"]({**asked, "at": 4, "scene": ""})
+    own = ASK["on_my_batch"]({**request, "at": 4, "scene": ""})
     step = LESSONS[1].steps[0]
     assert Scenario.from_link(own.scene) == with_parameters(step.scenario, temperature=0.05)
 

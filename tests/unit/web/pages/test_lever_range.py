@@ -17,7 +17,7 @@ SERVER = by_name(SERVED)
 OWN = ("device", "milliseconds")  # of each computation
 
 
-def scene(loss: str, facet: str = "value", pairs: int = 9) -> dict:
+def scenario_of(loss: str, facet: str = "value", pairs: int = 9) -> dict:
     data = {"source": "random", "random": {"pairs": pairs}}
     return {"loss": loss, "data": data, "view": {"facet": facet}}
 
@@ -50,7 +50,7 @@ def exact_of(scenario: dict, parameter: str, value: float) -> dict:
     ],
 )
 def test_a_stop_is_the_exact_answer_at_its_value(loss, parameter, facet):
-    scenario = scene(loss, facet)
+    scenario = scenario_of(loss, facet)
     stops = stops_of(scenario, parameter)
     assert len(stops) > 50
     for stop in stops[:: len(stops) // 4]:
@@ -78,7 +78,7 @@ def test_a_stop_is_the_exact_answer_at_its_value(loss, parameter, facet):
 
 def test_the_stops_go_from_end_to_end_in_the_slider_s_numbers():
     (scale,) = (one for one in LOSSES["cosent"].parameters if one.name == "scale")
-    values = [stop["value"] for stop in stops_of(scene("cosent"), "scale")]
+    values = [stop["value"] for stop in stops_of(scenario_of("cosent"), "scale")]
     assert len(values) == STOPS
     assert (values[0], values[-1]) == (scale.minimum, scale.maximum)
     assert values == sorted({float(f"{value:.3g}") for value in values})
@@ -87,13 +87,17 @@ def test_the_stops_go_from_end_to_end_in_the_slider_s_numbers():
 def test_a_range_is_limited_by_its_cells_and_each_stop_takes_its_turn(monkeypatch):
     taken, in_order = [], jobs.in_order
     monkeypatch.setattr(jobs, "in_order", lambda *of: taken.append(of) or in_order(*of))
-    assert len(stops_of(scene("cosent", pairs=160), "scale")) == RANGE_CELLS // 160**2 >= MIN_STOPS
+    assert (
+        len(stops_of(scenario_of("cosent", pairs=160), "scale"))
+        == RANGE_CELLS // 160**2
+        >= MIN_STOPS
+    )
     assert len(taken) == RANGE_CELLS // 160**2
     taken.clear()
-    assert stops_of(scene("cosent", pairs=400), "scale") == []
+    assert stops_of(scenario_of("cosent", pairs=400), "scale") == []
     assert len(taken) == 1
 
 
 def test_a_range_of_no_parameter_is_refused():
-    answer = SERVER["lever_range"]({"scenario": scene("cosent"), "parameter": "margin"})
+    answer = SERVER["lever_range"]({"scenario": scenario_of("cosent"), "parameter": "margin"})
     assert answer["error"]["key"] == "problem.unknown_parameter"

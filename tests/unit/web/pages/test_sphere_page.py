@@ -48,8 +48,8 @@ def test_the_state_begins_with_the_first_preset() -> None:
     first = plain(page_data().presets)[0]
     assert state["sides"] == first["sides"]
     for part in ("start", "steps"):
-        told = {name: one for name, one in state.items() if name.startswith(f"{part}.")}
-        assert {name.split(".")[1]: one for name, one in told.items()} == first[part]
+        by_name = {name: one for name, one in state.items() if name.startswith(f"{part}.")}
+        assert {name.split(".")[1]: one for name, one in by_name.items()} == first[part]
 
 
 def test_a_loss_that_cannot_be_filmed_leaves_the_other_one() -> None:

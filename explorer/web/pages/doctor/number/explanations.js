@@ -71,7 +71,7 @@ function FindingCard({ finding: { kinds, value, said, beside, losses, more, exac
   return h(
     Card,
     { text: said, more: beside, head },
-    h("div.lp-row.lp-wrap", null, h(SceneLink, { fit: first }), h(CompareLink, { losses })),
+    h("div.lp-row.lp-wrap", null, h(ScenarioLink, { fit: first }), h(CompareLink, { losses })),
     others.length
       ? h(
           Fold,
@@ -84,7 +84,7 @@ function FindingCard({ finding: { kinds, value, said, beside, losses, more, exac
 }
 
 /** @param {{ fit: Fitting }} properties */
-const SceneLink = ({ fit: { scene, shows } }) =>
+const ScenarioLink = ({ fit: { scene, shows } }) =>
   scene === null ? null : h("a.lp-button", { href: `./#${scene}` }, say(`doctor.open.${shows}`));
 
 /**

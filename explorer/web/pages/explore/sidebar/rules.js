@@ -48,7 +48,7 @@ export function RulesFold({ channel }) {
 
 /**
  * What follows from the rules for the batch that is shown.
- * @param {import("../../../wire").SceneBatch} batch
+ * @param {import("../../../wire").ExploredBatch} batch
  */
 function linesOf(batch) {
   const { positives, labels, threshold, negatives, owned, classes, sentences, dimension } = batch;

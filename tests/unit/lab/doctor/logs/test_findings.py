@@ -67,9 +67,9 @@ def test_a_curve_noisier_than_the_distance_of_both_ends_has_no_position():
 
 def test_of_a_sum_of_losses_nothing_is_decoded():
     known = Known("MNRL + AnglELoss", batch=8)
-    with pytest.raises(Problem) as told:
+    with pytest.raises(Problem) as result:
         possible_losses(known)
-    assert told.value.key == "problem.explain_sum"
+    assert result.value.key == "problem.explain_sum"
     assert examine_run(log(FALLING, known=known)).marks.collapse is None
 
 
@@ -93,14 +93,14 @@ def test_a_log_too_short_for_a_finding_is_reported(points, evaluations, short):
         log([2.0, 2.5] * 20, **held) if points == 40 else log([2.0] * points, **held)
     )
     assert too_short_for(found) == short
-    said = [*filter(pattern_of("doctor.run.too_short").fullmatch, lines(found))]
+    pattern = [*filter(pattern_of("doctor.run.too_short").fullmatch, lines(found))]
     what = say("en", "ui.between").join(say("en", f"doctor.run.of.{name}") for name in short)
-    assert said == ([say("en", "doctor.run.too_short", what=what)] if short else [])
+    assert pattern == ([say("en", "doctor.run.too_short", what=what)] if short else [])
 
 
 def test_what_the_run_logged_counts_before_its_counts():
-    told = {"train/prism_collapse": [4.0] * 30, "train/prism_floor": [1.0] * 30}
-    found = examine_run(log([4.0] * 30, known=Known("CoSENTLoss", batch=8), **told))
+    values = {"train/prism_collapse": [4.0] * 30, "train/prism_floor": [1.0] * 30}
+    found = examine_run(log([4.0] * 30, known=Known("CoSENTLoss", batch=8), **values))
     assert (found.marks.collapse, found.marks.floor, found.marks.logged) == (4.0, 1.0, True)
     assert names(found) == ["at_collapse"]
 
@@ -109,8 +109,8 @@ def test_what_the_run_logged_counts_before_its_counts():
     ("cosine", "name"), [(0.2, "not_collapsed"), (0.97, "not_collapsed"), (0.999, "at_collapse")]
 )
 def test_batches_with_distant_negatives_have_not_collapsed(cosine, name):
-    told = {"prism_collapse": [4.0] * 30, "prism_negative_cosine": [0.5] * 10 + [cosine] * 20}
-    found = examine_run(log([4.0] * 30, known=Known("CoSENTLoss", batch=8), **told))
+    values = {"prism_collapse": [4.0] * 30, "prism_negative_cosine": [0.5] * 10 + [cosine] * 20}
+    found = examine_run(log([4.0] * 30, known=Known("CoSENTLoss", batch=8), **values))
     assert names(found) == [name]
     assert found.severe == (name == "at_collapse")
 
@@ -164,8 +164,8 @@ def test_values_that_are_none():
     assert by_name["not_finite"].values == {"count": 2, "kind": "NaN", "step": 3, "last": 4}
     assert by_name["not_finite"].rows == (3, 4)
     assert by_name["zero"].values == {"count": 6, "step": 5}
-    told = say("en", "doctor.run.not_finite", **by_name["not_finite"].values)
-    assert by_name["not_finite"].written() == told
+    sentence = say("en", "doctor.run.not_finite", **by_name["not_finite"].values)
+    assert by_name["not_finite"].written() == sentence
     assert "zero" not in names(examine_run(log([1.0, 0.0, 0.0, 1.0] * 5)))
 
 
@@ -198,23 +198,23 @@ def test_what_two_runs_can_say():
     def run(**changed):
         return examine_run(log(FALLING, known=Known(**{**vars(MNRL), **changed})))
 
-    def said(one, other):
+    def message(one, other):
         (fault,) = compare_runs(one, other)
         return fault
 
-    assert said(run(), run()).name == "comparable"
-    scaled = said(run(), run(scale=50.0))
+    assert message(run(), run()).name == "comparable"
+    scaled = message(run(), run(scale=50.0))
     assert scaled.name == "other_scale"
     assert scaled.values["names"] == "temperature"
     assert pattern_of("doctor.run.other_scale", names="temperature").match(scaled.written())
-    assert said(run(), run(batch=64)).name == "other_batch"
+    assert message(run(), run(batch=64)).name == "other_batch"
     # At scale 1 the loss cannot be as small as it was: it went to no end of its own.
     for pair in ((run(), run(scale=1.0)), (run(scale=1.0), run())):
-        assert said(*pair).name == "below_assumed"
-    assert said(run(), run(loss="CoSENTLoss")).name == "other_loss"
-    assert said(run(), examine_run(log(FALLING))).name == "untold"
+        assert message(*pair).name == "below_assumed"
+    assert message(run(), run(loss="CoSENTLoss")).name == "other_loss"
+    assert message(run(), examine_run(log(FALLING))).name == "untold"
     # What nobody knows is not taken for another.
-    assert said(run(), run(batch=None)).name == "untold_batch"
+    assert message(run(), run(batch=None)).name == "untold_batch"
 
 
 @pytest.mark.parametrize("times", [1 / 20, 1 / 3, 1.0, 1.3, 3.0, 20.0])
@@ -263,7 +263,7 @@ def test_a_gap_and_a_leak_without_a_rise(trained, held, epochs, name, floor):
 
 
 def test_one_loss_goes_by_many_names_and_two_libraries_define_one_in_two_ways():
-    def said(one, other):
+    def message(one, other):
         runs = [examine_run(log(FALLING, known=Known(**{"batch": 8, **k}))) for k in (one, other)]
         (fault,) = compare_runs(*runs)
         return fault
@@ -276,13 +276,13 @@ def test_one_loss_goes_by_many_names_and_two_libraries_define_one_in_two_ways():
         # Its loss is a mean over triplets, and at collapse its margin, whatever the batch.
         ({"loss": "TripletLoss"}, {"loss": "TripletLoss", "batch": 64}),
     ):
-        assert said(*pair).name == "comparable", pair
+        assert message(*pair).name == "comparable", pair
     # sentence-transformers divides the same terms by ln 2.
-    assert said({"loss": "pairwise_logistic"}, {"loss": "RankNetLoss"}).name == "other_loss"
+    assert message({"loss": "pairwise_logistic"}, {"loss": "RankNetLoss"}).name == "other_loss"
     # Its ends depend on labels, which no log has, and on the batch, which both have.
-    batches = said({"loss": "CoSENTLoss"}, {"loss": "CoSENTLoss", "batch": 64})
+    batches = message({"loss": "CoSENTLoss"}, {"loss": "CoSENTLoss", "batch": 64})
     assert batches.name == "other_batch"
-    scaled = said({"loss": "CoSENTLoss"}, {"loss": "CoSENTLoss", "scale": 10.0})
+    scaled = message({"loss": "CoSENTLoss"}, {"loss": "CoSENTLoss", "scale": 10.0})
     assert scaled.name == "other_scale"
     for one in (batches, scaled):  # and so does how far each went
         assert not {"–", "%"} & {*one.written()}
@@ -293,8 +293,8 @@ def test_ends_that_batches_scatter_are_no_other_ends():
     draw = np.random.default_rng(0)
 
     def run(middle, **known):
-        told = {"prism_collapse": middle + 0.05 * draw.normal(size=80), "prism_floor": [0.0] * 80}
-        return examine_run(log(FALLING, known=Known("CoSENTLoss", batch=8, **known), **told))
+        values = {"prism_collapse": middle + 0.05 * draw.normal(size=80), "prism_floor": [0.0] * 80}
+        return examine_run(log(FALLING, known=Known("CoSENTLoss", batch=8, **known), **values))
 
     (same,) = compare_runs(run(6.93), run(6.93))
     assert same.name == "comparable"

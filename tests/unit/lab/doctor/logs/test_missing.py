@@ -192,8 +192,8 @@ def test_a_logged_collapse_is_reported():
 def test_a_run_of_a_loss_without_ends_here_is_read_all_the_same(name):
     """Its card names such a loss, or somebody does: that it has no ends here is said of it."""
     broken = [*FALLING[:30], *[math.nan] * 10]
-    for told, called in ((Known(loss=name), ""), (None, name)):
-        found = examine_run(replace(log(broken), called=called), told)
+    for result, called in ((Known(loss=name), ""), (None, name)):
+        found = examine_run(replace(log(broken), called=called), result)
         assert names(found) == ["not_finite"]
         assert say("en", "doctor.run.not_decoded", loss=name) in [*about(found)]
     with pytest.raises(Problem) as refused:

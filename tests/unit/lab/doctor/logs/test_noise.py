@@ -74,17 +74,17 @@ def test_the_noise_of_a_few_evaluations_is_that_beside_their_way():
 
 
 @pytest.mark.parametrize(
-    ("rise", "said"), [(0.001, False), (0.01, False), (0.05, True), (0.5, True)]
+    ("rise", "message"), [(0.001, False), (0.01, False), (0.05, True), (0.5, True)]
 )
 @pytest.mark.parametrize("least", [0.02, 1.3, 8.0])
-def test_a_rise_by_a_thousandth_is_no_overfitting_however_sure_it_is(rise, said, least):
+def test_a_rise_by_a_thousandth_is_no_overfitting_however_sure_it_is(rise, message, least):
     """Of a held-out loss that falls to its least from twice as much, and rises by this share of it
     without any noise."""
     places = np.arange(30)
     made = least * (1 + np.clip(1 - places / 10, 0, 1) + rise * np.clip(places - 10, 0, 4) / 4)
     trained = log_of((tuple(1 / (1 + np.arange(300))), None)).curves["loss"]
     held = Curve("eval_loss", 10.0 * places, made, np.zeros(30))
-    assert [one.name for one in on_held_out(trained, held)] == ["overfits"] * said
+    assert [one.name for one in on_held_out(trained, held)] == ["overfits"] * message
 
 
 @pytest.mark.draws

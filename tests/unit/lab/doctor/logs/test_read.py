@@ -56,12 +56,12 @@ def test_the_state_that_the_trainer_saves(run):
     assert (side.name, "MultipleNegativesRankingLoss" in side.convention) == ("info_nce", True)
 
 
-@pytest.mark.parametrize("told", ["x", {}, {"loss": 3, "columns": "two", "parameters": [1]}])
-def test_the_state_may_name_any_loss(told):
+@pytest.mark.parametrize("result", ["x", {}, {"loss": 3, "columns": "two", "parameters": [1]}])
+def test_the_state_may_name_any_loss(result):
     state = {
         "log_history": [{"step": 1, "loss": 2.0}],
         "train_batch_size": 8,
-        "stateful_callbacks": {"prism": told},
+        "stateful_callbacks": {"prism": result},
     }
     known = read_content("trainer_state.json", json.dumps(state).encode()).known
     assert (known.loss, known.batch, known.negatives) == ("", 8, None)
@@ -89,11 +89,11 @@ def test_a_folder_has_the_curves_of_one_and_the_loss_of_the_other(run):
 
 def test_a_folder_whose_state_has_the_temperature_and_whose_card_has_the_scale(tmp_path):
     """`PrismCallback` tells the one, the card of sentence-transformers the other: they are one."""
-    told = {"loss": "info_nce", "parameters": {"temperature": 0.1}, "called": "", "columns": 2}
+    values = {"loss": "info_nce", "parameters": {"temperature": 0.1}, "called": "", "columns": 2}
     history = [{"step": step, "loss": 2.0 / step} for step in (1, 2, 3)]
     state = {
         "log_history": history,
-        "stateful_callbacks": {CALLBACK_RECORD: told},
+        "stateful_callbacks": {CALLBACK_RECORD: values},
         "global_step": 3,
     }
     (tmp_path / "trainer_state.json").write_text(json.dumps(state))
@@ -330,7 +330,7 @@ def test_files_that_the_packages_wrote():
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("trainer_state.json", b'{"log_history": [{"loss": 1.0}]}', "entry 1 of log_history has"),
         ("trainer_state.json", b'{"log_history": [', "is damaged"),
@@ -344,8 +344,8 @@ def test_files_that_the_packages_wrote():
         ("project.db", b"SQLite format 3\x00" + bytes(200), "is damaged|no project of trackio"),
     ],
 )  # fmt: skip
-def test_a_malformed_log_gets_a_sentence(name, content, said):
-    with pytest.raises(Problem, match=said):
+def test_a_malformed_log_gets_a_sentence(name, content, message):
+    with pytest.raises(Problem, match=message):
         read_content(name, content)
 
 

@@ -101,7 +101,7 @@ def test_a_database_is_not_read_without_end(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("metrics", "said"),
+    ("metrics", "message"),
     [
         ("[" * 100_000, "recursion"),
         ('{"loss": 1', "delimiter"),
@@ -110,8 +110,8 @@ def test_a_database_is_not_read_without_end(tmp_path, monkeypatch):
         (b"\xff\xfe\xff", "decode"),
     ],
 )
-def test_metrics_that_are_none_are_reported_as_damaged(tmp_path, metrics, said):
+def test_metrics_that_are_none_are_reported_as_damaged(tmp_path, metrics, message):
     content = project(tmp_path / "project.db", metrics, declared="BLOB")
-    with pytest.raises(Problem, match=said) as raised:
+    with pytest.raises(Problem, match=message) as raised:
         read_content("project.db", content)
     assert raised.value.key == "problem.run_damaged"

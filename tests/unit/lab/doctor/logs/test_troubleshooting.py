@@ -27,9 +27,9 @@ def test_the_document_is_what_is_written():
 
 def test_it_reports_how_often_each_planted_kind_was_found():
     """`test_planted` measures the figures; here stands that none is left out."""
-    told = DOCUMENT.read_text(encoding="utf-8").partition(RATES)[2].splitlines()
-    assert HEAD in told
-    kinds = {tuple(part.strip() for part in line.split("|")[1:3]) for line in told if "`" in line}
+    text = DOCUMENT.read_text(encoding="utf-8").partition(RATES)[2].splitlines()
+    assert HEAD in text
+    kinds = {tuple(part.strip() for part in line.split("|")[1:3]) for line in text if "`" in line}
     for room, of in {"run": ("run", "two runs"), "data": ("data", "encoder")}.items():
         planted = {kind for kind, where in kinds if where in of}
         assert {f"`{name}`" for name in findings(room)} <= planted
@@ -55,19 +55,19 @@ def test_its_links_lead_to_the_judgements():
 RUNS, SETS = by_name(run_requests.SERVED), by_name(dataset_requests.SERVED)
 
 
-def asked(address):
+def answer_at(address):
     """What its address has the page ask for: of each entry what stands there, or its default."""
-    said = dict(parse_qsl(address.partition("#")[2]))
+    values = dict(parse_qsl(address.partition("#")[2]))
     table = {one.link: one for one in doctor_table() if one.link}
-    assert set(said) - {"t"} <= set(table)
-    return said
+    assert set(values) - {"t"} <= set(table)
+    return values
 
 
-def said_of_run(address):
-    said = asked(address)
-    question = {"source": {"kind": "example", "example": said["log"]}}
-    if other := said.get("beside"):
-        known = {name: said.get(f"beside_{name}", "") for name in run_requests.OF_OTHER}
+def findings_of_run(address):
+    message = answer_at(address)
+    question = {"source": {"kind": "example", "example": message["log"]}}
+    if other := message.get("beside"):
+        known = {name: message.get(f"beside_{name}", "") for name in run_requests.OF_OTHER}
         question["beside"] = {"source": {"kind": "example", "example": other}, **known}
     answer = RUNS["examine_run"](question)
     return [one["name"] for one in (answer["beside"] or answer)["findings"]]
@@ -75,20 +75,20 @@ def said_of_run(address):
 
 @pytest.mark.parametrize("name", findings("run"))
 def test_a_link_opens_the_run_that_it_names(name):
-    assert name in said_of_run(link("run", name))
+    assert name in findings_of_run(link("run", name))
 
 
-def said_of_data(address, monkeypatch):
+def findings_of_data(address, monkeypatch):
     monkeypatch.setattr(page_requests, "ANSWER_S", 600)
-    said = asked(address)
-    source = {"kind": "example", "example": said.get("set")}
-    if "t" in said:
-        table = zlib.decompress(base64.urlsafe_b64decode(said["t"] + "=="), -15)
+    message = answer_at(address)
+    source = {"kind": "example", "example": message.get("set")}
+    if "t" in message:
+        table = zlib.decompress(base64.urlsafe_b64decode(message["t"] + "=="), -15)
         source = {"kind": "file", "file": uploads.put(table, "pasted.txt"), "name": "pasted.txt"}
-    question = {"source": source, "loss": said["for"], "batch": int(said["n"])}
-    question["margin"] = float(said["for_margin"]) if "for_margin" in said else None
+    question = {"source": source, "loss": message["for"], "batch": int(message["n"])}
+    question["margin"] = float(message["for_margin"]) if "for_margin" in message else None
     answer = SETS["examine"](question)
-    if encoder := said.get("encoder"):
+    if encoder := message.get("encoder"):
         answer = SETS["encode"]({**question, "encoder": encoder})
     return [one["name"] for one in answer["findings"]]
 
@@ -97,4 +97,4 @@ def said_of_data(address, monkeypatch):
 def test_a_link_opens_the_data_that_it_names(name, monkeypatch):
     address = link("data", name)
     assert len(address) < 1000
-    assert name in said_of_data(address, monkeypatch)
+    assert name in findings_of_data(address, monkeypatch)

@@ -39,13 +39,13 @@ def scene(data=RANDOM, rules=USUAL):
     return Scenario(data=data, rules=rules).to_json()
 
 
-def asked(name, *sides, data=RANDOM, rules=USUAL, **more):
+def answer_to(name, *sides, data=RANDOM, rules=USUAL, **more):
     sides = [one if isinstance(one, dict) else side(one) for one in sides]
     return FUNCTIONS[name]({"scenario": scene(data, rules), "sides": sides, **more})
 
 
 def found(name, *sides, **more):
-    answer = asked(name, *sides, **more)
+    answer = answer_to(name, *sides, **more)
     return [one["found"] for one in answer["sides"]]
 
 
@@ -114,7 +114,7 @@ def test_a_loss_by_its_scale_runs_to_the_largest_violation():
 
 
 def test_a_side_that_cannot_be_swept_takes_no_other_down():
-    sides = asked(
+    sides = answer_to(
         "sweep",
         *("cosent", "list_net", "triplet", side("info_nce", symmetric=5)),
         along=["scale", "temperature", "margin", "temperature"],
@@ -122,9 +122,9 @@ def test_a_side_that_cannot_be_swept_takes_no_other_down():
         points=5,
     )["sides"]
     assert [one["found"] is None for one in sides] == [False, True, True, True]
-    said = [one["problem"] and one["problem"]["key"] for one in sides]
+    sentences = [one["problem"] and one["problem"]["key"] for one in sides]
     named = ("no_lists", "sweep_logarithmic", "parameter_switch")
-    assert said == [None, *(f"problem.{name}" for name in named)]
+    assert sentences == [None, *(f"problem.{name}" for name in named)]
 
 
 # ---- A batch in pieces
@@ -150,7 +150,7 @@ def test_one_part_of_all_rows_and_cached_parts_are_the_whole_batch(way):
 
 
 def rows_of(loss):
-    refused = asked("mechanics", loss, loss, way="micro", size=10)["sides"][0]["problem"]
+    refused = answer_to("mechanics", loss, loss, way="micro", size=10)["sides"][0]["problem"]
     assert refused["key"] == "problem.mechanics_size"
     return refused["values"]["most"]
 
@@ -171,7 +171,7 @@ def test_eight_small_batches_are_not_one_large_batch():
 
 def test_cells_are_what_is_there_and_a_large_matrix_is_cut():
     given = {"data": ANSWERS, "rules": ALONE, "way": "micro", "size": 4}
-    one, none = asked("mechanics", "info_nce", "ranknot", **given)["sides"]
+    one, none = answer_to("mechanics", "info_nce", "ranknot", **given)["sides"]
     cells = np.frombuffer(base64.b64decode(one["found"]["cells"]), np.uint8)
     assert cells.reshape(one["found"]["shape"])[:4, 4:].sum() == 0
     assert cells.sum() == one["found"]["comparisons"] == 24
@@ -204,7 +204,7 @@ def changed(*sides, change, pair=0, by=0.0, **more):
 
 def test_all_cosines_shifted_are_noticed_by_who_does_not_rank():
     """Lesson 5: CoSENT 19.12 = 19.12; half the spread is half the scale."""
-    cosent, mse, nce = asked(
+    cosent, mse, nce = answer_to(
         "what_if",
         *("cosent", "cosine_mse", "info_nce"),
         **{"change": "shift", "pair": 0, "by": 0.3, "data": GRADED},
@@ -246,7 +246,7 @@ def test_what_cannot_be_changed_is_reported_for_all():
         ({"change": "drop", "pair": 10}, "what_if_pair"),
         ({"change": "melt", "pair": 0}, "scenario_entry"),
     ):
-        answer = asked("what_if", "cosent", "cosine_mse", by=0.0, **more)
+        answer = answer_to("what_if", "cosent", "cosine_mse", by=0.0, **more)
         assert answer["error"]["key"] == f"problem.{key}"
 
 
@@ -256,7 +256,7 @@ def test_what_cannot_be_changed_is_reported_for_all():
 def test_each_way_begins_at_the_loss_and_ends_on_its_line():
     """Lesson 3: ln 8, ln 15, the margin, 8 ln 2."""
     losses = ("info_nce", "nt_xent", "triplet", "siglip")
-    answer = asked("collapse", *losses, "ranknot", points=5, **given_answers())
+    answer = answer_to("collapse", *losses, "ranknot", points=5, **given_answers())
     shares = numbers(answer["shares"])
     assert (shares[0], shares[-1], len(shares)) == (0, 1, 5)
     unknown = answer["sides"][4]["problem"]
@@ -285,7 +285,7 @@ def test_a_loss_that_falls_on_the_way_is_reported():
 def test_given_scores_are_not_what_collapses(monkeypatch):
     printed = Data(example="cosent_batch")
     batch = make_batch(printed, USUAL)
-    ask = functools.partial(asked, "collapse", "cosent", "cosine_mse", data=printed, points=3)
+    ask = functools.partial(answer_to, "collapse", "cosent", "cosine_mse", data=printed, points=3)
     assert not ask()["by_cosines"]  # its vectors have just these cosines
     for other in ({"given": batch.given + 1}, {"vectors": None}):
         changed = dataclasses.replace(batch, **other)
@@ -313,8 +313,8 @@ def test_what_would_go_through_too_many_cells_is_refused_before_it_is_begun(monk
     }
     with with_headers({HEADER: new_key()}):
         for name, (fits, too_much) in asking.items():
-            answer = asked(name, "cosent", "circle", **{"points": 5, **fits})
+            answer = answer_to(name, "cosent", "circle", **{"points": 5, **fits})
             assert "error" not in answer, answer
-            refused = asked(name, "cosent", "circle", **too_much)["error"]
+            refused = answer_to(name, "cosent", "circle", **too_much)["error"]
             assert refused["key"] == "problem.request_cells", name
             assert int(refused["values"]["fits"]) < 10
