@@ -111,21 +111,17 @@ def test_trace_loss_adds_the_steps_of_explores_trace(client):
     same_as_explored(answer, found)
     traced = [*found.trace.inputs, *found.trace.steps]
     assert len(answer["steps"]) == len(traced)
-    for message, step in zip(answer["steps"], traced, strict=True):
+    for sent, step in zip(answer["steps"], traced, strict=True):
         keys = {"name", "line", "source", "latex", "axes", "shape", "value", "gradient"}
-        assert set(message) == keys
-        assert (message["name"], message["line"], message["source"]) == (
-            step.name,
-            step.line,
-            step.source,
-        )
-        assert message["shape"] == list(step.value.shape)
-        assert len(message["axes"]) == len(message["shape"])
+        assert set(sent) == keys
+        assert (sent["name"], sent["line"], sent["source"]) == (step.name, step.line, step.source)
+        assert sent["shape"] == list(step.value.shape)
+        assert len(sent["axes"]) == len(sent["shape"])
         # float("-inf") reads the word that stands for a masked cell.
-        assert torch.equal(read(message["value"]), step.value.double())
-        assert (message["gradient"] is None) == (step.gradient is None)
+        assert torch.equal(read(sent["value"]), step.value.double())
+        assert (sent["gradient"] is None) == (step.gradient is None)
         if step.gradient is not None:
-            assert torch.equal(read(message["gradient"]), step.gradient.double())
+            assert torch.equal(read(sent["gradient"]), step.gradient.double())
 
 
 def read(value):
