@@ -1,7 +1,5 @@
 """LossPrism's explorer: the page and what it computes. ``lossprism.show(…)`` opens it."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 

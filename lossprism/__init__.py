@@ -7,8 +7,6 @@ keeps the two packages at its top: there this one finds them beside itself, and 
 `losses` and `explorer`, give the same modules.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -3,8 +3,6 @@
 A checkout has them always, an installed package for the file of a user's own loss.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib import import_module

@@ -1,7 +1,5 @@
 """From pairs to a loss's inputs, by rules that the page shows and the user can change."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math

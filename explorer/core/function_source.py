@@ -3,8 +3,6 @@
 Syntax trees are shared: do not change one.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import inspect

@@ -1,7 +1,5 @@
 """Labels against the scale that they were given on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lossprism.explorer.runtime.number_format import display_number

@@ -7,8 +7,6 @@ positives[r]», «max distances[r]», «min distances[r]» list the largest cont
 others. «r» and «c» alone are the names of the row and the column.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Lookup of losses by any of their names, with a sentence for an unknown name."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The parts of a sum of losses on one batch: the gradient of each, and conflicts between them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ of one kind have a distance by chance, too: it is compared with those of the sam
 are swapped at random.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Each use checks the file (`renew`) and reads it again if it changed. Where allow
 it (`write`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import inspect

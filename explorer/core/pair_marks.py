@@ -1,7 +1,5 @@
 """Marks on single pairs of a batch: duplicate texts, and known faults of an example."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The parameters of a loss: accepted values, values over their ranges, and selection by name."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Mapping

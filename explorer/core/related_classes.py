@@ -1,7 +1,5 @@
 """Classes of sentence-transformers without a loss here, each with the nearest loss."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.locale import title_word

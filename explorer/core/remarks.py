@@ -1,7 +1,5 @@
 """Remarks on what is striking about an exploration, most important first."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence

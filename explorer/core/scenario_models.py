@@ -1,7 +1,5 @@
 """The models that provide vectors and scores for a scenario's data, each located once."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 from collections.abc import Iterator, Sequence

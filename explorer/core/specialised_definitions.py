@@ -8,8 +8,6 @@ remaining source. Every reader of source (listing, trace, exported code, Compare
 knows nothing of options.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import inspect

@@ -1,7 +1,5 @@
 """Figures read off a trace: order, ranks, heaviest terms, suspicious labels."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Losses for pairs without labels, which all count as positives."""
 
-from __future__ import annotations
-
 from lossprism.explorer.locale import title_word
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec

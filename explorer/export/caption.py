@@ -1,7 +1,5 @@
 """Origin of an exploration's numbers in words: loss, parameters, data, encoder."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.core.batch import Batch, load_table

@@ -4,8 +4,6 @@ Headers and row names are English, so that a script reads the same file in any l
 that a spreadsheet would run as a formula is made harmless with an apostrophe.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -1,7 +1,5 @@
 """Explorations as plain arrays to draw, small enough to send often."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

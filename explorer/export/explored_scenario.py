@@ -1,7 +1,5 @@
 """Explorations for the Explore page: the part that a worker process can compute alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.core.batch import Batch

@@ -6,8 +6,6 @@ that computes one loss of ordinary vectors that hides the formula. These give th
 lengths between 1e-12 and 1e150.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import torch

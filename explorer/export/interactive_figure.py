@@ -6,8 +6,6 @@ These are data in it, compressed, and shown as text; the file itself forbids eve
 elsewhere, and every script but its own.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Layout of an exploration's steps: rows, columns, axes and order."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ hue that only grows darker. The ramp for print is cividis (Nuñez, Anderton and 
 grey rises from one end to the other, so that a copy in grey keeps the order.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Parts of a picture, as the browser gets them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -3,8 +3,6 @@
 The library's losses, and the code that calls them, are beside each loss (`LossSpec.equivalent`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Matrices as one byte per shade, small enough to show beside their names."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

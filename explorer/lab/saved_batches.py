@@ -1,7 +1,5 @@
 """The saved batches of a training, each as a scenario under the loss it was trained with."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

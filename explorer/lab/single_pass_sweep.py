@@ -7,8 +7,6 @@ What cannot be run so (a definition that makes a Python number of the parameter)
 value, as `explore` does.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import dataclasses

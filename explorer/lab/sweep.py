@@ -1,7 +1,5 @@
 """Effect of a parameter on losses: the loss, its gradient and its terms along a range of values."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Sentence vectors at length 1."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from lossprism.losses.geometry import SHORTEST

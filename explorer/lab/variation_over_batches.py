@@ -1,7 +1,5 @@
 """Variation of the figures of a loss over many batches of the same data."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Sequence

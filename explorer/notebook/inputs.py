@@ -1,7 +1,5 @@
 """Pairs as notebooks hold them: data frames, Arrow tables, datasets, arrays and lists."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import os

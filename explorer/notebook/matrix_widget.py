@@ -1,7 +1,5 @@
 """The matrix of a loss as a widget of Jupyter: the page's own view, whose state Python has too."""
 
-from __future__ import annotations
-
 import functools
 import warnings
 from collections.abc import Callable, Mapping

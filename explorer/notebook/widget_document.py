@@ -4,8 +4,6 @@ A frame keeps the styles of the page and those of the notebook apart. The module
 by names that the document's import map leads to their texts, so that no server is asked.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import json

@@ -1,7 +1,5 @@
 """Arrays in answers, and in files that other processes may read or remove at any time."""
 
-from __future__ import annotations
-
 import binascii
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that other processes may read, write or remove at the same time."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

@@ -4,8 +4,6 @@ The browser gets a profile of its own, so that it is a process of its own, which
 window, and remembers the window's size.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

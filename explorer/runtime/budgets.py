@@ -3,8 +3,6 @@
 On the user's own machine nothing is limited. A host changes a budget by its environment variable.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A pure function of a few hashable arguments uses `functools.lru_cache` instead.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import threading

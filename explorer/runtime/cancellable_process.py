@@ -3,8 +3,6 @@
 For a library that cannot be interrupted: its thread would go on for nobody.
 """
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable
 from multiprocessing.connection import Connection

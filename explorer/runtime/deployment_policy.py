@@ -6,8 +6,6 @@ Otherwise the visitor owns the machine and may use all of it. Other modules read
 `explorer.runtime.budgets` has the amounts.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field, fields
 

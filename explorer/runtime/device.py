@@ -1,7 +1,5 @@
 """The best available device, and the precision it computes in."""
 
-from __future__ import annotations
-
 import functools
 import math
 import os

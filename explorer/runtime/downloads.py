@@ -3,8 +3,6 @@
 Each is in a folder with a secret random name, so that only the visitor with its link finds it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -5,8 +5,6 @@ pairs) and heavy work (a million pairs, encoding). No queue waits for a longer o
 pauses at its steps while light work runs. On the user's own machine nothing waits.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import math

@@ -4,8 +4,6 @@ An answer is a dataclass, or made of plain values. orjson writes the attributes 
 the order of its fields; other objects write themselves (`to_json`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

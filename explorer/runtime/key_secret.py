@@ -4,8 +4,6 @@ It is stored in the cache folder, so that visitors keep their data over a restar
 environment to processes started later. A host with several machines sets the variable.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

@@ -4,8 +4,6 @@ Functions take a limit as an argument if their callers have different ones, whic
 Limits of one figure or one algorithm are beside it.
 """
 
-from __future__ import annotations
-
 MIB = 2**20
 
 # ---- Pairs of a batch

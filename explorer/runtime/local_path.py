@@ -1,7 +1,5 @@
 """Paths of this computer, as people and files name them."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

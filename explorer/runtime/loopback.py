@@ -1,7 +1,5 @@
 """Recognition of names of this computer."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 

@@ -1,7 +1,5 @@
 """Sizes of objects in memory, and free memory."""
 
-from __future__ import annotations
-
 import sys
 from array import array
 from pathlib import Path

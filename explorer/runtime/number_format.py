@@ -4,8 +4,6 @@
 digit: tests/data/numbers.json compares both on the same cases.
 """
 
-from __future__ import annotations
-
 import math
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Literal, overload

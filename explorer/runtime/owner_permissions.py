@@ -5,8 +5,6 @@ A link, a scenario file or a run folder may come from anybody, so nothing that i
 read or executed without its owner's consent. In commands and Python calls, naming it is consent.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator, Mapping

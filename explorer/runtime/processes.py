@@ -1,7 +1,5 @@
 """Processes of this app: starting one, its memory, and memory to give back."""
 
-from __future__ import annotations
-
 import ctypes
 import multiprocessing
 import signal

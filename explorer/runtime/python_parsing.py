@@ -1,7 +1,5 @@
 """Python source as a syntax tree, one parse at a time."""
 
-from __future__ import annotations
-
 import ast
 import threading
 

@@ -1,7 +1,5 @@
 """Redaction of texts: of visitors' data in logs, and of the app's paths in answers."""
 
-from __future__ import annotations
-
 import logging
 import re
 import traceback

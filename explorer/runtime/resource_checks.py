@@ -3,8 +3,6 @@
 On the user's own machine nothing is refused.
 """
 
-from __future__ import annotations
-
 import math
 import shutil
 from pathlib import Path

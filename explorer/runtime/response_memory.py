@@ -4,8 +4,6 @@ A few references to one long text are small in memory and large in JSON, so an a
 before it is serialised.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import threading
 import weakref

@@ -1,7 +1,5 @@
 """Types of answers: arrays as they are sent, and objects without default entries."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Annotated, Any, TypeGuard, TypeVar
 

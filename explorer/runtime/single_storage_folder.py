@@ -1,7 +1,5 @@
 """A single folder for all written files, on machines where nothing else may be written."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

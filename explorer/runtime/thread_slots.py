@@ -5,8 +5,6 @@ thread would be left for one that could be answered at once. So the pool has an 
 while one of its threads waits or does heavy work, of which little runs at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -5,8 +5,6 @@ this computer by its name, and is deleted when least recently used. On a hosted 
 only their own, even if two uploaded the same.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

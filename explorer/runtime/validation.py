@@ -4,8 +4,6 @@ A reader takes a value and its place in the input, and returns the checked value
 Problem that names the place. An entry without a reader must have the type of its default.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Mapping

@@ -6,8 +6,6 @@ code that answers a request sets its visitor (`as_visitor`); a visitor's data ar
 `visitor()`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

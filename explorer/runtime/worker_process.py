@@ -5,8 +5,6 @@ for it again. Beside threads that refuse a thousand requests a second, or read a
 takes twenty times as long. A separate process has its own lock and the other core.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import math

@@ -3,8 +3,6 @@
 Nothing is unpickled, and nothing is unpacked that the file does not say the size of.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

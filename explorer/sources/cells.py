@@ -1,7 +1,5 @@
 """Reader of one cell of a table: a sentence or a score, or the Problem why it is neither."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math

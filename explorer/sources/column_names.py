@@ -1,8 +1,6 @@
 """Names of columns, by what the columns hold: `column_names.json` has those that are compared
 whole, without case, blanks, hyphens and underscores: "Sentence_A" is "sentencea"."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

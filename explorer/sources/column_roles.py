@@ -1,7 +1,5 @@
 """Roles of the columns of a table: first sentence, second sentence, score and others."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """CSV and TSV: separator, quoting and header found out, as people write such files."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Batches drawn from a whole set of pairs, as a training meets them."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Iterator, Sequence

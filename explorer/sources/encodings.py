@@ -4,8 +4,6 @@ UTF-8 is tried first; what it is not, chardet tells by how often letters follow 
 language. A text of a few letters may look like several encodings: then it is not guessed.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

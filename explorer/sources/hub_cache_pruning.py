@@ -6,8 +6,6 @@ so nothing of a killed process stays, and nothing leaves that was there before i
 models of someone who tries `--hosted` on a machine of their own.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading

@@ -1,8 +1,6 @@
 """JSON lines, or one JSON array, as rows: an object each, whose keys are the columns, or an array
 each, whose cells are those of a table."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

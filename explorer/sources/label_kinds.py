@@ -4,8 +4,6 @@ One column has one notation. A column of two, such as yes and no beside entailme
 and is refused with advice; a cell in another notation makes its row unusable.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Lists and objects that a cell holds as text: written as JSON, as Python writes them, or as numpy
 writes lists of texts."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Reader of a table on this computer: a file, or a folder that `datasets.save_to_disk` wrote."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Sequence

@@ -9,8 +9,6 @@
 * queries, corpus and relevant documents, which name each other by ids (LlamaIndex).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard

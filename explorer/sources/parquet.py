@@ -4,8 +4,6 @@ Nothing is unpacked that the file does not say the size of. A file of this compu
 disk: its groups of rows are limited, and not all of them together.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ where nothing catches. So the footer, a Thrift struct in the compact protocol, i
 https://parquet.apache.org/docs/file-format/metadata/
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 # Types of the compact protocol.

@@ -6,8 +6,6 @@ however differently they are worded: an encoder that only counts common words do
 one that has learnt which words mean the same does well.
 """
 
-from __future__ import annotations
-
 import functools
 import random
 

@@ -1,8 +1,6 @@
 """A random batch whose every property is chosen: how well cosine follows the label, which labels
 are wrong, which negatives are hard. The same settings give the same batch on every machine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral, Real
 

@@ -4,8 +4,6 @@ A few bytes may stand for gigabytes: a word that comes a billion times, or a bil
 stay in their dictionary until a row asks for them, and what all rows ask for is counted first.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Reader of one row's cells as pairs: two sentences, a list of candidates, or a triplet."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,8 +1,6 @@
 """Vectors of sentences as a file brings them, in columns beside the texts; and as a scenario holds
 a guide's."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import math

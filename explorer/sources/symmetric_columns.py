@@ -1,7 +1,5 @@
 """Columns whose texts are of one kind, by their names."""
 
-from __future__ import annotations
-
 import re
 
 from lossprism.explorer.sources.column_roles import plain_name

@@ -3,8 +3,6 @@
 What stands before and after the table is left out, by the numbers of its lines.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re

@@ -1,7 +1,5 @@
 """The bytes of a file as named columns and records, whatever kind of table the file is."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import itertools

@@ -8,8 +8,6 @@ multilingual one in `multilingual.npz`. After a change of the data, run
     python -m scripts.multilingual_vectors
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import re

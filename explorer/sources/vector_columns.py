@@ -1,7 +1,5 @@
 """Columns of a table with the vectors of the texts of others: the batch's own, or a guide's."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The process of a page that strangers share: its preparation, its state, and what it deletes."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import threading

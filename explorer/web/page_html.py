@@ -6,8 +6,6 @@ versions, and a browser may cache them for good: another version has another pat
 a page, which depend on how the program was started, are requested each time.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

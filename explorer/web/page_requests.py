@@ -3,8 +3,6 @@
 A page's `requests.py` makes each of its functions with `served`; `routes` serves them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

@@ -1,7 +1,5 @@
 """The whole site: pages, looks, and the server that shows them."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

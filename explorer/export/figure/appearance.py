@@ -1,7 +1,5 @@
 """Look of a figure: language, palette, size on paper, and surrounding text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Labels of rows and columns: numbers, sentences, ticks."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator

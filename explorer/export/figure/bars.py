@@ -1,7 +1,5 @@
 """The gradient of every pair as bars, as an SVG."""
 
-from __future__ import annotations
-
 import math
 from typing import Unpack
 

@@ -1,7 +1,5 @@
 """Cells of a matrix: numbers, colours and marks, and their drawing."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass
 from functools import cached_property

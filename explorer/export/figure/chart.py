@@ -1,8 +1,6 @@
 """Charts of a page as figures: panels of curves, bars and bands, or of shapes, with one
 caption."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Mapping

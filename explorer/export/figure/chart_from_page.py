@@ -1,8 +1,6 @@
 """Charts as a page sends them: panels of curves, bars and bands in Plotly's form, or of
 shapes."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

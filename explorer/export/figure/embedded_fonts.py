@@ -4,8 +4,6 @@ Fonts are cut to the letters of the figure. Letters that the bundled ones lack, 
 ones, come from a font of this computer with an open licence; without one, from the reader's own.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import io

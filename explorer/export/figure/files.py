@@ -1,7 +1,5 @@
 """Figures as files: of a scenario, a link, or a .json file that holds a scenario."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

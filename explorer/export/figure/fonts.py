@@ -5,8 +5,6 @@ they lack, such as Chinese ones, are set in the first font of the system that ha
 bring their own outlines (`formula.py`), but for such letters in their words.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import sys

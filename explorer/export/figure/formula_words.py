@@ -1,8 +1,6 @@
 """Words of a formula whose letters its font lacks, such as Chinese ones: a node of ziamath that
 keeps them as text, in a font of the reader."""
 
-from __future__ import annotations
-
 from typing import Any
 from xml.etree import ElementTree
 

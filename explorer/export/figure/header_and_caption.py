@@ -1,7 +1,5 @@
 """The sheet of a picture: the loss and its formula above, the caption below."""
 
-from __future__ import annotations
-
 from xml.sax.saxutils import escape
 
 from lossprism.explorer.export.caption import Legend

@@ -1,7 +1,5 @@
 """Legend of a matrix: its colour ramp with three numbers, and the marks in its cells."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lossprism.explorer.export.figure.cells import Cells

@@ -5,8 +5,6 @@ colours), with a caption on the origin of the numbers. It needs no font, script 
 are made of it in the browser.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Unpack
 

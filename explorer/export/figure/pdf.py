@@ -3,8 +3,6 @@
 It supports only SVG written by `svg_elements.py`.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import re

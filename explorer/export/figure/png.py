@@ -1,7 +1,5 @@
 """Figures as PNG, without a browser: the SVG's own drawing, in pixels."""
 
-from __future__ import annotations
-
 import functools
 import io
 import math

@@ -1,7 +1,5 @@
 """Texts of figures: what can be printed, approximate widths, lines that fit."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Batches that claims are executed on: the sources' own, random ones, and the batch at hand."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Claims that bound CoSENT, take its limit, or order by it."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """A claim as data and one function from a batch to both sides of what it states."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

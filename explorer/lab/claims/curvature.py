@@ -1,7 +1,5 @@
 """Claims about second derivatives of CoSENT."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

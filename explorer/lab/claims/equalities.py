@@ -1,7 +1,5 @@
 """Claims that two losses, or two forms of one, are equal or ordered."""
 
-from __future__ import annotations
-
 import math
 
 import torch

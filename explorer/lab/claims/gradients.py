@@ -1,7 +1,5 @@
 """Claims about gradients: by scores, by vectors, and on the sphere."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Claims about information: bounds by a loss, on distributions whose information is known."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Results of the claims' trainings, as `scripts/measure_claims.py` measured and kept them."""
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Common parts of claims about CoSENT: the pairs of pairs that are in order by their labels."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Claims about code that the sources print: S0's masked logsumexp, S3's hinge over all pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """All claims, found in the modules of this package, and their verdicts."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import pkgutil

@@ -1,7 +1,5 @@
 """Claims about settings: λ, the learning rate's schedule, a margin."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

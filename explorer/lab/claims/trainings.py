@@ -1,7 +1,5 @@
 """Claims that only a training shows: their plans on a batch's pairs, and what is compared after."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math

@@ -1,7 +1,5 @@
 """Verdicts on claims, computed from comparisons by one rule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Claims of S1's worked example: four vectors, their cosines, the loss and a gradient."""
 
-from __future__ import annotations
-
 import torch
 
 from lossprism.explorer.lab.claims.batches import S1_EXAMPLE, of_scores

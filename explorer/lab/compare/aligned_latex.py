@@ -5,8 +5,6 @@ that it belongs to. A quantity that is used in several places, a mask and a choi
 under the name of their `Symbol`; the former get a line of their own.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 

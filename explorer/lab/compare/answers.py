@@ -5,8 +5,6 @@ returns the verdict that their figures support, with these figures: the last par
 sentence ``compare.answer.<question>.<verdict>``, and its values.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar, cast

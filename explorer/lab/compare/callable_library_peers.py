@@ -6,8 +6,6 @@ them. A library is imported when its loss is called, and computes at its default
 of the convention that names it, except for the peer's settings.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.metadata
 import re

@@ -4,8 +4,6 @@ them, and agreement of the gradients of their pairs.
 Every number is read off `explore`, one run for each side; nothing is computed a second time.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

@@ -6,8 +6,6 @@ Everything comes from the two traces: the statements of the definitions as opera
 and "other" change places and nothing else.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import difflib

@@ -1,7 +1,5 @@
 """Reasons why the values of two sides must not be compared."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Calls of installed ranking libraries on lists, as functions of a batch's tensors."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Calls of installed libraries, as functions of the tensors of a batch."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterator
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """A side as a person types it: ``info_nce@"CLIP (initial temperature)":temperature=0.1``."""
 
-from __future__ import annotations
-
 import json
 import re
 

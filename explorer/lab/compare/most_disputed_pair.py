@@ -1,7 +1,5 @@
 """The pair on which two sides disagree most, and why where a count is the reason."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The LaTeX of one operation of two aligned formulas, made of that of its operands."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ and what each installed library computes, under each convention, in float64 and 
 start from the same sentence vectors, and gradients are compared there.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Batches on which losses are compared with libraries."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math

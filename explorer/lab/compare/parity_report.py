@@ -1,7 +1,5 @@
 """The table of `parity` as a page to publish: one HTML file that needs nothing beside it."""
 
-from __future__ import annotations
-
 import platform
 from collections import Counter
 from collections.abc import Sequence

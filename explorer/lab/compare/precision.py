@@ -5,8 +5,6 @@ torch does; labels and what a teacher gave stay in float32 at least, as trainers
 bfloat16 0.500 and 0.501 would tie). All are compared with what float64 gives by the stable form.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Iterator

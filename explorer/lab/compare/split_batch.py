@@ -6,8 +6,6 @@ sentences of its pairs. Prototypes are the same for all. The vectors pass throug
 layer, the identity W, whose gradient is compared: what accumulates in a trainer's weights.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ have one length. Each loss runs to its value at collapse, whose line the page dr
 falls on the way prefers an encoder that maps everything to one point to the present one.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A change makes another batch of the same pairs, and the losses are run on both. 
 a row that is doubled, or becomes a positive, keeps its vectors.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Axes of batches: an unknown count that a reference value may depend on, and the batch at each."""
 
-from __future__ import annotations
-
 import bisect
 import math
 from collections.abc import Callable, Iterator

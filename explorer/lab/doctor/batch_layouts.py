@@ -3,8 +3,6 @@
 Reference values depend on nothing else. A loss reads the same inputs of such a batch as of the
 scenario with its rows."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from typing import NamedTuple

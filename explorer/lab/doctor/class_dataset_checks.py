@@ -1,8 +1,6 @@
 """A table of texts with classes, and findings about it: spellings of classes, rows of a batch
 without another of their class, texts that repeat or have several classes."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

@@ -1,8 +1,6 @@
 """An encoder's findings about texts with classes: texts nearer to another class than to their own,
 and classes that it confuses."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The report on a table of classes, as lines of text and as an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Rows come out in the form in which they came in: pairs with their labels, triple
 columns, lists as lists. sentence-transformers trains on what stays as on what was read.
 """
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import itertools

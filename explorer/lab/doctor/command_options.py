@@ -1,7 +1,5 @@
 """The arguments of ``python app.py explain`` and ``python app.py doctor``."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Messages of a command of Doctor that did nothing, in the chosen language."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

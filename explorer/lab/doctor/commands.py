@@ -1,8 +1,6 @@
 """``python app.py explain``: the meaning of a number, without a batch; and ``python app.py
 doctor``: findings about a table of pairs, of texts with classes, a run or saved batches."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

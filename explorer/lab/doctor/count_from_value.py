@@ -1,7 +1,5 @@
 """Inversion of a reference value: the counts at which it has a value."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

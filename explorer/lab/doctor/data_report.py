@@ -1,7 +1,5 @@
 """The report on a dataset, and on it under an encoder: as lines of text, and as an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 

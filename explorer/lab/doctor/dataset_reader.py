@@ -1,7 +1,5 @@
 """Datasets for Doctor: a large file, or pairs that are there, with their profile."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass

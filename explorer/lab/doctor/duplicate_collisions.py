@@ -4,8 +4,6 @@ A batch has `size` of `count` rows, drawn without replacement. A partner of a ro
 whose key the loss cannot tell from its own: both share a query or a key, or its key is the query.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

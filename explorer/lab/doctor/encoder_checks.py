@@ -3,8 +3,6 @@ query's own, labels that the encoder contradicts, and texts that it cuts off.
 
 A large dataset is sampled with a fixed seed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Groups of equal numbers in an array: those with several labels, repeated ones, equal sets."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

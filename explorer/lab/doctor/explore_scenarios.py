@@ -1,7 +1,5 @@
 """Rows of a dataset as a scenario of Explore, under the examined loss."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

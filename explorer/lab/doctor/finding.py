@@ -1,7 +1,5 @@
 """The finding of Doctor: its name, severity, numbers, and the rows that show it."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Findings about labels that cannot teach a loss: beyond its ends, or within a list."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

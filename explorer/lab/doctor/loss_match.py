@@ -1,7 +1,5 @@
 """A loss whose reference value is the number, and the scenario of Explore that shows it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from lossprism.explorer.core.parameter_values import Settings

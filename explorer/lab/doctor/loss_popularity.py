@@ -1,8 +1,6 @@
 """Frequency of losses and libraries' classes in practice, by which Doctor ranks the meanings of a
 number. The groups, with their reasons, are in `loss_popularity.json`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reasons for and against a loss on the columns of a table, as a table of rules."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass

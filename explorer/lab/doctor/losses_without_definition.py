@@ -1,8 +1,6 @@
 """Losses without a definition here whose numbers people bring: their values before learning and at
 the minimum, by a formula each."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Chance levels of metrics: the value for a constant "no", and for a random order."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple

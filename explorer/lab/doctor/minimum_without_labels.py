@@ -1,7 +1,5 @@
 """The minimum of a loss where labels, or the kind of its scores, are not known."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

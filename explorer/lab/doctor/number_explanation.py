@@ -1,8 +1,6 @@
 """Explanation of a number: the reference values that it may be, and its position for a known loss.
 Used by `app.py explain`, by Doctor's page, and by `explain_loss_value` of the API."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable, Sequence

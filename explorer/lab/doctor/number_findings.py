@@ -1,8 +1,6 @@
 """Findings about a number: matches grouped by value, multiples of a value, and minima that are left
 by duplicates of the positive."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """Search of a number among the reference values of losses: each match, with the cost of what it
 assumes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Position of a number between the minimum of a loss and its value at collapse, at known counts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """A number to explain, as it was written: its value, its tolerance, and what is known beside it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

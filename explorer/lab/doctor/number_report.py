@@ -1,7 +1,5 @@
 """The report on a number: its explanation as lines of text, and as the answer of API and page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

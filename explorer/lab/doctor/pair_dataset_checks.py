@@ -1,7 +1,5 @@
 """Findings about a table of pairs from its texts and labels alone."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math

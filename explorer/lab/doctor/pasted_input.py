@@ -1,7 +1,5 @@
 """Recognition of pasted or piped input: numbers, the log of a run or a table."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Those of the losses that ship, where nothing but the number is known, take a sec
 stand in `reference_curves.json`; `python -m scripts.reference_curves` writes it.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import math

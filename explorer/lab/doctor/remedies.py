@@ -1,8 +1,6 @@
 """Remedies to paste, each tried on the rows of the table before it is advised: samplers, batch
 sizes and a mask for texts that share a batch, and the mean of labels that differ as raters do."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json

@@ -1,7 +1,5 @@
 """A remedy that was tried on the rows of a table before it is advised."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.locale import say

@@ -1,7 +1,5 @@
 """Texts as numbers: equal numbers for texts that are the same but for case, width and blanks."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re

@@ -1,8 +1,6 @@
 """Reference values that depend on labels which nobody gave: the labels that Doctor assumes, and the
 value at collapse with others."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Landscapes of losses beside each other over the whole range of one lever, for a page to draw."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar

@@ -4,8 +4,6 @@ A point (s_p, s_n) of the landscape is the loss of the batch of these two pairs 
 `torch.vmap` runs the definition once over all points.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A window of the matrix as at most 256 × 256 blocks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

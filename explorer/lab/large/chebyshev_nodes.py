@@ -4,8 +4,6 @@ A smooth function of the difference of two numbers, summed over many of both, be
 nodes of the one and of the other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Pairs of a large batch with other labels, or left out: as a person corrected them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 The numbers of the texts alone determine these cells, and only they are computed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

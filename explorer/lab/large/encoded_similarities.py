@@ -3,8 +3,6 @@
 An interrupted run goes on with the first part that is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

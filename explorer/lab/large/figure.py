@@ -1,7 +1,5 @@
 """The map and the histogram of a large batch as SVGs for a slide, drawn without a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Unpack
 

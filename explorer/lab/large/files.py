@@ -1,7 +1,5 @@
 """Pairs of a large file, with similarities where a column holds them."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Mapping

@@ -4,8 +4,6 @@
 as soon as it declares it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The heaviest of all terms, found without forming them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ labels. So a block needs no cells: it needs to know how many scores of its rows 
 s_i − m, and the sum of their labels (`runs`). The pairs stand in the order of their labels.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -9,8 +9,6 @@ before, between and after two runs, none of them negative, so that no sums are s
 then keeps every sum to far better than 1e-5 of itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

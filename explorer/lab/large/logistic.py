@@ -9,8 +9,6 @@ The pairs stand in the order of their labels, in chunks that no label is shared 
 have it alone: between two chunks the mask is then all or nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """The matrix of a loss's terms as the page asks of it, however it is gone through."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Contents of the page for an open batch: plain numbers, packed where there are many."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """The table of all pairs: searched, sorted and handed out a page at a time."""
 
-from __future__ import annotations
-
 import operator
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Remarks on a large batch: disagreement of labels and scores, and other striking facts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

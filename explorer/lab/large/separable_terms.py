@@ -7,8 +7,6 @@ one is the first of the other. A block on the diagonal is joined from what comes
 and after its overlap. All of it is read off the segments that are kept, whatever the window.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """A session with a large batch under one loss: all that the page requests."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 A table of all pairs is written into a file piece by piece, and never stored as a whole.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 In memory they would take as much as all else that is known of a large table.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import threading

@@ -5,8 +5,6 @@ the matrix, one number a block, a row and a column. Each cell's exponential is t
 block, its row and its weight all read it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Self

@@ -3,8 +3,6 @@
 `Survey` is the one pass over the whole matrix, and `tile_blocks` looks at a window.
 """
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence

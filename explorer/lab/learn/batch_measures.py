@@ -1,7 +1,5 @@
 """Measures of a loss on a batch for lessons, beyond those of every exploration."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import torch

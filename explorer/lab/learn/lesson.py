@@ -5,8 +5,6 @@ reader sees is read off the trace there; the catalogue has the sentences, by
 ``learn.<lesson>.<number of the step>``.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Measures of each lesson at a stop of its lever: `Step.measure`, a function for each lesson."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math

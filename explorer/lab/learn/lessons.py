@@ -1,7 +1,5 @@
 """The ten lessons, in the order in which a lecture gives them."""
 
-from __future__ import annotations
-
 import functools
 
 from lossprism.explorer.lab.learn import lesson_measurements

@@ -1,7 +1,5 @@
 """The pictures of lessons: a step of the derivation as Explore shows it, and small charts."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -1,7 +1,5 @@
 """Nearest neighbours of sentences, and how many of them a training replaced."""
 
-from __future__ import annotations
-
 import numpy as np
 
 BLOCK_ROWS = 1024

@@ -4,8 +4,6 @@ scikit-learn and UMAP are imported when they are used: they take seconds, and UM
 module imports nothing else of the app, so that a process begun for one projection starts quickly.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib.util import find_spec
 

@@ -1,7 +1,5 @@
 """The map of a batch, a file or a run: sentences as points, pairs as lines with their gradient."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass

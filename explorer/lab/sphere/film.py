@@ -1,7 +1,5 @@
 """A film: the points of a batch after each step down the gradient of a loss."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Curves of a film: what is measured of the points in each of its frames."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

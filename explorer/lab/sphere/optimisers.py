@@ -4,8 +4,6 @@ All points [S, D] have length 1. A step leaves the sphere by a little and is sca
 1; what an optimizer remembers of earlier steps is turned into the new tangent plane.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import torch

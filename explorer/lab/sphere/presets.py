@@ -3,8 +3,6 @@
 `tests/unit/lab/sphere/test_presets.py` measures in each film what its sentence says.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.compare.comparison_results import Side

@@ -1,7 +1,5 @@
 """Starts of a film: points of classes, of random pairs, or of sentences by an encoder."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

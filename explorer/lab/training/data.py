@@ -1,7 +1,5 @@
 """Training and held-out pairs from a source, and the losses that can learn from them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

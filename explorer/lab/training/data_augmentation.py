@@ -1,7 +1,5 @@
 """Augmentation of pairs: copies with words left out, or with clauses in another order."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Sequence

@@ -14,8 +14,6 @@ reaches the run's threshold. An irrelevant candidate of an equal score stands be
 places of keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The card of a saved model: sections on its training, added to those that the library writes."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

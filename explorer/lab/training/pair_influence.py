@@ -6,8 +6,6 @@ takes one sorting for a figure, and differences and means of figures have the di
 of the influences.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections import Counter

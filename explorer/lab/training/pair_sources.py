@@ -1,7 +1,5 @@
 """The pairs that a plan's data name: of an example, the hub, a file, or rows."""
 
-from __future__ import annotations
-
 import json
 import math
 import tempfile

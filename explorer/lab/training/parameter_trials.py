@@ -1,7 +1,5 @@
 """Short trainings at several values of one parameter."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,6 @@
 """The probe batch of a run as `explore` shows it, at any step that was recorded, and the value at
 collapse of its own batches."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Sequence
 

@@ -4,8 +4,6 @@ The source trained Chinese BERT and RoBERTa of 110 million weights on four datas
 240,000 pairs. What is repeated here is the comparison, on other data and smaller models.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan

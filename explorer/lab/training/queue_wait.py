@@ -1,7 +1,5 @@
 """Waiting time of a queued run, estimated from the runs before it."""
 
-from __future__ import annotations
-
 from lossprism.explorer.lab.training.run_folder import RunFolder, all_runs
 from lossprism.explorer.lab.training.run_records import RecordedPlan
 from lossprism.explorer.lab.training.run_status import progress, recorded_plan

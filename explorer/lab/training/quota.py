@@ -1,7 +1,5 @@
 """Limits of one run, and of one visitor, on a hosted page. At home there are none."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

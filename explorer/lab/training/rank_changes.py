@@ -1,7 +1,5 @@
 """A run before and after: changes of rank, and its probe batch at any step."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Remarks on a run: first whether it was worth it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Several runs beside each other: figures with their spread, and what of it is more than chance."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable, Sequence

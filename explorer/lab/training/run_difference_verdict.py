@@ -14,8 +14,6 @@ at three seeds, where Satterthwaite's degrees of freedom are wrong twice as ofte
 Bonferroni, the level holds for all pairs of groups together.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A folder may come from a stranger, from an earlier version, or from a disk that 
 must be of its type, one that is missing has its default, and unknown ones are left out.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

@@ -1,7 +1,5 @@
 """The process of a run, distinguished from later ones with the same number."""
 
-from __future__ import annotations
-
 import psutil
 
 from lossprism.explorer.lab.training.run_records import RunState

@@ -1,7 +1,5 @@
 """Status of a run, from its folder."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import shutil

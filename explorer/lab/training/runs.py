@@ -1,7 +1,5 @@
 """Starting, watching and steering runs: what the page, the command line and the API call."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

@@ -1,7 +1,5 @@
 """The share of a loss's own setting, λ, τ or a margin, in how two losses compare."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

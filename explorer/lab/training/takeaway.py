@@ -1,7 +1,5 @@
 """Downloads of a run: the model, the log, and a script that trains it again."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -6,8 +6,6 @@ in a file of their own, so that a resumed run learns the same. A run on the same
 same teacher copies them.
 """
 
-from __future__ import annotations
-
 import math
 import shutil
 import time

@@ -1,7 +1,5 @@
 """End of a command's runs when the command is terminated."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 from collections.abc import Iterator

@@ -10,8 +10,6 @@ A list has one first sentence; for data that came as triplets, it is a row of th
 learns from a teacher the label of a candidate is two numbers: its label, and the teacher's score.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Sequence

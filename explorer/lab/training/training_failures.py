@@ -1,8 +1,6 @@
 """Failures of a training: out of memory, a value that is no finite number, a function of the user's
 own."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 

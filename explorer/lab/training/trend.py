@@ -3,8 +3,6 @@
 The noise is correlated from step to step. A line through such noise moves further than through
 independent noise, by √((1 + ρ)/(1 − ρ)) if neighbours correlate by ρ."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

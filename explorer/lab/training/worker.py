@@ -4,8 +4,6 @@ It waits for its turn, trains, and leaves the model in the run's folder. Whateve
 as a sentence in the run's state.
 """
 
-from __future__ import annotations
-
 import errno
 import math
 import os

@@ -4,8 +4,6 @@ A module of this package that has a `BACKEND` is one kind of encoder (`backend.p
 answers). `locate` finds the encoder of a name, and nothing else looks at the form of a name.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Sequence

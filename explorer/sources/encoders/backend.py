@@ -1,7 +1,5 @@
 """The two things that a backend has: encoders, and the names under which they are found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

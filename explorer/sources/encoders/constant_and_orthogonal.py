@@ -2,8 +2,6 @@
 every two of them vectors at right angles. With them any batch shows a loss at collapse, and at a
 start where nothing is alike."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The embedded encoder, all-MiniLM-L6-v2, which comes as a package with a known checksum."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Models in folders of this computer."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Folders of models that sentence-transformers loads: safetensors alone, and no remote code."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Callable, Iterable

@@ -5,8 +5,6 @@ They are stored by their content as an upload is: a page names them in place of 
 short and opens only where they are, and on a hosted page every visitor has only their own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import itertools

@@ -4,8 +4,6 @@ Results are cached by content: which model, which sentence. So moving a slider, 
 or adding one row encodes nothing, or just the one row.
 """
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence

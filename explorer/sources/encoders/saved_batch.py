@@ -4,8 +4,6 @@ vector of each sentence and the score of each pair as they were in training.
 So a link to it is short, and opens only on the computer that has the file.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field

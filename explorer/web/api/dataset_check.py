@@ -1,7 +1,5 @@
 """Diagnosis of a dataset, for programs."""
 
-from __future__ import annotations
-
 from lossprism.explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
 from lossprism.explorer.lab.doctor.class_encoder_checks import look_at_classes

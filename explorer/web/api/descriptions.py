@@ -1,7 +1,5 @@
 """Descriptions of the calls for programs: of tools in short, and in full as `agents.md`."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import re

@@ -5,8 +5,6 @@ numbers; inf and nan, which JSON lacks, are the words "inf", "-inf" and "nan", s
 step is "-inf". null marks absent values. Places count from 0.
 """
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 from contextlib import AbstractContextManager, nullcontext

@@ -1,7 +1,5 @@
 """Functions for programs, as Gradio serves them by HTTP and MCP."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable

@@ -5,8 +5,6 @@ While Gradio is imported, it parses the source of each of its components and com
 this function is imported as it is.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder

@@ -5,8 +5,6 @@ any address, and keeps both for the session. None of our functions takes a file 
 arguments and answers pass through unchanged.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import json

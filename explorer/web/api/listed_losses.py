@@ -1,7 +1,5 @@
 """Facts about losses, for programs: a line on each, or all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Gradio's own names version 3.0 beside schemas of 3.1, and has neither required a
 refusals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Diagnosis of pasted text, for programs: numbers, the log of a run or a table of pairs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

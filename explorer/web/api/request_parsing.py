@@ -1,7 +1,5 @@
 """Validation of a program's input: a Problem names the first invalid entry."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Answers to programs: their documented schema is read off these types."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Diagnosis of a training run, and comparison of two, for programs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lossprism.explorer.core.explore import LIGHT_PAIRS

@@ -1,7 +1,5 @@
 """Messages between a server, its middlewares and the app."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Errors that Gradio, MCP or the server raise may quote their input. It would end 
 the client would get "Internal Server Error", or a broken stream.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -6,8 +6,6 @@ A page's author can point a name at this computer (DNS rebinding), which makes t
 one of the same origin. So actions reserved to this computer require one of its own names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from typing import NamedTuple

@@ -5,8 +5,6 @@ page trusts them only on the hub, where every request passes the hub's own proxy
 the address that it was started with.
 """
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy

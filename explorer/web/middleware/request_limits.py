@@ -5,8 +5,6 @@ line of the log, with its reason and no content. Behind nginx (docs/nginx.conf) 
 refused does not come this far.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Threads that answer requests, and the end of work whose visitor left."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

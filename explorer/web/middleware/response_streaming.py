@@ -1,7 +1,5 @@
 """Sending of answers: compressed or not, piece by piece, and counted until they are sent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from lossprism.explorer.runtime.deployment_policy import deployment_policy

@@ -6,8 +6,6 @@ client says of itself, such as an address, counts; neither does the cookie if an
 makes the browser send it.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar

@@ -5,8 +5,6 @@ which the page takes it. Only a scenario that its link describes completely has 
 own: pairs of an example or random ones, by the bundled encoder.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Mapping, Sequence

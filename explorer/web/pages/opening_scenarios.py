@@ -1,7 +1,5 @@
 """Scenarios that pages open with: what a figure or a preview of a bare address shows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from urllib.parse import urlsplit
 

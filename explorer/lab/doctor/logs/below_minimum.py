@@ -1,7 +1,5 @@
 """Losses that ended below their minimum: the certain one, or the one with assumed labels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from lossprism.explorer.lab.doctor.finding import NOTE, SEVERE, WARNING, Fault, Value

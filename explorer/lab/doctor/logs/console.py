@@ -6,8 +6,6 @@ step is the one that is named there, or else the count of the progress bar; with
 entries are counted.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -6,8 +6,6 @@ independent values, and successive values differ by less than they scatter. Both
 within short blocks, so that neither a trend nor a jump or a spike counts as noise.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Logs to begin with, made up: what a run looks like that has a thing the matter with it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A loss of 0 in the log that was NaN: loggers may filter it to 0."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ Each is a pure function of one or two curves: its claim, evidence and test are i
 `tests.judgements.claims`, its error rates in docs/judgements.md.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterator

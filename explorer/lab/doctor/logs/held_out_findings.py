@@ -1,8 +1,6 @@
 """Findings from evaluations on held-out pairs: a loss or a figure that turns, a loss far above the
 training loss, and one as low as a training loss that is nearly at its minimum."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """The curves of a log as a text that a link carries: their numbers alone, with no path, no token,
 and no name of a person or of a run."""
 
-from __future__ import annotations
-
 import base64
 import math
 import re

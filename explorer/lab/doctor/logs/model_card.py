@@ -1,7 +1,5 @@
 """The card of a model that sentence-transformers saved: loss, settings, batch, training logs."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

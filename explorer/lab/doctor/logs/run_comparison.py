@@ -1,7 +1,5 @@
 """Comparison of two runs: whether their losses mean the same, and how far each has come."""
 
-from __future__ import annotations
-
 import math
 
 from lossprism.explorer.lab.doctor.finding import NOTE, WARNING, Fault

@@ -1,7 +1,5 @@
 """A run folder of LossPrism: its plan and its log."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace

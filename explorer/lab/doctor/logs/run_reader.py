@@ -12,8 +12,6 @@ A folder is looked through for these: the state of its last checkpoint, with the
 or a trackio project. An offline run of wandb is read by wandb alone, whose command is named.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Callable

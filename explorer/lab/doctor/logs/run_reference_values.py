@@ -1,7 +1,5 @@
 """Reference values of a run: value at collapse and minimum of its loss, and figures beside them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The report on a run, as lines of text and as an answer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

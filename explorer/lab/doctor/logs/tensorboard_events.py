@@ -7,8 +7,6 @@ is an `Event` of protocol buffers, of which the step and the scalars of the summ
     Value    1: tag    2: simple_value    8: tensor      Tensor  1: type  4: content  5: floats
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 

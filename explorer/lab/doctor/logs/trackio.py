@@ -1,7 +1,5 @@
 """A trackio project: the SQLite file in which it keeps the scalars of its runs."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

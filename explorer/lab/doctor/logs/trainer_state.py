@@ -3,8 +3,6 @@
 A NaN is written as NaN, as a word or, by another program, as null.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator

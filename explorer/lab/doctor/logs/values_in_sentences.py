@@ -1,7 +1,5 @@
 """Values of a loss or a metric in plain sentences, as in "my loss is stuck at 0.69"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

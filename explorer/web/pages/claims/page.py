@@ -1,7 +1,5 @@
 """The page of the sources' claims: one claim executed on a batch, and the verdicts on all."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.claims.registry import claims

@@ -1,7 +1,5 @@
 """Requests of the page of claims."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

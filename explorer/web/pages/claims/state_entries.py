@@ -1,7 +1,5 @@
 """The state of the page of claims: a claim, λ, a scene of Explore, and runs that measure it."""
 
-from __future__ import annotations
-
 from lossprism.explorer.lab.claims.registry import claims
 from lossprism.explorer.web.page_data import Entry, table
 

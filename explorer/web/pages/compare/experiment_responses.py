@@ -1,7 +1,5 @@
 """The answers of the experiments of the Compare page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.compare.precision import Form

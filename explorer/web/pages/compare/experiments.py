@@ -4,8 +4,6 @@ Each answer has an entry for each loss, in their order: its result, or the probl
 it. A problem of one loss leaves the others as they are.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """The Compare page: two to six losses, or conventions of one, on the same batch."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES, USUAL

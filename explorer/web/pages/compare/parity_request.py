@@ -1,7 +1,5 @@
 """The losses of the Compare page beside the libraries that compute them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

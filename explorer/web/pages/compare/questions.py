@@ -3,8 +3,6 @@
 The sentence that answers is computed from the comparison (`explorer.lab.compare.answers`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Requests of the Compare page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

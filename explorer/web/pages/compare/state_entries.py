@@ -4,8 +4,6 @@ Data and rules are those of a scene of Explore, and stand in the address as its 
 stand there one by one, `1=cosent&2=info_nce&2.temperature=0.1` (`kit/state_link.js`).
 """
 
-from __future__ import annotations
-
 from lossprism.explorer.core.scenario import FACETS, ORDERS
 from lossprism.explorer.lab.compare.batch_parts import WAYS
 from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES

@@ -1,7 +1,5 @@
 """Compared losses along one of their parameters."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 

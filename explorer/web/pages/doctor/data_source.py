@@ -1,7 +1,5 @@
 """Source of the data of a check: a first set, or a file by its content."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The check of a dataset on the Doctor page: what is the matter with it."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

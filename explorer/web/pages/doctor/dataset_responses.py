@@ -1,7 +1,5 @@
 """The answers of the check of a dataset: findings, rows that show them, and losses that suit."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

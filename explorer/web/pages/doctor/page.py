@@ -1,7 +1,5 @@
 """The Doctor page: bring a number, a dataset or a run, and learn what is the matter with it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS

@@ -1,7 +1,5 @@
 """Requests of the Doctor page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The check of a training run on the Doctor page: what is the matter with it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The state of the Doctor page, entry by entry: all of it stands in the address, and only what is
 known, so that a link is short enough for an issue."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lossprism.explorer.lab.doctor import USUAL_HUB_ROWS

@@ -1,7 +1,5 @@
 """Explorations in their turn, by a worker process where there are any."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """A file on the Explore page: what it holds, and the batches that are drawn from it."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The whole range of a lever in one answer, for a page that waits long for each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.core.parameter_values import as_typed, chosen_numeric, spread

@@ -1,7 +1,5 @@
 """Facts about a loss for the pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """The Explore page: one loss on one batch, taken apart."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

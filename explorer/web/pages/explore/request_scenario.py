@@ -1,8 +1,6 @@
 """The scenario in a request: its rows, which are sent once and then named, and facts about its
 batch."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """Requests of the Explore page."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """The state of the Explore page: the scenario, entry by entry."""
 
-from __future__ import annotations
-
 from lossprism.explorer.core.scenario import FACETS, ORDERS, SOURCES, TWINS, Scenario
 from lossprism.explorer.sources import random_batch, textbook
 from lossprism.explorer.web.page_data import Entry, Kind, entries, table

@@ -1,7 +1,5 @@
 """The Fine-tune page: plan a short training, watch it, compare runs, take the model away."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.training import published_experiment

@@ -1,7 +1,5 @@
 """Check of a plan of the Fine-tune page: its data, its losses, its steps, its time."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """Plans sent by the Fine-tune page, with their data found on the server."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Requests of the Fine-tune page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar

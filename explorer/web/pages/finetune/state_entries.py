@@ -1,7 +1,5 @@
 """The state of the Fine-tune page: the plan, what stands beside it, what is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

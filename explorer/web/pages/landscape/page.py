@@ -1,7 +1,5 @@
 """The Landscape page: two losses over the score of a positive and of a negative pair."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.landscape.surface import levers, offered

@@ -1,7 +1,5 @@
 """Requests of the Landscape page."""
 
-from __future__ import annotations
-
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.export.figure.files import chart_text

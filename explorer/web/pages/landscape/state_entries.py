@@ -1,7 +1,5 @@
 """The state of the Landscape page, entry by entry, with the names it has in the address."""
 
-from __future__ import annotations
-
 from lossprism.explorer.web.page_data import Entry, table
 
 VIEWS = ("levels", "surface")

@@ -1,7 +1,5 @@
 """The Large batch page: up to a million pairs, seen block by block."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

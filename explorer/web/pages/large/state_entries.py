@@ -1,7 +1,5 @@
 """The state of the Large batch page, entry by entry, with the names it has in the address."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from lossprism.explorer.core.scenario import TWINS

@@ -1,7 +1,5 @@
 """Findings of the Large batch page about all pairs together, and its downloads."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

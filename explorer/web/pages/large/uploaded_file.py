@@ -1,8 +1,6 @@
 """A file that is uploaded piece by piece and read in the background: its columns, encoding and
 skipped rows."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The Learn page: ten lessons, each a question to predict, one lever and one picture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.learn import lesson

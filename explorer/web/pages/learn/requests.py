@@ -1,7 +1,5 @@
 """Requests of the Learn page."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """The state of the Learn page: the step of a lesson, its lever, what was predicted, and a lecture's
 list of lessons. Which lesson it is, its address says."""
 
-from __future__ import annotations
-
 from lossprism.explorer.web.page_data import Entry, table
 
 

@@ -1,7 +1,5 @@
 """The Map page: the sentences of a batch or a run as points, its pairs as lines."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lossprism.explorer.sources.textbook import with_vectors

@@ -1,7 +1,5 @@
 """Requests of the Map page."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from dataclasses import dataclass

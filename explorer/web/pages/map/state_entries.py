@@ -1,7 +1,5 @@
 """The state of the Map page, entry by entry, with the names it has in the address."""
 
-from __future__ import annotations
-
 from lossprism.explorer.lab.map.projections import METHODS
 from lossprism.explorer.sources.textbook import with_vectors
 from lossprism.explorer.web.page_data import Entry, table

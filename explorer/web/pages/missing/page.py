@@ -1,7 +1,5 @@
 """Page for an address without a page; programs get JSON, as before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The sphere, below Learn: points that the gradient of a loss moves, as a film."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from typing import Any

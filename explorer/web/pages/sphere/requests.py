@@ -1,7 +1,5 @@
 """Requests of the sphere: a film for each of one or two losses."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

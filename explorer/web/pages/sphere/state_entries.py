@@ -1,8 +1,6 @@
 """The state of the sphere: one loss or two, where the points start, how they move, and the frame in
 sight."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from lossprism.explorer.lab.sphere import start
