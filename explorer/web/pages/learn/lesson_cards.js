@@ -55,7 +55,7 @@ function Teach({ channel }) {
   const listed = channel.isLecture ? channel.lecture : [];
   return h(
     Fold,
-    { title: say("learn.teach"), open: channel.isLecture },
+    { title: say("learn.teach") },
     h("p", null, say("learn.teach_about")),
     h(
       "div.lp-chips",

@@ -17,8 +17,8 @@ export class LearnPage extends LinkedPage {
     super(["measured"], pageData.learn.table);
     const last = location.pathname.split("/").pop();
     this.lesson = pageData.learn.lessons.find(({ name }) => name === last) ?? null;
-    /** @type {import("../../wire").MeasuredStep | null} */
-    this.measured = null;
+    /** @type {{ number: number, measured: import("../../wire").MeasuredStep } | null} */
+    this.answer = null; // the newest of the server, on the step of this number
     /** @type {import("../../wire").Card[]} */
     this.cards = [];
     this.scene = ""; // of Explore: the loss of this step on the batch that the reader left there
@@ -40,6 +40,10 @@ export class LearnPage extends LinkedPage {
   }
   get step() {
     return this.lesson?.steps[this.number - 1] ?? null;
+  }
+  /** What the server measured of this step, null before it answered. */
+  get measured() {
+    return this.answer?.number === this.number ? this.answer.measured : null;
   }
   get at() {
     return Math.min(this.store.state.at, (this.step?.stops ?? 1) - 1);
@@ -70,19 +74,21 @@ export class LearnPage extends LinkedPage {
 
   async ask() {
     const { lesson, number, server } = this;
-    if (!server) return;
+    if (!server || this.cards.length) return;
     if (!lesson) {
       const answer = (await server.cards({})) ?? { error: GONE };
       if (answer.error) return this.fail(answer.error);
       this.cards = answer.cards;
       return this.publish("measured");
     }
-    const request = { lesson: lesson.name, step: number };
-    const answer = (await this.newest.measured(() => server.measured(request))) ?? { error: GONE };
-    this.fail(answer.error ?? null);
-    if (answer.error) return;
-    this.measured = answer;
-    this.publish("measured");
+    if (!this.measured) {
+      const request = { lesson: lesson.name, step: number };
+      const answer = (await this.newest.measured(() => server.measured(request))) ?? { error: GONE };
+      this.fail(answer.error ?? null);
+      if (answer.error) return;
+      this.answer = { number, measured: answer };
+      this.publish("measured");
+    }
     await this.askForMyBatch();
   }
 
@@ -96,18 +102,6 @@ export class LearnPage extends LinkedPage {
     this.publish("measured");
   }
 
-  /** @param {object} change */
-  set(change) {
-    const before = this.number;
-    this.store.update(change);
-    this.history?.remember();
-    this.publish("state");
-    if (this.number !== before) {
-      this.measured = null;
-      this.ask();
-    }
-  }
-
   /** @param {number} guess */
   predict(guess) {
     this.set({ guess: String(guess) });
@@ -117,7 +111,6 @@ export class LearnPage extends LinkedPage {
   move(at) {
     const isThere = at === this.step?.goal;
     this.set({ at, shown: this.store.state.shown || isThere });
-    this.askForMyBatch();
     if (isThere && this.lesson && this.number === this.lesson.steps.length) learn(this.lesson.name);
   }
 
