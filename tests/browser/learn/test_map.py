@@ -267,8 +267,40 @@ def test_the_wheel_zooms_the_map_that_has_the_focus_and_scrolls_the_page_otherwi
     zoomed(page, 2 * whole)  # no farther: all of it would be a dot
 
 
+def test_the_link_keeps_what_is_in_sight_of_this_map(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server)
+    whole = page.evaluate(RANGES)
+    page.locator(".lp-map-zoom button").first.click()
+    zoomed(page, (whole[0][1] - whole[0][0]) / 1.5)
+    before = page.evaluate(RANGES)
+    page.locator(".lp-plot-box").focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(f"{RANGES}[0][0] < {before[0][0]}")
+    left = page.evaluate(RANGES)
+    page.wait_for_function("location.hash.includes('sight=')")
+    link = page.evaluate("location.hash")
+    page.reload()
+    page.wait_for_function(DRAWN)
+    assert page.evaluate(RANGES) == left
+    # On a smaller screen the same middle, as far across.
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function(f"{RANGES}[1][1] - {RANGES}[1][0] > {left[1][1] - left[1][0]}")
+    assert page.evaluate(RANGES)[0] == left[0]
+    # Another map is seen whole.
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.select_option("#lp-batch", "hard_negatives")
+    page.wait_for_function(f"!location.hash.includes('sight=') && {DRAWN}")
+    page.go_back()
+    page.wait_for_function(f"location.hash === '{link}' && {DRAWN}")
+    page.wait_for_function(f"{RANGES}[0][0] === {left[0][0]}")
+    opened(page, server, "#sight=1-2-0")  # what no hand leaves is all of it
+    assert page.evaluate(RANGES) == whole
+
+
 def zoomed(page: Page, span: float) -> None:
-    page.wait_for_function(f"Math.abs({RANGES}[0][1] - {RANGES}[0][0] - {span}) < 1e-6 * {span}")
+    page.wait_for_function(f"Math.abs({RANGES}[0][1] - {RANGES}[0][0] - {span}) < 1e-5 * {span}")
 
 
 def test_one_finger_scrolls_the_page_and_two_zoom_the_map(

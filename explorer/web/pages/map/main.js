@@ -114,7 +114,7 @@ function Choices({ channel }) {
       names: ["pca", "tsne", "umap"],
       chosen: method,
       title: (one) => say(`map.method.${one}`),
-      choose: (chosen) => channel.set({ method: chosen }),
+      choose: (chosen) => channel.set({ method: chosen, sight: [] }),
     }),
     h(
       Field,

@@ -36,13 +36,11 @@ export const MapPicture = ({ channel, height, keep }) =>
   hosted({
     make: (root) => {
       const words = h("div.lp-map-labels");
-      // Where a hand left a map of so many pixels.
-      let left = { uid: 0, width: 0, part: /** @type {Part | null} */ (null) };
       /** @param {number} width */
       const sizeAt = (width) => [width, Math.min(height, Math.max(width, LEAST_HEIGHT))];
       /** @param {import("./state.js").FoundMap} found @param {number} width */
       const partAt = (found, width) =>
-        (left.uid === found.uid && left.width === width && left.part) || wholeOf(found.moments, sizeAt(width));
+        channel.sight ? partAround(channel.sight, sizeAt(width)) : wholeOf(found.moments, sizeAt(width));
       const chart = plotlyChart(
         (width) => channel.found && figureOf(channel, channel.found, sizeAt(width)[1], partAt(channel.found, width)),
         (plot) => {
@@ -66,9 +64,9 @@ export const MapPicture = ({ channel, height, keep }) =>
           if (!found) return;
           const width = chart.box.clientWidth;
           const whole = wholeOf(found.moments, sizeAt(width));
-          const part = edges ? partBetween(edges, partAt(found, width), whole) : whole;
-          left = { uid: found.uid, width, part };
-          await chart.change({ "xaxis.range": part.x, "yaxis.range": part.y });
+          channel.see(edges ? sightBetween(edges, partAt(found, width), whole) : []);
+          const { x, y } = partAt(found, width);
+          await chart.change({ "xaxis.range": x, "yaxis.range": y });
         },
       });
       chart.box.dataset.batchText = "";
@@ -84,22 +82,20 @@ export const MapPicture = ({ channel, height, keep }) =>
   });
 
 /**
- * The part of the plane between these edges, no farther and no nearer than there is something to see.
- * @type {(edges: import("../../kit/moved_picture.js").Edges, part: Part, whole: Part) => Part}
+ * The middle of what is between these edges, and how far it reaches across: no farther and no nearer than there is
+ * something to see.
+ * @type {(edges: import("../../kit/moved_picture.js").Edges, part: Part, whole: Part) => number[]}
  */
-function partBetween({ left, right, top, bottom }, { x, y }, whole) {
-  const [wide, tall] = [x[1] - x[0], y[1] - y[0]];
-  const share = ((right - left) * wide) / (whole.x[1] - whole.x[0]);
-  const allowed = Math.max(NEAREST, Math.min(FARTHEST, share)) / share;
-  /** @type {(low: number, high: number) => [number, number]} */
-  const around = (low, high) => {
-    const half = (allowed * (high - low)) / 2;
-    return [(low + high) / 2 - half, (low + high) / 2 + half];
-  };
-  return {
-    x: around(x[0] + left * wide, x[0] + right * wide),
-    y: around(y[1] - bottom * tall, y[1] - top * tall),
-  };
+function sightBetween({ left, right, top, bottom }, { x, y }, whole) {
+  const [wide, tall, all] = [x[1] - x[0], y[1] - y[0], whole.x[1] - whole.x[0]];
+  const across = Math.max(NEAREST * all, Math.min(FARTHEST * all, (right - left) * wide));
+  return [x[0] + ((left + right) / 2) * wide, y[1] - ((top + bottom) / 2) * tall, across];
+}
+
+/** @type {(sight: [number, number, number], size: number[]) => Part} Of a size in pixels. */
+function partAround([x, y, across], [width, height]) {
+  const [wide, tall] = [across / 2, (across * height) / width / 2];
+  return { x: [x - wide, x + wide], y: [y - tall, y + tall] };
 }
 
 /** @type {(text: string) => string} Text as Plotly takes it, which reads tags. */

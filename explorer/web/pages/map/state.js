@@ -1,4 +1,5 @@
-// The state of the Map page: where the sentences come from, how they are projected, and what is marked.
+// The state of the Map page: where the sentences come from, how they are projected, what is marked, and what is in
+// sight.
 import { floats } from "../../kit/base64_arrays.js";
 import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
@@ -9,10 +10,11 @@ import { stored } from "../../kit/storage.js";
 
 /** @typedef {import("../../wire").MapServer} MapServer */
 /** @typedef {{ points: Float32Array, gradient: Float32Array }} Frame */
-/** @typedef {import("../../wire").MapAnswer & { moments: Frame[], uid: number }} FoundMap */
+/** @typedef {import("../../wire").MapAnswer & { moments: Frame[] }} FoundMap */
 
 export const MINE = "mine"; // in place of an example: the batch that was left on Explore
 export const LARGE = "large"; // in place of an example: the pairs that are open on Large
+const DIGITS = 6; // of what is in sight
 const RUN = "run:"; // before the name of a run, in place of an example
 
 /** @extends {LinkedPage<MapServer>} */
@@ -25,7 +27,6 @@ export class MapPage extends LinkedPage {
     this.runs = [];
     this.newest = newestOf();
     this.key = ""; // of the newest request
-    this.answered = 0; // maps, so far
     /** @type {{ gradient: Float32Array | null, pairs: number[] }} */
     this.order = { gradient: null, pairs: [] };
   }
@@ -54,6 +55,14 @@ export class MapPage extends LinkedPage {
     const text = this.store.state.search.trim().toLowerCase();
     if (!text || !this.found) return [];
     return this.found.sentences.flatMap((one, place) => (one.toLowerCase().includes(text) ? [place] : []));
+  }
+  /**
+   * Both coordinates of the middle of what is in sight, and how far it reaches across; null for all of the map.
+   * @returns {[number, number, number] | null}
+   */
+  get sight() {
+    const { sight } = this.store.state;
+    return sight.length === 3 && sight.every(Number.isFinite) && sight[2] > 0 ? sight : null;
   }
   // What the tests wait for.
   get drawn() {
@@ -95,6 +104,12 @@ export class MapPage extends LinkedPage {
     this.publish("state");
   }
 
+  /** Remember what is in sight, which is drawn already. @param {number[]} sight */
+  see(sight) {
+    this.store.update({ sight: sight.map((one) => Number(one.toPrecision(DIGITS))) });
+    this.history?.remember();
+  }
+
   request() {
     const { example, scene, run, large, method, seed } = this.store.state;
     return { example, scene: wholeLink(scene), run, large, method, seed };
@@ -125,8 +140,7 @@ export class MapPage extends LinkedPage {
         points: floats(points),
         gradient: floats(gradient),
       }));
-      this.answered += 1;
-      this.found = { ...answer, moments, uid: this.answered };
+      this.found = { ...answer, moments };
       this.fail(null);
     }
     this.publish("found");
@@ -134,7 +148,7 @@ export class MapPage extends LinkedPage {
 
   /** Show the sentences of an example, of a run, or of the batch that was left on Explore. @param {string} batch */
   async show(batch) {
-    const none = { scene: "", run: "", large: "", pair: -1, search: "", moment: 0 };
+    const none = { scene: "", run: "", large: "", pair: -1, search: "", moment: 0, sight: [] };
     if (batch === MINE) this.set({ ...none, scene: await shareableLink(wholeLink(stored("scene") ?? "")) });
     else if (batch.startsWith(RUN)) this.set({ ...none, run: batch.slice(RUN.length) });
     else this.set({ ...none, example: batch });
