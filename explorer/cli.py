@@ -91,13 +91,13 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         dest="command", metavar="{figure,compare-losses,parity,explain,doctor,train,compare}"
     )
-    figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
+    figure = commands.add_parser("figure", help="write the figure of a scenario, without a browser")
     figure.set_defaults(scenario="/")
     figure.add_argument(
         "scenario",
         nargs="?",
         default=argparse.SUPPRESS,  # which leaves what --scenario has set
-        help="the address of a page, such as /compare, a link of it, or a scene file",
+        help="the address of a page, such as /compare, a link of it, or a scenario file",
     )
     figure.add_argument("--scenario", dest="scenario", help="the same", default=argparse.SUPPRESS)
     figure.add_argument(

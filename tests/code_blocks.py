@@ -18,7 +18,7 @@ DOCUMENTS = [
     "CONTRIBUTING.md",
     *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
 ]
-FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^ *```([^`\n]*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
 def code_blocks(place: str) -> list[tuple[str, str]]:
@@ -39,7 +39,7 @@ OWN_FOLDER = "reads a reader's own training; tests/unit/lab/doctor has folders o
 # How a line of a command, or a block of Python, begins that does not run, and why.
 EXEMPT = {
     "python3 -m venv": INSTALLS,
-    "pip install": "asks an index beside PyPI for PyTorch without CUDA",
+    "pip install $(grep torch==": "asks an index beside PyPI for PyTorch without CUDA",
     "py -m venv": "is for Windows",
     ".venv\\Scripts\\": "is for Windows",
     "python app.py --window": "opens a window; tests/process/test_window.py does",
@@ -52,8 +52,9 @@ EXEMPT = {
     "python -m scripts.publish": "publishes; tests/release/test_publish.py runs it",
     "docker": "needs docker; tests/test_container.py reads the Dockerfile",
     "python app.py doctor output/checkpoint-500": OWN_FOLDER,
+    "python app.py doctor trainer_state.json": OWN_FOLDER,
     "python app.py compare RUN…": "reads a reader's own runs; tests/process/training compares some",
-    "from gradio_client": "calls the running app; tests/unit/web/test_api.py does with this client",
+    "from gradio_client": "calls the running app; tests/unit/web/test_api_offered.py runs it",
     "from lossprism.losses.sentence_transformers": OWN_TRAINING,
     "frame = pandas.DataFrame": "abbreviates columns; tests/unit/notebook shows such a frame",
 }

@@ -18,7 +18,7 @@ BLOCKS = [(place, *block) for place in DOCUMENTS for block in code_blocks(place)
 # Indented commands.
 INDENTED = [
     (place, line.strip())
-    for place in ("README.md", "CONTRIBUTING.md", "docs/hosting.md")
+    for place in DOCUMENTS
     for line in (ROOT / place).read_text(encoding="utf-8").splitlines()
     if re.match(r"    (python|pip|docker|\. )", line)
 ]

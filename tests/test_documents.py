@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lossprism.explorer.web.pages.learn.page import BELOW
 from lossprism.losses import LOSSES, SHIPPED
 from lossprism.losses.combined.vector_queue import REFERENCES
 from lossprism.version import VERSION
@@ -60,6 +61,12 @@ def test_the_files_it_names_are_there(document):
         and not any((ROOT / base / name).exists() for base in ("", "explorer", "explorer/web"))
     ]
     assert not missing
+
+
+def test_the_lessons_that_an_address_names_are_there(document):
+    _, text = document
+    lists = re.findall(r"learn#list=([\w,]+)", text)
+    assert {name for one in lists for name in one.split(",")} <= set(BELOW)
 
 
 def test_every_reference_of_a_loss_has_an_address():

@@ -129,8 +129,12 @@ def table_rows(
 
     Raises Problem if it is no table, is empty or has more than EXPLORED_PAIRS rows and no length.
     """
-    if isinstance(table, str) or not _is_sent(table):
-        return table if isinstance(table, str) else "", 0
+    if not _is_sent(table):
+        return "", 0
+    if isinstance(table, str):
+        if len(table.splitlines()) == 1 and table[0] not in "{[":  # a path, say
+            raise _misfit(table)
+        return table, 0
     rows, count = _rows(name, table)
     read = [{str(column): _cell(value, pictures) for column, value in row.items()} for row in rows]
     return read, count

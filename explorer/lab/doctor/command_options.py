@@ -45,7 +45,7 @@ REAL = {
 def add_to(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         "explain",
-        help="what a loss value means: every landmark of every loss that is this number",
+        help="what a loss value means: every reference value of every loss that is this number",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -73,7 +73,7 @@ def _add_known(parser: argparse.ArgumentParser, of_batch: str = "") -> None:
 def _add_doctor(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         "doctor",
-        help="what is the matter with a table of pairs or of texts with classes, or with a run",
+        help="problems of a table of pairs, of texts with classes, or of a run",
         epilog=OF_DOCTOR,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

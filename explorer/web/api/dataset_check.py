@@ -70,8 +70,7 @@ def doctor_data(
             "sentence-transformers/all-nli:triplet"; its first rows are read
         split: the part of it
         rows: how many of its rows, from 10 to 1,048,576
-        encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder;
-            "" for none
+        encoder: as compute_loss has it; "" for none
         encoded: pairs that it reads, at most 16,384, picked at random
         negatives: hard negatives that sentence-transformers mines with the encoder for each pair,
             up to 10; 0 for none

@@ -9,6 +9,7 @@ import asyncio
 import inspect
 import json
 import math
+from collections import ChainMap
 from collections.abc import Collection
 from typing import Any
 
@@ -167,12 +168,18 @@ def introduce_tools(blocks: gr.Blocks, instructions: str, changing: Collection[s
 
 
 def _short(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with null as one of its types, which Gradio writes as one of two schemas:
-    there are eighty in the list of tools."""
-    match schema:
-        case {"oneOf": [{"type": "null"}, {"type": str(kind), **rest}], **others}:
-            return {"type": [kind, "null"], **rest, **others}
-    return schema
+    """Return the same schema with several types as a list of them, null last, since each other
+    keyword concerns one type alone, and without `additionalProperties` that accepts anything.
+    Gradio writes a schema for each type, eighty times in the list of tools."""
+    found: dict[str, Any] = {}
+    for name, value in schema.items():
+        if name in ("oneOf", "anyOf"):
+            parts = [_short(part) for part in value]
+            types = sorted((part.pop("type") for part in parts), key="null".__eq__)
+            found |= {"type": types, **dict(ChainMap(*parts))}
+        elif (name, value) != ("additionalProperties", {}):
+            found[name] = _short(value) if name == "items" else value
+    return found
 
 
 def limit_queue(blocks: gr.Blocks) -> None:

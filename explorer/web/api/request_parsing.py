@@ -283,7 +283,7 @@ def read_text(name: str, value: object) -> str:
 def read_choice(name: str, value: object, choices: Sequence[str]) -> str:
     """Read one of these; an accepted "" is not listed in the problem."""
     if value not in choices:
-        shown, names = shortened(value, write=repr), ", ".join(filter(None, choices))
+        shown, names = shortened(value), ", ".join(filter(None, choices))
         raise Problem("parameter_choice", name=name, value=shown, known=names)
     return str(value)
 

@@ -309,3 +309,5 @@ def test_the_sentences_say_what_to_do():
         read_inputs("show", UNUSABLE["endless rows"][0])
     with raises_problem("notebook_table", value="<built-in function len>"):
         read_inputs("show", len)
+    with raises_problem("notebook_table", value="'pairs.tsv'"):  # its path, not its text
+        read_inputs("show", "pairs.tsv")

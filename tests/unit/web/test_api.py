@@ -350,7 +350,7 @@ def test_losses_are_listed_in_a_line_each_until_one_is_named(client):
         api.list_losses("NTXentLoss")
     with raises_problem("unknown_loss_close", name="cosnet", close="cosent"):
         api.list_losses("cosnet")
-    with raises_problem("parameter_choice", name="detail", known="short, full"):
+    with raises_problem("parameter_choice", name="detail", value="long", known="short, full"):
         api.list_losses(detail="long")
 
 

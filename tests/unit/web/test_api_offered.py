@@ -25,6 +25,7 @@ from lossprism.explorer.web.api import endpoints as api
 from lossprism.losses import LOSSES
 from lossprism.losses.combined.names import RECIPES
 from lossprism.version import VERSION
+from tests.code_blocks import code_blocks
 from tests.loops import in_loop
 from tests.sentences import pattern_of, raises_problem
 from tests.unit.web.programs import S0_LABELS, S0_LOSS, S0_SCORES, same_as_explored
@@ -82,6 +83,13 @@ def test_the_endpoints_have_no_page_that_could_be_opened(address):
     answer = httpx.get(f"{address}/endpoints", headers={"accept": "text/html"})
     assert answer.status_code == 404
     assert say("en", "missing.title") in answer.text
+
+
+def test_the_client_of_the_documentation_is_answered(address):
+    blocks = code_blocks("docs/how-to/programs.md")
+    (code,) = (text for _, text in blocks if text.startswith("from gradio_client"))
+    assert "http://127.0.0.1:7860" in code
+    exec(code.replace("http://127.0.0.1:7860", address), {})
 
 
 def test_its_description_for_programs_names_the_same_calls(address):

@@ -162,7 +162,7 @@ BAD = {
     ),
     "no figure": (
         ("figure", PAIRS | {"kind": "pie"}, "parameter_choice"),
-        {"name": "kind", "value": "'pie'", "known": "matrix, bars"},
+        {"name": "kind", "value": "pie", "known": "matrix, bars"},
     ),
     "no step": (
         ("figure", PAIRS | {"step": "logits"}, "no_such_step"),
@@ -170,7 +170,7 @@ BAD = {
     ),
     "no format": (
         ("figure", PAIRS | {"format": "gif"}, "parameter_choice"),
-        {"name": "format", "value": "'gif'", "known": "svg, png, pdf, html"},
+        {"name": "format", "value": "gif", "known": "svg, png, pdf, html"},
     ),
     "no scene": (("figure", {"scene": "#1.not-a-link"}, "link_damaged"), {}),
     "another door's link": (
