@@ -41,6 +41,7 @@ UNPACKED_ROWS = 2**22  # of such a file, which needs hardly a byte for an empty 
 DISK_ROWS = 2**24  # of a Parquet file of this computer, which is never in memory as a whole
 COLUMNS = 10_000  # two columns of embeddings, a number a column, are fewer
 ROW_LETTERS = 2**22  # of one JSON object, or of a list in one cell
+OBJECT_LETTERS = 2**24  # of one JSON object that holds a whole table
 SKIPPED_ROWS = 10_000  # of a file, with their reasons; beyond, they are counted
 BAD_ROWS = 2**17  # where fewer can be used, the file is no table of pairs
 SCENARIO_BYTES = 16_000_000  # of a scenario as JSON, in a link or a file

@@ -11,7 +11,8 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import Cells, is_blank, shortened
 from lossprism.explorer.sources.column_roles import recognised
 from lossprism.explorer.sources.delimited import Record, Tell, distinct, lines_of
-from lossprism.explorer.sources.nested_rows import flattened, joined
+from lossprism.explorer.sources.json_objects import rows_of_object
+from lossprism.explorer.sources.nested_rows import flattened
 
 _OF_LISTS = re.compile(r"\s*\[\s*(?=\[)")
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -68,8 +69,9 @@ def json_records(
         return _array(text, name, tell) if in_array else _lines(text, tell)
 
     def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
-        if (found := None if in_array else joined(text)) is not None:
-            yield from enumerate(found, start=1)
+        if not in_array and (found := rows_of_object(text)) is not None:
+            for number, row in enumerate(found, start=1):
+                yield number, _checked(row)
             return
         for number, row in itertools.islice(rows(tell), bool(names), None):
             if first and isinstance(row, list):

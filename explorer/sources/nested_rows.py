@@ -5,16 +5,11 @@
   ``conversations`` of ``from`` and ``value`` (ShareGPT);
 * passages with a title or a score: ``positive_passages`` and ``negative_passages`` (Tevatron), or
   ``positive_ctxs`` and ``hard_negative_ctxs`` (DPR), as a list of objects or an object of lists;
-* the texts of an `InputExample`: ``{"texts": [anchor, positive, negative], "label": …}``;
-* queries, corpus and relevant documents, which name each other by ids (LlamaIndex).
+* the texts of an `InputExample`: ``{"texts": [anchor, positive, negative], "label": …}``.
 """
 
-import json
-from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
-from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.column_names import ANCHOR_NAMES, DIALOGUES, PAIR_NAMES
 from lossprism.explorer.sources.column_roles import names_candidate
 
@@ -28,8 +23,6 @@ _TEXTS = ("text", "content", "body", "contents", "passage", "passage_text")
 _TITLE = "title"
 _INSTRUCTING = ("system", "developer")
 _EXAMPLE = "texts"  # of an `InputExample` of sentence-transformers
-# The maps of LlamaIndex, and of BEIR under the name that it has there.
-_QUERIES, _CORPUS, _RELEVANT = "queries", "corpus", ("relevant_docs", "qrels")
 
 
 def flattened(row: Row) -> Row:
@@ -58,6 +51,17 @@ def flattened(row: Row) -> Row:
         else:
             flat |= _of_passages(name, value)
     return flat
+
+
+def is_row(row: Row) -> bool:
+    """True if an object is one row in a nested form, and no table: it has a text of a known name,
+    or chats or passages."""
+    if any(isinstance(row[name], str) for name in _FIRST_TEXTS & row.keys()):
+        return True
+    if any(name in DIALOGUES or name in _CHATS for name in row):
+        return True
+    passages = (value for name, value in row.items() if names_candidate(name))
+    return any(isinstance(one, list) and one and isinstance(one[0], dict) for one in passages)
 
 
 def _are_texts(value: object) -> TypeGuard[list[str]]:
@@ -136,7 +140,7 @@ def _words(turn: Row) -> str | None:
     """The text of a turn, which may come in parts; None where it is not all text."""
     content = turn.get("content", turn.get("value") if "from" in turn else None)
     if isinstance(content, list):
-        parts = [_text_of(part) for part in content]
+        parts = [text_of(part) for part in content]
         texts = [part for part in parts if isinstance(part, str)]
         return "\n".join(texts) if texts and len(texts) == len(parts) else None
     return content if isinstance(content, str) else None
@@ -167,7 +171,7 @@ def _of_passages(name: str, value: object) -> Row:
         for key in one
         if key not in (text, _TITLE)
     )
-    found: dict[str, list] = {name: list(map(_text_of, passages))}
+    found: dict[str, list] = {name: list(map(text_of, passages))}
     for key in others:
         found[f"{name}.{key}"] = [
             one.get(key) if isinstance(one, dict) else None for one in passages
@@ -190,42 +194,10 @@ def _text_name(passage: Row) -> str | None:
     return next((name for name in _TEXTS if isinstance(passage.get(name), str)), None)
 
 
-def _text_of(value: object) -> object:
+def text_of(value: object) -> object:
     """The text of a passage; anything else as it is."""
     if not isinstance(value, dict) or (name := _text_name(value)) is None:
         return value
     title = value.get(_TITLE)
     text = value[name]
     return f"{title} {text}" if isinstance(title, str) and title.strip() else text
-
-
-def joined(text: str) -> Iterator[Row | Problem] | None:
-    """The rows of queries with their relevant documents; None of a text that is no such maps."""
-    if not any(f'"{name}"' in text for name in _RELEVANT) or f'"{_CORPUS}"' not in text:
-        return None
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(whole, dict):
-        return None
-    relevant = next((whole[name] for name in _RELEVANT if name in whole), None)
-    queries, corpus = whole.get(_QUERIES), whole.get(_CORPUS)
-    if not (isinstance(queries, dict) and isinstance(corpus, dict) and isinstance(relevant, dict)):
-        return None
-    return _joined(queries, corpus, relevant)
-
-
-def _joined(queries: Row, corpus: Row, relevant: Mapping) -> Iterator[Row | Problem]:
-    for query, known in relevant.items():
-        # A list, a map to degrees of relevance, or one id; as keys of JSON all ids are texts.
-        documents = known if isinstance(known, list | dict) else [known]
-        for document in map(str, documents):
-            missing = query if query not in queries else document
-            if query not in queries or document not in corpus:
-                yield Problem("id_without_text", id=shortened(missing))
-                continue
-            row: Row = {"query": _text_of(queries[query]), "passage": _text_of(corpus[document])}
-            if isinstance(known, dict):
-                row["score"] = known[document]
-            yield row

@@ -181,11 +181,11 @@ class ClassesExamined:
 
 
 def names_classes(content: bytes) -> bool:
-    """True if the first line of a table names two columns, one of them for classes. Otherwise two
-    columns of words are pairs."""
+    """True if the first line of a delimited table names two columns, one of them for classes.
+    Otherwise two columns of words are pairs. JSON has its names in every row."""
     line = content[:HEAD_BYTES].partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
-    names = re.findall(r'"([^"]*)"\s*:', line) if line[:1] in "{[" else re.split(r"[,;\t|]", line)
-    return name_classes([name.strip().strip('"') for name in names])
+    names = [name.strip().strip('"') for name in re.split(r"[,;\t|]", line)]
+    return line[:1] not in "{[" and name_classes(names)
 
 
 def pairs_or_classes(

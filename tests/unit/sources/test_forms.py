@@ -13,7 +13,7 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.reading_notes import reading_notes
 from lossprism.explorer.sources.table_parser import read_grid
 from lossprism.explorer.sources.tables import Table, read_file, read_table
-from tests.sentences import pattern_of
+from tests.sentences import pattern_of, raises_problem
 from tests.unit.sources.test_positives import as_file
 
 INPUTS = Path(__file__).resolve().parents[4] / "shared" / "inputs"
@@ -101,6 +101,40 @@ def test_negatives_are_read_in_every_form(form):
     table = rows_of(FORMS[form], FORMS[form])
     assert read_triplets(table) == ONE * 2
     assert table.left_out == 0
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_one_row_of_every_form_is_a_row_and_no_table(form):
+    assert read_triplets(rows_of(FORMS[form])) == ONE
+
+
+PAIRS = [{"anchor": f"question {n}", "positive": f"answer {n}"} for n in range(3)]
+COLUMNS = {name: [row[name] for row in PAIRS] for name in ("anchor", "positive")}
+OBJECTS = {
+    "rows under a name": {"version": "1.0", "data": PAIRS},
+    "a split": {"train": PAIRS},
+    "Dataset.to_dict": COLUMNS,
+    "pandas": {name: dict(enumerate(cells)) for name, cells in COLUMNS.items()},
+    "pandas, split": {
+        "columns": [*COLUMNS],
+        "index": [0, 1, 2],
+        "data": [[*row.values()] for row in PAIRS],
+    },
+}
+
+
+@pytest.mark.parametrize("form", OBJECTS)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_table_may_be_one_object(form, indent):
+    table = read_table(json.dumps(OBJECTS[form], indent=indent).encode(), "x.json")
+    assert read_triplets(table) == [(*row.values(), 1) for row in PAIRS]
+    assert table.left_out == 0
+
+
+def test_of_several_tables_in_one_object_none_is_chosen():
+    with raises_problem("file_several_tables") as caught:
+        read_table(json.dumps({"train": PAIRS, "test": PAIRS[:1]}).encode(), "x.json")
+    assert "train, test" in str(caught.value)
 
 
 def test_the_whole_conversation_before_an_answer_is_in_the_query():

@@ -17,7 +17,7 @@ from lossprism.explorer.lab.doctor.class_dataset_checks import (
     read_classes,
 )
 from lossprism.explorer.lab.doctor.commands import doctor
-from lossprism.explorer.lab.doctor.dataset_reader import read_table
+from lossprism.explorer.lab.doctor.dataset_reader import Read, read_table
 from lossprism.explorer.lab.doctor.explore_scenarios import (
     class_finding_places,
     class_rows_link,
@@ -243,12 +243,25 @@ def test_the_cleaned_table_has_one_spelling_of_each_class(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("head", "named"),
-    [("text\tclass", True), ('"intent","utterance"', True), ('{"text": "a", "label": "b"}', True),
+    [("text\tclass", True), ('"intent","utterance"', True),
      ("sentence1,sentence2,label", False), ("query,answer", False), ("label", False),
-     ("source,target", False)],
+     ("source,target", False), ('{"text": "a", "label": "b"}', False)],
 )  # fmt: skip
 def test_a_table_of_classes_is_distinguished_from_pairs_by_its_head(head, named):
     assert names_classes(f"{head}\nx,y\n".encode()) == named
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [
+        ({"text": "a b", "label": "x"}, ClassTable),
+        ({"texts": ["a b", "c d"], "label": 0.5}, Read),
+        ({"text": {"query": "a b", "pos": "c d"}, "label": 1}, Read),
+    ],
+)
+def test_rows_of_json_are_pairs_or_classes_by_what_they_hold(row, kind):
+    content = "\n".join(json.dumps(row) for _ in range(4)).encode()
+    assert isinstance(read_table(content, "t.jsonl", quiet), kind)
 
 
 def read(texts, classes, column):

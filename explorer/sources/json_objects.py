@@ -1,0 +1,81 @@
+"""Tables that one JSON object holds as a whole.
+
+* rows under a name: ``{"data": [{…}, …]}``, whatever else stands beside them;
+* columns: ``{"anchor": […], "positive": […]}`` (`Dataset.to_dict`), also with a name for each row:
+  ``{"anchor": {"0": …}, …}`` (pandas' `to_json`);
+* ``{"columns": […], "index": […], "data": [[…], …]}`` (pandas' "split");
+* queries, corpus and relevant documents, which name each other by ids (LlamaIndex, BEIR).
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TypeGuard
+
+from lossprism.explorer.runtime.limits import OBJECT_LETTERS
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.nested_rows import Row, is_row, text_of
+
+# The maps of LlamaIndex, and of BEIR under the name that it has there.
+_QUERIES, _CORPUS, _RELEVANT = "queries", "corpus", ("relevant_docs", "qrels")
+
+
+def rows_of_object(text: str) -> Iterator[Row | Problem] | None:
+    """Return the rows of a table that is one JSON object; None of any other text.
+
+    Raises Problem if the object has several lists of rows.
+    """
+    if len(text) > OBJECT_LETTERS or not text.lstrip().startswith("{"):
+        return None
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    relevant = next((whole[name] for name in _RELEVANT if name in whole), None)
+    maps = (whole.get(_QUERIES), whole.get(_CORPUS), relevant)
+    if all(isinstance(one, dict) for one in maps):
+        return _joined(*maps)
+    if is_row(whole):
+        return None
+    if tables := {name: value for name, value in whole.items() if _are_objects(value)}:
+        if len(tables) > 1:
+            raise Problem("file_several_tables", names=", ".join(tables)[:400])
+        return iter(*tables.values())
+    if set(whole) <= {"columns", "index", "data"} and len(whole) > 1:
+        names = map(str, whole.get("columns", ()))
+        whole = dict(zip(names, zip(*whole.get("data", ()), strict=False), strict=False))
+    return _of_columns({name: _entries(value) for name, value in whole.items()})
+
+
+def _are_objects(value: object) -> TypeGuard[list[Row]]:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _entries(column: object) -> list | tuple | None:
+    """Return the cells of a column; None of what is none."""
+    cells = [*column.values()] if isinstance(column, dict) else column
+    return cells if isinstance(cells, list | tuple) else None
+
+
+def _of_columns(columns: Mapping[str, list | tuple | None]) -> Iterator[Row] | None:
+    """Return the rows of two or more columns of one length; None of anything else."""
+    cells = [one for one in columns.values() if one]
+    if len(cells) < max(len(columns), 2) or len({len(one) for one in cells}) > 1:
+        return None
+    return (dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True))
+
+
+def _joined(queries: Row, corpus: Row, relevant: Mapping) -> Iterator[Row | Problem]:
+    """Yield each query with each of its relevant documents."""
+    for query, known in relevant.items():
+        # A list, a map to degrees of relevance, or one id; as keys of JSON all ids are texts.
+        documents = known if isinstance(known, list | dict) else [known]
+        for document in map(str, documents):
+            missing = query if query not in queries else document
+            if query not in queries or document not in corpus:
+                yield Problem("id_without_text", id=shortened(missing))
+                continue
+            row: Row = {"query": text_of(queries[query]), "passage": text_of(corpus[document])}
+            if isinstance(known, dict):
+                row["score"] = known[document]
+            yield row
