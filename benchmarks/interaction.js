@@ -1,7 +1,7 @@
 // What the benchmark does inside the page. "Visible" is after the animation frame that follows the
 // redraw has been laid out and painted: a message posted in that frame arrives then.
 (() => {
-  const scene = window.lossprism.page() ?? window.lossprism.page("compare");
+  const page = window.lossprism.page() ?? window.lossprism.page("compare");
   const wait = (ms) => new Promise((done) => { setTimeout(done, ms); });
   const frame = () => new Promise((done) => { requestAnimationFrame(done); });
   const painted = async () => {
@@ -15,19 +15,19 @@
     track().value = place;
     track().dispatchEvent(new Event("input", { bubbles: true }));
   };
-  const later = async (before) => { while (scene.drawn <= before) await wait(0); };
-  const still = async () => { while (scene.flying || scene.waiting) await wait(5); };
+  const later = async (before) => { while (page.drawn <= before) await wait(0); };
+  const still = async () => { while (page.flying || page.waiting) await wait(5); };
 
   return {
     async batch(pairs) {
-      scene.set({ loss: "cosent", data: { source: "random", random: { ...lossprism.pageData.defaults.data.random, pairs } } });
+      page.set({ loss: "cosent", data: { source: "random", random: { ...lossprism.pageData.defaults.data.random, pairs } } });
       await still();
       await wait(700);
     },
 
     async compared(pairs) {
-      for (const section of ["side-0", "agreement", "matrices", "numbers", "formula"]) scene.unfold(section, true);
-      scene.set({ data: { source: "random", random: { ...lossprism.pageData.defaults.data.random, pairs } } });
+      for (const section of ["side-0", "agreement", "matrices", "numbers", "formula"]) page.unfold(section, true);
+      page.set({ data: { source: "random", random: { ...lossprism.pageData.defaults.data.random, pairs } } });
       await still();
       await wait(700);
     },
@@ -36,7 +36,7 @@
     async moves(count) {
       const times = [];
       for (let i = 0; i < count; i += 1) {
-        const before = scene.drawn;
+        const before = page.drawn;
         await frame();
         await wait((7 * i) % 16);  // a hand does not move in step with the screen
         const started = performance.now();
@@ -52,12 +52,12 @@
 
     // Pictures a second while an input event comes with every frame.
     async drag(duration) {
-      const [started, before] = [performance.now(), scene.drawn];
+      const [started, before] = [performance.now(), page.drawn];
       for (let i = 0; performance.now() - started < duration; i += 1) {
         slide(300 + (i % 400));
         await frame();
       }
-      const rate = (1000 * (scene.drawn - before)) / (performance.now() - started);
+      const rate = (1000 * (page.drawn - before)) / (performance.now() - started);
       await still();
       return rate;
     },
@@ -70,15 +70,15 @@
       const press = (kind) => track().dispatchEvent(new PointerEvent(kind, { bubbles: true }));
       const asked = performance.now();
       press("pointerdown");
-      while (!scene.leverRange.covers("scale")) await wait(5);
+      while (!page.leverRange.covers("scale")) await wait(5);
       const fetched = performance.now() - asked;
-      const [started, before] = [performance.now(), scene.drawn];
+      const [started, before] = [performance.now(), page.drawn];
       for (let i = 0; performance.now() - started < duration; i += 1) {
         slide(300 + (i % 400));
         await frame();
       }
-      const rate = (1000 * (scene.drawn - before)) / (performance.now() - started);
-      const [released, drawn] = [performance.now(), scene.drawn];
+      const rate = (1000 * (page.drawn - before)) / (performance.now() - started);
+      const [released, drawn] = [performance.now(), page.drawn];
       press("pointerup");
       await later(drawn);
       return { rate, fetched, exact: performance.now() - released };
@@ -103,7 +103,7 @@
 
     async updates(count) {
       for (let i = 0; i < count; i += 1) {
-        const before = scene.drawn;
+        const before = page.drawn;
         slide(300 + (i % 400));
         await later(before);
       }

@@ -101,7 +101,7 @@ def hovering(page: Page) -> list[Row]:
     requests = []
     page.on("request", lambda request: requests.append(request.url))
     page.evaluate(f"({SCRIPT}).batch(64)")
-    page.wait_for_timeout(800)  # the link is written once the scene is still
+    page.wait_for_timeout(800)  # the link is written once the scenario is still
     requests.clear()
     times = page.evaluate(f"({SCRIPT}).hover(200)")
     median, late = statistics.median(times), sorted(times)[int(0.95 * len(times))]

@@ -72,9 +72,9 @@ class Exploration:
     milliseconds: float
 
     def seen(self, **view: Any) -> Exploration:
-        """The same, looked at in another way: changes of its scene's `View`."""
-        scene = self.scenario
-        return replace(self, scenario=replace(scene, view=replace(scene.view, **view)))
+        """The same, looked at in another way: changes of its scenario's `View`."""
+        base = self.scenario
+        return replace(self, scenario=replace(base, view=replace(base.view, **view)))
 
     @property
     def loss(self) -> float:

@@ -198,7 +198,8 @@ class Scenario:
 
     @classmethod
     def from_link(cls, link: str) -> Scenario:
-        """Read a link: the whole address that "Copy link" copies, or the piece that is the scene.
+        """Read a link: the whole address that "Copy link" copies, or the piece that is the
+        scenario.
 
         A loss at the end, ``1.….siglip``, replaces the scenario's own, with its defaults, so that
         one text of the rows serves many losses.
@@ -230,7 +231,7 @@ class Scenario:
 
 
 def _link_in(address: str) -> str:
-    """Return the scene in an address: its query's `scene`, or what follows "#"."""
+    """Return the scenario in an address: its query's `scene`, or what follows "#"."""
     before, mark, after = address.strip().rpartition("#")
     if mark and after:
         return after
@@ -344,5 +345,5 @@ _READERS: validation.Readers = {
     (View, "colour_range"): validation.optional(read_colour_range),
 }
 
-# What Explore opens with: the default scene, and of its terms the weights.
+# What Explore opens with: the default scenario, and of its terms the weights.
 OPENING = Scenario(view=View(facet="weight"))

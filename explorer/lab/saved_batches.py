@@ -41,8 +41,8 @@ Row = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class SavedBatchScenario:
-    """A batch and its scene. `here` is the loss that the scene has; None where it has none, for the
-    `problem` that the page tells as well."""
+    """A batch and its scenario. `here` is the loss that the scenario has; None where it has none,
+    for the `problem` that the page tells as well."""
 
     path: Path
     batch: SavedBatch
@@ -159,7 +159,7 @@ def _explored(path: Path, encoder: SavedBatchEncoder) -> SavedBatchScenario:
 
 
 def scenario_of(batch: SavedBatch, name: str) -> Scenario:
-    """The scene of a batch in a file of this name, under its loss; of a loss that is not known,
+    """The scenario of a batch in a file of this name, under its loss; of a loss that is not known,
     under one that reads rows of this kind."""
     scored = batch.scores is not None
     data = Data(

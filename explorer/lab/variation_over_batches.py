@@ -76,7 +76,8 @@ def batches_of_file(pairs: Pairs, draw: Draw, count: int = COUNT) -> list[Pairs]
 
 
 def random_batches(data: Data, count: int = COUNT) -> list[Pairs]:
-    """Random batches that differ from the scene's in their seed alone, which counts on from it."""
+    """Random batches that differ from the scenario's in their seed alone, which counts on from
+    it."""
     if data.source != "random":
         raise Problem("no_batches")
     chosen = data.random

@@ -45,7 +45,7 @@ BUDGETS = (
     # Of two or three bytes each, and many times that in memory.
     Budget("body_values", 1_000_000, "values", "a request", "of lists and objects that it sends"),
     Budget("body_seconds", 120, "s", "a request", "until all that it sends has arrived"),
-    Budget("scene_mib", 4, "MiB", "a request", "of a scene's rows; those of many are kept"),
+    Budget("scene_mib", 4, "MiB", "a request", "of a scenario's rows; those of many are kept"),
     Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence"),
     Budget("answer_mib", 128, "MiB", "a request", "of its answer"),
     Budget("request_mib", 1500, "MiB", "a request", "of memory that it is estimated to take"),

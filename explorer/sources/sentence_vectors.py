@@ -162,8 +162,8 @@ def _float(number: Any) -> float:
 
 
 def packed(sentences: Sequence[str], guide: np.ndarray | None) -> tuple[Guided, ...]:
-    """The vectors [S, G] of these sentences as a scene holds them; a sentence without any is left
-    out."""
+    """The vectors [S, G] of these sentences as a scenario holds them; a sentence without any is
+    left out."""
     if guide is None:
         return ()
     rows = zip(sentences, guide.astype(_NUMBERS), strict=True)
@@ -175,7 +175,7 @@ def packed(sentences: Sequence[str], guide: np.ndarray | None) -> tuple[Guided, 
 
 
 def unpacked(vector: str) -> np.ndarray:
-    """A vector as a scene holds it. Raises ValueError where it is none."""
+    """A vector as a scenario holds it. Raises ValueError where it is none."""
     try:
         numbers = np.frombuffer(base64.b64decode(vector, validate=True), dtype=_NUMBERS)
     except binascii.Error as error:
@@ -188,8 +188,8 @@ def unpacked(vector: str) -> np.ndarray:
 
 
 def guide_of(sentences: Sequence[str], guided: Iterable[Guided]) -> np.ndarray:
-    """The vectors of these sentences that a scene has, float32 [S, G], NaN for a sentence that has
-    none."""
+    """The vectors of these sentences that a scenario has, float32 [S, G], NaN for a sentence that
+    has none."""
     known = {sentence: unpacked(vector) for sentence, vector in guided}
     width = len(next(iter(known.values())))
     nothing = np.full(width, math.nan, dtype=np.float32)

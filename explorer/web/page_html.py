@@ -224,7 +224,7 @@ def document(
     folder: str, functions: tuple[str, ...], up: str, path: str = "", link: str = "", base: str = ""
 ) -> bytes:
     """Return the page of this folder; `up` leads from its address to that of the first page, `path`
-    is where it stands, `link` the scene in its address, `base` the address of the app."""
+    is where it stands, `link` the scenario in its address, `base` the address of the app."""
     html = _document(folder, functions, up)
     for name, text in tags(folder, path, link, base).items():
         html = html.replace(f"@{name}@", text)

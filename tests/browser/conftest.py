@@ -178,8 +178,8 @@ def new_page(
     assert not faults, faults
 
 
-# Notes at which changes of the scene there is more to take back than the scene: the sidebar knows
-# what was typed, read and encoded.
+# Notes at which changes of the scenario there is more to take back than the scene: the sidebar
+# knows what was typed, read and encoded.
 NOTED = """() => {
   const scene = window.lossprism.page();
   const own = ({ source, rows, file, encoder, cross_encoder, corrections }) =>
@@ -204,14 +204,14 @@ PUT_BACK = """([name, whole]) => {
   scrollTo(0, 0);
   return true;
 }"""
-# And so is the scene.
+# And so is the scenario.
 SCENE_BACK = """() => {
   const scene = window.lossprism.page();
   const { scenario } = scene, { defaults } = window.lossprism.pageData;
   scene.store.reset(defaults);
   if (JSON.stringify(scenario) !== JSON.stringify(scene.scenario)) scene.show(defaults);
 }"""
-# Where it does not matter what the page has seen: the scene, with nothing left to complain of.
+# Where it does not matter what the page has seen: the scenario, with nothing left to complain of.
 SCENE_ANEW = """() => {
   const scene = window.lossprism.page();
   scene.store.reset(window.lossprism.pageData.defaults);
@@ -225,7 +225,7 @@ FORGET = """(kept) => {
   const others = Object.keys(localStorage).filter((one) => !kept.includes(one));
   for (const one of others) localStorage.removeItem(one);
 }"""
-# Of the scene that there was, which can have others.
+# Of the scenario that there was, which can have others.
 FOLD = """(open) => {
   document.querySelectorAll(".lp details").forEach((fold, at) => { fold.open = open[at]; });
 }"""
@@ -283,7 +283,7 @@ def explore_anew(page: Page, _: str) -> None:
     still(page)
 
 
-# Chromium remembers fifty scenes of a page: a test that counts its own finds room for them.
+# Chromium remembers fifty scenarios of a page: a test that counts its own finds room for them.
 HISTORY = 35
 
 
@@ -370,7 +370,7 @@ def handed_on(contexts: Contexts, server: Server) -> HandedOn:
 
 @pytest.fixture
 def page(handed_on: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The Explore page at its first scene. Rows, files and encoders from before may stand in its
+    """The Explore page at its first scenario. Rows, files and encoders from before may stand in its
     sidebar, and what a cell or a step told, as for a reader who goes on."""
     with handing(handed_on, request) as page:
         yield page

@@ -47,7 +47,7 @@ def settle(page: Page) -> None:
 
 
 def still(page: Page) -> None:
-    """Wait until the address has followed the scene."""
+    """Wait until the address has followed the scenario."""
     page.wait_for_function(f"({SETTLED})({CHANNEL}) && !{CHANNEL}.linking")
 
 

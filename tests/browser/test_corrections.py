@@ -45,7 +45,7 @@ def test_a_pair_is_relabelled_or_left_out_where_it_is_judged(page: Page) -> None
     relabelled = changed[0]
     pair = (relabelled["sentence1"], relabelled["sentence2"])
     assert labels[pair] == float(relabelled["corrected"]) != float(relabelled["score"])
-    # The link of the scene carries it; another source does not.
+    # The link of the scenario carries it; another source does not.
     page.wait_for_function(f"!{CHANNEL}.linking")
     page.reload()
     page.wait_for_function(f"window.lossprism && {CHANNEL}?.batch?.labels.length === {count - 1}")

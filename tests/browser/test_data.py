@@ -251,7 +251,7 @@ def test_a_file_that_is_not_what_it_says(page: Page, subtests: pytest.Subtests) 
             assert "problem." not in text
             assert not re.search(r"\{\w+\}", text)
             assert "went wrong" not in text
-            # The scene stayed as it was, and that is said.
+            # The scenario stayed as it was, and that is said.
             assert loss_shown(page) == before
             assert say("en", "ui.still_shown") in text
             # The page works on: the next good file is taken.

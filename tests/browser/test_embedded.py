@@ -1,5 +1,5 @@
 """On the hub the page stands in a frame of another origin: the address that is copied is the hub's,
-and opens the same scene there."""
+and opens the same scenario there."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_link_of_the_hubs_page_opens_the_scenario_within_it(hub: BrowserCont
     link = page.evaluate("navigator.clipboard.readText()")
     assert link.startswith(f"{HUB}#1.")
     loss = loss_shown(within)
-    # There the same scene opens; where the frame may not copy, the same address is shown.
+    # There the same scenario opens; where the frame may not copy, the same address is shown.
     page.goto("about:blank")
     again = framed(page, link.replace("#", "?closed#"))
     assert again.locator("#lp-loss").input_value() == "siglip"

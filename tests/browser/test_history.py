@@ -1,4 +1,4 @@
-"""Back and forward walk between the scenes that were opened, and every tab is by itself."""
+"""Back and forward walk between the scenarios that were opened, and every tab is by itself."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_slider_stays_in_its_entry(page: Page) -> None:
     assert entries(page) == begun
     choose(page, "info_nce")
     still(page)
-    # Back returns to the scene as it was left.
+    # Back returns to the scenario as it was left.
     with redrawn(page):
         page.go_back()
     assert slider(page, "scale")[1].input_value() == "9"

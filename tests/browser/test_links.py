@@ -1,4 +1,4 @@
-"""The address of the page is the whole scene."""
+"""The address of the page is the whole scenario."""
 
 from __future__ import annotations
 

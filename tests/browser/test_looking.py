@@ -207,7 +207,7 @@ def test_a_number_out_of_range_is_marked(page: Page) -> None:
 def test_hovering_a_cell_shows_its_details(page: Page) -> None:
     pairs = textbook.load_example("graded_english")
     row, column = heaviest_cell(page)
-    page.wait_for_function(f"{CHANNEL}.link")  # the address follows the scene a moment later
+    page.wait_for_function(f"{CHANNEL}.link")  # the address follows the scenario a moment later
     requests = []
     page.on("request", lambda request: requests.append(request.url))
     hover_cell(page, row, column)

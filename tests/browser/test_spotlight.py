@@ -198,7 +198,7 @@ def test_the_keyboard_reaches_the_picture_soon(page: Page) -> None:
     skip.focus()
     page.keyboard.press("Enter")
     assert page.evaluate(reached, CANVAS)
-    assert page.evaluate("location.hash").startswith("#1.")  # the address still names the scene
+    assert page.evaluate("location.hash").startswith("#1.")  # the address still names the scenario
 
 
 def test_a_formula_is_one_stop_whose_parts_the_arrows_walk(page: Page) -> None:

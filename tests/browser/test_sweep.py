@@ -1,4 +1,4 @@
-"""Along a parameter: the curves, where the scene stands on them, and what the rules say."""
+"""Along a parameter: the curves, where the scenario stands on them, and what the rules say."""
 
 from __future__ import annotations
 

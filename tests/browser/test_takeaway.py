@@ -1,4 +1,4 @@
-"""What a user takes away: pictures, tables, code, the scene; and the statistics on demand."""
+"""What a user takes away: pictures, tables, code, the scenario; and the statistics on demand."""
 
 from __future__ import annotations
 

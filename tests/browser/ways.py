@@ -1,4 +1,5 @@
-"""How a page that tests hand on to one another is opened, and brought back to its first scene."""
+"""How a page that tests hand on to one another is opened, and brought back to its first
+scenario."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from playwright.sync_api import Page
 
 @dataclass(frozen=True)
 class Way:
-    """How a page is opened, and how it is brought back to the scene that it was opened with, which
-    stands after the "#" of its address. It goes on if all of it is `whole` again; else with that
-    scene, no complaint and its own scripts, and what it has seen, as for a reader who goes on."""
+    """How a page is opened, and how it is brought back to the scenario that it was opened with,
+    which stands after the "#" of its address. It goes on if all of it is `whole` again; else with
+    that scenario, no complaint and its own scripts, and what it has seen, as for a reader who goes
+    on."""
 
     path: str
     name: str  # of its state
@@ -22,8 +24,8 @@ class Way:
 
 
 def way_by_address(name: str, open_page: Callable[[Page, str], Page], complete: str) -> Way:
-    """To a page whose address has its scene, and back as Back leads there; `complete` is where all
-    of it is there and nothing moves."""
+    """To a page whose address has its scenario, and back as Back leads there; `complete` is where
+    all of it is there and nothing moves."""
     history = f"window.lossprism.page('{name}').history"
 
     def opened(page: Page, address: str) -> None:

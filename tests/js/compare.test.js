@@ -53,14 +53,14 @@ test("the scene of an address stands in it, or is kept beside it where that woul
     getItem: (name) => kept.get(name) ?? null,
     setItem: (name, value) => kept.set(name, value),
   });
-  const scene = /** @type {any} */ ({ data: { rows: [["a", "b", "1"]] }, rules: { twins: "keep" }, view: {} });
-  const sceneIn = (address) => new URLSearchParams(address.split("#")[1]).get("scene");
-  assert.equal(sceneIn(addressFor(SIDES, { link: "short", most: 5, scene })), "short");
+  const scenario = /** @type {any} */ ({ data: { rows: [["a", "b", "1"]] }, rules: { twins: "keep" }, view: {} });
+  const linkIn = (address) => new URLSearchParams(address.split("#")[1]).get("scene");
+  assert.equal(linkIn(addressFor(SIDES, { link: "short", most: 5, scenario })), "short");
   assert.equal(carried(), null);
-  const address = addressFor(SIDES, { link: "longer", most: 5, scene });
-  assert.equal(sceneIn(address), KEPT);
+  const address = addressFor(SIDES, { link: "longer", most: 5, scenario });
+  assert.equal(linkIn(address), KEPT);
   assert.deepEqual(sidesOf(address.split("#")[1]), SIDES);
-  assert.deepEqual(carried(), { data: scene.data, rules: scene.rules });
+  assert.deepEqual(carried(), { data: scenario.data, rules: scenario.rules });
 });
 
 test("a loss that there is not stays named, and its parameters with it", () => {

@@ -142,7 +142,7 @@ PAGE = (
     '<meta name="viewport" content="width=device-width">'
     "<style>body{{margin:0}}svg{{display:block;width:100%;height:100vh}}</style>"
 )
-# Pages whose links are not of a scene that a figure can show, by their paths.
+# Pages whose links are not of a scenario that a figure can show, by their paths.
 OTHER_PAGES = ("compare", "doctor", "large", "finetune", "learn")
 MADE_OF_SVG = {".png": rasterised, ".pdf": as_pdf}
 FIGURES = {"matrix": matrix_figure, "bars": bars_figure}

@@ -44,7 +44,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     named = "LOSS, LOSS@CONVENTION, LOSS:NAME=VALUE,… (below)"
     parser.add_argument("sides", nargs="+", metavar="LOSS", help=named)
-    scenario = "a link of the page, or a scene file; what the page opens with if left out"
+    scenario = "a link of the page, or a scenario file; what the page opens with if left out"
     parser.add_argument("--scenario", help=f"{scenario}. Its own loss plays no part")
     parser.add_argument("--fetch", action="store_true", help=FETCH)
     parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of the words")

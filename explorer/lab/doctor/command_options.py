@@ -53,7 +53,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("value", nargs="+", help=about)
     parser.add_argument("--loss", default="", help="a loss, another name for it, a library's class")
     _add_known(parser)
-    parser.add_argument("--json", action="store_true", help="the answer as JSON, with the scenes")
+    parser.add_argument("--json", action="store_true", help="the answer as JSON, with links")
     parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of the words")
 
     _add_doctor(commands)

@@ -438,7 +438,7 @@ def finding_answer(
 
 
 def _fitting(match: LossMatch, linked: bool, language: str) -> ExplainedLoss:
-    scene = match.scenario() if linked else None
+    linked_scenario = match.scenario() if linked else None
     return as_answer(
         ExplainedLoss,
         match,
@@ -446,5 +446,5 @@ def _fitting(match: LossMatch, linked: bool, language: str) -> ExplainedLoss:
         counts=dict(match.counts),
         counted=_joined(_counted(match, language), language),
         assumed=round(match.cost, 6),
-        scene=None if scene is None else scene.to_link(),
+        scene=None if linked_scenario is None else linked_scenario.to_link(),
     )

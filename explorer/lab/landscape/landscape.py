@@ -90,8 +90,8 @@ class Cuts:
 
 
 def landscapes(scenarios: Sequence[Scenario], lever: str, batch: Batch) -> Landscapes:
-    """Compute the landscapes of the losses of scenes at each stop of a lever, "" for none, with the
-    comparisons of a batch."""
+    """Compute the landscapes of the losses of scenarios at each stop of a lever, "" for none, with
+    the comparisons of a batch."""
     axis = _axis(GRID)
     stops, found = _each(scenarios, lever, lambda moved: _landscape(moved, axis, batch))
     sides = [LandscapeSide(*one) for one in found]
@@ -100,7 +100,7 @@ def landscapes(scenarios: Sequence[Scenario], lever: str, batch: Batch) -> Lands
 
 
 def cuts(scenarios: Sequence[Scenario], lever: str, negative: float) -> Cuts:
-    """Compute the cuts of the losses of scenes through a score of the negative at each stop of a
+    """Compute the cuts of the losses of scenarios through a score of the negative at each stop of a
     lever."""
     axis = _axis(CUT)
     stops, found = _each(scenarios, lever, lambda moved: _cut(moved, axis, negative))
@@ -121,8 +121,8 @@ def _lever_of(resolved: Resolved, lever: str) -> Parameter | None:
 def _each(
     scenarios: Sequence[Scenario], lever: str, find: Callable[[list[Resolved]], Found]
 ) -> tuple[list[float], list[tuple[Found | None, Problem | None]]]:
-    """Return the stops of a lever, and for each scene what is found of its loss at these stops, or
-    the problem that prevented it."""
+    """Return the stops of a lever, and for each scenario what is found of its loss at these stops,
+    or the problem that prevented it."""
     resolved = [_or_problem(resolve, scenario) for scenario in scenarios]
     stops = lever_stops([one for one, _ in resolved if one], lever)
 

@@ -36,8 +36,8 @@ class Start:
     row, and each makes a positive pair with the next; each such pair comes with a negative one, of
     its first point and one of another class. At `spread` 0 a class starts in one place, at 1
     anywhere. Of "random" pairs: those of Explore's random batch, with these `labels` and this
-    `agreement` of cosine and label. Of "sentences": those of an example, or of the scene of a link,
-    as far as `MAX_POINTS` and `MAX_PAIRS` go.
+    `agreement` of cosine and label. Of "sentences": those of an example, or of the scenario of a
+    link, as far as `MAX_POINTS` and `MAX_PAIRS` go.
     """
 
     kind: str = "classes"

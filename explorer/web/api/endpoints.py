@@ -416,7 +416,7 @@ def explain_loss_value(
         that differ from its defaults, counts, kind, reason (why there is nothing to compare),
         value, doubled (with twice the count that is open), other (at the start, of a value at
         collapse, and the other way round), assumed (how much was, least first), shows ("loss" or
-        "floor" of the scene) and scene, the end of a link that opens Explore there, of the first
+        "floor" of the scenario) and scene, the end of a link that opens Explore there, of the first
         loss of each finding, null where the batch is larger than Explore shows;
         standing, where one loss and its counts are given: floor, collapse, start, place
         ("negative" where the loss cannot be, "below" the floor, "floor", "between", "collapse",
@@ -477,8 +477,8 @@ def figure(
     size: str = "slide",
     picture_only: bool = False,
 ) -> DrawnFigure:
-    """The figure of a scene (SVG, PNG, PDF, HTML) with legend and caption: of a link, or of up to
-    512 pairs.
+    """The figure of a scenario (SVG, PNG, PDF, HTML) with legend and caption: of a link, or of up
+    to 512 pairs.
 
     Args:
         scene: a link of the page (the whole address, or what stands after its #), as
@@ -486,12 +486,11 @@ def figure(
             are then used. "" for the pairs that follow
         loss, sentences1, sentences2, scores, parameters, encoder, convention: see compute_loss
         kind: "matrix", a step of the computation, or "bars", the gradient of every pair
-        step: name of a step in trace_loss, such as "terms"; "" for that of the scene, or the terms
-        facet: "value", "mask", "weight" (of a term) or "gradient" of it; "" for that of the scene
-        language: "en" or "zh"
-        dark: drawn for a dark page
-        format: "svg", "png" (two pixels a unit), "pdf", or "html", to point at cells
-        guide, teacher, teacher_scores, threshold, label_range, extra_negatives, prototypes, twins,
+        step: name of a step in trace_loss, such as "terms"; "" for that of the scenario, or the
+        terms facet: "value", "mask", "weight" (of a term) or "gradient" of it; "" for that of the
+        scenario language: "en" or "zh" dark: drawn for a dark page format: "svg", "png" (two pixels
+        a unit), "pdf", or "html", to point at cells guide, teacher, teacher_scores, threshold,
+        label_range, extra_negatives, prototypes, twins,
             table, columns: see compute_loss
         palette: "light", "dark" or "print", whose colours differ in grey; "" for that of dark
         size: "slide", "two_columns" (7 in) or "one_column" (3.3 in), the last two with text of

@@ -83,7 +83,7 @@ def doctor_run(
         known, in sentences; findings, the worst first, each with name, severity ("severe",
         "warning" or "note"), said, advice, values and the steps that show it; link, the end of an
         address that opens the Doctor page on the value, null where the loss is not known; scene,
-        the link of a scene of Explore at these counts, whose loss and floor are both ends, null
+        the link of a scenario of Explore at these counts, whose loss and floor are both ends, null
         where the counts are not known; beside, the same of the other run, with compared, the
         findings about both, null where none was given.
 

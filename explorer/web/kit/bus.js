@@ -57,7 +57,7 @@ export class Bus {
    * refused, and reported.
    * @returns {Promise<string | null>}
    */
-  async readableScene() {
+  async readableLink() {
     return location.hash.slice(1);
   }
 
@@ -67,7 +67,7 @@ export class Bus {
   }
 
   /** What stands after the "#" of Compare's address, so that it begins with the batch that is here. */
-  comparedScene() {
+  comparedLink() {
     return location.hash && `scene=${location.hash.slice(1)}`;
   }
 

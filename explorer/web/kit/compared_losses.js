@@ -1,4 +1,4 @@
-// Losses beside each other, and the scene that another page leaves for Compare.
+// Losses beside each other, and the scenario that another page leaves for Compare.
 import { numbered } from "./state_link.js";
 import { store, stored } from "./storage.js";
 
@@ -63,30 +63,30 @@ export function stepsAt(at, count, chosen) {
   return next;
 }
 
-// ---- The scene ---------------------------------------------------------------------------------
+// ---- The scenario ---------------------------------------------------------------------------------
 
-export const KEPT = "kept"; // in place of a scene that is too large for an address
+export const KEPT = "kept"; // in place of a scenario that is too large for an address
 
-/** @typedef {Pick<import("../wire").Scenario, "data" | "rules">} Scene */
+/** @typedef {Pick<import("../wire").Scenario, "data" | "rules">} BatchScenario */
 
 /**
- * The address of Compare, from the first page, with these losses on the batch of a scene; `link` is the
- * text of the scene's link, which this browser keeps beside the address where that is too long for it.
- * @type {(sides: Side[], of: { link: string, most: number, scene: Scene }) => string}
+ * The address of Compare, from the first page, with these losses on the batch of a scenario; `link` is the
+ * text of the scenario's link, which this browser keeps beside the address where that is too long for it.
+ * @type {(sides: Side[], of: { link: string, most: number, scenario: BatchScenario }) => string}
  */
-export function addressFor(sides, { link, most, scene }) {
+export function addressFor(sides, { link, most, scenario }) {
   const query = new URLSearchParams(numbered(sides));
-  query.set("scene", link.length > most ? carry(scene) : link);
+  query.set("scene", link.length > most ? carry(scenario) : link);
   return `compare#${query}`;
 }
 
-/** @type {(scene: Scene) => string} Keep a scene in this browser for Compare; what its address says in place of it. */
+/** @type {(scenario: BatchScenario) => string} Keep a scenario in this browser for Compare; what its address says in place of it. */
 export function carry({ data, rules }) {
   store("carried", JSON.stringify({ data, rules }));
   return KEPT;
 }
 
-/** @type {() => Scene | null} The scene that was left here, null for none. */
+/** @type {() => BatchScenario | null} The scenario that was left here, null for none. */
 export function carried() {
   try {
     return JSON.parse(stored("carried") ?? "null");

@@ -50,9 +50,9 @@ export default function header(root, channel, server) {
   );
   document.body.classList.toggle("lp-embedded", isEmbedded());
 
-  /** @param {string} scene */
-  const linkOf = (scene) =>
-    readerAddress(scene, {
+  /** @param {string} link */
+  const linkOf = (link) =>
+    readerAddress(link, {
       href: location.href,
       space: hosted?.space,
       isFirst: !here.path,
@@ -62,15 +62,15 @@ export default function header(root, channel, server) {
 
   const kept = hosted && h("p.lp-note.lp-kept", {}, h("span"), " ", forgetButton(channel, server));
 
-  // On the way to another page the scene of Explore is left where that page can find it.
+  // On the way to another page the scenario of Explore is left where that page can find it.
   if (!here.path) {
     const keep = () => store("scene", location.hash.slice(1));
     for (const link of links) link.addEventListener("click", keep);
     // Compare begins with the batch that is here.
     const compare = links[top.findIndex(({ path }) => path === "compare")];
     compare?.addEventListener("click", () => {
-      const scene = channel.comparedScene();
-      compare.href = `${up}compare${location.search}${scene && `#${scene}`}`;
+      const link = channel.comparedLink();
+      compare.href = `${up}compare${location.search}${link && `#${link}`}`;
     });
   }
 
@@ -107,7 +107,7 @@ const skipLink = () =>
   worded("a.lp-skip", "ui.skip", {
     href: "#lp-main",
     onclick: (/** @type {Event} */ event) => {
-      event.preventDefault(); // what follows the "#" of an address is the scene
+      event.preventDefault(); // what follows the "#" of an address is the scenario
       const main = find(document.body, "#lp-main");
       main.tabIndex = -1;
       const picture = main.querySelector(".lp-stage canvas");
@@ -128,7 +128,7 @@ function copyButton(channel, linkOf) {
         channel.warn({ key: "ui.link_too_long", values: {} });
         return;
       }
-      const readable = await channel.readableScene();
+      const readable = await channel.readableLink();
       if (readable === null) return;
       try {
         await navigator.clipboard.writeText(linkOf(readable));

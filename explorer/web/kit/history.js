@@ -3,33 +3,33 @@
 
 import { written } from "./state_link.js";
 
-const PREVIEWED = 2000; // letters of a scene that the server draws a picture of
+const PREVIEWED = 2000; // letters of a scenario that the server draws a picture of
 
 /**
- * This page with such a scene behind it. Its <base> would lead a mere "#…" to the first page.
- * @param {string} scene
+ * This page with such a scenario behind it. Its <base> would lead a mere "#…" to the first page.
+ * @param {string} link
  */
-export const addressOf = (scene) => location.pathname + location.search + (scene && `#${scene}`);
+export const addressOf = (link) => location.pathname + location.search + (link && `#${link}`);
 
 /**
- * Where a reader finds a page with such a scene. On the hub the first page of a Space stands in a
+ * Where a reader finds a page with such a scenario. On the hub the first page of a Space stands in a
  * frame of the hub's own page, which hands what follows the "#" on to it at load; any other page is
  * found where it is. Whoever is shown a private Space has a signature of theirs in the address, which
  * is nobody else's. What holds no text of the reader's (`isPublic`) stands in the query, from which sites
  * where it is shared show a title and a picture; a reader's own pairs stay after the "#", which no server is sent.
- * @param {string} scene
+ * @param {string} link
  * @param {{ href: string, space?: string, isFirst: boolean, isFramed: boolean, isPublic?: boolean }} here
  */
-export function readerAddress(scene, { href, space = "", isFirst, isFramed, isPublic = false }) {
+export function readerAddress(link, { href, space = "", isFirst, isFramed, isPublic = false }) {
   const own = new URL(href);
   own.hash = "";
   own.searchParams.delete("__sign");
-  if (isPublic && !(isFirst && isFramed) && scene && scene.length <= PREVIEWED) {
-    own.searchParams.set("scene", scene);
+  if (isPublic && !(isFirst && isFramed) && link && link.length <= PREVIEWED) {
+    own.searchParams.set("scene", link);
     return own.href;
   }
   const address = space && isFirst && isFramed ? `https://huggingface.co/spaces/${space}` : own.href;
-  return scene ? `${address}#${scene}` : address;
+  return link ? `${address}#${link}` : address;
 }
 
 /** Whether the page stands in another site's page, without its header. */

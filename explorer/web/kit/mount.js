@@ -111,17 +111,17 @@ function walkTabs(event) {
   tabs.at((tabs.indexOf(tab) + way) % tabs.length)?.focus();
 }
 
-// A scene that an address names in its query, where sites that show a picture of it can read it, is that of the page.
-function takeScene() {
+// A scenario that an address names in its query, where sites that show a picture of it can read it, is that of the page.
+function takeLink() {
   const address = new URL(location.href);
-  const scene = address.searchParams.get("scene");
-  if (!scene || address.hash) return;
+  const link = address.searchParams.get("scene");
+  if (!link || address.hash) return;
   address.searchParams.delete("scene");
-  address.hash = scene;
+  address.hash = link;
   history.replaceState(history.state, "", address);
 }
 
 // The cell of a notebook makes room for a page that answers.
 if (parent !== window) parent.postMessage("lossprism", "*");
-takeScene();
+takeLink();
 await open();

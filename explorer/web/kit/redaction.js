@@ -39,7 +39,7 @@ function eachWithoutSecrets(value) {
 }
 
 /**
- * The data of a scene as a link may carry them: the texts of the rows are without secrets. What they name to be
+ * The data of a scenario as a link may carry them: the texts of the rows are without secrets. What they name to be
  * opened, such as the folder of a model, stays. A link has only what differs from the usual.
  * @template {Partial<import("../wire").Scenario["data"]>} Data
  * @param {Data} data
@@ -54,12 +54,12 @@ export function shareableData(data) {
 }
 
 /**
- * The scene as a link may carry it, and whether that is all of it.
- * @template {Pick<import("../wire").Scenario, "data">} Scene
- * @param {Scene} scene
+ * The scenario as a link may carry it, and whether that is all of it.
+ * @template {Pick<import("../wire").Scenario, "data">} Scenario
+ * @param {Scenario} scenario
  */
-export function shareable(scene) {
-  const data = shareableData(scene.data);
-  const isWhole = JSON.stringify(data) === JSON.stringify(scene.data);
-  return { shared: /** @type {Scene} */ ({ ...scene, data }), isWhole };
+export function shareable(scenario) {
+  const data = shareableData(scenario.data);
+  const isWhole = JSON.stringify(data) === JSON.stringify(scenario.data);
+  return { shared: /** @type {Scenario} */ ({ ...scenario, data }), isWhole };
 }

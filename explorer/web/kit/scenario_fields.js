@@ -1,4 +1,4 @@
-// Fields of a scene that pages share: finding a loss, its parameters, texts that stand twice, how labels are read.
+// Fields of a scenario that pages share: finding a loss, its parameters, texts that stand twice, how labels are read.
 import { Select, useLatest } from "./components.js";
 import { labelRules } from "./label_rules.js";
 import { lossFinder } from "./loss_finder.js";

@@ -1,12 +1,12 @@
-// Links of scenes that lead from one page to another: the address is without secrets, and this tab keeps the whole scene.
+// Links of scenarios that lead from one page to another: the address is without secrets, and this tab keeps the whole scenario.
 
 import { shareableData } from "./redaction.js";
 import { packed, unpacked } from "./state_link.js";
 import { store, stored } from "./storage.js";
 
-const SCENE = /^(\d+)\.([\w-]+)(\.[^.]*)?$/; // version, packed scene, and a loss in place of its own
+const LINK = /^(\d+)\.([\w-]+)(\.[^.]*)?$/; // version, packed scenario, and a loss in place of its own
 const FORMAT = "deflate";
-const MOST_BYTES = 2 ** 24; // of a scene, unpacked
+const MOST_BYTES = 2 ** 24; // of a scenario, unpacked
 const WHOLE = "whole_scenes";
 const MOST_KEPT = 100;
 
@@ -15,24 +15,24 @@ const kept = () => JSON.parse(stored(WHOLE, "sessionStorage") ?? "[]");
 
 /** @type {(link: string) => Promise<string>} The link as an address may have it. */
 export async function shareableLink(link) {
-  const [, version, whole, loss = ""] = SCENE.exec(link) ?? [];
+  const [, version, whole, loss = ""] = LINK.exec(link) ?? [];
   const text = whole && (await unpacked(whole, MOST_BYTES, FORMAT));
   if (!text) return link;
-  const scene = JSON.parse(text);
-  const data = shareableData(scene.data ?? {});
-  if (JSON.stringify(data) === JSON.stringify(scene.data ?? {})) return link;
-  const shared = await packed(JSON.stringify({ ...scene, data }), FORMAT);
+  const scenario = JSON.parse(text);
+  const data = shareableData(scenario.data ?? {});
+  if (JSON.stringify(data) === JSON.stringify(scenario.data ?? {})) return link;
+  const shared = await packed(JSON.stringify({ ...scenario, data }), FORMAT);
   const others = kept().filter(([one]) => one !== shared);
   store(WHOLE, JSON.stringify([...others, [shared, whole]].slice(-MOST_KEPT)), "sessionStorage");
   return `${version}.${shared}${loss}`;
 }
 
 /**
- * The link of the whole scene where this tab keeps it; otherwise the link as it is.
+ * The link of the whole scenario where this tab keeps it; otherwise the link as it is.
  * @param {string} link
  */
 export function wholeLink(link) {
-  const [, version, shared, loss = ""] = SCENE.exec(link) ?? [];
+  const [, version, shared, loss = ""] = LINK.exec(link) ?? [];
   const whole = kept().find(([one]) => one === shared)?.[1];
   return whole ? `${version}.${whole}${loss}` : link;
 }

@@ -1,4 +1,4 @@
-// Which models beside the scene's own encoder a loss asks, in words.
+// Which models beside the scenario's own encoder a loss asks, in words.
 import { show } from "./number_format.js";
 import { say } from "./words.js";
 

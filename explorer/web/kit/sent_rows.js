@@ -1,4 +1,4 @@
-// The rows of a scene, and the vectors that a guide gave their sentences, travel once; then they go by the
+// The rows of a scenario, and the vectors that a guide gave their sentences, travel once; then they go by the
 // name that the server gave them.
 
 /** @typedef {{ scenario: import("../wire").Scenario }} Request */

@@ -39,7 +39,7 @@ from lossprism.losses import SHIPPED
 SIZE = (1200, 630)  # pixels, as sites show it
 BORDER = 24
 BESIDE = 2  # losses that a picture has room for
-LINK_LETTERS = 2000  # of a scene that has a picture of its own
+LINK_LETTERS = 2000  # of a scenario that has a picture of its own
 PICTURED = ("explore", "compare")  # pages whose links have a picture of their own
 NUMBER = re.compile(r"[-+]?[0-9.]{1,16}(e[-+]?[0-9]{1,3})?", re.IGNORECASE)
 PATH = "preview.png"
@@ -72,7 +72,7 @@ def _compared(link: str) -> list[Scenario]:
     (`kit/state_link.js`)."""
     entries = dict(parse_qsl(link))
     scenario = Scenario.from_link(entries["scene"]) if "scene" in entries else OPENING
-    scenario = replace(scenario, view=View())  # a step in sight is one of the scene's own loss
+    scenario = replace(scenario, view=View())  # a step in sight is one of the scenario's own loss
     numbers = [str(place) for place in range(1, MAX_LOSSES + 1) if str(place) in entries]
     return [_side(entries, number).applied_to(scenario) for number in numbers]
 

@@ -48,7 +48,7 @@ def redrawn(page: Page) -> Iterator[None]:
 
 
 def led(page: Page, scenario: str) -> Page:
-    """The page that is open, led to the scene of another address; it has been drawn."""
+    """The page that is open, led to the scenario of another address; it has been drawn."""
     with redrawn(page):
         page.evaluate("scene => { location.hash = scene; }", scenario)
     return unfolded(page)

@@ -26,7 +26,7 @@ LOSS, OVER, GRADIENT, EFFECTIVE = range(2, 6)
 
 
 def opened(page: Page, scenario: str = "") -> Page:
-    """The page at the scene of an address, the section in sight."""
+    """The page at the scenario of an address, the section in sight."""
     if scenario:
         led(page, scenario)
     unfolded(page, "vary")

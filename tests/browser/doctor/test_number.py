@@ -51,7 +51,7 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     doctor.reload(wait_until="domcontentloaded")
     expect(first).to_contain_text("when all vectors are alike")
     assert doctor.locator("#lp-doctor-loss").input_value() == "siglip"
-    # The scene shows the number.
+    # The scenario shows the number.
     first.get_by_role("link", name="Show it in Explore").click()
     doctor.wait_for_function("window.lossprism?.page()?.drawn > 0")
     assert loss_shown(doctor) == pytest.approx(5.545, abs=5e-4)

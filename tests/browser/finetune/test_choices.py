@@ -312,7 +312,7 @@ def test_a_file_read_late_never_takes_the_place_of_a_newer_one(finetune: Page) -
     page.wait_for_function(f"{CHANNEL}.checked?.train === 32")
     assert page.evaluate(f"{CHANNEL}.plan.data.name") == "new.csv"
     page.unroute_all()
-    # A scene of Explore lends its loss, too.
+    # A scenario of Explore lends its loss, too.
     rows = tuple((f"a cat {i}", f"a dog {i}", str(i % 6)) for i in range(30))
     scenario = Scenario(data=Data(source="table", rows=rows), parameters=(("scale", 35.0),))
     page.click("#lp-finetune-source-link")

@@ -1,4 +1,4 @@
-"""A guide and a teacher: models that a loss asks beside the scene's own encoder."""
+"""A guide and a teacher: models that a loss asks beside the scenario's own encoder."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ def scenario(pairs, guide, loss="gist", **more):
 
 @pytest.mark.parametrize("name", ["twins", "hard_negatives"])
 def test_the_vectors_of_an_encoder_guide_as_the_encoder_named_does(name):
-    """Of a file that has them; the scene's own encoder holds all sentences apart."""
+    """Of a file that has them; the scenario's own encoder holds all sentences apart."""
     pairs = load_example(name)
     rows = [
         {"sentence1": a, "sentence2": b, "score": label}
@@ -313,7 +313,7 @@ def test_a_scenario_has_the_vectors_to_the_last_digit():
     np.testing.assert_array_equal(held, pairs.vectors)
 
 
-# The scene
+# The scenario
 
 
 def test_a_scenario_that_shows_something_else_passes_no_vectors_on():

@@ -49,7 +49,7 @@ S0_PAIRS = (["a1", "a2", "a3", "a4"], ["b1", "b2", "b3", "b4"])
 
 
 def typed(loss="cosent", **parameters):
-    """The scene as a person would type it into the page's table."""
+    """The scenario as a person would type it into the page's table."""
     rows = tuple(zip(FIRST, SECOND, map(str, LABELS), strict=True))
     data = Data(source="table", rows=rows)
     return Scenario(data=data, loss=loss, parameters=tuple(parameters.items()))

@@ -1,4 +1,4 @@
-"""A link, a scene file or a run folder may come from a stranger: no model or dataset that it
+"""A link, a scenario file or a run folder may come from a stranger: no model or dataset that it
 names is fetched, no folder read, and the hub not even asked, before the owner agrees."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a shared link shows: a title, a sentence, a picture; and of whose scenes."""
+"""What a shared link shows: a title, a sentence, a picture; and of whose scenarios."""
 
 from __future__ import annotations
 

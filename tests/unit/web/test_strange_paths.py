@@ -73,7 +73,7 @@ def with_path(value: object, paths: Iterator[str]) -> Iterator[object]:
 
 
 def scenarios(paths: Iterator[str]) -> list[dict]:
-    """A scene for each of the models that it can name, at the next path."""
+    """A scenario for each of the models that it can name, at the next path."""
     rows = [["A cat.", "A dog.", "1"], ["A bird.", "The sun.", "0"]]
     return [
         {"data": {"source": "table", "rows": rows, place: next(paths)}, "loss": loss}

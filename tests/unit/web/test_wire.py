@@ -336,7 +336,7 @@ def test_compare_varies(pages):
 
 
 def opened_batch() -> SavedBatchScenario:
-    """A batch that a training kept, with its scene."""
+    """A batch that a training kept, with its scenario."""
     vectors = (torch.ones(2, 3), torch.ones(2, 3))
     batch = SavedBatch(7, vectors, None, torch.ones(2), None, "Loss", 0.5, 2)
     return SavedBatchScenario(Path("step-00000007.safetensors"), batch, Scenario(), 0.25)

@@ -135,7 +135,7 @@ def _scale_in(request: Json) -> float:
 
 def _row(request: Json) -> ClaimRow:
     """{claim, scale, scene: a link of Explore or ""} → the claim on the source's numbers, and on
-    the batch of that scene."""
+    the batch of that scenario."""
     claim, scale = _claim_in(request, claims()), _scale_in(request)
     scenario = _scenario_in(request)
     with jobs.in_turn():
@@ -194,7 +194,7 @@ def _verdicts(_request: Json) -> ListedVerdicts:
 
 
 def _train(request: Json) -> Started:
-    """{claim, scene} → the names of the queued runs that measure the claim on that scene's
+    """{claim, scene} → the names of the queued runs that measure the claim on that scenario's
     pairs."""
     claim = _claim_in(request, TRAININGS)
     plans = TRAININGS[claim.name].plans(_scenario_in(request), default_runs().room())

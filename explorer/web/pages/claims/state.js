@@ -1,4 +1,4 @@
-// The state of the page of claims: a claim, λ, the scene whose batch it is executed on, and the runs that measure it.
+// The state of the page of claims: a claim, λ, the scenario whose batch it is executed on, and the runs that measure it.
 import { LinkedPage } from "../../kit/linked_page.js";
 import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
@@ -55,7 +55,7 @@ export class ClaimsPage extends LinkedPage {
   /** @param {string} text */
   open(text) {
     const values = link.read(this.store.table, text);
-    // Without a scene in the link it is that which the reader left on Explore.
+    // Without a scenario in the link it is that which the reader left on Explore.
     if (values.scene === undefined) values.scene = stored("scene") ?? "";
     this.store.reset(this.store.known(values));
     this.row = null;

@@ -1,4 +1,4 @@
-"""The state of the page of claims: a claim, λ, a scene of Explore, and runs that measure it."""
+"""The state of the page of claims: a claim, λ, a scenario of Explore, and runs that measure it."""
 
 from lossprism.explorer.lab.claims.registry import claims
 from lossprism.explorer.web.page_data import Entry, table

@@ -94,8 +94,8 @@ function AddLoss({ channel }) {
 
 /** @type {(channel: import("./state.js").ComparePage, place: number) => Promise<void>} */
 async function openOnExplore(channel, place) {
-  const scene = await channel.exploreLink(channel.sides[place]);
-  if (scene) location.href = `./#${scene}`;
+  const link = await channel.exploreLink(channel.sides[place]);
+  if (link) location.href = `./#${link}`;
 }
 
 // ---- The batch -----------------------------------------------------------------------------

@@ -50,7 +50,8 @@ Experiment = Callable[[Json, Batch, list[Scenario]], ExperimentSides | Landscape
 def experiment(
     name: str, run: Experiment, answers: object = ExperimentSides
 ) -> Callable[[object], object]:
-    """Serve `run(request, batch, scenes)` under a name: {scenario, sides, rows?, …} → `answers`."""
+    """Serve `run(request, batch, scenarios)` under a name: {scenario, sides, rows?, …} →
+    `answers`."""
 
     def answer(request: Json) -> ExperimentSides | Landscapes | SendRows:
         found = scenarios_in(request)

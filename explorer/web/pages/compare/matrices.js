@@ -164,8 +164,8 @@ function hear(channel, place, message) {
  * @param {string} what
  */
 async function save(channel, place, { chosen }, what, look = figureLook(), ratio = 1) {
-  const scene = channel.sceneOf(channel.comparedSides[place]);
-  const scenario = { ...scene, view: { ...scene.view, step: chosen } };
+  const own = channel.scenarioOf(channel.comparedSides[place]);
+  const scenario = { ...own, view: { ...own.view, step: chosen } };
   const answer = await channel.server?.take({ what, scenario, ...look });
   if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
   else await saved(answer, ratio);

@@ -260,7 +260,8 @@ def _steps_in(request: Json) -> list[int | None]:
 
 
 def scenarios_in(request: Json) -> tuple[Scenario, list[Scenario]] | None:
-    """The scene of a request, and that of each of its sides; None where its rows are not held."""
+    """The scenario of a request, and that of each of its sides; None where its rows are not
+    held."""
     scenario = scenario_in(request)
     return scenario and (scenario, [side.applied_to(scenario) for side in sides_in(request)])
 
@@ -377,7 +378,7 @@ def _numbers(e: Exploration) -> list[StepNumbers]:
 
 
 def _link(request: Json) -> Link:
-    """The scene → data and rules as the text of a link; "" where they are the usual ones."""
+    """The scenario → data and rules as the text of a link; "" where they are the usual ones."""
     scenario = Scenario.from_json(request).shown()
     plain = Scenario(data=scenario.data, rules=scenario.rules)
     return Link("" if plain == Scenario() else plain.to_link())

@@ -119,7 +119,7 @@ export class ComparePage extends BatchPage {
    * Return the scenario of Explore with the batch of this page and one of its losses.
    * @type {(side?: Side) => Scenario}
    */
-  sceneOf(side = this.sides[0]) {
+  scenarioOf(side = this.sides[0]) {
     const { data, rules, order, facet } = this.store.state;
     return { ...pageData.defaults, ...side, data, rules, view: { ...pageData.defaults.view, order, facet } };
   }
@@ -153,11 +153,11 @@ export class ComparePage extends BatchPage {
   async written() {
     const { data, rules } = this.store.state;
     const entries = new URLSearchParams(link.written(this.store, ["sides"]));
-    const { shared, isWhole } = shareable(this.sceneOf());
-    const { link: scene = "" } = (await this.server?.link(shared)) ?? {};
+    const { shared, isWhole } = shareable(this.scenarioOf());
+    const { link: text = "" } = (await this.server?.link(shared)) ?? {};
     this.leavesOut = !isWhole;
-    this.tooLong = scene.length > pageData.limits.link;
-    if (scene) entries.set("scene", this.tooLong ? KEPT : scene);
+    this.tooLong = text.length > pageData.limits.link;
+    if (text) entries.set("scene", this.tooLong ? KEPT : text);
     return { text: entries.toString(), kept: this.tooLong || !isWhole ? { data, rules } : null };
   }
 
@@ -176,14 +176,14 @@ export class ComparePage extends BatchPage {
     const patch = link.read(this.store.table, text, parametersIn(pageData.losses));
     /** @type {Side[]} */
     const sides = patch.sides.map((/** @type {Side} */ side) => renamed(pageData.losses, side));
-    const scene = entries.get("scene");
-    /** @type {Scenario | import("../../kit/compared_losses.js").Scene | null} */
-    const found = saved ?? (scene === KEPT ? carried() : scene ? await this.readScene(scene) : pageData.defaults);
+    const linked = entries.get("scene");
+    /** @type {Scenario | import("../../kit/compared_losses.js").BatchScenario | null} */
+    const found = saved ?? (linked === KEPT ? carried() : linked ? await this.readLink(linked) : pageData.defaults);
     if (!isCurrent()) return false;
-    const whole = scene && found && "loss" in found ? [/** @type {Scenario} */ (found)] : [];
+    const whole = linked && found && "loss" in found ? [/** @type {Scenario} */ (found)] : [];
     patch.sides = sides.length >= pageData.compare.least ? sides : this.filledUp([...sides, ...whole]);
     patch.picture ??= pictureOf(entries);
-    this.warn(scene && !found ? problem("scene_not_kept") : null);
+    this.warn(linked && !found ? problem("scene_not_kept") : null);
     const { data, rules } = found ?? pageData.defaults;
     this.show({ ...this.store.known(patch), data, rules });
     return true;
@@ -211,9 +211,9 @@ export class ComparePage extends BatchPage {
     return others.slice(0, pageData.compare.least);
   }
 
-  /** @param {string} scene */
-  async readScene(scene) {
-    const answer = await this.server?.open_link(wholeLink(scene));
+  /** @param {string} text */
+  async readLink(text) {
+    const answer = await this.server?.open_link(wholeLink(text));
     if (!answer || answer.error) {
       this.warn(answer?.error ?? GONE);
       return pageData.defaults;
@@ -347,7 +347,7 @@ export class ComparePage extends BatchPage {
    */
   async askServer(name, options) {
     const { server } = this;
-    const request = { scenario: this.sceneOf(), sides: this.sides, ...options };
+    const request = { scenario: this.scenarioOf(), sides: this.sides, ...options };
     return server && this.rows.asked(request, (named) => this.work(server, name, named));
   }
 
@@ -433,7 +433,7 @@ export class ComparePage extends BatchPage {
 
   /** @type {(side: Side) => Promise<string>} The address of one side on Explore, with the batch that is here. */
   async exploreLink(side) {
-    const { link: text = "" } = (await this.server?.scene_link(this.sceneOf(side))) ?? {};
+    const { link: text = "" } = (await this.server?.scene_link(this.scenarioOf(side))) ?? {};
     return shareableLink(text);
   }
 }

@@ -1,6 +1,6 @@
 """The state of the Compare page, entry by entry, with the names it has in the address.
 
-Data and rules are those of a scene of Explore, and stand in the address as its link; the losses
+Data and rules are those of a scenario of Explore, and stand in the address as its link; the losses
 stand there one by one, `1=cosent&2=info_nce&2.temperature=0.1` (`kit/state_link.js`).
 """
 

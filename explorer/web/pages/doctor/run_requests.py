@@ -146,7 +146,7 @@ _listed = Jobs()
 
 @dataclass(frozen=True)
 class ListedBatch:
-    """A batch of a training: its step, its loss there and in its scene, and the link of that."""
+    """A batch of a training: its step, its loss there and in its scenario, and the link of that."""
 
     step: int
     called: str
@@ -166,8 +166,8 @@ class KeptBatches:
 
 
 def _saved_batches(request: Json) -> KeptBatches | Working:
-    """{folder, language} → the batches that PrismCallback kept there, each with its scene; or how
-    far reading them is."""
+    """{folder, language} → the batches that PrismCallback kept there, each with its scenario; or
+    how far reading them is."""
     language = language_of(request.get("language"))
     folder = _folder_in(request)
 

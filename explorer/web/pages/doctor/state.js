@@ -120,9 +120,9 @@ export class DoctorPage extends Bus {
   }
 
   // A table that is too long for an address does not travel with it.
-  async readableScene() {
+  async readableLink() {
     const isShort = this.check !== "data" || !this.data.tooLong;
-    if (isShort) return super.readableScene();
+    if (isShort) return super.readableLink();
     this.warn({ key: "doctor.table_too_long", values: {} });
     return null;
   }

@@ -8,16 +8,16 @@ import { isEmbedded, useEmbedded } from "./sidebar/encoder.js";
 import { FileReading } from "./sidebar/file.js";
 import { hasTexts, LossSection } from "./sidebar/loss.js";
 
-/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../kit/types").Asking<import("../../wire").ExploreServer>} Server */
 
-/** @param {{ channel: Scene, server: Server, reading: FileReading }} properties */
+/** @param {{ channel: ExplorePage, server: Server, reading: FileReading }} properties */
 const Controls = ({ channel, server, reading }) =>
   group(h(LossSection, { channel, server }), h(RowsLeftOut, { channel }), h(DataFold, { channel, reading }));
 
 /**
  * What can be put right by a button beside a problem.
- * @type {(channel: Scene) => import("../../kit/problem.js").Remedy[]}
+ * @type {(channel: ExplorePage) => import("../../kit/problem.js").Remedy[]}
  */
 function remediesOf(channel) {
   const overPositives = Object.entries(pageData.losses).find(
@@ -57,7 +57,7 @@ function remediesOf(channel) {
   ];
 }
 
-/** @type {(root: HTMLElement, channel: Scene, server: Server) => void} */
+/** @type {(root: HTMLElement, channel: ExplorePage, server: Server) => void} */
 export default function controls(root, channel, server) {
   show(root, Controls, { channel, server, reading: new FileReading(channel, server) });
   channel.remedies.push(...remediesOf(channel));

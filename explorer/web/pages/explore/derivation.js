@@ -9,7 +9,7 @@ import { isDark } from "../../kit/theme.js";
 import { has, language, say, wordOf } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Step} Step */
-/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {import("./state.js").ExplorePage} ExplorePage */
 
 /** @type {Record<string, number>} */
 const MOVES = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
@@ -22,7 +22,7 @@ const hasModifier = (event) => event.altKey || event.ctrlKey || event.metaKey ||
 class Derivation {
   /**
    * @param {HTMLElement} root
-   * @param {Scene} channel
+   * @param {ExplorePage} channel
    */
   constructor(root, channel) {
     this.root = root;
@@ -144,7 +144,7 @@ function placeOf({ shown: { row_axis: rows, column_axis: columns } }, pair) {
 /** @typedef {{ row: HTMLElement, thumbnail: HTMLCanvasElement, drawn: string, value: HTMLElement }} StepRow */
 
 /**
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  * @param {Step} step
  * @param {{ index: number, inputs: number, go: (step: number) => void }} options `inputs`: how many steps are inputs
  * @returns {StepRow}
@@ -192,7 +192,7 @@ function linked(source, link) {
 
 /**
  * A name that leads to the earlier step that it is of; other words stay words.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  * @param {string} word
  * @param {{ index: number, label: string, go: (step: number) => void }} options `label`: the part the line stands in
  */
@@ -233,7 +233,7 @@ function drawThumbnail(part, thumb) {
   paint(part.thumbnail, { rows, columns, values, least: 0, largest: 253, ramp });
 }
 
-/** @type {(root: HTMLElement, channel: Scene) => void} */
+/** @type {(root: HTMLElement, channel: ExplorePage) => void} */
 export default function derivation(root, channel) {
   const steps = new Derivation(root, channel);
   root.addEventListener("keydown", (event) => steps.walk(event, MOVES));

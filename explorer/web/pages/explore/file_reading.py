@@ -155,7 +155,7 @@ def _undecided(
 
 def spread(request: Any) -> OverBatches:
     """{scenario, file?, columns?, header?, encoding?} → each figure of the strip over many batches
-    like the scene's: of a file drawn the same way, random ones of the next seeds."""
+    like the scenario's: of a file drawn the same way, random ones of the next seeds."""
     scenario = Scenario.from_json(request.get("scenario"))
     with jobs.in_turn():
         found = over_batches(scenario, _batches(scenario.data, request))

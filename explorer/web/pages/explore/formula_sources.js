@@ -2,7 +2,7 @@
 import { h, setText } from "../../kit/dom.js";
 import { say } from "../../kit/words.js";
 
-/** @type {(root: HTMLElement, channel: import("./state.js").Scene) => void} */
+/** @type {(root: HTMLElement, channel: import("./state.js").ExplorePage) => void} */
 export default function sources(root, channel) {
   const line = h("p.lp-note.lp-references");
   const title = h("summary");
@@ -25,7 +25,7 @@ export default function sources(root, channel) {
 
 /**
  * A claim, executed on the batch as it is when the link is followed.
- * @type {(channel: import("./state.js").Scene, name: string) => HTMLAnchorElement}
+ * @type {(channel: import("./state.js").ExplorePage, name: string) => HTMLAnchorElement}
  */
 function claimLink(channel, name) {
   const link = h("a", {}, `${name} · ${say(`claims.${name}.claim`)}`);
@@ -33,8 +33,8 @@ function claimLink(channel, name) {
     const query = new URLSearchParams({ claim: name });
     const { scale } = channel.scenario.parameters;
     if (typeof scale === "number") query.set("scale", String(scale));
-    const scene = location.hash.slice(1);
-    if (scene) query.set("scene", scene);
+    const scenarioLink = location.hash.slice(1);
+    if (scenarioLink) query.set("scene", scenarioLink);
     link.href = new URL(`learn/claims${location.search}#${query}`, document.baseURI).href;
   };
   aim();

@@ -6,7 +6,7 @@ import { show } from "../../kit/number_format.js";
 import { tabbed } from "../../kit/sidebar_parts.js";
 import { say } from "../../kit/words.js";
 
-/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {"projected" | "score"} Kind of gradient: of the vectors, or of the pair's similarity alone */
 
 const LISTED = 10;
@@ -14,7 +14,7 @@ const TALL = 120; // of the chart, in pixels
 const INKS = ["up", "down", "line", "pointed"];
 
 class Bars {
-  /** @param {Scene} channel */
+  /** @param {ExplorePage} channel */
   constructor(channel) {
     this.channel = channel;
     this.canvas = h("canvas.lp-bar-chart", { role: "img", tabIndex: 0 });
@@ -187,7 +187,7 @@ class Bars {
 
 /**
  * A line of the list: a bar, the gradient, and the two sentences.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  * @param {boolean} isFirst the one that the tab key comes to
  */
 function pairLine(channel, isFirst) {
@@ -212,7 +212,7 @@ function readInks() {
   return Object.fromEntries(INKS.map((ink) => [ink, style.getPropertyValue(`--lp-${ink}`)]));
 }
 
-/** @type {(root: HTMLElement, channel: Scene) => void} */
+/** @type {(root: HTMLElement, channel: ExplorePage) => void} */
 export default function bars(root, channel) {
   const chart = new Bars(channel);
   root.append(...chart.elements);

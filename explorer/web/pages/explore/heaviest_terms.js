@@ -9,7 +9,7 @@ import { suspectsPart } from "./suspicious_labels.js";
 /** @typedef {import("../../wire").Term} Term */
 /** @typedef {import("../../wire").Item} Item */
 
-/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {import("./state.js").ExplorePage} ExplorePage */
 
 /** @param {Term} term */
 const rowOf = (term) => term.items.at(-2);
@@ -18,12 +18,12 @@ const columnOf = (term) => term.items.at(-1);
 /** @param {Term} term */
 const pairsOf = (term) => [...new Set(term.items.map((item) => item.pair).filter((pair) => pair >= 0))];
 
-/** @type {(channel: Scene, item: Item) => string | number} What a row or column of the matrix is called. */
+/** @type {(channel: ExplorePage, item: Item) => string | number} What a row or column of the matrix is called. */
 const called = (channel, item) => nameOf((pair) => channel.numberOf(pair), item.axis, item.item, item.pair);
 
 /**
  * What a term's row or column stands for, in lines: its number, then its words.
- * @type {(channel: Scene, item: Item | undefined) => import("../../kit/batch_text.js").BatchText[]}
+ * @type {(channel: ExplorePage, item: Item | undefined) => import("../../kit/batch_text.js").BatchText[]}
  */
 function linesOf(channel, item) {
   const of = channel.batch;
@@ -41,7 +41,7 @@ function linesOf(channel, item) {
   return [{ text: `${say(`axis.one.${item.axis}`)} ${item.item + 1}` }];
 }
 
-/** @type {(channel: Scene) => import("../../kit/sortable_table.js").Column<Term>[]} */
+/** @type {(channel: ExplorePage) => import("../../kit/sortable_table.js").Column<Term>[]} */
 function columnsOf(channel) {
   /** @type {(key: string, itemOf: (term: Term) => Item | undefined) => import("../../kit/sortable_table.js").Column<Term>} */
   const words = (key, itemOf) => ({
@@ -63,7 +63,7 @@ function columnsOf(channel) {
 
 /**
  * How the weight is spread, and of which line of the definition it is the gradient.
- * @type {(spec: Scene["spec"], figures: import("../../wire").Figures) => (string | HTMLElement)[]}
+ * @type {(spec: ExplorePage["spec"], figures: import("../../wire").Figures) => (string | HTMLElement)[]}
  */
 function spreadOfWeight(spec, { active, terms, carried, beside }) {
   const blank = language() === "zh" ? "" : " ";
@@ -78,7 +78,7 @@ function spreadOfWeight(spec, { active, terms, carried, beside }) {
   ];
 }
 
-/** @param {Scene} channel */
+/** @param {ExplorePage} channel */
 function reasonOfNone({ picture }) {
   if (picture?.parts) return "ui.terms_of_parts";
   return picture?.figures.terms === null ? "ui.terms_unnamed" : "ui.no_terms";
@@ -86,7 +86,7 @@ function reasonOfNone({ picture }) {
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").Scene} channel
+ * @param {import("./state.js").ExplorePage} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export default function terms(root, channel, server) {

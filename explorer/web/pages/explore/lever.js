@@ -8,7 +8,7 @@ import { leverMotion } from "./lever_motion.js";
 
 const SEEN = "lever_seen";
 
-/** @type {(root: HTMLElement, channel: import("./state.js").Scene) => void} */
+/** @type {(root: HTMLElement, channel: import("./state.js").ExplorePage) => void} */
 export default function lever(root, channel) {
   // A link shows its own values, and a reader who was here before has seen the lever move.
   const switchedOff = new URLSearchParams(location.search).get("motion") === "off";

@@ -12,7 +12,7 @@ const ACTS = ["pointerdown", "keydown", "wheel"];
 /**
  * `changed` hears of each value that is shown, and of the end. A reader who wants no motion sees two stills: the low
  * end, then the value.
- * @param {import("./state.js").Scene} channel
+ * @param {import("./state.js").ExplorePage} channel
  * @param {() => void} changed
  */
 export function leverMotion(channel, changed) {

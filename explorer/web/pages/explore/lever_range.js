@@ -14,7 +14,7 @@ const MASKED = 255;
 const SLIDER = "input[type=range][data-parameter]";
 
 export class LeverRange {
-  /** @param {import("./state.js").Scene} channel */
+  /** @param {import("./state.js").ExplorePage} channel */
   constructor(channel) {
     this.channel = channel;
     /** @type {number[]} */
@@ -45,7 +45,7 @@ export class LeverRange {
   }
 
   /**
-   * The stop next to a value of the parameter, while a pointer holds its slider and the range of the scene as it
+   * The stop next to a value of the parameter, while a pointer holds its slider and the range of the scenario as it
    * stands is here.
    * @param {string} name
    * @param {import("../../wire").Setting} value
@@ -61,7 +61,7 @@ export class LeverRange {
     return this.drawn;
   }
 
-  /** @type {(name: string) => boolean} Whether the range of a parameter is here for the scene as it stands. */
+  /** @type {(name: string) => boolean} Whether the range of a parameter is here for the scenario as it stands. */
   covers(name) {
     return this.known.key === this.#key(name);
   }

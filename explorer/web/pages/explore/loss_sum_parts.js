@@ -8,12 +8,12 @@ import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { say, wordOf } from "../../kit/words.js";
 import { agreementWords, opposedWords } from "./verdict_sentences.js";
 
-/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../wire").PartSeen} PartSeen */
 /** @typedef {import("../../wire").Parts} Parts */
-/** @typedef {{ channel: Scene, found: Parts }} Properties */
+/** @typedef {{ channel: ExplorePage, found: Parts }} Properties */
 
-/** @param {{ channel: Scene, block: HTMLElement }} properties */
+/** @param {{ channel: ExplorePage, block: HTMLElement }} properties */
 function PartsOfSum({ channel, block }) {
   channel.observe("picture");
   const found = channel.picture?.parts ?? null;
@@ -55,7 +55,7 @@ const Heads = ({ names }) =>
     ),
   );
 
-/** @param {{ channel: Scene, part: PartSeen }} properties */
+/** @param {{ channel: ExplorePage, part: PartSeen }} properties */
 function PartRow({ channel, part }) {
   const { formula, share, terms } = part;
   const landmarks = [
@@ -85,7 +85,7 @@ const ShareBar = ({ share }) => h("div.lp-part-bar", { style: { "--lp-part": per
 
 /**
  * The weight at which a part has as large a gradient as the first, as a button where the slider reaches it.
- * @param {{ channel: Scene, part: PartSeen }} properties
+ * @param {{ channel: ExplorePage, part: PartSeen }} properties
  */
 function EqualWeight({ channel, part: { weight, equal } }) {
   if (equal === null) return "—";
@@ -157,7 +157,7 @@ const Cosines = ({ parts, cosines }) =>
 
 /**
  * A pair that the parts pull in opposite directions.
- * @param {{ channel: Scene, parts: PartSeen[] } & Parts["opposed"][number]} properties
+ * @param {{ channel: ExplorePage, parts: PartSeen[] } & Parts["opposed"][number]} properties
  */
 function OpposedPair({ channel, parts, pair, pulls }) {
   const of = channel.batch;
@@ -226,7 +226,7 @@ function ShareCell({ share }) {
 
 /**
  * @param {HTMLElement} root
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  */
 export default (root, channel) =>
   show(root, PartsOfSum, { channel, block: /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root) });

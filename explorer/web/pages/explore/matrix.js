@@ -7,7 +7,7 @@ import { facetsAt } from "./lever_range.js";
 // Heading and lever stay on the screen with the cells.
 const around = (/** @type {boolean} */ isPresenting) => (isPresenting ? 392 : 400);
 
-/** @type {(root: HTMLElement, channel: import("./state.js").Scene) => void} */
+/** @type {(root: HTMLElement, channel: import("./state.js").ExplorePage) => void} */
 export default function matrix(root, channel) {
   const beside = find(document.body, "#main-cell .lp"); // the card stands beside the picture, not below it
   const tools = h("div.lp-walk"); // the derivation walks here, beside the picture

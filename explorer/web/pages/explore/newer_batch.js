@@ -8,7 +8,7 @@ const SAVED = /(^|[\\/])step-\d+\.safetensors$/;
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").Scene} channel
+ * @param {import("./state.js").ExplorePage} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export default function newerBatch(root, channel, server) {

@@ -9,7 +9,7 @@ const INDENT = "    ";
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").Scene} channel
+ * @param {import("./state.js").ExplorePage} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export default function own(root, channel, server) {

@@ -11,11 +11,11 @@ import { landmarkScale } from "../../kit/reference_value_scale.js";
 import { entitle } from "../../kit/title.js";
 import { has, language, parameterName, say, titleOf } from "../../kit/words.js";
 
-/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {import("./state.js").ExplorePage} ExplorePage */
 
 /**
  * @param {HTMLElement} root
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export default function figures(root, channel, server) {
@@ -69,7 +69,7 @@ function plainVerdict({ active, terms, loss, floor, collapse }) {
 
 /**
  * Name, sentence, note and formula of the loss, which is also what the title of the page names.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  */
 function headline(channel) {
   const name = h("h1");
@@ -130,7 +130,7 @@ function figure(key) {
 
 /**
  * The fold with the other figures, how all of them vary over batches, the other remarks and the statistics.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  * @param {HTMLElement} loss the box of the loss, which varies too
  */
@@ -215,7 +215,7 @@ function moreMetrics(channel, server, loss) {
 
 /**
  * Which pairs are positive decides the shape of such a loss; the rule is among the controls.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  */
 function positivesRule(channel) {
   const positives = h("span");
@@ -234,7 +234,7 @@ function positivesRule(channel) {
 /**
  * The scale that the rule of a derivation advises for this batch; it speaks of the scale before a difference of two
  * scores, and of no other factor.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  */
 function scaleAdvice(channel) {
   const element = h("p.lp-note", { hidden: true });
@@ -252,7 +252,7 @@ function scaleAdvice(channel) {
 
 /**
  * Correlation and test, worked out when the fold is open, and anew for each batch.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 function statisticsPart(channel, server) {

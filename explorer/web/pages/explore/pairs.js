@@ -9,13 +9,13 @@ import { cellsOf, inputsOf, pairLine, showFault, showMarks, showPictures } from 
 import { marksOf, pairsOfRows } from "./pair_table_marks.js";
 
 /** @typedef {import("../../kit/types").Row} Row */
-/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {import("./state.js").ExplorePage} ExplorePage */
 
 const MOST_PASTED = 20000; // more is for a file
 const TYPING_MS = 350;
 
 class PairTable {
-  /** @param {Scene} channel */
+  /** @param {ExplorePage} channel */
   constructor(channel) {
     this.channel = channel;
     this.body = h("tbody");
@@ -229,7 +229,7 @@ class PairTable {
   }
 }
 
-/** @type {(root: HTMLElement, channel: Scene) => void} */
+/** @type {(root: HTMLElement, channel: ExplorePage) => void} */
 export default function pairs(root, channel) {
   const table = new PairTable(channel);
   root.append(table.element);

@@ -99,7 +99,7 @@ class OwnWritten:
 
 @dataclass(frozen=True)
 class NewerBatch:
-    """The newest batch that a training wrote: its step, and the link of its scene."""
+    """The newest batch that a training wrote: its step, and the link of its scenario."""
 
     step: int
     scene: str
@@ -149,7 +149,7 @@ def _explore(request: Json) -> Explored | Unexplored | SendRows:
 
 
 def _explored(scenario: Scenario, name: str, is_new: bool) -> Explored:
-    """The picture of a scene, and the facts of its batch if that `is_new`; made by a worker
+    """The picture of a scenario, and the facts of its batch if that `is_new`; made by a worker
     where there are any."""
     return work_in_turn(explored_scenario, resolve(scenario), name, name if is_new else "")
 
@@ -237,7 +237,7 @@ def _second_opinion(request: Json) -> Opinion:
 
 
 def _open_link(text: str) -> OpenedScenario:
-    """The scenario in a link, or in the text of a scene file."""
+    """The scenario in a link, or in the text of a scenario file."""
     is_file = text.lstrip("\ufeff \t\r\n").startswith("{")
     found = Scenario.from_text(text) if is_file else Scenario.from_link(text)
     registered(found)  # a page has no formula and no parameters of a loss that there is not

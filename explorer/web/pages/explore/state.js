@@ -37,7 +37,7 @@ function openingScenario() {
   return { ...rest, data: { ...data, example: exampleInLanguage(data.example) } };
 }
 
-export class Scene extends BatchPage {
+export class ExplorePage extends BatchPage {
   constructor() {
     super(["scenario", "skipped", "batch", "picture", "stop", "problem"]);
     this.store = new Store(pageData.scenario);
@@ -135,7 +135,7 @@ export class Scene extends BatchPage {
   }
 
   /**
-   * The scene of an entry of the browser's history: in its link, or, where it is too large for one,
+   * The scenario of an entry of the browser's history: in its link, or, where it is too large for one,
    * in what the browser keeps beside the address. That keeps hidden rows too.
    * @type {(link: string, kept: Scenario | null, isCurrent: () => boolean) => Promise<boolean>}
    */
@@ -167,16 +167,16 @@ export class Scene extends BatchPage {
     return this.scenario.data.source !== "table";
   }
 
-  /** Where the address does not hold the whole scene, with its loss and the batch kept beside it. */
-  comparedScene() {
-    if (!this.tooLong && !this.leavesOut) return super.comparedScene();
+  /** Where the address does not hold the whole scenario, with its loss and the batch kept beside it. */
+  comparedLink() {
+    if (!this.tooLong && !this.leavesOut) return super.comparedLink();
     const { loss, convention, parameters } = this.scenario;
     const sides = numbered([{ loss, convention, parameters }]);
     return new URLSearchParams([...sides, ["scene", carry(this.scenario)]]).toString();
   }
 
   /**
-   * The scene in the text of a link or of a scene file; what is wrong with it is shown.
+   * The scenario in the text of a link or of a scenario file; what is wrong with it is shown.
    * @param {string} text
    */
   async read(text) {
@@ -186,7 +186,7 @@ export class Scene extends BatchPage {
   }
 
   /** @param {string} text */
-  async openScene(text) {
+  async openScenario(text) {
     const scenario = await this.read(text);
     if (scenario) await this.learn(scenario.loss);
     if (scenario) this.show(scenario);
@@ -249,7 +249,7 @@ export class Scene extends BatchPage {
     return this.scenario.data.source === "table" && this.batch?.inference ? say("ui.inference") : "";
   }
 
-  // The file that the rows of the scene are a batch of, where it was read here.
+  // The file that the rows of the scenario are a batch of, where it was read here.
   heldFile() {
     const { source, file, reading } = this.scenario.data;
     const { held } = this;
@@ -402,7 +402,7 @@ export class Scene extends BatchPage {
     return this.numbers[pair] ?? pair + 1;
   }
 
-  // The address follows the scene.
+  // The address follows the scenario.
   remember() {
     this.history?.remember();
   }
@@ -421,4 +421,4 @@ export class Scene extends BatchPage {
   }
 }
 
-export default () => new Scene();
+export default () => new ExplorePage();

@@ -10,12 +10,12 @@ import { takingFrom } from "./takeaway_requests.js";
 
 /** @typedef {import("../../wire").Suspect} Suspect */
 
-/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../kit/types").Asking<import("../../wire").ExploreServer>} Server */
 
 /**
  * `second`: which label fits by another model, where one was asked.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  * @param {(suspect: Suspect) => number} second
  * @returns {import("../../kit/sortable_table.js").Column<Suspect>[]}
  */
@@ -55,7 +55,7 @@ function columnsOf(channel, second) {
 
 /**
  * A form that asks another model for its opinion of the batch.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  * @param {Server} server
  * @param {(opinion: import("../../wire").Opinion, batch: string) => void} take with the key of the batch
  */
@@ -82,7 +82,7 @@ function opinionForm(channel, server, take) {
 }
 
 /**
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  * @param {Server} server
  */
 export function suspectsPart(channel, server) {

@@ -14,12 +14,12 @@ import { parameterName, say, titleOf } from "../../kit/words.js";
 import { figureOf } from "./sweep_figure.js";
 import { verdictOf } from "./verdict_sentences.js";
 
-/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../kit/types").Asking<import("../../wire").ExploreServer>} Server */
 /** @typedef {import("../../kit/plot.js").PlotlyChart} PlotlyChart */
 /** @typedef {import("./sweep_figure.js").Panel} Panel */
 /** @typedef {import("./sweep_figure.js").Found} Found */
-/** @typedef {{ channel: Scene, server: Server }} Properties */
+/** @typedef {{ channel: ExplorePage, server: Server }} Properties */
 /** @typedef {Properties & { found: Found }} Swept */
 
 /**
@@ -62,7 +62,7 @@ function Sweep({ channel, server }) {
 
 /**
  * The parameters along which the loss can be swept: numbers that are not off.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  */
 const numbersOf = ({ form, scenario }) =>
   form.parameters.filter((one) => one.kind === "number" && parameterValue(one, scenario.parameters) !== null);
@@ -71,7 +71,7 @@ const numbersOf = ({ form, scenario }) =>
 
 /**
  * What the curves along a parameter depend on; they stay while only that parameter moves.
- * @type {(channel: Scene, name: string) => string}
+ * @type {(channel: ExplorePage, name: string) => string}
  */
 function keyOf({ batch, scenario }, name) {
   const { loss, convention, parameters } = scenario;
@@ -80,9 +80,9 @@ function keyOf({ batch, scenario }, name) {
 }
 
 /**
- * The newest curves, null before there are any, and whether they are of the scene as it is. Asks for those along the
+ * The newest curves, null before there are any, and whether they are of the scenario as it is. Asks for those along the
  * parameter `name`, "" for none, once nothing has changed for a moment.
- * @type {(channel: Scene, server: Server, name: string) => { found: Found | null; isCurrent: boolean; }}
+ * @type {(channel: ExplorePage, server: Server, name: string) => { found: Found | null; isCurrent: boolean; }}
  */
 function useCurves(channel, server, name) {
   const [found, setFound] = useState(/** @type {Found | null} */ (null));
@@ -94,7 +94,7 @@ function useCurves(channel, server, name) {
     const asking = setTimeout(
       async () => {
         const answer = await server.sweep({ scenario: channel.scenario, parameter: name });
-        if (missing !== keyOf(channel, name)) return; // the scene moved on and asks anew
+        if (missing !== keyOf(channel, name)) return; // the scenario moved on and asks anew
         if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
         else setFound(foundIn(answer, missing));
       },
@@ -122,7 +122,7 @@ function Curves({ channel, server, found, isCurrent }) {
   const panels = PANELS.filter(({ name }) => found.heights[name]);
   const { advised, within, parameter } = found;
   const verdict = within ? verdictOf(parameterName(parameter), advised, within) : "";
-  // What stands here while curves of another scene are on their way is not read.
+  // What stands here while curves of another scenario are on their way is not read.
   const waiting = isCurrent ? "" : "lp-waiting";
   /** @param {number} value */
   function take(value) {
@@ -150,7 +150,7 @@ function Curves({ channel, server, found, isCurrent }) {
 
 /**
  * A curve, with its height at the setting in force or under the pointer in words.
- * @param {{ channel: Scene, found: Found, panel: Panel, reached: number | null,
+ * @param {{ channel: ExplorePage, found: Found, panel: Panel, reached: number | null,
  *   reach: (value: number | null) => void, press: (value: number) => void, charts: Map<string, PlotlyChart> }}
  *   properties
  */
@@ -192,7 +192,7 @@ function CurvePanel({ channel, found, panel, reached, reach, press, charts }) {
 
 /**
  * The value in force of a parameter, NaN where the loss has it not.
- * @type {(channel: Scene, name: string) => number}
+ * @type {(channel: ExplorePage, name: string) => number}
  */
 function settingOf(channel, name) {
   const known = numbersOf(channel).find((one) => one.name === name);
@@ -201,7 +201,7 @@ function settingOf(channel, name) {
 
 /**
  * The height of a curve at the value in force: the figure of the page, not a point between two others.
- * @type {(channel: Scene, name: Panel["name"]) => number}
+ * @type {(channel: ExplorePage, name: Panel["name"]) => number}
  */
 function heightNow({ picture }, name) {
   const figures = picture?.figures;
@@ -223,7 +223,7 @@ const Key = ({ found: { advised, within } }) =>
 // ---- Trials and files --------------------------------------------------------------------------
 
 /**
- * Short trainings at some values, where the scene has sentences to learn from.
+ * Short trainings at some values, where the scenario has sentences to learn from.
  * @param {Swept} properties
  */
 function Trials({ channel, server, found: { trials, parameter } }) {
@@ -254,7 +254,7 @@ function Trials({ channel, server, found: { trials, parameter } }) {
 
 /**
  * Which pairs are tried: of a batch the file that it was drawn from, or a sample of it.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  */
 function pairsTried(channel) {
   const { whole } = channel.scenario.data.reading;
@@ -286,7 +286,7 @@ async function save({ channel, server, found }, charts, verdict, look, ratio) {
 
 /**
  * @param {HTMLElement} root
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  * @param {Server} server
  */
 export default (root, channel, server) => show(root, Sweep, { channel, server });

@@ -1,4 +1,4 @@
-// A curve along a parameter as a chart: with the bands of the two rules of thumb, and a dot where the scene stands.
+// A curve along a parameter as a chart: with the bands of the two rules of thumb, and a dot where the scenario stands.
 import { heightsOf } from "../../kit/axis.js";
 import { themeColour } from "../../kit/colours.js";
 import { axisOver, band } from "../../kit/plotly.js";

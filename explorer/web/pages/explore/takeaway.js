@@ -1,4 +1,4 @@
-// What can be taken away: pictures, tables, the code that gives the same number, the scene.
+// What can be taken away: pictures, tables, the code that gives the same number, the scenario.
 import { h, worded } from "../../kit/dom.js";
 import { figureButtons } from "../../kit/figure_choices.js";
 import { say } from "../../kit/words.js";
@@ -10,7 +10,7 @@ const NOTHING = { code_module: "take.no_module", code_trainer: "take.no_trainer"
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").Scene} channel
+ * @param {import("./state.js").ExplorePage} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export default function takeaway(root, channel, server) {
@@ -87,6 +87,6 @@ export default function takeaway(root, channel, server) {
   opener.addEventListener("change", async () => {
     const file = opener.files?.[0];
     opener.value = "";
-    if (file) await channel.openScene(await file.text());
+    if (file) await channel.openScenario(await file.text());
   });
 }

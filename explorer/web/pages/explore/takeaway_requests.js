@@ -1,9 +1,9 @@
-// What the server makes of the scene to be taken away: asked for, or saved as a file.
+// What the server makes of the scenario to be taken away: asked for, or saved as a file.
 import { figureLook } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
 
 /**
- * @param {import("./state.js").Scene} channel
+ * @param {import("./state.js").ExplorePage} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export function takingFrom(channel, server) {

@@ -70,11 +70,11 @@ function drawn(all, here, written) {
   return ascending[0] === ascending[ascending.length - 1] ? [span] : [chart(ascending, now, label), span];
 }
 
-/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {import("./state.js").ExplorePage} ExplorePage */
 
 /**
  * Whether there are other batches: a file that is shown whole, in its order, has none.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  */
 function canDraw(channel) {
   const { source, reading } = channel.scenario.data;
@@ -84,7 +84,7 @@ function canDraw(channel) {
 
 /**
  * What the figures depend on. Another batch of the same draw is one of those that are known.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  */
 function question({ scenario, held }) {
   const { loss, convention, parameters, rules, data } = scenario;
@@ -94,7 +94,7 @@ function question({ scenario, held }) {
   return JSON.stringify([loss, convention, parameters, rules, models, corrections, draw]);
 }
 
-/** @type {(channel: Scene, count: number) => string} Of which batches the figures are, and how many. */
+/** @type {(channel: ExplorePage, count: number) => string} Of which batches the figures are, and how many. */
 function sourceOf(channel, count) {
   const { source, file, reading } = channel.scenario.data;
   if (source === "random") return say("ui.spread_random", { count });
@@ -112,7 +112,7 @@ function saveCsv(loss, figures) {
 }
 
 /**
- * @param {import("./state.js").Scene} channel
+ * @param {import("./state.js").ExplorePage} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  * @param {Record<string, HTMLElement>} boxes of the figures, by name
  */

@@ -1,4 +1,4 @@
-// Where the pairs of a plan come from: ready-made ones, files, a scene of Explore, a dataset of the hub.
+// Where the pairs of a plan come from: ready-made ones, files, a scenario of Explore, a dataset of the hub.
 import { ColumnFields, EncodingField } from "../../kit/column_fields.js";
 import { FilePicker, Select, TabPanel, Tabs } from "../../kit/components.js";
 import { withLabels } from "../../kit/files.js";
@@ -132,16 +132,16 @@ const FromExplore = ({ channel }) =>
       value: channel.plan.data.link,
       put: (link) => ({ data: { link } }),
     }),
-    h(TakeScene, { channel }),
+    h(TakeLinkedChoices, { channel }),
   );
 
 /**
- * A scene says more than its pairs: the loss that was chosen there, and the rules.
+ * A scenario says more than its pairs: the loss that was chosen there, and the rules.
  * @param {Page} properties
  */
-function TakeScene({ channel }) {
+function TakeLinkedChoices({ channel }) {
   const { plan, checked } = channel;
-  const scene = checked?.of_scene;
+  const linked = checked?.of_scene;
   /** @param {import("../../wire").ChosenThere} chosen */
   const rules = (chosen) =>
     JSON.stringify([
@@ -149,15 +149,15 @@ function TakeScene({ channel }) {
       chosen.threshold,
       chosen.label_range,
       chosen.extra_negatives,
-      scene?.twins && chosen.twins,
-      scene?.guide && chosen.guide,
-      scene?.teacher_model && chosen.teacher_model,
+      linked?.twins && chosen.twins,
+      linked?.guide && chosen.guide,
+      linked?.teacher_model && chosen.teacher_model,
     ]);
-  if (!scene || rules(scene) === rules(plan)) return null;
+  if (!linked || rules(linked) === rules(plan)) return null;
   return h(Button, {
     id: "lp-finetune-take-scene",
-    name: say("finetune.take_scene", { name: lossOf(scene) }),
-    act: () => channel.takeOver(structuredClone(scene)),
+    name: say("finetune.take_scene", { name: lossOf(linked) }),
+    act: () => channel.takeOver(structuredClone(linked)),
   });
 }
 

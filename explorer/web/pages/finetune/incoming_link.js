@@ -9,7 +9,7 @@ import { readyMade } from "./plan_names.js";
 export const lossIn = (text) => withoutBlanks(new URLSearchParams(text).get("loss") ?? "");
 
 /**
- * A loss and a dataset in an address: an example by its name, a file that the server has, or the link of a scene.
+ * A loss and a dataset in an address: an example by its name, a file that the server has, or the link of a scenario.
  * @type {(text: string) => import("./state.js").PlanChange | null}
  */
 export function planIn(text) {
@@ -17,7 +17,7 @@ export function planIn(text) {
   const loss = lossIn(text);
   if (!loss || !Object.hasOwn(pageData.losses, loss)) return null;
   const form = { loss, convention: "", parameters: {} };
-  const [example, file, scene] = ["example", "file", "link"].map((name) => entries.get(name));
+  const [example, file, scenarioLink] = ["example", "file", "link"].map((name) => entries.get(name));
   if (example) return { ...form, data: readyMade(example) };
   if (file) {
     const columns = Object.fromEntries(
@@ -26,5 +26,5 @@ export function planIn(text) {
     const [name, encoding] = ["name", "encoding"].map((entry) => entries.get(entry) ?? "");
     return { ...form, data: { source: "file", file, name, encoding, columns, alternatives: [] } };
   }
-  return scene ? { ...form, data: { source: "link", link: wholeLink(scene) } } : null;
+  return scenarioLink ? { ...form, data: { source: "link", link: wholeLink(scenarioLink) } } : null;
 }

@@ -6,7 +6,7 @@ import { Store } from "../../kit/state_store.js";
 
 /** @typedef {import("../../kit/types").Answer<import("../../wire").FinetuneServer, "probe">} Answer */
 
-export class ProbeScene {
+export class ProbeView {
   /**
    * `ask` puts a request to the server; `changed()` hears of every change.
    * @param {(request: object) => Promise<Answer | null>} ask

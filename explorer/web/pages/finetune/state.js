@@ -13,7 +13,7 @@ import { language } from "../../kit/words.js";
 import { Comparison } from "./comparison.js";
 import { lossIn, planIn } from "./incoming_link.js";
 import { PlanFiles } from "./plan_files.js";
-import { ProbeScene } from "./probe_view_state.js";
+import { ProbeView } from "./probe_view_state.js";
 import { absorb, emptyTrace } from "./run_log_data.js";
 import { groupsOf } from "./seed_groups.js";
 
@@ -83,7 +83,7 @@ export class FinetunePage extends Bus {
     this.checked = null; // what the server finds in the plan
     /** @type {Map<string, import("./run_log_data.js").Trace>} */
     this.traces = new Map();
-    this.probe = new ProbeScene(
+    this.probe = new ProbeView(
       async (request) => (await this.server?.probe(request)) ?? null,
       () => this.publish("probe"),
     );
@@ -467,8 +467,8 @@ export class FinetunePage extends Bus {
   }
 
   // Of a page that strangers share, others may read the runs whose link was copied, and no more.
-  async readableScene() {
-    if (!pageData.hosted || !this.shown.length) return super.readableScene();
+  async readableLink() {
+    if (!pageData.hosted || !this.shown.length) return super.readableLink();
     const answer = await this.heard(this.server?.share({ runs: this.shown }));
     for (const name of this.shown) this.askAgain(name); // that it is shared now
     return answer?.runs?.join(",") ?? null;

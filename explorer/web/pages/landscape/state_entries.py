@@ -12,7 +12,7 @@ FIRST = [
 
 def landscape_table() -> list[Entry]:
     """Other losses or another batch begin a step of the browser's history. `scene` is the link of a
-    scene of Explore whose batch stands in place of the example."""
+    scenario of Explore whose batch stands in place of the example."""
     return table(
         [
             Entry("sides", FIRST, "losses", low=2, high=2, link="1", history=True),

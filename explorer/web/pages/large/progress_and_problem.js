@@ -15,7 +15,7 @@ import { say, titleOf } from "../../kit/words.js";
 const AGAIN = { cancelled: "large.go_on", again: "ui.again" };
 
 /** @param {{ channel: LargePage }} properties */
-function Scene({ channel }) {
+function ProgressAndProblem({ channel }) {
   channel.observe("problem", "working");
   useLayoutEffect(() => {
     document.body.classList.toggle("lp-stale", Boolean(channel.problem || (channel.working && isOther(channel))));
@@ -103,8 +103,8 @@ function remaining({ done, total }, begun) {
  * @param {LargePage} channel
  * @param {import("../../kit/types").Asking<import("../../wire").LargeServer>} server
  */
-export default function scene(root, channel, server) {
-  show(root, Scene, { channel });
+export default function progressAndProblem(root, channel, server) {
+  show(root, ProgressAndProblem, { channel });
   const { classList } = document.body;
   classList.add("lp-before");
   channel.on("working", () => {

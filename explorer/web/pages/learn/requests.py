@@ -54,7 +54,7 @@ class Cards:
 
 @dataclass(frozen=True)
 class ScenarioLink:
-    """A scene of Explore as a link has it."""
+    """A scenario of Explore as a link has it."""
 
     scene: str
 
@@ -116,7 +116,7 @@ def _cards(_request: Json) -> Cards:
 
 def _on_my_batch(request: Json) -> ScenarioLink:
     """{lesson, step, at, scene: a link of Explore or ""} → the loss at a stop of the lever on the
-    batch of that scene, or without one on its own."""
+    batch of that scenario, or without one on its own."""
     lesson, place = _lesson_in(request)
     seen, link = _moment_in(request).seen, str(request.get("scene", ""))
     scenario = lesson.steps[place].scenario if seen is None else seen.scenario

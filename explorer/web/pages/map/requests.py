@@ -74,7 +74,7 @@ class MapRuns:
 
 @dataclass(frozen=True)
 class PairOnExplore:
-    """The link of a scene of Explore in which the heaviest cell of a pair is pinned."""
+    """The link of a scenario of Explore in which the heaviest cell of a pair is pinned."""
 
     scene: str
 
@@ -125,7 +125,8 @@ def _runs(_request: Json) -> MapRuns:
 
 
 def _on_explore(request: Json) -> PairOnExplore:
-    """{example, scene, pair} → that scene on Explore, with the heaviest cell of the pair pinned."""
+    """{example, scene, pair} → that scenario on Explore, with the heaviest cell of the pair
+    pinned."""
     scenario, pair = scenario_of_link(request), integer(request.get("pair"), "pair")
     with jobs.in_turn():
         found = explore(resolve(scenario))

@@ -9,7 +9,7 @@ SEEDS = (0, 999)
 
 def map_table() -> list[Entry]:
     """Another batch or method begins a step of the browser's history. `scene` is the link of a
-    scene of Explore, `run` a run of Fine-tune, `large` what the Large page asks for, as JSON, in
+    scenario of Explore, `run` a run of Fine-tune, `large` what the Large page asks for, as JSON, in
     place of the example; `moment` goes from 0, before the run, to 1, after it; `pair` is the marked
     one, −1 for none. `sight` has both coordinates of the middle of what is in sight and how far it
     reaches across, and is empty for all of the map."""

@@ -6,7 +6,7 @@ import { onTheme } from "../../kit/theme.js";
 
 /**
  * A film of `count` points in so many dimensions, all frames one after the other; `pairs` are partners by place.
- * @typedef {{ points: Float32Array, count: number, dimension: number, classes: number[], pairs: number[][] }} Scene
+ * @typedef {{ points: Float32Array, count: number, dimension: number, classes: number[], pairs: number[][] }} PointCloud
  * @typedef {{ frame: number, pointed: number | null, turn: [number, number] }} View
  * @typedef {{ point: (point: number | null) => void, turn: (turn: [number, number]) => void,
  *   move: (point: number, azimuth: number, polar: number) => void }} Hand
@@ -32,8 +32,8 @@ export function ball(root, hand) {
   const canvas = h("canvas.lp-ball", { tabIndex: 0 });
   canvas.setAttribute("role", "application");
   root.append(canvas);
-  /** @type {Scene | null} */
-  let scene = null;
+  /** @type {PointCloud | null} */
+  let cloud = null;
   /** @type {View} */
   let view = { frame: 0, pointed: null, turn: [0, 0] };
   /** @type {{ point: number, at: Place } | null} */
@@ -41,11 +41,11 @@ export function ball(root, hand) {
   let colours = coloursNow();
 
   /** @type {(point: number, frame: number) => Place} */
-  const seen = (point, frame) => seenAt(/** @type {Scene} */ (scene), point, frame, view.turn);
+  const seen = (point, frame) => seenAt(/** @type {PointCloud} */ (cloud), point, frame, view.turn);
 
   function draw() {
     const side = canvas.clientWidth;
-    if (!scene || !side) return;
+    if (!cloud || !side) return;
     const ratio = (window.devicePixelRatio || 1) * magnified(canvas);
     const size = Math.round(side * ratio);
     if (canvas.width !== size) Object.assign(canvas, { width: size, height: size });
@@ -58,11 +58,11 @@ export function ball(root, hand) {
     context.beginPath();
     context.arc(0, 0, radius, 0, 2 * Math.PI);
     context.stroke();
-    if (scene.dimension === 3) drawCircles(context, radius);
-    const places = Array.from({ length: scene.count }, (_, point) =>
+    if (cloud.dimension === 3) drawCircles(context, radius);
+    const places = Array.from({ length: cloud.count }, (_, point) =>
       dragged?.point === point ? dragged.at : seen(point, view.frame),
     );
-    drawPairs(context, radius, places, scene.pairs);
+    drawPairs(context, radius, places, cloud.pairs);
     drawTrails(context, radius);
     drawPoints(context, radius, places);
   }
@@ -98,7 +98,7 @@ export function ball(root, hand) {
 
   /** @type {(context: CanvasRenderingContext2D, radius: number) => void} */
   function drawTrails(context, radius) {
-    const { count, classes } = /** @type {Scene} */ (scene);
+    const { count, classes } = /** @type {PointCloud} */ (cloud);
     const first = Math.max(0, view.frame - TRAIL);
     context.lineWidth = 2;
     for (let point = 0; point < count; point += 1) {
@@ -116,7 +116,7 @@ export function ball(root, hand) {
 
   /** @type {(context: CanvasRenderingContext2D, radius: number, places: Place[]) => void} */
   function drawPoints(context, radius, places) {
-    const { classes } = /** @type {Scene} */ (scene);
+    const { classes } = /** @type {PointCloud} */ (cloud);
     const order = places.map((_place, point) => point).sort((one, other) => places[one][2] - places[other][2]);
     for (const point of order) {
       const [x, y, depth] = places[point];
@@ -151,11 +151,11 @@ export function ball(root, hand) {
 
   /** @param {{ clientX: number, clientY: number }} event */
   function nearest(event) {
-    if (!scene) return null;
+    if (!cloud) return null;
     const { x, y, near } = under(event);
     let found = null;
     let least = near;
-    for (let point = 0; point < scene.count; point += 1) {
+    for (let point = 0; point < cloud.count; point += 1) {
       const [a, b, depth] = seen(point, view.frame);
       const far = Math.hypot(a - x, b - y) + (depth < 0 ? near / 2 : 0); // the front before the back
       if (far < least) [found, least] = [point, far];
@@ -165,7 +165,7 @@ export function ball(root, hand) {
 
   /** @param {number} point @param {Place} at */
   function put(point, at) {
-    const flat = scene?.dimension === 2;
+    const flat = cloud?.dimension === 2;
     const [x, y, z] = flat ? at : unturned(at, view.turn);
     const around = Math.atan2(y, x) * TENTHS;
     hand.move(point, Math.round(around + 3600) % 3600, flat ? 900 : Math.round(Math.acos(clamped(z)) * TENTHS));
@@ -185,14 +185,14 @@ export function ball(root, hand) {
       const point = nearest(event);
       hand.point(point);
       if (point !== null) dragged = { point, at: seen(point, view.frame) };
-      else if (scene?.dimension === 3) turning = { x: event.clientX, y: event.clientY, turn: view.turn };
+      else if (cloud?.dimension === 3) turning = { x: event.clientX, y: event.clientY, turn: view.turn };
       else return;
       canvas.setPointerCapture(event.pointerId);
     });
     canvas.addEventListener("pointermove", (event) => {
       if (dragged) {
         const { x, y } = under(event);
-        dragged.at = onFront(x, y, scene?.dimension === 2);
+        dragged.at = onFront(x, y, cloud?.dimension === 2);
         draw();
       } else if (turning) {
         const per = 180 / canvas.getBoundingClientRect().width;
@@ -219,11 +219,11 @@ export function ball(root, hand) {
     canvas.addEventListener("keydown", (event) => {
       const across = Number(event.key === "ArrowRight") - Number(event.key === "ArrowLeft");
       const up = Number(event.key === "ArrowUp") - Number(event.key === "ArrowDown");
-      if (!scene || !(across || up)) return;
+      if (!cloud || !(across || up)) return;
       event.preventDefault();
       const now = view.pointed ?? 0;
-      if (event.shiftKey) put(now, pushed(seen(now, view.frame), across, up, scene.dimension === 2));
-      else if (across) hand.point(view.pointed === null ? 0 : (now + across + scene.count) % scene.count);
+      if (event.shiftKey) put(now, pushed(seen(now, view.frame), across, up, cloud.dimension === 2));
+      else if (across) hand.point(view.pointed === null ? 0 : (now + across + cloud.count) % cloud.count);
       else hand.turn([(view.turn[0] + up * TURN) % 360, view.turn[1]]);
     });
   }
@@ -235,9 +235,9 @@ export function ball(root, hand) {
   new ResizeObserver(draw).observe(canvas);
   return {
     canvas,
-    /** @type {(next: Scene, seenAs: View) => void} */
+    /** @type {(next: PointCloud, seenAs: View) => void} */
     show(next, seenAs) {
-      [scene, view] = [next, seenAs];
+      [cloud, view] = [next, seenAs];
       draw();
     },
   };
@@ -255,7 +255,7 @@ const clamped = (value) => Math.max(-1, Math.min(1, value));
 
 /**
  * Where a point is seen in a frame.
- * @param {Pick<Scene, "points" | "count" | "dimension">} scene
+ * @param {Pick<PointCloud, "points" | "count" | "dimension">} cloud
  * @param {number} point
  * @param {number} frame
  * @param {[number, number]} turn

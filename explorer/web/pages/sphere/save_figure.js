@@ -56,9 +56,9 @@ function chartOf(channel) {
 function pointsPanel({ filmed, at, turn }, { points }, place) {
   const { names, dimension, classes } = /** @type {import("../../wire").Filmed} */ (filmed);
   const [middle, radius] = [SQUARE / 2, SQUARE / 2 - 2 * DOT];
-  const scene = { points, count: names.length, dimension };
+  const cloud = { points, count: names.length, dimension };
   const dots = names.map((_name, point) => {
-    const [right, up, near] = seenAt(scene, point, at, turn);
+    const [right, up, near] = seenAt(cloud, point, at, turn);
     const fill = themeColour(`side-${(classes[point] % COLOURS) + 1}`);
     const seen = near < 0 ? `${fill}${BEHIND}` : fill;
     return { tag: "circle", cx: middle + right * radius, cy: middle - up * radius, r: DOT, fill: seen, near };

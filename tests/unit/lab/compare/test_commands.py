@@ -66,7 +66,7 @@ def test_what_is_no_side_is_refused():
 
 @pytest.fixture
 def scene_file(tmp_path):
-    """A scene file of a few random pairs, and its scenario."""
+    """A scenario file of a few random pairs, and its scenario."""
     data = Data(source="random", random=RandomBatch(pairs=8, dimension=4))
     path = tmp_path / "scene.json"
     path.write_text(json.dumps(Scenario(data=data, loss="arcface").to_json()))

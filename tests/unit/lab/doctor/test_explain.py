@@ -1,4 +1,4 @@
-"""What a number means: the questions people asked, laws over all losses, and the scenes."""
+"""What a number means: the questions people asked, laws over all losses, and the scenarios."""
 
 from __future__ import annotations
 
@@ -541,7 +541,7 @@ def fittings(loss, score):
 
 @pytest.mark.parametrize("score", ["", "cosine", "dot", "logit"])
 def test_the_scenario_shows_the_number(score):
-    """What is read off counts alone is what the whole page computes of the rows; where no scene
+    """What is read off counts alone is what the whole page computes of the rows; where no scenario
     shows it, the reason holds."""
     wrong, made, hidden = [], 0, set()
     for loss in LOSSES:

@@ -1,4 +1,4 @@
-"""A dataset as Doctor reads it, the rows that stay of it, and its scenes."""
+"""A dataset as Doctor reads it, the rows that stay of it, and its scenarios."""
 
 from __future__ import annotations
 

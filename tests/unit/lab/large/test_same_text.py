@@ -101,8 +101,8 @@ def test_no_heavy_term_is_of_the_same_text(name, chosen):
 
 
 def distinct_texts(batch):
-    """The same texts, each standing once, with blanks of which none counts: a sentence of a scene
-    has one vector."""
+    """The same texts, each standing once, with blanks of which none counts: a sentence of a
+    scenario has one vector."""
     sides = (
         [f"{text}{' ' * (2 * place + side)}" for place, text in enumerate(texts)]
         for side, texts in enumerate((batch.first, batch.second))

@@ -1,4 +1,4 @@
-"""Short trainings at several values: which values, and that everything else is the scene's."""
+"""Short trainings at several values: which values, and that everything else is the scenario's."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def examined(source, **more):
 
 
 def opened(answer, fitting):
-    """The scene behind a loss, as the page makes its link."""
+    """The scenario behind a loss, as the page makes its link."""
     return Scenario.from_link(f"{answer['scenes'][fitting['scene']]}.{fitting['loss']}")
 
 
@@ -133,7 +133,7 @@ def test_an_answer_stays_small_however_long_the_texts_are(words):
         for first, *_ in scenario.data.rows:
             begins = first.removesuffix(" …")
             assert any(row.startswith(begins) for row in rows)
-    # Texts that begin alike are no twins, and would be some in such a scene.
+    # Texts that begin alike are no twins, and would be some in such a scenario.
     begins = text()
     alike = ["\t".join(f"{begins}{cell}" for cell in row.split("\t")[:2]) for row in rows]
     if words == 5_000:

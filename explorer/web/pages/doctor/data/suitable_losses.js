@@ -38,7 +38,7 @@ export function SuitableLosses({ data }) {
 /** @param {{ data: DataCheck, fit: Fitting }} properties */
 function SuitableLoss({ data, fit }) {
   const { loss, reasons } = fit;
-  const scene = sceneOf(data, fit);
+  const scene = linkOf(data, fit);
   return h(
     "li.lp-finding",
     null,
@@ -56,7 +56,7 @@ function SuitableLoss({ data, fit }) {
 /** @param {{ data: DataCheck, fits: Fitting[] }} properties */
 function CompareLink({ data, fits }) {
   const losses = fits.map(({ loss }) => ({ loss, convention: "", parameters: {} }));
-  const query = new URLSearchParams([...numbered(losses), ["scene", sceneOf(data, fits[0])]]);
+  const query = new URLSearchParams([...numbered(losses), ["scene", linkOf(data, fits[0])]]);
   return h("a.lp-button", { href: `compare#${query}` }, say("doctor.compare_first"));
 }
 
@@ -64,7 +64,7 @@ function CompareLink({ data, fits }) {
  * The link of some of the rows under a loss; "" where no two fit into one.
  * @type {(data: DataCheck, fit: Fitting) => string}
  */
-function sceneOf(data, { loss, scene }) {
+function linkOf(data, { loss, scene }) {
   const { scenes = [] } = data.found ?? data.classes ?? {};
   return scene === null ? "" : `${scenes[scene]}.${loss}`;
 }
@@ -86,6 +86,6 @@ function trainingOf(data, fit) {
   else if (["file", "hub"].includes(kind) && read && data.of?.header === null) {
     for (const [key, value] of Object.entries({ file, name, encoding })) if (value) query.set(key, value);
     for (const [role, column] of Object.entries(columns)) query.set(`c.${role}`, column);
-  } else query.set("link", sceneOf(data, fit));
+  } else query.set("link", linkOf(data, fit));
   return query;
 }

@@ -58,7 +58,7 @@ function Comparison({ other, run: { state } }) {
 }
 
 /**
- * The batches that a training saved, each with the scene that it opens in.
+ * The batches that a training saved, each with the scenario that it opens in.
  * @param {{ batches: import("../../../wire").ListedBatch[], unfinished: number, folder: string }} properties
  */
 function SavedBatches({ batches, unfinished, folder }) {

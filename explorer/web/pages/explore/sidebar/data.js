@@ -8,10 +8,10 @@ import { EncoderFold } from "./encoder.js";
 import { FilePanel } from "./file.js";
 import { RulesFold } from "./rules.js";
 
-/** @typedef {import("../state.js").Scene} Scene */
+/** @typedef {import("../state.js").ExplorePage} ExplorePage */
 /** @typedef {import("./file.js").FileReading} FileReading */
 /** @typedef {"example" | "table" | "file" | "random"} Source */
-/** @typedef {{ channel: Scene, reading: FileReading }} Properties */
+/** @typedef {{ channel: ExplorePage, reading: FileReading }} Properties */
 
 /** @type {Source[]} */
 const SOURCES = ["example", "table", "file", "random"];
@@ -24,7 +24,7 @@ export function DataFold({ channel, reading }) {
   const { data } = channel.scenario;
   const name = data.source === "example" ? say(`example.${data.example}.title`) : "";
   /** @type {{ now: Source }} */
-  const tab = useDraft(sourceOf(data)); // a tab may be looked into before its source is the scene's
+  const tab = useDraft(sourceOf(data)); // a tab may be looked into before its source is the scenario's
   return h(
     Fold,
     {
@@ -56,7 +56,7 @@ export function DataFold({ channel, reading }) {
 /** @type {(data: import("../../../wire").Data) => Source} */
 const sourceOf = ({ source, file }) => (source === "table" && file ? "file" : /** @type {Source} */ (source));
 
-/** @type {(channel: Scene, source: Source) => void} */
+/** @type {(channel: ExplorePage, source: Source) => void} */
 function openSource(channel, source) {
   const { data } = channel.scenario;
   if (source === "example" || source === "random") channel.set({ data: { source } });
@@ -91,7 +91,7 @@ function ExamplePanel({ channel }) {
   );
 }
 
-/** @type {(channel: Scene) => void} An example or a file becomes rows of one's own, to change at will. */
+/** @type {(channel: ExplorePage) => void} An example or a file becomes rows of one's own, to change at will. */
 function editCopy(channel) {
   if (!channel.batch) return;
   const { first, second, labels, labelled } = channel.batch;
@@ -130,7 +130,7 @@ function RandomPanel({ channel }) {
 
 /**
  * Rows that were left out: of the file by their numbers in it, of the table by theirs.
- * @param {{ channel: Scene }} properties
+ * @param {{ channel: ExplorePage }} properties
  */
 export function RowsLeftOut({ channel }) {
   channel.observe("scenario", "skipped");

@@ -6,17 +6,17 @@ import { h } from "../../../kit/preact_view.js";
 import { agree } from "../../../kit/server.js";
 import { say } from "../../../kit/words.js";
 
-/** @typedef {import("../state.js").Scene} Scene */
+/** @typedef {import("../state.js").ExplorePage} ExplorePage */
 
-/** @param {Scene} channel */
+/** @param {ExplorePage} channel */
 export const isEmbedded = ({ scenario: { data } }) => data.encoder === pageData.limits.encoder && !data.cross_encoder;
 
-/** @param {Scene} channel */
+/** @param {ExplorePage} channel */
 export const useEmbedded = (channel) => channel.set({ data: { encoder: pageData.limits.encoder, cross_encoder: "" } });
 
 /**
  * Whose cosines they are: under the embedded encoder an example keeps the vectors that it brings.
- * @param {Scene} channel
+ * @param {ExplorePage} channel
  */
 function encoderNow(channel) {
   const { source, example, encoder } = channel.scenario.data;
@@ -27,7 +27,7 @@ function encoderNow(channel) {
   return say("ui.encoder_now", { name: encoderTitle(brought || usual) });
 }
 
-/** @param {{ channel: Scene }} properties */
+/** @param {{ channel: ExplorePage }} properties */
 export function EncoderFold({ channel }) {
   const { limits } = pageData;
   const { form, scenario } = channel;

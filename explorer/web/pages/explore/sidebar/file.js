@@ -10,7 +10,7 @@ import { newestOf } from "../../../kit/request.js";
 import { useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say } from "../../../kit/words.js";
 
-/** @typedef {import("../state.js").Scene} Scene */
+/** @typedef {import("../state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../../wire").ExploreServer} ExploreServer */
 /** @typedef {import("../../../kit/types").Answer<ExploreServer, "read_file">} FileAnswer */
 /** @typedef {Extract<FileAnswer, { columns: string[] }>} Offered what of a file can be read */
@@ -22,7 +22,7 @@ const DRAWING_MS = 250;
 /** The file that was chosen last, and what of it the server offers to read. Publishes "file". */
 export class FileReading {
   /**
-   * @param {Scene} channel
+   * @param {ExplorePage} channel
    * @param {import("../../../kit/types").Asking<ExploreServer>} server
    */
   constructor(channel, server) {
@@ -94,7 +94,7 @@ export class FileReading {
   }
 }
 
-/** @typedef {{ channel: Scene, reading: FileReading }} Properties */
+/** @typedef {{ channel: ExplorePage, reading: FileReading }} Properties */
 
 /** @param {Properties} properties */
 export function FilePanel({ channel, reading }) {
@@ -110,7 +110,7 @@ export function FilePanel({ channel, reading }) {
 
 /**
  * What was read of the file. What it held is in the scene: who opens its link reads the same.
- * @type {(channel: Scene, reading: FileReading) => string}
+ * @type {(channel: ExplorePage, reading: FileReading) => string}
  */
 function noteOf(channel, { isUndecided, offered, file }) {
   const { file: name, rows, reading } = channel.scenario.data;

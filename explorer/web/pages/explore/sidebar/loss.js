@@ -15,9 +15,9 @@ import { groupsOf } from "../../../kit/sidebar_parts.js";
 import { useLayoutEffect, useRef } from "../../../kit/vendor/preact/hooks.js";
 import { say, titleOf } from "../../../kit/words.js";
 
-/** @typedef {import("../state.js").Scene} Scene */
+/** @typedef {import("../state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../../kit/types").Asking<import("../../../wire").ExploreServer>} Server */
-/** @typedef {{ channel: Scene, server: Server }} Properties */
+/** @typedef {{ channel: ExplorePage, server: Server }} Properties */
 
 /** @param {Properties} properties */
 export function LossSection({ channel, server }) {
@@ -42,18 +42,18 @@ export function LossSection({ channel, server }) {
   );
 }
 
-/** @param {Scene} channel */
+/** @param {ExplorePage} channel */
 export const hasTexts = ({ scenario, batch }) => scenario.data.source !== "random" && batch?.editable !== false;
 
 /**
  * What the loss asks beside the encoder, and whether the batch has it.
- * @param {{ channel: Scene }} properties
+ * @param {{ channel: ExplorePage }} properties
  */
 function Needs({ channel }) {
   channel.observe("scenario", "batch", "picture", "problem");
   const { form, batch, scenario, problem } = channel;
   const { data } = scenario;
-  const isShown = batch !== null && problem === null; // while there is a problem the batch is that of an earlier scene
+  const isShown = batch !== null && problem === null; // while there is a problem the batch is that of an earlier scenario
   const lacksOwn = form.knows_owners && batch?.owned === 0 && speaksOfOwn(channel);
   if (!form.asks_guide && !form.asks_teacher && !lacksOwn) return null;
   /** @type {(id: string, key: string) => import("preact").VNode | null} */
@@ -78,7 +78,7 @@ function Needs({ channel }) {
   );
 }
 
-/** @type {(channel: Scene) => boolean} Whether a parameter in force is about a query's own hard negatives. */
+/** @type {(channel: ExplorePage) => boolean} Whether a parameter in force is about a query's own hard negatives. */
 const speaksOfOwn = ({ form, scenario }) =>
   form.parameters.some(
     (parameter) =>
@@ -119,7 +119,7 @@ function OtherLosses({ channel, server }) {
   );
 }
 
-/** @type {(channel: Scene, sum: string) => Promise<void>} */
+/** @type {(channel: ExplorePage, sum: string) => Promise<void>} */
 async function chooseSum(channel, sum) {
   await channel.learn(sum);
   const { loss, parameters } = channel.scenario;
@@ -128,7 +128,7 @@ async function chooseSum(channel, sum) {
 
 /**
  * Lead to Compare, with the batch that is here.
- * @type {(channel: Scene, server: Server, other: string) => Promise<void>}
+ * @type {(channel: ExplorePage, server: Server, other: string) => Promise<void>}
  */
 async function compareWith(channel, server, other) {
   const { scenario } = channel;
@@ -141,12 +141,12 @@ async function compareWith(channel, server, other) {
   const answer = await server.link(shared);
   if (!channel.check(answer)) return;
   const most = isWhole ? pageData.limits.link : 0;
-  location.href = addressFor(sides, { link: answer?.link ?? "", most, scene: scenario });
+  location.href = addressFor(sides, { link: answer?.link ?? "", most, scenario });
 }
 
 /**
  * All parameters but the lever, which stands under the picture.
- * @param {{ channel: Scene }} properties
+ * @param {{ channel: ExplorePage }} properties
  */
 function Settings({ channel }) {
   channel.observe("pointed");

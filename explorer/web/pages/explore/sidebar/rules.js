@@ -6,14 +6,14 @@ import { h } from "../../../kit/preact_view.js";
 import { LabelRules, SameTexts } from "../../../kit/scenario_fields.js";
 import { say } from "../../../kit/words.js";
 
-/** @typedef {import("../state.js").Scene} Scene */
+/** @typedef {import("../state.js").ExplorePage} ExplorePage */
 
-/** @param {{ channel: Scene }} properties */
+/** @param {{ channel: ExplorePage }} properties */
 export function RulesFold({ channel }) {
   channel.observe("scenario", "batch");
   const { batch, scenario, form } = channel;
   const { rules } = scenario;
-  /** @type {(changed: Parameters<Scene["set"]>[0]["rules"]) => void} */
+  /** @type {(changed: Parameters<ExplorePage["set"]>[0]["rules"]) => void} */
   const set = (changed) => channel.set({ rules: changed }, { announce: false });
   return h(
     Fold,

@@ -72,7 +72,7 @@ function RandomPanel({ channel, wanted }) {
 
 /** @param {Properties} properties */
 function ExplorePanel({ channel }) {
-  // The scene that the Explore page was last at, until another is opened.
+  // The scenario that the Explore page was last at, until another is opened.
   const draft = useDraft(channel.store.state.source.link || (stored("scene") ?? ""));
   const open = () => channel.change({ source: { kind: "explore", link: draft.now.trim().replace(/^.*#/, "") } });
   return group(

@@ -1,4 +1,4 @@
-// Links from page to page carry no secret, and the tab that made them opens the whole scene.
+// Links from page to page carry no secret, and the tab that made them opens the whole scenario.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { shareableLink, wholeLink, withScenarioLinks } from "../../explorer/web/kit/scenario_links.js";
@@ -9,7 +9,7 @@ globalThis.sessionStorage = /** @type {any} */ ({
   getItem: (name) => memory.get(name) ?? null,
   setItem: (name, value) => memory.set(name, value),
 });
-const linkOf = async (scene) => `1.${await packed(JSON.stringify(scene), "deflate")}`;
+const linkOf = async (scenario) => `1.${await packed(JSON.stringify(scenario), "deflate")}`;
 const rowsOf = async (link) => JSON.parse(await unpacked(link.split(".")[1], 10_000, "deflate")).data.rows;
 
 test("a link without secrets stays as it is", async () => {
