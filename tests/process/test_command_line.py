@@ -34,7 +34,15 @@ def test_losses_are_compared_on_the_terminal():
 EXPLAIN = ("explain", "5.545", "--loss", "info_nce")
 
 
-@pytest.mark.parametrize("words", [EXPLAIN, (*EXPLAIN, "--json"), ("doctor", "{table}")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        EXPLAIN,
+        (*EXPLAIN, "--json"),
+        ("doctor", "{table}"),
+        ("doctor", "{table}", "--losses", "--json"),
+    ],
+)
 def test_a_reader_who_stops_ends_it_silently(words, tmp_path):
     """As `app.py explain 5.545 | head -1` does: of little it is found at the end, of much amid."""
     table = tmp_path / "pairs.tsv"

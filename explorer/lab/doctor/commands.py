@@ -69,6 +69,8 @@ def doctor(chosen: argparse.Namespace) -> int:
         return refused(Problem("doctor_no_source"), chosen)
     try:
         return _doctor(chosen)
+    except BrokenPipeError:  # the reader closed the pipe; `cli.main` ends silently
+        raise
     except (ValueError, OSError) as problem:
         of_columns = getattr(problem, "about", None) in CHOOSE_COLUMNS
         return refused(problem, chosen, hint="doctor.how_to_choose" if of_columns else "")

@@ -213,6 +213,8 @@ def train(chosen: argparse.Namespace) -> int:
         if chosen.script:
             own = getattr(chosen, "own_loss", "")  # typing its name is permission to pack it
             print(f"The script is in {takeaway.script_zip(runs, name, chosen.script, own)}")
+    except BrokenPipeError:  # the reader closed the pipe; `cli.main` ends silently
+        raise
     except (ValueError, OSError) as problem:
         print(f"No model was trained: {problem}", file=sys.stderr)
         return 1
