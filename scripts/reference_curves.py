@@ -1,4 +1,4 @@
-"""The curves that Doctor searches for a bare number: ``python -m scripts.reference_curves``.
+"""The curves that Doctor searches for a number: ``python -m scripts.reference_curves``.
 
 It writes `explorer/lab/doctor/reference_curves.json`, again after a change of a loss: the reference
 values of each loss and convention that ship, where nothing is known beside the number.
@@ -10,27 +10,31 @@ import json
 
 from lossprism.explorer.lab.doctor.batch_counts import axes_of
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
-from lossprism.explorer.lab.doctor.reference_curves import FILE, Line, computed_lines
-from lossprism.explorer.lab.doctor.reference_values import configured_losses
+from lossprism.explorer.lab.doctor.reference_curves import FILE, Values, kinds_of, values_along
+from lossprism.explorer.lab.doctor.reference_values import ConfiguredLoss, configured_losses
 from lossprism.losses import SHIPPED
 
 
-def table() -> dict[str, dict[str, list[Line]]]:
-    """Compute the lines of each loss and convention."""
+def table() -> dict[str, dict[str, dict[str, list[Values | None]]]]:
+    """Compute the values of each loss and convention, by kind, along each axis."""
+    return {
+        spec.name: {loss.convention: _values_of(loss) for loss in configured_losses(spec)}
+        for spec in SHIPPED
+    }
+
+
+def _values_of(loss: ConfiguredLoss) -> dict[str, list[Values | None]]:
     known = Known()
     return {
-        spec.name: {
-            loss.convention: list(computed_lines(loss, tuple(axes_of(loss, known)), known))
-            for loss in configured_losses(spec)
-        }
-        for spec in SHIPPED
+        kind: [values_along(loss, kind, axis, known) for axis in axes_of(loss, known)]
+        for kind in kinds_of(loss)
     }
 
 
 def main() -> None:
     losses = (
-        f"{json.dumps(loss)}: {json.dumps(lines, separators=(',', ':'))}"
-        for loss, lines in table().items()
+        f"{json.dumps(loss)}: {json.dumps(values, separators=(',', ':'))}"
+        for loss, values in table().items()
     )
     FILE.write_text("{\n" + ",\n".join(losses) + "\n}\n", encoding="utf-8")
     print(f"Wrote {FILE}")

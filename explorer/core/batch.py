@@ -463,7 +463,7 @@ class _Readings:
 
 def _even(vectors: Tensor) -> Tensor:
     """Append a zero column if the width is odd, since AnglE halves it; cosines stay the same."""
-    return pad(vectors, (0, vectors.shape[1] % 2))
+    return pad(vectors, (0, 1)) if vectors.shape[1] % 2 else vectors
 
 
 def _matrix_from(text: str, count: int, width: int) -> Tensor:

@@ -293,7 +293,7 @@ class Examples:
 
 def _even(vectors: Tensor) -> Tensor:
     """Append a zero column if the width is odd, since AnglE halves it; cosines stay the same."""
-    return pad(vectors, (0, vectors.shape[1] % 2))
+    return pad(vectors, (0, 1)) if vectors.shape[1] % 2 else vectors
 
 
 def given(examples: Examples, reads: Mapping[str, str], *but: str) -> dict[str, Tensor]:

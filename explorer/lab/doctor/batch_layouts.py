@@ -100,7 +100,7 @@ def _batch(layout: Layout, orthogonal: bool) -> Batch:
         labels = torch.linspace(layout.grade, 0, count, dtype=torch.float64)
     names = ("",) * count
     if orthogonal:
-        vectors = torch.eye(sentences, dtype=torch.float64)
+        vectors = _right_angles(sentences)
     else:
         vectors = torch.eye(1, layout.dimensions, dtype=torch.float64).expand(sentences, -1)
     return Batch(
@@ -118,6 +118,13 @@ def _batch(layout: Layout, orthogonal: bool) -> Batch:
         teacher=torch.linspace(-1, 1, count, dtype=torch.float64),
         teacher_vectors=_distinct_vectors(sentences, vectors.shape[1]),
     )
+
+
+@functools.lru_cache(maxsize=16)
+def _right_angles(count: int) -> Tensor:
+    """Return as many orthogonal vectors, [S, S]: a megabyte or two, for all batches of this
+    size."""
+    return torch.eye(count, dtype=torch.float64)
 
 
 def _distinct_vectors(rows: int, width: int) -> Tensor:

@@ -13,8 +13,8 @@ PROBES = (2, 3, 7)
 MAX_COMPARED_COUNTS = 4096  # of successive counts that match, for the roundest
 # A range up to this length is searched whole: its values may rise and fall again.
 SHORT_RANGE = 16
-# In a range up to this length, evenly spaced counts are tried beside the powers of four.
-MEDIUM_RANGE = 128
+# In a range up to this length, so many evenly spaced counts are tried beside the powers of four.
+MEDIUM_RANGE, EVEN_COUNTS = 128, 8
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def steps(largest: int, least: int = 1) -> tuple[int, ...]:
     powers = [4**power for power in range(largest.bit_length() // 2 + 1)]
     found = {least, largest, *(power for power in powers if least < power < largest)}
     if largest - least < MEDIUM_RANGE:
-        found |= {least + place * (largest - least) // SHORT_RANGE for place in range(SHORT_RANGE)}
+        found |= {least + place * (largest - least) // EVEN_COUNTS for place in range(EVEN_COUNTS)}
     return tuple(sorted(found))
 
 

@@ -1,19 +1,17 @@
 """Curves of reference values: one over the unknown count of a batch, shared by all losses that have
 the same values there. `number_matching` searches them for a number.
 
-Those of the losses that ship, where nothing but the number is known, take a second to compute and
+Values of the losses that ship, along the axes of an unknown batch, take a second to compute and
 stand in `reference_curves.json`; `python -m scripts.reference_curves` writes it.
 """
 
 import functools
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
-
-from torch import Tensor
 
 from lossprism.explorer.lab.doctor.batch_counts import Axis, axes_of
 from lossprism.explorer.lab.doctor.batch_layouts import Layout
@@ -25,6 +23,7 @@ from lossprism.explorer.lab.doctor.reference_values import (
     FLOOR,
     START,
     ConfiguredLoss,
+    configured_losses,
     reference_value,
 )
 from lossprism.explorer.runtime import jobs
@@ -54,12 +53,9 @@ class Curve:
         return reference_value(self.members[0][0], self.kind, self.axis.layout_of(count))
 
 
-class Line(NamedTuple):
-    """Reference values of one loss along one of its axes of counts: `axis` is the place of that in
-    `axes_of`; `constant` and `sample` are as in `Curve`."""
+class Values(NamedTuple):
+    """Reference values of one loss along an axis of counts, as `Curve` has them."""
 
-    kind: str
-    axis: int
     constant: float | None
     sample: Points
 
@@ -68,70 +64,78 @@ class Line(NamedTuple):
 def curves_of(losses: tuple[ConfiguredLoss, ...], known: Known) -> tuple[Curve, ...]:
     """Return the curves of these losses."""
     members: dict[tuple, list[tuple[ConfiguredLoss, Axis]]] = {}
-    values: dict[tuple, tuple[float | None, Points]] = {}
+    values: dict[tuple, Values] = {}
     for loss in losses:
         jobs.check()
-        axes = tuple(axes_of(loss, known))
-        for line in _lines_of(loss, axes, known):
-            axis = axes[line.axis]
-            is_constant = line.constant is not None
+        for kind, axis, found in _lines_of(loss, known):
+            is_constant = found.constant is not None
             counted, most = ("", 1) if is_constant else (axis.counted, axis.most)
-            key = (line.kind, counted, axis.least, most, _in_ten_digits(line.sample))
+            key = (kind, counted, axis.least, most, _in_ten_digits(found.sample))
             members.setdefault(key, []).append((loss, axis))
-            values.setdefault(key, (line.constant, line.sample))
+            values.setdefault(key, found)
     return tuple(Curve(key[0], tuple(found), *values[key]) for key, found in members.items())
 
 
-def _lines_of(loss: ConfiguredLoss, axes: tuple[Axis, ...], known: Known) -> Iterable[Line]:
-    """Return the lines of a loss: from the file, unless more is known, or the loss is the user's
-    own."""
-    if known == Known() and _shipped_functions().get(loss.name) is loss.function:
-        return _lines_in_file()[loss.name, loss.convention]
-    return computed_lines(loss, axes, known)
-
-
-def computed_lines(loss: ConfiguredLoss, axes: tuple[Axis, ...], known: Known) -> Iterator[Line]:
-    """Compute the reference values of a loss along these axes, without those that repeat
-    another's."""
-    for kind in _kinds(loss):
+def _lines_of(loss: ConfiguredLoss, known: Known) -> Iterator[tuple[str, Axis, Values]]:
+    """Yield the reference values of a loss by kind and axis, without those that tell nothing or
+    repeat another's."""
+    axes = tuple(axes_of(loss, known))
+    for kind in _in_file().get(loss) or kinds_of(loss):
         seen: set[object] = set()
-        for place, axis in enumerate(axes):
+        for axis in axes:
             if kind == FLOOR and axis.counted and not _has_telling_minimum(loss, known):
                 continue
-            if not _has_unique_count(loss, kind, axis, known):
+            found = _values(loss, kind, axis, known)
+            # A dimension that changes nothing is no count.
+            if found is None or (found.constant is not None and axis.counted == "dimension"):
                 continue
-            constant, sample = _values_along(loss, kind, axis)
             # A second axis of this loss with the same values would match at the same counts.
+            constant, sample = found
             identity = _in_ten_digits(sample) if constant is None else ("constant", constant)
-            if sample and identity not in seen:
+            if identity not in seen:
                 seen.add(identity)
-                yield Line(kind, place, constant, sample)
+                yield kind, axis, found
+
+
+def _values(loss: ConfiguredLoss, kind: str, axis: Axis, known: Known) -> Values | None:
+    """Return the values along an axis, from the file if they stand there."""
+    in_file, identity = _in_file().get(loss, {}).get(kind, {}), _identity(axis)
+    # Positives of an unknown batch are judged otherwise (`_has_unique_count`).
+    if identity in in_file and (axis.counted != "positives" or known.batch is None):
+        return in_file[identity]
+    return values_along(loss, kind, axis, known)
 
 
 @functools.cache
-def _shipped_functions() -> dict[str, Callable[..., Tensor]]:
-    return {spec.name: spec.function for spec in SHIPPED}
-
-
-@functools.cache
-def _lines_in_file() -> dict[tuple[str, str], tuple[Line, ...]]:
-    """Read the lines of each loss and convention that ship."""
+def _in_file() -> dict[ConfiguredLoss, dict[str, dict[tuple, Values | None]]]:
+    """Read the values of each loss and convention that ship, by kind and axis."""
     table = json.loads(FILE.read_text("utf-8"))
     return {
-        (loss, convention): tuple(
-            Line(kind, axis, constant, tuple((count, value) for count, value in sample))
-            for kind, axis, constant, sample in lines
-        )
-        for loss, conventions in table.items()
-        for convention, lines in conventions.items()
+        loss: {
+            kind: dict(zip(map(_identity, axes_of(loss, Known())), map(_read, found), strict=True))
+            for kind, found in table[spec.name][loss.convention].items()
+        }
+        for spec in SHIPPED
+        for loss in configured_losses(spec)
     }
+
+
+def _read(found: list | None) -> Values | None:
+    return found and Values(found[0], tuple((count, value) for count, value in found[1]))
+
+
+def _identity(axis: Axis) -> tuple:
+    """Return what two axes share that have the same batches: a few of these, and the ends."""
+    counts = (axis.least, (axis.least + axis.most) // 2, axis.most)
+    return axis.counted, counts, tuple(map(axis.layout_of, counts))
 
 
 def _in_ten_digits(sample: Points) -> Points:
     return tuple((count, ten_digits(value)) for count, value in sample)
 
 
-def _kinds(loss: ConfiguredLoss) -> Iterator[str]:
+def kinds_of(loss: ConfiguredLoss) -> Iterator[str]:
+    """Yield the kinds of reference values that a loss has."""
     yield COLLAPSE
     if not starts_at_collapse(loss):
         yield START
@@ -139,10 +143,9 @@ def _kinds(loss: ConfiguredLoss) -> Iterator[str]:
 
 
 def _has_telling_minimum(loss: ConfiguredLoss, known: Known) -> bool:
-    """True unless loss and batch size are unknown and counts change the minimum: some count would
-    make it any number."""
-    has_context = bool(known.loss) or known.batch is not None
-    return has_context or constant_value(loss, FLOOR) is not None
+    """True unless the loss is unknown and counts change the minimum: some count would make it any
+    number."""
+    return bool(known.loss) or constant_value(loss, FLOOR) is not None
 
 
 def _has_unique_count(loss: ConfiguredLoss, kind: str, axis: Axis, known: Known) -> bool:
@@ -176,28 +179,31 @@ def constant_value(loss: ConfiguredLoss, kind: str) -> float | None:
     axis = next(axes_of(loss, Known()), None)
     if axis is None or axis.counted == "dimension":
         return None
-    return _constant_along(loss, kind, axis)
+    found = _in_file().get(loss, {}).get(kind, {}).get(_identity(axis))
+    return _fixed(loss, kind, axis) if found is None else found.constant
 
 
-def _constant_along(loss: ConfiguredLoss, kind: str, axis: Axis) -> float | None:
+def values_along(loss: ConfiguredLoss, kind: str, axis: Axis, known: Known) -> Values | None:
+    """Compute the values along an axis; None where they are unknown."""
+    if not _has_unique_count(loss, kind, axis, known):
+        return None
+    if (fixed := _fixed(loss, kind, axis)) is not None:
+        return Values(fixed, ((1, fixed),))
+    if not axis.counted:
+        return None
+    sample = points(
+        lambda count: reference_value(loss, kind, axis.layout_of(count)), axis.most, axis.least
+    )
+    return Values(None, sample) if sample else None
+
+
+def _fixed(loss: ConfiguredLoss, kind: str, axis: Axis) -> float | None:
+    """Return the value at every count of the axis; None where it changes."""
     if not axis.counted:
         return reference_value(loss, kind, axis.layout_of(1))
     if axis.most < max(axis.least, 7):
         return None
     return constant(lambda count: reference_value(loss, kind, axis.layout_of(count)))
-
-
-def _values_along(loss: ConfiguredLoss, kind: str, axis: Axis) -> tuple[float | None, Points]:
-    """Return the `constant` and the `sample` of a curve; no sample where there is no curve."""
-    constant = _constant_along(loss, kind, axis)
-    if constant is not None:
-        is_curve = axis.counted != "dimension"  # a dimension that changes nothing is no count
-        return (constant, ((1, constant),)) if is_curve else (None, ())
-    if not axis.counted:
-        return None, ()
-    return None, points(
-        lambda count: reference_value(loss, kind, axis.layout_of(count)), axis.most, axis.least
-    )
 
 
 def ten_digits(value: float) -> float:
