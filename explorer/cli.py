@@ -11,6 +11,7 @@ import sys
 import threading
 import traceback
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossprism.explorer.lab.compare import commands as comparing
@@ -147,17 +148,24 @@ def write_figure(chosen: argparse.Namespace) -> int:
 
 def _written(chosen: argparse.Namespace, options: dict) -> str:
     """Write the figure; return a remark on it, or ""."""
-    if chosen.out.lower().endswith(".html"):
+    from lossprism.explorer.export.figure import files
+    from lossprism.explorer.web.pages.opening_figures import opening_figure
+
+    look = {**options, "palette": chosen.palette or "", "size": chosen.size}
+    look["picture_only"] = chosen.picture_only
+    draw, is_page = opening_figure(chosen.scenario), chosen.out.lower().endswith(".html")
+    if draw is not None and is_page:
+        out = Path(chosen.out)
+        files.save(files.page_with(out.stem, draw(**look), look), out)
+    elif draw is not None:
+        return files.write_drawn(draw, chosen.out, **look)
+    elif is_page:
         from lossprism.explorer.export.interactive_figure import write_interactive
 
         write_interactive(_scenario(chosen.scenario), chosen.out, **options)
-        return ""
-    from lossprism.explorer.export.figure.files import write_figure as write
-
-    options |= {"palette": chosen.palette or "", "size": chosen.size}
-    return write(
-        _scenario(chosen.scenario), chosen.out, picture_only=chosen.picture_only, **options
-    )
+    else:
+        return files.write_figure(_scenario(chosen.scenario), chosen.out, **look)
+    return ""
 
 
 def _scenario(address: str) -> Scenario | str:

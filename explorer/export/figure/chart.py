@@ -83,7 +83,8 @@ def _plot(
     x, y, wide, tall = box
     across, up = axes
     below = BELOW + (16 if across.title else 0)
-    left = max(LEFT - 8, *(8 + width_of(clean(name), pen.fit(11)) for _, name in _ticks(up, 6)))
+    names = [clean(name) for _, name in _ticks(up, 6)]
+    left = max([LEFT - 8, *(8 + width_of(name, pen.fit(11)) for name in names)])
     left += 16 if up.title else 0
     frame = (x + left, y + ABOVE, wide - left - RIGHT, tall - ABOVE - below)
     out = [part for band in panel.bands if (part := _band(pen, band, axes, frame))]

@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 from urllib.parse import urlsplit
@@ -45,13 +45,23 @@ def write_figure(
     Raises:
         Problem: if there is no such scenario, or the file cannot be written as asked.
     """
+    if kind not in FIGURES:
+        raise Problem("figure_kind", name=kind[:60], known=", ".join(FIGURES))
+
+    def drawn(**look: Unpack[Look]) -> str:
+        return FIGURES[kind](explore(read_scenario(source)), **look)
+
+    return write_drawn(drawn, out, **look)
+
+
+def write_drawn(draw: Callable[..., str], out: str | Path, **look: Unpack[Look]) -> str:
+    """Write what `draw` draws as SVG to an .svg, .png or .pdf file; the rest is as for
+    `write_figure`."""
     out = Path(out)
     ending = out.suffix.lower()
     if ending not in (".svg", *MADE_OF_SVG):
         raise Problem("figure_format", name=out.name)
-    if kind not in FIGURES:
-        raise Problem("figure_kind", name=kind[:60], known=", ".join(FIGURES))
-    drawn = FIGURES[kind](explore(read_scenario(source)), **look)
+    drawn = draw(**look)
     if ending == ".svg":
         save(with_fonts(drawn), out)
         return ""
@@ -119,12 +129,16 @@ def figure_text(name: str, drawn: str, request: Mapping[str, Any]) -> Text:
     if kind == "svg":
         return Text(f"{name}.svg", "image/svg+xml", with_fonts(drawn))
     if kind == "html":
-        page = PAGE.format(language=look_in(request).get("language", "en"), name=name)
-        return Text(f"{name}.html", "text/html", page + with_fonts(drawn))
+        return Text(f"{name}.html", "text/html", page_with(name, drawn, look_in(request)))
     found = as_pdf(drawn)
     if found.undrawn:
         raise Problem("figure_letters", letters=found.undrawn[:QUOTED])
     return Text(f"{name}.pdf", "application/pdf", base64.b64encode(found.content).decode())
+
+
+def page_with(name: str, drawn: str, look: Look) -> str:
+    """Return a page of HTML with a figure, as large as its window."""
+    return PAGE.format(language=look.get("language", "en"), name=name) + with_fonts(drawn)
 
 
 def chart_text(request: Json) -> Text:
@@ -136,7 +150,6 @@ def chart_text(request: Json) -> Text:
 
 
 NAME_LETTERS, QUOTED_LETTERS = 80, 60
-# A page that shows a figure, as large as its window.
 PAGE = (
     '<!doctype html><html lang="{language}"><meta charset="utf-8"><title>{name}</title>'
     '<meta name="viewport" content="width=device-width">'

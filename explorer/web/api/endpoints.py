@@ -17,7 +17,7 @@ from lossprism.explorer.core.scenario import FACETS, Data, Scenario
 from lossprism.explorer.core.scenario_models import find_models, with_second_models
 from lossprism.explorer.export.exploration_arrays import looking_at
 from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look, palette_of
-from lossprism.explorer.export.figure.files import FIGURES, MADE_OF_SVG, figure_text
+from lossprism.explorer.export.figure.files import FIGURES, MADE_OF_SVG, page_with
 from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.lab.compare.compared_losses import compare
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
@@ -73,6 +73,7 @@ from lossprism.explorer.web.api.response_schemas import (
     traced_of,
 )
 from lossprism.explorer.web.api.run_check import doctor_run
+from lossprism.explorer.web.pages.opening_figures import opening_figure
 from lossprism.explorer.web.pages.opening_scenarios import opening_scenario
 from lossprism.losses import LOSSES
 
@@ -482,8 +483,8 @@ def figure(
 
     Args:
         scene: a link of the page (the whole address, or what stands after its #), as
-            explain_loss_value and this function answer it, or a page, such as /doctor, whose pairs
-            are then used. "" for the pairs that follow
+            explain_loss_value and this function answer it, or a page, such as /doctor, of which
+            what it opens with is drawn. "" for the pairs that follow
         loss, sentences1, sentences2, scores, parameters, encoder, convention: see compute_loss
         kind: "matrix", a step of the computation, or "bars", the gradient of every pair
         step: name of a step in trace_loss, such as "terms"; "" for that of the scenario, or the
@@ -501,8 +502,9 @@ def figure(
         An object with svg, the text of the figure, html, that of a page with it (a matrix then has
         the size "slide"), or png or pdf, the file in base64 (a PNG as a tool of MCP: an image
         beside the object), the others null; remark, a sentence where letters
-        of a file are in no font of the server, else null; kind; step and facet, what it shows;
-        scene, the end of a link that opens Explore there; and reading, of a table, as compute_loss
+        of a file are in no font of the server, else null; kind, "page" for a page such as /large
+        that shows no scenario of Explore; step and facet, what it shows; scene, the end of a link
+        that opens Explore there, each "" of such a page; and reading, of a table, as compute_loss
         has it.
 
     Raises:
@@ -523,7 +525,12 @@ def figure(
     for name, switch in (("dark", dark), ("picture_only", picture_only)):
         if not isinstance(switch, bool):
             raise Problem("parameter_switch", name=name, value=shortened(switch, write=repr))
-    if read_text("scene", scene):
+    look = Look(language=language, dark=dark, palette=palette, size=size, picture_only=picture_only)
+    if read_text("scene", scene) and (drawing := opening_figure(scene)) is not None:
+        drawn = drawing(**look)
+        page = page_with("figure", drawn, look) if format == "html" else None
+        return _drawn(drawn, page, format, look)
+    if scene:
         resolved, reading = resolve(opening_scenario(scene) or Scenario.from_link(scene)), ()
     else:
         sent = (sentences1, sentences2, scores)
@@ -536,20 +543,10 @@ def figure(
     # A link may be somebody else's; a call that names a model itself agrees to fetch it.
     with with_leave({}) if scene.strip() else nullcontext():
         shown, in_view = looking_at(_explored(resolved), read_text("step", step), facet)
-    look = Look(language=language, dark=dark, palette=palette, size=size, picture_only=picture_only)
     page = _page_of(kind, shown, look) if format == "html" else None
-    drawn = draw(shown, **look) if page is None else None
-    file = None
-    if drawn and (make := MADE_OF_SVG.get(f".{format}")):
-        with jobs.in_turn():  # it takes up to a second of a processor
-            file = make(drawn)
-    content = file and base64.b64encode(file.content).decode("ascii")
-    return DrawnFigure(
-        svg=None if file else drawn,
-        html=page,
-        png=content if format == "png" else None,
-        pdf=content if format == "pdf" else None,
-        remark=(file and file.remark(language)) or None,
+    found = _drawn("" if page else draw(shown, **look), page, format, look)
+    return dataclasses.replace(
+        found,
         kind=cast("Literal['matrix', 'bars']", kind),
         step=in_view,
         facet=shown.scenario.view.facet,
@@ -558,13 +555,33 @@ def figure(
     )
 
 
+def _drawn(drawn: str, page: str | None, format: str, look: Look) -> DrawnFigure:
+    """Return the answer with a figure in a format: what is `drawn`, or the `page` with it."""
+    file = None
+    if make := MADE_OF_SVG.get(f".{format}"):
+        with jobs.in_turn():  # it takes up to a second of a processor
+            file = make(drawn)
+    content = file and base64.b64encode(file.content).decode("ascii")
+    return DrawnFigure(
+        svg=drawn if format == "svg" else None,
+        html=page,
+        png=content if format == "png" else None,
+        pdf=content if format == "pdf" else None,
+        remark=(file and file.remark(look.get("language", "en"))) or None,
+        kind="page",
+        step="",
+        facet="",
+        scene="",
+        reading=[],
+    )
+
+
 def _page_of(kind: str, shown: Exploration, look: Look) -> str:
     """Return the page of HTML with a figure; one of a matrix tells of each cell."""
     if kind == "matrix":
         is_dark = palette_of(look) == "dark"
         return interactive_figure(shown, language=look.get("language", "en"), dark=is_dark)
-    drawn = FIGURES[kind](shown, **look)
-    return figure_text(kind, drawn, {**look, "format": "html"}).text
+    return page_with(kind, FIGURES[kind](shown, **look), look)
 
 
 @in_json

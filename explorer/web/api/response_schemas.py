@@ -100,7 +100,7 @@ class DrawnFigure(Whole):
     png: str | None
     pdf: str | None
     remark: str | None
-    kind: Literal["matrix", "bars"]
+    kind: Literal["matrix", "bars", "page"]
     step: str
     facet: str
     scene: str

@@ -7,8 +7,9 @@ own: pairs of an example or random ones, by the bundled encoder.
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from html import escape
 from urllib.parse import parse_qsl, urlencode
 
@@ -33,6 +34,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.embedded import is_embedded
+from lossprism.explorer.web.pages.opening_figures import FIGURES
 from lossprism.explorer.web.pages.opening_scenarios import opening_scenarios
 from lossprism.losses import SHIPPED
 
@@ -133,34 +135,46 @@ def _doctors_number(link: str) -> str:
 
 async def _preview(request: Request) -> Response:
     query = request.query_params
-    link = query.get("scene", "")
-    page = query.get("page", "")
     try:
-        scenarios = shared_scenarios(page, link) if link else opening_scenarios(page) or [OPENING]
-        if not scenarios:
+        drawings = _drawings(query.get("page", ""), query.get("scene", ""))
+        if not drawings:
             return Response(status_code=404)
-        content = await run_in_threadpool(_picture, scenarios[:BESIDE])
+        content = await run_in_threadpool(_picture, drawings)
     except Problem:  # a loss that cannot read these pairs
         return Response(status_code=404)
     return Response(content, media_type="image/png", headers={"Cache-Control": "max-age=86400"})
 
 
-def _picture(scenarios: Sequence[Scenario]) -> bytes:
-    """Return the scenarios' figures beside each other on a sheet of `SIZE`."""
-    key = " ".join(scenario.to_link() for scenario in scenarios)
+def _drawings(page: str, link: str) -> dict[str, Callable[[], str]]:
+    """Return what draws the figures of a link, or of what a page opens with, by names to cache
+    them by; none for a link that has no picture of its own."""
+    if not link and page in FIGURES:
+        return {page: FIGURES[page]}
+    scenarios = shared_scenarios(page, link) if link else opening_scenarios(page)
+    return {one.to_link(): partial(_figure_of, one) for one in scenarios[:BESIDE]}
+
+
+def _figure_of(scenario: Scenario) -> str:
+    with jobs.in_turn():
+        return matrix_figure(explore(scenario))
+
+
+def _picture(drawings: Mapping[str, Callable[[], str]]) -> bytes:
+    """Return figures beside each other on a sheet of `SIZE`."""
+    key = " ".join(drawings)
     if (known := _pictures.get(key)) is not None:
         return known
     from PIL import Image  # takes its time, and only a preview needs it here
 
     sheet = Image.new("RGB", SIZE, LIGHT.sheet)
-    width = SIZE[0] // len(scenarios)
-    with jobs.in_turn():
-        for place, scenario in enumerate(scenarios):
-            figure = rasterised(matrix_figure(explore(scenario))).content
-            drawn = Image.open(io.BytesIO(figure)).convert("RGB")
-            drawn.thumbnail((width - 2 * BORDER, SIZE[1] - 2 * BORDER))
-            left = place * width + (width - drawn.width) // 2
-            sheet.paste(drawn, (left, (SIZE[1] - drawn.height) // 2))
+    width = SIZE[0] // len(drawings)
+    for place, draw in enumerate(drawings.values()):
+        figure = draw()
+        with jobs.in_turn():
+            drawn = Image.open(io.BytesIO(rasterised(figure).content)).convert("RGB")
+        drawn.thumbnail((width - 2 * BORDER, SIZE[1] - 2 * BORDER))
+        left = place * width + (width - drawn.width) // 2
+        sheet.paste(drawn, (left, (SIZE[1] - drawn.height) // 2))
     content = io.BytesIO()
     sheet.save(content, "PNG")
     return _pictures.put(key, content.getvalue())

@@ -9,9 +9,13 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.learn.lesson import Lesson
 from lossprism.explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
+from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.sources.practice import PRACTICE, practice_pairs
 from lossprism.explorer.web.pages.compare import questions
 from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES
+
+PRACTISED = 24  # pairs of Fine-tune's data in its figure
 
 
 def opening_scenario(address: str) -> Scenario | None:
@@ -19,18 +23,26 @@ def opening_scenario(address: str) -> Scenario | None:
     http://127.0.0.1:7860/learn/collapse; of several losses that of the first. None for anything
     else, such as a link.
 
-    Raises Problem for a page that opens with no scenario of Explore.
+    Raises Problem for a page that opens with no scenario of Explore (`opening_figures`).
     """
-    pieces = path_pieces(address)
-    if pieces is None or "#" in address or "scene=" in urlsplit(address).query:
+    page = page_at(address)
+    if page is None:
         return None
-    page = "/".join(pieces[-2:] if "learn" in pieces[-2:-1] else pieces[-1:])
-    if {*pieces[-2:]}.isdisjoint(OTHER_PAGES):  # Explore may stand at any path of a server
-        page = ""
     found = opening_scenarios(page)
     if not found:
         raise Problem("figure_page", name=address[:QUOTED_LETTERS])
     return found[0]
+
+
+def page_at(address: str) -> str | None:
+    """Return the path of the page of a bare address, such as "learn/sphere"; None for anything
+    else."""
+    pieces = path_pieces(address)
+    if pieces is None or "#" in address or "scene=" in urlsplit(address).query:
+        return None
+    if {*pieces[-2:]}.isdisjoint(OTHER_PAGES):  # Explore may stand at any path of a server
+        return ""
+    return "/".join(pieces[-2:] if "learn" in pieces[-2:-1] else pieces[-1:])
 
 
 def opening_scenarios(page: str) -> list[Scenario]:
@@ -40,6 +52,8 @@ def opening_scenarios(page: str) -> list[Scenario]:
         return _compared()
     if page == "doctor":
         return [_explained()]
+    if page == "finetune":
+        return [_practised()]
     lesson = page.removeprefix("learn/")
     if page == "learn":
         lesson = LESSONS[0].name
@@ -64,6 +78,15 @@ def _compared() -> list[Scenario]:
         )
         for side in question.sides
     ]
+
+
+def _practised() -> Scenario:
+    """Return the first practice pairs under the loss of the first plan, before any training."""
+    rows = practice_pairs(next(iter(PRACTICE)))[:PRACTISED]
+    data = Data(
+        source="table", rows=tuple((one, other, f"{label:g}") for one, other, label in rows)
+    )
+    return Scenario(data=data, loss=TrainingPlan().loss, view=OPENING.view)
 
 
 def _taught(lesson: Lesson) -> Scenario:

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.core.scenario import OPENING
+from lossprism.explorer.core.scenario import OPENING, Scenario
 from lossprism.explorer.lab.learn.lessons import BY_NAME
+from lossprism.explorer.lab.map.sentence_map import map_of_scenario
+from lossprism.explorer.sources.practice import practice_pairs
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api.endpoints import figure
 from lossprism.explorer.web.pages.compare.questions import OPENING as FIRST
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES
+from lossprism.explorer.web.pages.finetune.state_entries import first_plan
+from lossprism.explorer.web.pages.opening_figures import (
+    FIGURES,
+    opening_figure,
+    sentences,
+    sphere,
+)
 from lossprism.explorer.web.pages.opening_scenarios import opening_scenario, opening_scenarios
 from tests.sentences import raises_problem
 
-DRAWN = {"", "compare", "doctor", "learn", *(f"learn/{name}" for name in BY_NAME)}
+OPENED = ("", "compare", "doctor", "finetune", "learn", *(f"learn/{name}" for name in BY_NAME))
 HOSTS = ("/", "http://127.0.0.1:7860/", "https://huggingface.co/spaces/somebody/losses/")
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_page_is_drawn_or_refused(host):
-    for path in (path for paths in site.paths_of_pages().values() for path in paths):
-        if path in DRAWN:
-            assert opening_scenario(host + path) == opening_scenarios(path)[0]
-        else:
-            with raises_problem("figure_page"):
-                opening_scenario(host + path)
+def test_every_page_is_drawn_by_its_address(host):
+    paths = {path for paths in site.paths_of_pages().values() for path in paths}
+    assert paths == {*OPENED, *FIGURES}
+    for path in OPENED:
+        assert opening_scenario(host + path) == opening_scenarios(path)[0]
+        assert opening_figure(host + path) is None
+    for path, draw in FIGURES.items():
+        assert opening_figure(host + path) is draw
 
 
 @pytest.mark.parametrize(
@@ -35,6 +48,7 @@ def test_a_page_is_drawn_or_refused(host):
 )
 def test_a_link_and_a_file_are_no_bare_address(text):
     assert opening_scenario(text) is None
+    assert opening_figure(text) is None
 
 
 def test_each_page_opens_with_its_own_scenario():
@@ -50,12 +64,47 @@ def test_each_page_opens_with_its_own_scenario():
     assert dict(taught.parameters)["temperature"] == lever.stops[lever.goal]
 
 
-@pytest.mark.parametrize("path", sorted(DRAWN))
+def test_finetune_opens_with_the_first_practice_pairs():
+    [practised] = opening_scenarios("finetune")
+    assert practised.loss == first_plan()["loss"]
+    explored = explore(practised)
+    pairs = explored.batch.pairs
+    assert [*zip(pairs.first, pairs.second, pairs.labels, strict=True)] == [
+        *practice_pairs(first_plan()["data"]["practice"])[: len(pairs)]
+    ]
+
+
+@pytest.mark.parametrize("path", OPENED)
 def test_every_opening_can_be_drawn(path):
     drawn = figure(scene=f"/{path}")
     assert drawn["svg"].startswith("<svg")
+    assert drawn["scene"]
 
 
-def test_a_page_without_a_scenario_is_refused_in_words():
+@pytest.mark.parametrize("path", FIGURES)
+def test_a_page_without_a_scenario_is_drawn_as_what_it_shows(path):
+    english = figure(scene=f"/{path}")
+    assert english["kind"] == "page"
+    assert not english["scene"]
+    chinese = figure(scene=f"/{path}", language="zh", dark=True, format="html")["html"]
+    assert "<svg" in chinese
+    assert re.search("[一-鿿]", chinese)
+    assert not re.search("[一-鿿]", english["svg"])
+
+
+def test_pictures_show_their_numbers():
+    """The points after the film are in one place, and the widest line is of the largest
+    gradient."""
+    dots = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" fill="#[^>]* r="5"', sphere())
+    before, after = dots[: len(dots) // 2], dots[len(dots) // 2 :]
+    assert len({*before}) > 20
+    assert max(float(x) for x, _ in after) - min(float(x) for x, _ in after) < 2
+    widths = [float(one) for one in re.findall(r'<line [^>]*stroke-width="([\d.]+)"', sentences())]
+    gradients = map_of_scenario(Scenario(), "pca").frames[0].gradient
+    lines = widths[: len(gradients)]
+    assert lines.index(max(lines)) == np.abs(gradients).argmax()
+
+
+def test_a_page_that_does_not_exist_is_refused_in_words():
     with raises_problem("figure_page"):
-        figure(scene="/large")
+        figure(scene="/learn/nothing")

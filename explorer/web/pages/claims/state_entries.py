@@ -3,7 +3,7 @@
 from lossprism.explorer.lab.claims.registry import claims
 from lossprism.explorer.web.page_data import Entry, table
 
-OPENING = "S1-39"
+OPENING, SCALE = "S1-39", 20.0
 # λ, as far as CoSENT takes it.
 SCALES = (0.1, 200.0)
 
@@ -13,7 +13,7 @@ def claims_table() -> list[Entry]:
     return table(
         [
             Entry("claim", OPENING, "choice", choices=tuple(claims()), link="claim", history=True),
-            Entry("scale", 20.0, "number", *SCALES, link="scale"),
+            Entry("scale", SCALE, "number", *SCALES, link="scale"),
             Entry("scene", "", "text", link="scene"),
             Entry("runs", "", "text", link="runs"),
         ]

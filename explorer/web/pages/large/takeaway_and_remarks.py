@@ -1,8 +1,9 @@
 """Findings of the Large batch page about all pairs together, and its downloads."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from lossprism.explorer.export.caption import random_words
 from lossprism.explorer.export.figure.appearance import look_in
@@ -130,16 +131,22 @@ def _numbers(query: LargeQuery, request: Json, what: str, by: Judged, name: str)
 
 
 def _figure(query: LargeQuery, opened: LargeSession, what: str, request: Json, name: str) -> Text:
+    drawn = drawn_figure(query, opened, what, request)
+    return figure_text(f"{name}{FIGURES[what]}", drawn, request)
+
+
+def drawn_figure(
+    query: LargeQuery, opened: LargeSession, what: str, request: Mapping[str, Any]
+) -> str:
+    """Draw a figure of `FIGURES` as SVG; `request` has the look, the window and the facet."""
     look, parameters = look_in(request), dict(query.parameters)
     language = language_of(request.get("language"))
     about = legend_of(opened, query.loss, parameters, language, _origin(query, opened, language))
     if what == "histogram_svg":
-        drawn = histogram_figure(opened, about, **look)
-    else:
-        facet = one_of(tuple(FACETS))(request.get("facet", "total"), "facet")
-        window = read_window(request.get("window"), opened.shape)
-        drawn = map_figure(opened, about, window, facet, **look)
-    return figure_text(f"{name}{FIGURES[what]}", drawn, request)
+        return histogram_figure(opened, about, **look)
+    facet = one_of(tuple(FACETS))(request.get("facet", "total"), "facet")
+    window = read_window(request.get("window"), opened.shape)
+    return map_figure(opened, about, window, facet, **look)
 
 
 def _origin(query: LargeQuery, opened: LargeSession, language: str) -> str:

@@ -1,0 +1,238 @@
+"""Figures of pages that open with no scenario of Explore: what the page shows first."""
+
+import base64
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Unpack
+
+import numpy as np
+import torch
+
+from lossprism.explorer.core.batch import make_batch
+from lossprism.explorer.core.resolved_scenario import resolve
+from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.export.figure.appearance import PALETTES, Look, palette_of
+from lossprism.explorer.export.figure.cells import Cells
+from lossprism.explorer.export.figure.chart import chart_figure
+from lossprism.explorer.export.figure.chart_from_page import AxisOf, Chart, Colour, Panel, Trace
+from lossprism.explorer.export.figure.svg_elements import png
+from lossprism.explorer.lab.claims.batches import of_batch
+from lossprism.explorer.lab.claims.registry import claims
+from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.lab.landscape.surface import comparisons, surface
+from lossprism.explorer.lab.map.sentence_map import map_of_scenario
+from lossprism.explorer.lab.sphere.film import film
+from lossprism.explorer.lab.sphere.presets import PRESETS
+from lossprism.explorer.lab.sphere.start import placed
+from lossprism.explorer.locale import language_of, say, spelled, title_word
+from lossprism.explorer.runtime import jobs
+from lossprism.explorer.runtime.number_format import percent
+from lossprism.explorer.web.pages.claims.state_entries import OPENING as FIRST_CLAIM
+from lossprism.explorer.web.pages.claims.state_entries import SCALE
+from lossprism.explorer.web.pages.landscape.state_entries import FIRST as FIRST_LANDSCAPES
+from lossprism.explorer.web.pages.large.requests import read_query, start_opening
+from lossprism.explorer.web.pages.large.takeaway_and_remarks import drawn_figure
+from lossprism.explorer.web.pages.opening_scenarios import page_at
+from lossprism.explorer.web.pages.sphere.state_entries import TURN
+from lossprism.losses import LOSSES
+
+SQUARE, GRID, DOT = 360.0, 81, 5.0
+MAP = 720.0, 460.0
+FAR_SIDE = 0.35  # opacity of points behind the sphere
+WIDEST = 5.0  # pixels, of the line with the largest gradient
+LEVELS = 14  # of heights
+CURVES = ("side_1", "side_2", "side_3", "side_4", "faint")
+
+
+Shape = dict[str, str | float]
+
+
+def _in_turn(draw: Callable[..., str]) -> Callable[..., str]:
+    @functools.wraps(draw)
+    def drawn(**look: Unpack[Look]) -> str:
+        with jobs.in_turn():
+            return draw(**look)
+
+    return drawn
+
+
+def large(**look: Unpack[Look]) -> str:
+    """Draw the map of all terms of the random pairs."""
+    query = read_query({})
+    session = jobs.within(lambda: start_opening(query), jobs.step)
+    return drawn_figure(query, session, "map_svg", look)
+
+
+@_in_turn
+def sphere(**look: Unpack[Look]) -> str:
+    """Draw the points of the first film before and after its steps."""
+    language, preset = language_of(look.get("language")), PRESETS[0]
+    steps = preset.steps.count
+    batch = placed(preset.start).batch
+    frames = film(resolve(preset.sides[0].scenario(Scenario())), batch, preset.steps).frames
+    titles = [say(language, "sphere.step", step=at, steps=steps) for at in (0, steps)]
+    panels = [
+        _ball(title, frame) for title, frame in zip(titles, (frames[0], frames[-1]), strict=True)
+    ]
+    caption = [say(language, f"sphere.watch.{preset.name}")]
+    return chart_figure(Chart(say(language, "sphere.heading"), caption, [], panels, 2), **look)
+
+
+def _ball(title: str, points: torch.Tensor) -> Panel:
+    """Return points [S, 3] as seen from where the page looks at them."""
+    around, down = (math.radians(one) for one in TURN)
+    x, y, z = points.double().T
+    right, away = (
+        math.cos(around) * x - math.sin(around) * y,
+        math.sin(around) * x + math.cos(around) * y,
+    )
+    up, near = (
+        math.cos(down) * z + math.sin(down) * away,
+        math.sin(down) * z - math.cos(down) * away,
+    )
+    middle, radius = SQUARE / 2, SQUARE / 2 - 2 * DOT
+    line = {"stroke": "line", "stroke-width": 1.0}
+    shapes = [_shape("circle", cx=middle, cy=middle, r=radius, **line)]
+    for place in near.argsort().tolist():  # the nearest last
+        at = {"cx": middle + radius * float(right[place]), "cy": middle - radius * float(up[place])}
+        opacity = 1.0 if near[place] >= 0 else FAR_SIDE
+        shapes.append(_shape("circle", r=DOT, fill="side_1", opacity=opacity, **at))
+    return _picture(title, SQUARE, SQUARE, shapes)
+
+
+def _picture(title: str, wide: float, tall: float, shapes: list[Shape]) -> Panel:
+    return Panel(title, wide, tall, None, [], [], shapes)
+
+
+@_in_turn
+def landscape(**look: Unpack[Look]) -> str:
+    """Draw the heights of both losses from above, with the comparisons of the batch."""
+    language = language_of(look.get("language"))
+    batch = make_batch(Scenario().data, Scenario().rules)
+    panels = []
+    for one in FIRST_LANDSCAPES:
+        side = Side(one["loss"], one["convention"], tuple(one["parameters"].items()))
+        resolved = resolve(side.scenario(Scenario()))
+        axis = torch.linspace(-1, 1, GRID, dtype=torch.float64)
+        negatives, positives = torch.meshgrid(axis.flip(0), axis, indexing="ij")
+        points = torch.stack([positives.flatten(), negatives.flatten()], dim=1)
+        heights = surface(resolved, points).values.view(GRID, GRID).cpu().numpy()
+        dots = comparisons(batch, resolved.spec).tolist()
+        title = spelled(language, "loss", title_word(LOSSES[side.loss]))
+        panels.append(_ground(title, heights, dots, language, look))
+    return chart_figure(
+        Chart(say(language, "page.landscape"), [say(language, "landscape.about")], [], panels, 2),
+        **look,
+    )
+
+
+def _ground(
+    title: str, heights: np.ndarray, dots: Sequence[Sequence[float]], language: str, look: Look
+) -> Panel:
+    """Return heights [rows, columns] in even steps of the pale half of the ramp, with dots (s_p,
+    s_n) and the names of both axes."""
+    low, high = float(heights.min()), float(heights.max())
+    steps = np.floor((heights - low) / (high - low or 1) * LEVELS) / LEVELS
+    ramp = (PALETTES[palette_of(look)], steps, np.zeros_like(steps, bool), "sequential", 0.0, 2.0)
+    picture = base64.b64encode(png(Cells(*ramp, called="").colours())).decode()
+
+    def place(score: float) -> float:
+        return (1 + score) / 2 * SQUARE
+
+    box = {"x": 0.0, "y": 0.0, "width": SQUARE, "height": SQUARE}
+    shapes = [_shape("image", href=f"data:image/png;base64,{picture}", **box)]
+    shapes += [
+        _shape("circle", cx=place(positive), cy=place(-negative), r=2.0, fill="up")
+        for positive, negative in dots
+        if max(abs(positive), abs(negative)) <= 1
+    ]
+    style = {"text-anchor": "middle", "font-size": 12.0}
+    name = say(language, "landscape.positive") + " →"
+    shapes.append(_shape("text", x=SQUARE / 2, y=SQUARE - 8, text=name, fill="ink", **style))
+    name = "↑ " + say(language, "landscape.negative")
+    style["text-anchor"] = "start"
+    shapes.append(_shape("text", x=8.0, y=18.0, text=name, fill="ink", **style))
+    return _picture(title, SQUARE, SQUARE, shapes)
+
+
+def _shape(tag: str, **values: str | float) -> Shape:
+    return {"tag": tag, "stroke-dasharray": "", **values}
+
+
+@_in_turn
+def sentences(**look: Unpack[Look]) -> str:
+    """Draw the sentences as points and the pairs as lines, as wide as their gradients are large."""
+    language = language_of(look.get("language"))
+    found = map_of_scenario(Scenario(), "pca")
+    [frame] = found.frames
+    points, largest = frame.points, float(np.abs(frame.gradient).max()) or 1.0
+    unit = min(one / span for one, span in zip(MAP, 1.1 * np.ptp(points, axis=0), strict=True))
+    middle = (points.min(0) + points.max(0)) / 2
+    places = np.array(MAP) / 2 + (points - middle) * (unit, -unit)
+    shapes = [
+        _shape(
+            "line",
+            x1=float(places[one, 0]),
+            y1=float(places[one, 1]),
+            x2=float(places[other, 0]),
+            y2=float(places[other, 1]),
+            stroke="down" if gradient < 0 else "up" if gradient > 0 else "line",
+            **{"stroke-width": max(abs(float(gradient)) / largest * WIDEST, 0.6)},
+        )
+        for one, other, gradient in zip(found.first, found.second, frame.gradient, strict=True)
+    ]
+    shapes += [_shape("circle", cx=x, cy=y, r=4.0, fill="side_1") for x, y in places.tolist()]
+    kept = sum(found.projection.shares or ())
+    caption = [say(language, "map.kept", share=percent(kept)), say(language, "map.width")]
+    legend = [
+        (say(language, f"map.{name}"), Colour(colour), "")
+        for name, colour in (("pull", "down"), ("push", "up"))
+    ]
+    panel = _picture("", *MAP, shapes)
+    return chart_figure(Chart(say(language, "page.map"), caption, legend, [panel], 1), **look)
+
+
+@_in_turn
+def claim(**look: Unpack[Look]) -> str:
+    """Draw the curves of the first claim on the batch."""
+    language = language_of(look.get("language"))
+    chart = claims()[FIRST_CLAIM].check(of_batch(resolve(Scenario()).batch, SCALE)).chart
+    assert chart is not None
+    traces = [
+        Trace("lines", list(one.x), list(one.y), Colour(colour), 2.5)
+        for one, colour in zip(chart.curves, CURVES, strict=False)
+    ]
+    legend = [
+        (say(language, f"claims.curve.{one.name}"), trace.colour, "")
+        for one, trace in zip(chart.curves, traces, strict=True)
+    ]
+    axes = (
+        _axis(chart.x, [x for one in traces for x in one.x], chart.logarithmic_x),
+        _axis(chart.y, [y for one in traces for y in one.y], chart.logarithmic_y),
+    )
+    panel = Panel("", 2 * SQUARE, SQUARE, axes, traces, [], [])
+    title = say(language, f"claims.{FIRST_CLAIM}.claim")
+    caption = [say(language, "page.about.claims")]
+    return chart_figure(Chart(title, caption, legend, [panel], 1), **look)
+
+
+def _axis(title: str, values: Sequence[float], logarithmic: bool) -> AxisOf:
+    if logarithmic:
+        return AxisOf(math.log10(min(values)), math.log10(max(values)), True, title)
+    return AxisOf(min(0.0, *values), 1.1 * max(values), title=title)
+
+
+def opening_figure(address: str) -> Callable[..., str] | None:
+    """Return the function of a `Look` that draws what a page opens with, of its bare address; None
+    for a page that opens with a scenario of Explore, and for anything else."""
+    return FIGURES.get(page_at(address) or "")
+
+
+FIGURES: dict[str, Callable[..., str]] = {
+    "large": large,
+    "learn/sphere": sphere,
+    "learn/landscape": landscape,
+    "learn/map": sentences,
+    "learn/claims": claim,
+}
