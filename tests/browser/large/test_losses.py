@@ -82,6 +82,18 @@ def test_work_on_other_data_is_stopped(new_page, server: Server) -> None:
     expect(page.locator("#lp-large")).to_be_visible()
 
 
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_the_first_work_is_stopped_by_a_hand(
+    new_page, server: Server, width: int, height: int
+) -> None:
+    """Before there is an answer, too: nothing covers the button, and it is on the first screen."""
+    page = new_page(width=width, height=height)
+    page.goto(f"{server.address}/large#loss=nt_xent&pairs=16384&dimension=256")
+    expect(page.locator("#lp-stop")).to_be_in_viewport(ratio=1)
+    page.click("#lp-stop")
+    expect(page.locator(PROBLEM)).to_contain_text("Stopped")
+
+
 def test_what_another_visitor_stops_goes_on(large: Page) -> None:
     large.evaluate(
         f"""() => {{

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,20 @@ def test_the_first_sentences_find_the_encoder_loaded(monkeypatch):
     assert order == ["idle", "encoder"]
     assert compute_loss("info_nce", ["a cat", "a dog"], ["one cat", "a hound"])["loss"] > 0
     assert order == ["idle", "encoder"]
+
+
+def test_a_class_of_the_whole_page_is_that_of_no_element() -> None:
+    """A rule for the element would hold for the page: one without the pointer took it from all."""
+    texts = {".css": "", ".js": ""}
+    for path in Path(site.__file__).parent.rglob("*.*"):
+        if path.suffix in texts and "vendor" not in path.parts:
+            texts[path.suffix] += path.read_text(encoding="utf-8")
+    of_body = {
+        *re.findall(r"body\.(lp-[\w-]+)", texts[".css"]),
+        *re.findall(r'body\.classList\.\w+\("([\w-]+)', texts[".js"]),
+    }
+    tags = re.findall(r'\bh\(\s*"\w+\.([\w.-]+)"', texts[".js"])
+    of_elements = {name for tag in tags for name in tag.split(".")}
+    assert "lp-unanswered" in of_body
+    assert "lp-underway" in of_elements
+    assert of_body & of_elements == set()

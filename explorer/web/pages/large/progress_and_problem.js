@@ -106,11 +106,11 @@ function remaining({ done, total }, begun) {
 export default function progressAndProblem(root, channel, server) {
   show(root, ProgressAndProblem, { channel });
   const { classList } = document.body;
-  classList.add("lp-before");
+  classList.add("lp-unanswered");
   channel.on("working", () => {
     if (channel.working && channel.problem) channel.fail(null);
   });
-  channel.on("answer", () => classList.remove("lp-before"));
+  channel.on("answer", () => classList.remove("lp-unanswered"));
   channel.on("learning", () => classList.add("lp-learning"));
   channel.on("details", () => classList.remove("lp-learning"));
   channel.on("problem", () => {
