@@ -62,7 +62,7 @@ EXPECTED: dict[str, dict[str, Verdict]] = {
     "S1-50": {"claim": "depends"},
     "S1-51": {"claim": "fails", "corrected": "holds"},
     "S1-advice-collapse": {},
-    "S1-advice-gradient": {},
+    "S1-advice-gradient": {"trained": "holds", "clipping": "undecided"},
     "S1-advice-loss": {"trained": "undecided"},
     "S1-table": {"claim": "holds", "trained": "undecided"},
     "S2-mi": {"claim": "only_if", "order": "holds"},

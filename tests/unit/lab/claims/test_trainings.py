@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.claims.batches import S1_EXAMPLE
@@ -18,6 +21,7 @@ from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores
 from lossprism.explorer.lab.training.run_difference_verdict import LEAST_SEEDS, LEVEL
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders import EMBEDDED
+from tests.unit.lab.claims.test_claims import LONG, QUICK
 
 EXAMPLE = Scenario(data=Data(example="graded_english"), loss="triplet")
 
@@ -107,6 +111,43 @@ def test_angles_are_judged_by_their_intervals(
     assert measured.bars  # shares by label: nothing lies between two of them
     assert not printed.bars
     assert measured.y[0] == pytest.approx(0.5, abs=0.1)
+
+
+def small_by_rank(shares: list[float], pairs: int) -> list[list[float]]:
+    """Angles of which these shares of a label's pairs, from the second label on, are small: at most
+    the median of the first label's, half of which are."""
+    graded = [list(np.linspace(10, 30, pairs))]
+    for rank, share in enumerate(shares, 1):
+        small = int(share * pairs)
+        graded.append([15.0] * small + [60.0 + rank] * (pairs - small))
+    return graded
+
+
+def verdicts_on_angles(angles: list[list[float]], scale: float) -> dict[str, Verdict]:
+    compared = angles_by_rank([held_out(angles)], scale).comparisons
+    return {
+        part: verdict_of([one for one in compared if one.part == part])
+        for part in ("trained", "corrected")
+    }
+
+
+@QUICK
+@hypothesis.given(st.integers(20, 60), st.integers(1, 4), st.floats(0.1, 25))
+def test_angles_that_follow_eq_33_hold(pairs: int, ranks: int, scale: float) -> None:
+    law = [0.5 * math.exp(-scale * rank) for rank in range(1, ranks + 1)]
+    assert verdicts_on_angles(small_by_rank(law, pairs), scale)["trained"] == "holds"
+
+
+def test_a_search_finds_angles_that_do_not_follow_eq_33() -> None:
+    drawn = st.tuples(st.lists(st.floats(0, 1), min_size=1, max_size=4), st.floats(0.1, 25))
+
+    def breaks(part: str) -> Callable[[tuple[list[float], float]], bool]:
+        return lambda case: verdicts_on_angles(small_by_rank(case[0], 40), case[1])[part] == "fails"
+
+    shares, scale = hypothesis.find(drawn, breaks("trained"), settings=LONG)
+    assert any(0.5 * math.exp(-scale * r) < share for r, share in enumerate(shares, 1))
+    shares, _ = hypothesis.find(drawn, breaks("corrected"), settings=LONG)
+    assert max(shares) > 0.5  # a lower label has more small angles than the highest
 
 
 def test_many_labels_are_judged_in_six_grades() -> None:
