@@ -6,6 +6,7 @@ import dataclasses
 import math
 import re
 
+import numpy as np
 import pytest
 import torch
 
@@ -64,6 +65,8 @@ PLANNED = (
     ("order", 0.0, "cosent", 19.12, 2),
     ("order", 0.2, "cosent", 19.12, 2),
     ("order", 0.0, "mse", 0.082, 3),
+    # The mean of (c + 0.2 − y)² on the same cosines; the plan says 0.181, which they do not give.
+    ("order", 0.2, "mse", 0.128, 3),
     ("accumulation", 8.0, "loss", 0.0285, 4),
     ("accumulation", 1.0, "loss", 0.0, 4),
     ("libraries", 0.0, "loss", 161.5, 1),
@@ -296,6 +299,18 @@ def test_what_else_the_lessons_were_planned_by() -> None:
     batch = make_batch(ranked.data, ranked.rules)
     halved = explore(ranked, changed_batch(batch, Change("spread", 0, 0.5))).loss
     assert halved == pytest.approx(explore(with_parameters(ranked, scale=10.0)).loss)
+    # Most raw labels from 0 to 5 are above what a cosine reaches, so that most pairs are pulled.
+    raw = 5 * batch.plain_labels / batch.plain_labels.max()
+    above, cosines = raw > 1, batch.plain_scores
+    assert ((cosines - raw) ** 2).mean() == pytest.approx(6.77, abs=0.005)
+    assert ((np.minimum(raw, 1) - raw) ** 2).mean() == pytest.approx(5.47, abs=0.005)
+    assert above.mean() == pytest.approx(0.79, abs=0.005)
+    assert ((raw > cosines).sum(), len(raw)) == (21, 24)
+    # The hinge compares fewer pairs the smaller its margin.
+    gaps = cosines[None, :] - cosines[:, None]
+    ordered = batch.plain_labels[:, None] > batch.plain_labels[None, :]
+    active = [int((ordered & (gaps + margin > 0)).sum()) for margin in (0, 0.1, 0.3, 0.5)]
+    assert active == [64, 96, 139, 210]
     # In fours CoSENT has 35 of 269 comparisons left, the mean over all ways to choose them.
     assert round(expected_of_parts(explore(ranked), 4).comparisons) == 35
     # Four copies of a batch add ln 4; a cache leaves it as it is.
