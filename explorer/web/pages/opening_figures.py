@@ -70,7 +70,7 @@ def sphere(**look: Unpack[Look]) -> str:
     language, preset = language_of(look.get("language")), PRESETS[0]
     steps = preset.steps.count
     batch = placed(preset.start).batch
-    frames = film(resolve(preset.sides[0].scenario(Scenario())), batch, preset.steps).frames
+    frames = film(resolve(preset.sides[0].applied_to(Scenario())), batch, preset.steps).frames
     titles = [say(language, "sphere.step", step=at, steps=steps) for at in (0, steps)]
     panels = [
         _ball(title, frame) for title, frame in zip(titles, (frames[0], frames[-1]), strict=True)
@@ -113,7 +113,7 @@ def landscape(**look: Unpack[Look]) -> str:
     panels = []
     for one in FIRST_LANDSCAPES:
         side = Side(one["loss"], one["convention"], tuple(one["parameters"].items()))
-        resolved = resolve(side.scenario(Scenario()))
+        resolved = resolve(side.applied_to(Scenario()))
         axis = torch.linspace(-1, 1, GRID, dtype=torch.float64)
         negatives, positives = torch.meshgrid(axis.flip(0), axis, indexing="ij")
         points = torch.stack([positives.flatten(), negatives.flatten()], dim=1)
