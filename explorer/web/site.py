@@ -5,8 +5,8 @@ import io
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, make_dataclass, replace
+from typing import Any, get_type_hints
 from urllib.parse import urlsplit
 
 import gradio as gr
@@ -105,8 +105,18 @@ PAGES = (
     ("learn/map", "map", map_page),
     ("learn/claims", "claims", claims_page),
 )
-# Data of each page when it opens.
-FACTS: dict[str, type[Facts]] = {folder: page.FACTS for _, folder, page in PAGES}
+# Types of the data of each page when it opens: the facts for every page, and its own by its folder.
+FACTS: dict[str, type[Facts]] = {
+    folder: make_dataclass(
+        f"{folder.title()}Facts",
+        [(folder, get_type_hints(page.page_data)["return"])],
+        bases=(Facts,),
+        namespace={"__doc__": f"Facts for the {folder} page."},
+        frozen=True,
+        kw_only=True,
+    )
+    for _, folder, page in PAGES
+}
 # Names that a page also has addresses for, below its own.
 BELOW = {"learn": learn_page.BELOW}
 LINKS = [(path, f"page.{folder}") for path, folder, _ in PAGES]

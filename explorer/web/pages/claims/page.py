@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lossprism.explorer.lab.claims.registry import claims
 from lossprism.explorer.lab.claims.trainings import TRAININGS
 from lossprism.explorer.runtime.response_types import as_answer
-from lossprism.explorer.web.page_data import Entry, Facts
+from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.claims import requests
 from lossprism.explorer.web.pages.claims.state_entries import claims_table
 
@@ -29,16 +29,6 @@ class ClaimsOwn:
 
     table: list[Entry]
     listed: list[ListedClaim]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClaimsFacts(Facts):
-    """Facts for the page of claims."""
-
-    claims: ClaimsOwn
-
-
-FACTS = ClaimsFacts
 
 
 def page_data() -> ClaimsOwn:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES, MIN_LOSSES, USUAL
 from lossprism.explorer.sources import textbook
-from lossprism.explorer.web.page_data import Entry, Example, Facts
+from lossprism.explorer.web.page_data import Entry, Example
 from lossprism.explorer.web.pages.compare import requests
 from lossprism.explorer.web.pages.compare.experiments import EXPERIMENTS
 from lossprism.explorer.web.pages.compare.parity_request import PARITY
@@ -30,16 +30,6 @@ class CompareOwn:
     opening: str
     questions: dict[str, Question]
     examples: dict[str, Example]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareFacts(Facts):
-    """Facts for Compare."""
-
-    compare: CompareOwn
-
-
-FACTS = CompareFacts
 
 
 def page_data() -> CompareOwn:

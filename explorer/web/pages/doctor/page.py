@@ -6,7 +6,7 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
 from lossprism.explorer.lab.doctor.mining import EACH, MARGIN, USUAL_EACH, USUAL_MARGIN
 from lossprism.explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web.page_data import Entry, Facts
+from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.doctor import (
     data_source,
     dataset_requests,
@@ -46,16 +46,6 @@ class DoctorOwn:
     encoder: str
     with_margin: list[str]
     mining: Mining
-
-
-@dataclass(frozen=True, kw_only=True)
-class DoctorFacts(Facts):
-    """Facts for Doctor."""
-
-    doctor: DoctorOwn
-
-
-FACTS = DoctorFacts
 
 
 def page_data() -> DoctorOwn:

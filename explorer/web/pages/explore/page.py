@@ -16,7 +16,7 @@ from lossprism.explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_L
 from lossprism.explorer.sources import drawn_batches, random_batch, textbook
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.encoders.constant_and_orthogonal import ALIKE, APART
-from lossprism.explorer.web.page_data import Example, Facts, Limits, RelatedClass
+from lossprism.explorer.web.page_data import Example, Limits, RelatedClass
 from lossprism.explorer.web.pages.explore import requests
 from lossprism.explorer.web.pages.explore.loss_facts import describe_losses
 from lossprism.explorer.web.pages.explore.state_entries import scenario_table
@@ -44,16 +44,6 @@ class ExploreOwn:
     tried: int
     own: list[str]
     editable: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExploreFacts(Facts):
-    """Facts for Explore."""
-
-    explore: ExploreOwn
-
-
-FACTS = ExploreFacts
 
 
 def page_data() -> ExploreOwn:

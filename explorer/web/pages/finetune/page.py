@@ -13,7 +13,7 @@ from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.drawn_batches import SAMPLERS
 from lossprism.explorer.sources.encoders import EMBEDDED
 from lossprism.explorer.sources.practice import PRACTICE
-from lossprism.explorer.web.page_data import Entry, Facts
+from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.finetune import requests
 from lossprism.explorer.web.pages.finetune.state_entries import finetune_table
 
@@ -67,18 +67,8 @@ class FinetuneOwn:
     source: Printed
 
 
-@dataclass(frozen=True, kw_only=True)
-class FinetuneFacts(Facts):
-    """Facts for the Fine-tune page."""
-
-    finetune: FinetuneOwn
-
-
 # What the first button trains: small enough to be done in seconds.
 QUICK = QuickPlan(encoder=SCRATCH, steps=120, batch_size=32, learning_rate=0.05, evaluations=24)
-
-
-FACTS = FinetuneFacts
 
 
 def page_data() -> FinetuneOwn:

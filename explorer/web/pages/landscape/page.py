@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.landscape.surface import levers, offered
 from lossprism.explorer.sources.textbook import EXAMPLES
-from lossprism.explorer.web.page_data import Entry, Facts
+from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.landscape import requests
 from lossprism.explorer.web.pages.landscape.state_entries import landscape_table
 from lossprism.losses import LOSSES
@@ -20,16 +20,6 @@ class LandscapeOwn:
     table: list[Entry]
     levers: dict[str, list[str]]
     examples: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LandscapeFacts(Facts):
-    """Facts for the Landscape page."""
-
-    landscape: LandscapeOwn
-
-
-FACTS = LandscapeFacts
 
 
 def page_data() -> LandscapeOwn:

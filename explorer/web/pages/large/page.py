@@ -13,7 +13,7 @@ from lossprism.explorer.lab.large.session import pair_limit
 from lossprism.explorer.locale import LANGUAGES, Word, catalogue, title_word
 from lossprism.explorer.runtime.limits import LARGE_FILE_BYTES
 from lossprism.explorer.sources.encoders import EMBEDDED
-from lossprism.explorer.web.page_data import Entry, Facts
+from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.explore.loss_facts import Parameter, described_parameters
 from lossprism.explorer.web.pages.large import requests, takeaway_and_remarks
 from lossprism.explorer.web.pages.large.state_entries import large_table
@@ -43,16 +43,6 @@ class LargeOwn:
     table: list[Entry]
     bytes: int
     encoder: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class LargeFacts(Facts):
-    """Facts for the Large batch page."""
-
-    large: LargeOwn
-
-
-FACTS = LargeFacts
 
 
 def page_data() -> LargeOwn:

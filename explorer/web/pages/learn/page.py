@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.learn import lesson
 from lossprism.explorer.lab.learn.lessons import LECTURE, LESSONS
-from lossprism.explorer.web.page_data import Entry, Facts
+from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.learn import requests
 from lossprism.explorer.web.pages.learn.state_entries import learn_table
 
@@ -52,16 +52,6 @@ class LearnOwn:
     table: list[Entry]
     lessons: list[Lesson]
     lecture: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearnFacts(Facts):
-    """Facts for the Learn page."""
-
-    learn: LearnOwn
-
-
-FACTS = LearnFacts
 
 
 def page_data() -> LearnOwn:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.page_data import Entry, Facts
+from lossprism.explorer.web.page_data import Entry
 from lossprism.explorer.web.pages.map import requests
 from lossprism.explorer.web.pages.map.state_entries import map_table
 
@@ -16,16 +16,6 @@ class MapOwn:
 
     table: list[Entry]
     examples: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class MapFacts(Facts):
-    """Facts for the Map page."""
-
-    map: MapOwn
-
-
-FACTS = MapFacts
 
 
 def page_data() -> MapOwn:

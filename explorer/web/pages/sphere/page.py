@@ -8,7 +8,7 @@ from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.sphere.film import MAX_MOVES
 from lossprism.explorer.lab.sphere.presets import PRESETS, Preset
 from lossprism.explorer.sources.textbook import with_vectors
-from lossprism.explorer.web.page_data import ChosenLoss, Entry, Facts
+from lossprism.explorer.web.page_data import ChosenLoss, Entry
 from lossprism.explorer.web.pages.sphere import requests
 from lossprism.explorer.web.pages.sphere.state_entries import sphere_table
 
@@ -34,16 +34,6 @@ class SphereOwn:
     presets: list[SpherePreset]
     examples: list[str]
     moves: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class SphereFacts(Facts):
-    """Facts for the sphere."""
-
-    sphere: SphereOwn
-
-
-FACTS = SphereFacts
 
 
 def page_data() -> SphereOwn:
