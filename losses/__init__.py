@@ -22,8 +22,6 @@ fast forms. What ships is imported here by name. A further module of the package
 `LossSpec` is found and listed as well.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import sys

@@ -4,8 +4,6 @@
 and which convention of a loss it selects.
 """
 
-from __future__ import annotations
-
 import difflib
 import functools
 import itertools

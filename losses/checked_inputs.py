@@ -1,7 +1,5 @@
 """Input checks for bare definitions, the same as public losses make, by what arguments read."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Mapping

@@ -6,8 +6,6 @@ definition that takes such functions, and a function beside it, `composed`, that
 options into them. The names of a rule's settings are those of the options.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Mapping

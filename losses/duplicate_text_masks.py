@@ -4,8 +4,6 @@ Callers number the texts: equal numbers are equal texts. Texts are compared as t
 similarity. A candidate of the same text is excluded from the negatives, not made a positive.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """The `LossSpec` of a function that has none of its own."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 

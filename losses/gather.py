@@ -12,8 +12,6 @@ encoder, such as a temperature, have the gradient of the joined batch on every p
 need no factor.
 """
 
-from __future__ import annotations
-
 from typing import TypeVarTuple, cast
 
 import torch

@@ -1,7 +1,5 @@
 """Classes that are made from a `LossSpec`: their constructor and documentation."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import textwrap

@@ -1,7 +1,5 @@
 """Cosines and distances that stay finite, with finite gradients, at their edges."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

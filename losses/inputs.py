@@ -5,8 +5,6 @@ and 0.501 would tie). A NaN or inf is refused by name and row. On an accelerator
 block the queue at every step, so there a NaN propagates into the loss, as everywhere in torch.
 """
 
-from __future__ import annotations
-
 import math
 from typing import cast, overload
 

@@ -10,8 +10,6 @@ LabelRules(threshold=3.0, label_range=(1.0, 5.0))
 LabelRules(threshold=0.5, label_range=(0.0, 1.0))
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 

@@ -4,8 +4,6 @@ A `LossSpec` names those that compute the loss itself, and a `Convention` its ow
 imported.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

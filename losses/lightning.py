@@ -4,8 +4,6 @@ from lossprism.losses.lightning import PrismCallback
 lightning.Trainer(callbacks=[PrismCallback(every=50, folder="prism")]).fit(module, data)
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

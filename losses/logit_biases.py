@@ -3,8 +3,6 @@
 Each returns a matrix [N, K], or one that expands to it, without gradient.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

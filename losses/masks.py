@@ -4,8 +4,6 @@ Row i's own candidate is in column i. The first N columns are the batch's, furth
 negatives. Each rule returns a mask [N, K], True for cells that count.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn.functional import pad

@@ -1,7 +1,5 @@
 """Minimum of a loss: over scores in an interval, or over unit vectors."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The base classes of every loss that is an `nn.Module`."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 

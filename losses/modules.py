@@ -6,8 +6,6 @@ prototypes learn them: ``ArcfaceLoss(count, dimension, margin=0.3)``. `modules.p
 parameters for type checkers and editors.
 """
 
-from __future__ import annotations
-
 import re
 
 from lossprism.losses import LOSSES, LossSpec

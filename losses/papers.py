@@ -5,8 +5,6 @@ its background are named in `docs/sources.md` alone. Sentence-BERT, where `cosin
 cited by every card of sentence-transformers.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

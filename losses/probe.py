@@ -1,7 +1,5 @@
 """``lossprism.probe(loss, batch)``: what a loss does to one batch, in any training loop."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence

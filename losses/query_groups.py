@@ -3,8 +3,6 @@
 A list holds places of pairs, −1 after its last candidate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

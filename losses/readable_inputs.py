@@ -1,7 +1,5 @@
 """Inputs that a loss may read from a batch: one table for explorer, adapters and training."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

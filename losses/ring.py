@@ -5,8 +5,6 @@ around a ring, and each process compares its own queries with the keys that are 
 one block of logits at a time and does its share of the work. Value and gradients are the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import cast
 

@@ -7,8 +7,6 @@ score that every pair has from a model that tells nothing apart.
 ((-1.0, 1.0), (-inf, inf))
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import math

@@ -4,8 +4,6 @@ A loss, or a convention of one, that the library also has sets `equivalent`: cal
 parameters it returns an `Equivalent`, or None for parameters that the library lacks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -120,6 +120,7 @@ class LossSpec:
     by name. These, `title`, `note` and a parameter's `label` are the English words; translations
     are in `explorer/locale`.
 
+    `reads` maps each input to its source, a name in `READABLE`; left out, each has its own name.
     `terms` names the step whose gradient is the weight of each term. `collapse` is the value for
     equal embeddings and `floor` the least value that any embedding reaches; both are called with
     the loss's inputs and parameters, and may return None; a floor that is only a lower bound is a

@@ -1,7 +1,5 @@
 """Notation and ranges of a loss's parameters and named intermediates."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ batches too large to store) then works for the loss. A form defines the terms, n
 summed. Its entries are called with the parameters of the loss by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

@@ -5,8 +5,6 @@ Each has no public counterpart, or one that costs more than a tenth of a small b
 says which of them a new torch has changed, and their purpose.
 """
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 
 import torch

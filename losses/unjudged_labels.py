@@ -1,7 +1,5 @@
 """Conventions of libraries in which some labels mark places without a candidate."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -249,9 +249,11 @@ class _Writer:
         function = meaning.function
         texts = [self._rewritten(one, _span(one)) for one in call.args]
         beside = {k.arg: self._rewritten(k.value, _span(k.value)) for k in call.keywords}
-        for name, parameter in list(inspect.signature(function).parameters.items())[len(texts) :]:
+        parameters = inspect.signature(function, eval_str=True).parameters
+        for name, parameter in list(parameters.items())[len(texts) :]:
             if name in meaning.settings:
-                self._settings[name] = str(parameter.annotation).removesuffix(OPTIONAL)
+                type_ = inspect.formatannotation(parameter.annotation).removeprefix("torch.")
+                self._settings[name] = type_.removesuffix(OPTIONAL)
                 beside[name] = name
             if name in beside:
                 texts.append(beside[name])

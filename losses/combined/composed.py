@@ -5,8 +5,6 @@ Its definition and its function are written as one would write them by hand, and
 assignments in them, and in the parts that they call, are its steps.
 """
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import json

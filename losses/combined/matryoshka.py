@@ -1,7 +1,5 @@
 """Matryoshka representation learning: one loss on several prefixes of the same vectors."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import math

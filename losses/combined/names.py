@@ -8,8 +8,6 @@ of the name: they are parameters. Blanks beside a sign are read over, ``info_nce
 stand in no name that is given.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The first dimensions of vectors, as vectors of their own."""
 
-from __future__ import annotations
-
 import math
 from typing import overload
 

@@ -1,7 +1,5 @@
 """Registry of losses by name: shipped and added ones, and combinations made on request."""
 
-from __future__ import annotations
-
 import functools
 from typing import TypeVar, overload
 

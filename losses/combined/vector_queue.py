@@ -5,8 +5,6 @@ earlier batches. They are keys for everyone, detached, and no queries. So a sing
 effect of a queue, and a trainer appends its stored rows to each batch (`Earlier`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast, overload
 

@@ -1,7 +1,5 @@
 """A sum of losses on one batch, each with its weight."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable

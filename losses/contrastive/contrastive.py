@@ -1,7 +1,5 @@
 """The contrastive loss: similar pairs pulled together, dissimilar ones pushed beyond a margin."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -4,8 +4,6 @@ Both as the code of their authors has them (chingyaoc/DCL, joshr17/HCL): over th
 against all but itself and its partner.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

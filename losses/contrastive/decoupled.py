@@ -1,7 +1,5 @@
 """Decoupled contrastive loss (DCL): InfoNCE whose own pair does not stand in the denominator."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Focal InfoNCE: a query that already finds its own key weighs less."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 
@@ -218,7 +216,6 @@ FOCAL_INFO_NCE = LossSpec(
         temperature_parameter(0.05),
         Parameter("gamma", 0.5, r"\gamma", 0.0, 5.0, 0.05, label="focus"),
     ),
-    reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
     terms="terms",
     negatives=("terms",),
     with_copies=_focal_with_copies,

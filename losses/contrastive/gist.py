@@ -1,7 +1,5 @@
 """GISTEmbed: in-batch negatives without those that a guide, a second encoder, finds too near."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math
@@ -379,14 +377,6 @@ GIST = LossSpec(
         Parameter("contrast_anchors", True, label="queries against queries"),
         Parameter("contrast_positives", True, label="keys against keys"),
     ),
-    reads={
-        "queries": "queries",
-        "keys": "keys",
-        "guide_queries": "guide_queries",
-        "guide_keys": "guide_keys",
-        "negatives": "negatives",
-        "guide_negatives": "guide_negatives",
-    },
     terms="terms",
     negatives=("terms", "query_terms", "key_terms"),
     with_copies=mean_log1p,

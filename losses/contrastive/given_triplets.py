@@ -1,7 +1,5 @@
 """The triplet loss of triplets as they are given: an anchor, its positive, its own negative."""
 
-from __future__ import annotations
-
 import math
 
 import torch

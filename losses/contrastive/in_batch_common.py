@@ -4,8 +4,6 @@ candidates excluded for their text.
 In every matrix the row is the query (or the view as anchor) and the column the key.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """InfoNCE: the own key against all keys of the batch, from one side or from both."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch
@@ -10,7 +8,6 @@ from torch import Tensor
 from lossprism.losses import inputs
 from lossprism.losses.contrastive.in_batch_common import (
     QUERY_SYMBOLS,
-    TEXTS,
     mean_log1p,
     temperature_parameter,
 )
@@ -489,14 +486,6 @@ INFO_NCE = LossSpec(
         },
         "similarity=dot": r"-\frac1N \sum_i \log"
         r" \frac{e^{q_i \cdot k_i/\tau}}{\sum_j e^{q_i \cdot k_j/\tau}}",
-    },
-    reads={
-        "queries": "queries",
-        "keys": "keys",
-        "negatives": "negatives",
-        "negative_owners": "negative_owners",
-        **TEXTS,
-        "negative_texts": "negative_texts",
     },
     counted=r"j = i \lor \text{text}(k_j) \notin"
     r" \{\text{text}(q_i), \text{text}(k_i)\}",

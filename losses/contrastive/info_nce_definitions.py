@@ -1,7 +1,5 @@
 """InfoNCE as short definitions: one direction, both, several in one softmax, a softmax for each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

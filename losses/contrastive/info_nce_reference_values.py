@@ -1,7 +1,5 @@
 """Reference values of InfoNCE with its directions, masks and weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

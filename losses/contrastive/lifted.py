@@ -1,7 +1,5 @@
 """The lifted structured loss: a positive pair against all negatives of both its ends."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
@@ -198,7 +196,6 @@ LIFTED = LossSpec(
         ),
     },
     parameters=(Parameter("margin", 1.0, "m", 0.0, 6.0, 0.01, role="margin", label="margin"),),
-    reads={"embeddings": "embeddings", "classes": "classes"},
     terms="terms",
     collapse=_lifted_collapse,
     collapse_formula=r"\tfrac12\, \overline{\bigl[\ln(2 (N - n)) + m\bigr]_+^2}",

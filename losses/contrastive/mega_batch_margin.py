@@ -1,7 +1,5 @@
 """A margin for the own key and one for the hardest negative of a large batch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -170,7 +168,6 @@ MEGA_BATCH_MARGIN = LossSpec(
             "negative_margin", 0.3, "m^-", -1.0, 1.0, 0.01, role="margin", label="negative margin"
         ),
     ),
-    reads={"queries": "queries", "keys": "keys"},
     terms="terms",
     negatives=("terms",),
     with_copies=_with_copies,

@@ -1,7 +1,5 @@
 """Triplets mined from classes, and the triplet loss as other libraries define it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

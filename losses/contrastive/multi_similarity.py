@@ -1,7 +1,5 @@
 """Multi-Similarity: positives and negatives of an anchor, each in a logarithm of its own."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -277,7 +275,6 @@ MULTI_SIMILARITY = LossSpec(
         Parameter("mined", True, label="hard pairs only"),
         Parameter("margin", 0.1, r"\varepsilon", 0.0, 2.0, 0.01, role="margin", label="margin"),
     ),
-    reads={"embeddings": "embeddings", "classes": "classes"},
     terms="terms",
     collapse=_collapse,
     collapse_formula=r"\overline{\tfrac1\alpha \ln\bigl(1 + |P|\, e^{-\alpha(1 - \lambda)}\bigr)"

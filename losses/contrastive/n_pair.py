@@ -1,7 +1,5 @@
 """N-pair: each anchor's own positive against the positives of all others, without a temperature."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """NCE: is this key the query's own, or noise?"""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import cast

@@ -1,7 +1,5 @@
 """NT-Xent: InfoNCE over both views of everything, each view against all but itself."""
 
-from __future__ import annotations
-
 import math
 
 import torch

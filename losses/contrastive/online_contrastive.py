@@ -1,7 +1,5 @@
 """The contrastive loss of hard pairs only: far positives and near negatives."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

@@ -1,7 +1,5 @@
 """SigLIP: one binary decision for every cell of queries × keys."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -192,7 +190,6 @@ SIGLIP = LossSpec(
         ),
         Parameter("bias", -10.0, "b", -30.0, 10.0, 0.1, label="bias"),
     ),
-    reads={"queries": "queries", "keys": "keys", **TEXTS},
     counted=COUNTED,
     form=Decisions(scale=lambda scale, **_: scale, bias=lambda bias, **_: bias),
     terms="logits",

@@ -1,7 +1,5 @@
 """InfoNCE with a target distribution over the keys in place of one own key."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -140,7 +138,6 @@ SOFT_INFO_NCE = LossSpec(
         ),
     },
     parameters=(temperature_parameter(0.05),),
-    reads={"queries": "queries", "keys": "keys", "targets": "targets"},
     terms="logits",
     collapse=_soft_collapse,
     collapse_formula=r"\ln K",

@@ -1,7 +1,5 @@
 """Supervised contrastive learning: every sentence of the same class is a positive."""
 
-from __future__ import annotations
-
 import math
 from typing import cast
 
@@ -291,7 +289,6 @@ SUPCON = LossSpec(
         temperature_parameter(0.1),
         Parameter("include_self", False, label="anchor is its own key"),
     ),
-    reads={"embeddings": "embeddings", "classes": "classes"},
     terms="terms",
     selectors=("positives", "alike"),
     collapse=_collapse,

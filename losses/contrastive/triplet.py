@@ -4,8 +4,6 @@ Mined triplets: a row is an anchor with one positive, a column the sentence that
 negative. All ordered pairs of one class make a row; for "hard", each anchor with its farthest.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

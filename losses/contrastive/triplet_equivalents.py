@@ -1,7 +1,5 @@
 """The code that computes the triplet losses with sentence-transformers."""
 
-from __future__ import annotations
-
 from lossprism.losses.contrastive.triplet_symbols import (
     GIVEN,
     MINED,

@@ -1,7 +1,5 @@
 """Reference values of the triplet loss."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Notation of the steps of the triplet losses, and of the cells they compare."""
 
-from __future__ import annotations
-
 from lossprism.losses.spec import Symbol
 
 MINED = {"anchors": "embeddings", "classes": "paired_classes"}

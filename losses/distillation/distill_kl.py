@@ -1,7 +1,5 @@
 """Distillation: a student's shares of its candidates against the teacher's."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

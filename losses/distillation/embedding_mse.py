@@ -1,7 +1,5 @@
 """The student's vectors against the teacher's, number by number."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from torch import Tensor
@@ -102,7 +100,6 @@ EMBEDDING_MSE = LossSpec(
             live=r"\frac{«Σ terms»}{«terms.numel()»}",
         ),
     },
-    reads={"embeddings": "embeddings", "teacher_embeddings": "teacher_embeddings"},
     terms="errors",
     collapse=_collapse,
     collapse_formula=r"\frac{1}{S D} \sum_i \lVert t_i - \bar t \rVert^2",

@@ -1,7 +1,5 @@
 """MarginMSE: the margin of a positive above each negative against the teacher's."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -4,8 +4,6 @@ The kernels sum these over the tiles of a matrix, and a query about a part of it
 the blocks of that part: neither has a formula of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -8,8 +8,6 @@ The losses are those of `value_with_gradient.with_gradient`: given which inputs 
 they return their value and a gradient for each input.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 

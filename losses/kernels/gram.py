@@ -4,8 +4,6 @@
 with N rows and D columns nothing larger than min(N, D)² is formed.
 """
 
-from __future__ import annotations
-
 from functools import reduce
 
 import torch

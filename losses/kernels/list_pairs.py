@@ -4,8 +4,6 @@ All pairs of some lists are compared at a time, and none stored. A place without
 score so far below the others that no comparison with it counts, and no gain, so pairs need no mask.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

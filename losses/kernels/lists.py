@@ -1,7 +1,5 @@
 """Losses on lists of candidates, value and gradient, by rows."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -10,8 +10,6 @@ they return their value and a gradient for each input. The distances are those o
 "chord", the Euclidean distance of unit vectors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial, reduce
 from typing import NamedTuple

@@ -9,8 +9,6 @@ take the same path in logarithms, which has no limits and asks the device nothin
 they take the terms themselves.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

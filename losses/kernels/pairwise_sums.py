@@ -6,8 +6,6 @@ pairs it violates: `hinge_sum` finds them in O(N log N). A logistic term has no 
 best score below each label.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

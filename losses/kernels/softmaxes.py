@@ -4,8 +4,6 @@ As in `tiled`, a span of rows lives until it is summed and multiplied into the g
 of all blocks are side by side in it, so that one softmax may span all of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

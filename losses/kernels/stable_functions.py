@@ -1,7 +1,5 @@
 """Reductions from terms in memory to one number, safe at their edges."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Sizes of single steps: on an accelerator a step costs more than its cells."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 MORE_ROWS = 4  # in one matrix of an accelerator than in one of a processor

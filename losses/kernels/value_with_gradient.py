@@ -1,7 +1,5 @@
 """Losses whose gradient is computed with the value; only the gradient and the inputs are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 

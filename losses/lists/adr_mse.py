@@ -1,7 +1,5 @@
 """ADR-MSE: the distance of each candidate's soft rank from the rank that its label gives it."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

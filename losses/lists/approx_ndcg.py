@@ -1,7 +1,5 @@
 """ApproxNDCG: the NDCG of ranks that a gradient can follow."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

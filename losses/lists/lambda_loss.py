@@ -1,7 +1,5 @@
 """The LambdaLoss family: RankNet within lists, each pair weighted by the value of its order."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

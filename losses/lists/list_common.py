@@ -4,8 +4,6 @@ A row is a list, the candidates of one query; `mask` says which of its K places 
 the other places are never read, not even NaN. A list without any candidate never counts.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """ListMLE: the likelihood of choosing the candidates of a list one by one in the labels' order."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import torch

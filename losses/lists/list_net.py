@@ -1,7 +1,5 @@
 """ListNet and the softmax loss: a cross-entropy of each list with a target from its labels."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

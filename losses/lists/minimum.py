@@ -1,7 +1,5 @@
 """The least values of list losses whose scores lie between ends, as cosines do."""
 
-from __future__ import annotations
-
 import functools
 import math
 

@@ -1,7 +1,5 @@
 """Differentiable ranks: 1 and a soft comparison with each other candidate."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from lossprism.losses.kernels import sigmoid

@@ -1,7 +1,5 @@
 """Binary cross-entropy: the score of a pair as the logit of its label."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Cosine regression: the score of a pair should be its label."""
 
-from __future__ import annotations
-
 from torch import Tensor
 from torch.nn import functional
 

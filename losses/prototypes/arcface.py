@@ -1,7 +1,5 @@
 """ArcFace: the softmax over angles to prototypes, with the own angle widened."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -195,7 +193,6 @@ ARCFACE = LossSpec(
         ),
         Parameter("margin", 0.5, "m", 0.0, 1.5, 0.01, role="margin", label="margin"),
     ),
-    reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",
     collapse=lambda tensors, scale=64.0, margin=0.5: log1p_of_others(
         tensors, scale * (1 - math.cos(margin))

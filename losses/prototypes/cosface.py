@@ -1,7 +1,5 @@
 """CosFace: the softmax over cosines to prototypes, with a margin taken off the own cosine."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -131,7 +129,6 @@ COSFACE = LossSpec(
         ),
         Parameter("margin", 0.35, "m", 0.0, 1.0, 0.01, role="margin", label="margin"),
     ),
-    reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",
     collapse=lambda tensors, scale=64.0, margin=0.35: log1p_of_others(tensors, scale * margin),
     collapse_formula=r"\ln\bigl(1 + (C - 1)\, e^{s m}\bigr)",

@@ -1,7 +1,5 @@
 """Proxy-Anchor: each prototype gathers its own sentences and sends all others away."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -186,7 +184,6 @@ PROXY_ANCHOR = LossSpec(
         ),
         Parameter("margin", 0.1, r"\delta", 0.0, 1.0, 0.01, role="margin", label="margin"),
     ),
-    reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",
     selectors=("members",),
     collapse=_proxy_anchor_collapse,

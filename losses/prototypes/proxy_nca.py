@@ -1,7 +1,5 @@
 """Proxy-NCA: each sentence nearer to its own prototype than to all others together."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -156,7 +154,6 @@ PROXY_NCA = LossSpec(
         Parameter("include_own", False, label="own prototype in the denominator"),
     ),
     variants={"include_own=true": OWN_TOO},
-    reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",
     collapse=_proxy_nca_collapse,
     collapse_formula=r"\ln(C - 1)\ \text{or}\ \ln C",

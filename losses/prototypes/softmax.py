@@ -1,7 +1,5 @@
 """The parametric softmax: one prototype for each class, lengths count."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -232,7 +230,6 @@ SOFTMAX = LossSpec(
             equals=r"z_{ij} - z_{i c_i}\ \text{where}\ j \ne c_i",
         ),
     },
-    reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",
     collapse=lambda tensors, **_: math.log(len(tensors["prototypes"])),
     collapse_formula=r"\ln C",

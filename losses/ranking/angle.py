@@ -1,7 +1,5 @@
 """AnglE: CoSENT on the angle difference of two vectors read as complex numbers."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -170,7 +168,6 @@ ANGLE = LossSpec(
         ),
     },
     parameters=(SCALE,),
-    reads={"first": "first", "second": "second", "labels": "labels"},
     form=Separable(scaled_parts, scores="angles"),
     terms="terms",
     collapse=lambda tensors, **_: math.log1p(ordered_count(tensors["labels"])),

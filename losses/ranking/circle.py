@@ -1,7 +1,5 @@
 """Circle loss as one sum over the batch, with fixed margins."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Circle loss with self-paced weights: one sum over the batch, or one for each anchor."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

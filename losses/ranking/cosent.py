@@ -1,7 +1,5 @@
 """CoSENT: one logarithm over all pairs that should be in order, alike or weighted by label gap."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -106,7 +104,6 @@ COSENT = LossSpec(
         ),
     },
     parameters=(SCALE,),
-    reads={"scores": "scores", "labels": "labels"},
     form=Separable(scaled_parts),
     terms="terms",
     collapse=lambda tensors, **_: math.log1p(ordered_count(tensors["labels"])),
@@ -173,7 +170,6 @@ WEIGHTED_COSENT = LossSpec(
         ),
     },
     parameters=(SCALE,),
-    reads={"scores": "scores", "labels": "labels"},
     form=Separable(scaled_parts, by_gap=True),
     terms="terms",
     collapse=lambda tensors, **_: math.log1p(_total_gap(tensors["labels"])),

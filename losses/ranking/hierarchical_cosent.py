@@ -1,7 +1,5 @@
 """CoSENT at several levels of one batch: the same pairs, several scores, one weight a level."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -139,7 +137,6 @@ HIERARCHICAL_COSENT = LossSpec(
         Parameter("weights", (1.0, 1.0, 1.0), r"\beta", 0.0, 10.0, 0.1, label="level weights"),
         SCALE,
     ),
-    reads={"level_scores": "level_scores", "labels": "labels"},
     terms="terms",
     collapse=lambda tensors, weights=None, **_: (
         _total_weight(weights, tensors) * math.log1p(ordered_count(tensors["labels"]))

@@ -1,7 +1,5 @@
 """The pairwise hinge: each ordered pair beside a margin, weighted by its label gap."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -203,7 +201,6 @@ PAIRWISE_HINGE = LossSpec(
         Parameter("margin", 0.3, "m", 0.0, 2.0, 0.01, role="margin", label="margin"),
         Parameter("eps", 1e-6, r"\varepsilon", 0.0, 1e-3, 1e-6, label="stabiliser"),
     ),
-    reads={"scores": "scores", "labels": "labels"},
     form=HingeSum(margin=lambda margin, **_: margin, eps=lambda eps, **_: eps),
     terms="violations",
     collapse=_hinge_collapse,

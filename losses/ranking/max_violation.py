@@ -1,7 +1,5 @@
 """The largest violation of an order: what CoSENT over λ tends to for λ → ∞."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -64,7 +62,6 @@ MAX_VIOLATION = LossSpec(
             live=r"\max\bigl(0, «max terms»\bigr)",
         ),
     },
-    reads={"scores": "scores", "labels": "labels"},
     terms="terms",
     collapse=lambda tensors: 0.0,
     collapse_formula="0",

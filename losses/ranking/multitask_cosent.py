@@ -1,7 +1,5 @@
 """CoSENT with a classifier beside it: ranking and cross-entropy in one number."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -4,8 +4,6 @@ In every matrix the row is the pair j that should score lower and the column the
 score higher, so a cell is λ(s_j − s_i), row minus column.
 """
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from lossprism.losses.spec import Parameter, Symbol

@@ -1,7 +1,5 @@
 """RankNet: a logistic loss for each ordered pair, without a common logarithm."""
 
-from __future__ import annotations
-
 import math
 
 from torch import Tensor
@@ -279,7 +277,6 @@ PAIRWISE_LOGISTIC = LossSpec(
         "reduction=mean": r"\frac1{|P|} \sum_{y_i > y_j}"
         r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
     },
-    reads={"scores": "scores", "labels": "labels"},
     form=LogisticSum(
         scale=lambda scale, **_: scale, mean=lambda reduction, **_: reduction == "mean"
     ),

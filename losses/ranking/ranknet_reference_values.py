@@ -1,7 +1,5 @@
 """Reference values of RankNet and its conventions."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

@@ -44,8 +44,6 @@ Several processes (``accelerate launch``, ``torchrun``) take the mean of their g
 process on the joined batch; else it is the mean over batches that do not know of each other.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from lossprism.losses.sentence_transformers.candidate_lists import whole_lists

@@ -1,7 +1,5 @@
 """Interpretation of the labels that a trainer passes to a loss, batch by batch."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 

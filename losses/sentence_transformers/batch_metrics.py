@@ -5,8 +5,6 @@ without the model: the equivalent loss of ours receives the vectors, so that a m
 no pass through the encoder.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import warnings

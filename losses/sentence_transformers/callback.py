@@ -5,8 +5,6 @@ SentenceTransformerTrainer(…, loss=MultipleNegativesRankingLoss(model),
                            callbacks=[PrismCallback(every=50, folder="prism")]).train()
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -16,8 +16,6 @@ and negatives it may be the margins instead, one for each negative. Beside lists
 two numbers for each candidate, its label and what the teacher gave it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,8 +1,6 @@
 """Identification of a class of sentence-transformers with a loss of the registry and its
 settings."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

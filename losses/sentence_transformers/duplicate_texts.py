@@ -1,7 +1,5 @@
 """Equal texts among the rows of a trainer's batch, as far as the model can tell them apart."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
 

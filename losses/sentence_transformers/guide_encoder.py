@@ -1,7 +1,5 @@
 """A second encoder beside the trained one, applied to the same texts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """The layers of a model's transformer."""
 
-from __future__ import annotations
-
 from torch import nn
 
 

@@ -1,8 +1,6 @@
 """Figures of a loss on one batch, from its definition: terms, gradients, reference values,
 similarities."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Mapping, Sequence

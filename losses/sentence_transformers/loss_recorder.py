@@ -4,8 +4,6 @@ A loss of sentence-transformers, or of its trainers' adapter, is called with tok
 model itself; a module of `losses.modules` is called with tensors.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

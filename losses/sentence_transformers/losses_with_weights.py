@@ -3,8 +3,6 @@
 `**settings` are those of `TrainingLoss`, rules and parameters of the loss alike.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

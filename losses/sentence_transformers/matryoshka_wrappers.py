@@ -1,7 +1,5 @@
 """The library's losses around another loss, and the prefixes on which that one is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from torch import nn

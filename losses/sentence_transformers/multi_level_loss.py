@@ -1,7 +1,5 @@
 """A loss on several levels of a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A trainer's loss with the vectors of earlier batches as further keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

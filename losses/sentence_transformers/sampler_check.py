@@ -1,7 +1,5 @@
 """A check before a training: does the sampler fill the epoch that it promises?"""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

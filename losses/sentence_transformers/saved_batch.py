@@ -4,8 +4,6 @@ One file a batch, ``step-00001200.safetensors``: the vectors of each column, or 
 scores, the label of each pair, and as JSON in its header the step, the loss and measurements.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import uuid

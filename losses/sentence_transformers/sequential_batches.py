@@ -1,7 +1,5 @@
 """A trainer's batches in the order of the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sized
 
 from torch.utils.data import BatchSampler, SequentialSampler

@@ -1,7 +1,5 @@
 """Probe of every so many steps of a training, for the callback of any trainer."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A loss on another encoder's vectors of the same texts, instead of scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The batch of a trainer, read as pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The class of each loss for trainers, by name."""
 
-from __future__ import annotations
-
 from lossprism.losses import LOSSES, LossSpec
 from lossprism.losses.combined.vector_queue import KEPT
 from lossprism.losses.generated_classes import made_class

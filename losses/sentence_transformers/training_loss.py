@@ -1,7 +1,5 @@
 """Losses as a trainer calls them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, cast

@@ -1,7 +1,5 @@
 """Alignment and uniformity: how near positive pairs are, and how evenly the sphere is filled."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -197,7 +195,6 @@ UNIFORMITY = LossSpec(
             "t", 2.0, "t", 0.1, 20.0, 0.1, logarithmic=True, role="sharpness", label="sharpness"
         ),
     ),
-    reads={"embeddings": "embeddings"},
     terms="terms",
     collapse=lambda tensors, t=2.0: 0.0,
     collapse_formula="0",

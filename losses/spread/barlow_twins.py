@@ -1,7 +1,5 @@
 """Barlow Twins: each dimension correlates with itself across the pair, and with no other."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.linalg import vector_norm

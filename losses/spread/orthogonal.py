@@ -1,7 +1,5 @@
 """Global orthogonal regularisation: cosines of unrelated sentences as of random directions."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -202,7 +200,6 @@ ORTHOGONAL = LossSpec(
         "aggregation=sum": r"\sum_{x, y} \Bigl(w_1\, \overline{s_{ik}}^2"
         r" + w_2\, \Bigl[\overline{s_{ik}^2} - \tfrac1D\Bigr]_+\Bigr)",
     },
-    reads={"first": "first", "second": "second"},
     terms="cosines_first",
     selectors=("itself",),
     collapse=_collapse,

@@ -1,7 +1,5 @@
 """VICReg: pairs alike, every dimension in use, no two dimensions saying the same."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
