@@ -42,7 +42,7 @@ from benchmarks.machine import describe
 from benchmarks.report import Row
 from lossprism.explorer.lab.training import data
 from lossprism.explorer.lab.training import session as sessions
-from lossprism.explorer.lab.training.held_out_metrics import live_sample, unnoticed
+from lossprism.explorer.lab.training.held_out_metrics import keeps_random_state, live_sample
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.runs import Runs
 from lossprism.explorer.lab.training.starting_model import starting_model
@@ -234,7 +234,7 @@ class Unnoticed(SentenceTransformerTrainer):
     it is another than without; here it is given back, and both sides draw the same."""
 
     def evaluate(self, *given: object, **named: object) -> dict[str, float]:
-        with unnoticed():
+        with keeps_random_state():
             return super().evaluate(*given, **named)
 
 

@@ -1,8 +1,8 @@
-"""How often each sentence that judges is said where it is true, and where it is not.
+"""Power and false-alarm rate of each sentence that judges, by simulation.
 
-For every entry of `tests.judgements.claims` that infers something is drawn 200 times of which the
-truth is known, once so that the sentence is true and once so that it is not; a rate is the share of
-the draws in which it was said. ``python -m tests.judgements`` writes them into docs/judgements.md.
+For every entry of `tests.judgements.claims` that infers, `DRAWS` data sets are drawn for which it
+is true and as many for which it is false; a rate is the share in which the sentence appears.
+``python -m tests.judgements`` writes the rates into docs/judgements.md.
 """
 
 from __future__ import annotations
@@ -17,30 +17,29 @@ import numpy as np
 DRAWS, DRAWS_OF_KIND = 200, 40
 ABOUT = """# Sentences that judge
 
-A sentence is a claim. Each that the pages, the command or the model card write from numbers
-stands here: what it claims, of what, from which evidence, by which test, and what is said where
-that is not enough. Of each, something was drawn {draws} times of which the truth is known, once so
-that the sentence is true and once so that it is not. Its power is the share of the first in which
-it was said, at the effect that stands beside it; false alarms are that of the second. Power must be
-90% or more and false alarms 5% or less. A sentence that only counts what is there says so, and is
-held to it by a test of its own.
+A sentence is a claim. This document lists each sentence that the pages, the command or the model
+card write from numbers: its claim, its subject, the evidence, the test, and the sentence that
+replaces it if the evidence is too weak. For each, {draws} data sets were drawn for which it is true
+and as many for which it is false. Power is the share of the former in which the sentence appears,
+at the effect size in parentheses; false alarms are the share of the latter. Power must be at
+least 90% and false alarms at most 5%. A sentence that only counts is marked, and has its own test.
 
-The table of the code is `tests/judgements/claims.py`, the draws are in `tests/judgements`;
-`python -m tests.judgements`, which CI runs, writes this file and fails where a rate is out of
+The entries are in `tests/judgements/claims.py`, the simulations in `tests/judgements`.
+`python -m tests.judgements`, which CI runs, writes this file and fails if a rate is out of
 bounds. The tests draw each sentence once where it is true and once where it is false.
 """
 LEAST_TRUE, MOST_FALSE = 0.9, 0.05
 Source = np.random.Generator
-Said = Callable[[Source], Set[str]]
+SentencesOf = Callable[[Source], Set[str]]
 SEED = 1
 
 
 @dataclass(frozen=True)
 class Among:
-    """Whether a sentence is among all that is said of a draw. What several sentences are looked for
-    in is drawn once: `said` is a function at the top of its module, or made by a cached one."""
+    """Test whether a sentence is among all those on a draw. Sentences with the same `sentences_of`
+    share their draws, so it is a module-level function, or made by a cached one."""
 
-    said: Said
+    sentences_of: SentencesOf
     holds: Callable[[Set[str]], bool]
 
 
@@ -49,8 +48,8 @@ Draw = Callable[[Source], bool] | Among
 
 @dataclass(frozen=True)
 class Simulation:
-    """What is drawn for a sentence: where it is `true`, and where it is `false`; each answers
-    whether it was said. `by_kind` has the same of one kind of data each."""
+    """Draws for which a sentence is `true` and `false`; each returns whether it appears. `by_kind`
+    has both for one kind of data each."""
 
     true: Draw
     false: Draw
@@ -69,51 +68,51 @@ def simulated(
     false: tuple[str, Draw],
     by_kind: Mapping[str, tuple[Draw, Draw]] | None = None,
 ) -> None:
-    """Hold `key` to these two draws, each with what is drawn."""
+    """Register the draws of the sentence `key`, each with its description."""
     assert key not in SIMULATIONS
     SIMULATIONS[key] = Simulation(true[1], false[1], true[0], false[0], by_kind or {})
 
 
 @dataclass
-class Heard:
-    """All that is said of each draw, drawn as far as it was asked for."""
+class DrawnSentences:
+    """Sentences on each draw, computed on demand."""
 
-    said: Said
+    sentences_of: SentencesOf
     draw: Source = field(default_factory=lambda: np.random.default_rng(SEED))
     found: list[Set[str]] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Set[str]]:
         for place in range(DRAWS):
             if place == len(self.found):
-                self.found.append(self.said(self.draw))
+                self.found.append(self.sentences_of(self.draw))
             yield self.found[place]
 
 
-heard = functools.cache(Heard)
+drawn_sentences = functools.cache(DrawnSentences)
 
 
-def said_of(one: Draw) -> Iterator[bool]:
-    """Yield for each draw whether the sentence was said."""
+def appearances(one: Draw) -> Iterator[bool]:
+    """Yield for each draw whether the sentence appears."""
     if isinstance(one, Among):
-        return map(one.holds, heard(one.said))
+        return map(one.holds, drawn_sentences(one.sentences_of))
     draw = np.random.default_rng(SEED)
     return (bool(one(draw)) for _ in range(DRAWS))
 
 
 def rate(one: Draw, draws: int = DRAWS) -> float:
-    """Return the share of the first draws of which the sentence was said."""
-    return sum(itertools.islice(said_of(one), draws)) / draws
+    """Return the share of the first draws in which the sentence appears."""
+    return sum(itertools.islice(appearances(one), draws)) / draws
 
 
 @functools.cache
 def rates(key: str) -> tuple[float, float]:
-    """Return how often the sentence is said where it is true, and where it is false."""
+    """Return the power and the false-alarm rate of a sentence."""
     simulation = SIMULATIONS[key]
     return rate(simulation.true), rate(simulation.false)
 
 
 def within_bounds(true: float, false: float) -> bool:
-    """Whether these rates are those of a sentence that may be said."""
+    """Return whether power and false-alarm rate permit the sentence."""
     return true >= LEAST_TRUE and false <= MOST_FALSE
 
 

@@ -30,14 +30,14 @@ _RATES = re.compile(r"^### `([^`]+)`$.*?(\* \*\*Power\*\*.*?)$", re.MULTILINE | 
 
 
 def written_rates() -> dict[str, str]:
-    """The line of rates of each judgement, as the document has it."""
+    """Return the line of rates of each judgement in the document."""
     parts = re.split(r"^(?=### )", DOCUMENT.read_text(encoding="utf-8"), flags=re.MULTILINE)
     found = (_RATES.match(part) for part in parts)
     return {one[1]: one[2] for one in found if one}
 
 
 def document(keys: Collection[str] = ()) -> str:
-    """Return the text, with rates drawn anew for these judgements, or for all."""
+    """Return the document; rates are drawn again for these judgements, or for all."""
     load()
     known = written_rates() if keys else {}
     lines = [ABOUT.format(draws=DRAWS)]
@@ -50,12 +50,12 @@ def document(keys: Collection[str] = ()) -> str:
             "",
             f"* **Claims**, of {OF[one.of]}: {one.claims}. ({', '.join(one.where)})",
             f"* **Evidence**: {one.evidence}.",
-            f"* **Test**: {one.test}. Where that is not enough: {otherwise}.",
+            f"* **Test**: {one.test}. Otherwise: {otherwise}.",
         ]
         if one.key in SIMULATIONS:
             lines.append(known[one.key] if one.key in known.keys() - set(keys) else _drawn(one.key))
         if one.counts:
-            lines.append("* **It counts**: what it says is what was found, and nothing beyond it.")
+            lines.append("* **Count**: the sentence states what was counted, and infers nothing.")
         lines.append("")
     return "\n".join(lines)
 
@@ -70,7 +70,7 @@ def _drawn(key: str) -> str:
 
 
 def _by_kind(simulation: Simulation) -> str:
-    """Power and false alarms of each kind of data, on fewer draws."""
+    """Return power and false alarms for each kind of data, on fewer draws."""
     rates_of = {
         kind: " and ".join(f"{rate(one, DRAWS_OF_KIND):.0%}" for one in draws)
         for kind, draws in simulation.by_kind.items()

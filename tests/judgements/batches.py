@@ -15,7 +15,7 @@ from lossprism.explorer.core.remarks import remarks
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.sources.pairs import Pairs
 from lossprism.losses import LOSSES, spec_of
-from tests.judgements import Among, Said, Source, simulated
+from tests.judgements import Among, SentencesOf, Source, simulated
 
 
 def names(count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -41,13 +41,15 @@ def remarks_on(
     return {one.key for one in remarks(explore(scenario, batch), most=99)}
 
 
-def among(key: str, message: Said) -> Among:
-    return Among(message, lambda keys: key in keys)
+def among(key: str, sentences_of: SentencesOf) -> Among:
+    return Among(sentences_of, lambda keys: key in keys)
 
 
-def hold(key: str, true: tuple[str, Said], false: tuple[str, Said]) -> None:
+def hold(key: str, true: tuple[str, SentencesOf], false: tuple[str, SentencesOf]) -> None:
     sides = {"true": true, "false": false}
-    drawn = {side: (about, among(key, message)) for side, (about, message) in sides.items()}
+    drawn = {
+        side: (about, among(key, sentences_of)) for side, (about, sentences_of) in sides.items()
+    }
     simulated(f"remark.{key}", **drawn)
 
 
@@ -78,10 +80,10 @@ def detached_loss(scores, labels):
     return (scores.detach() * labels).sum() + torch.zeros((), requires_grad=True)
 
 
-def own(function: Callable) -> Said:
+def own(function: Callable) -> SentencesOf:
     """What is said of a loss of one's own on any batch."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         before = dict(LOSSES)
         try:
             LOSSES[function.__name__] = spec_of(function)
@@ -90,7 +92,7 @@ def own(function: Callable) -> Said:
             LOSSES.clear()
             LOSSES.update(before)
 
-    return message
+    return sentences_of
 
 
 hold("not_finite", ("a root below 0", own(nan_loss)), ("CoSENT", ordinary))
@@ -101,7 +103,7 @@ hold("no_gradient", ("detached scores", own(detached_loss)), ("CoSENT", ordinary
 
 
 @functools.cache
-def written(letters: str, foreign: float) -> Said:
+def written(letters: str, foreign: float) -> SentencesOf:
     return lambda draw: remarks_on_words(draw, letters, foreign)
 
 
@@ -151,12 +153,12 @@ hold(
 
 
 @functools.cache
-def flat(spread: float, scale: float) -> Said:
-    def message(draw: Source) -> set[str]:
+def flat(spread: float, scale: float) -> SentencesOf:
+    def sentences_of(draw: Source) -> set[str]:
         scores = 0.5 + spread * draw.permutation(np.linspace(0, 1, 24))
         return remarks_on(of_scores(scores, graded(draw)), scale=scale)
 
-    return message
+    return sentences_of
 
 
 def near_one(draw: Source, apart: float) -> set[str]:
@@ -179,10 +181,10 @@ hold(
 
 
 @functools.cache
-def turned(wrong: float, scale: float, loss: str = "cosent") -> Said:
+def turned(wrong: float, scale: float, loss: str = "cosent") -> SentencesOf:
     """So large a share of the scores in an order that the labels contradict."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         labels = graded(draw)
         scores = np.linspace(-0.8, 0.8, 24)[labels.argsort(kind="stable").argsort()]
         many = int(wrong * 24)
@@ -190,7 +192,7 @@ def turned(wrong: float, scale: float, loss: str = "cosent") -> Said:
         scores[some] = -scores[some]
         return remarks_on(of_scores(scores, labels), loss, **({"scale": scale} if scale else {}))
 
-    return message
+    return sentences_of
 
 
 hold(
@@ -228,22 +230,22 @@ hold(
 
 
 @functools.cache
-def placed(loss: str, side: float) -> Said:
+def placed(loss: str, side: float) -> SentencesOf:
     """Each second sentence near the first one, or on the other side of the sphere."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         vectors = draw.normal(size=(24, 16))
         vectors[1::2] = side * vectors[::2] + 0.05 * draw.normal(size=(12, 16))
         return remarks_on(of_vectors(vectors, np.ones(12)), loss)
 
-    return message
+    return sentences_of
 
 
-def twice_or_opposite(loss: str) -> Said:
+def twice_or_opposite(loss: str) -> SentencesOf:
     """Each second sentence opposite to the first; or near it, and one of them there twice."""
     opposite = placed(loss, -1.0)
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         if draw.integers(2):
             return opposite(draw)
         vectors = draw.normal(size=(24, 16)).astype(np.float32)
@@ -253,7 +255,7 @@ def twice_or_opposite(loss: str) -> Said:
         vectors[3] = vectors[1] * (1 + 1e-7 * draw.normal(size=16))
         return remarks_on(of_vectors(vectors, np.ones(12)), loss)
 
-    return message
+    return sentences_of
 
 
 NEAR = "each near its own"
@@ -301,12 +303,12 @@ hold(
 # The band of the norm
 
 
-def with_norm(scale: float, size: float) -> Said:
-    def message(draw: Source) -> set[str]:
+def with_norm(scale: float, size: float) -> SentencesOf:
+    def sentences_of(draw: Source) -> set[str]:
         vectors = size * draw.normal(size=(48, 8))
         return remarks_on(of_vectors(vectors, graded(draw)), scale=scale)
 
-    return message
+    return sentences_of
 
 
 hold("gradient_large", ("λ 500", with_norm(500.0, 1.0)), ("λ 2", with_norm(2.0, 1.0)))
@@ -318,11 +320,11 @@ hold("gradient_small", ("λ 2, long vectors", with_norm(2.0, 100.0)), ("λ 5", w
 OWN = Data(source="table", encoder=f"clip.npz#{'0' * 32}")
 
 
-def of_two_sides(apart: float, alike: float) -> Said:
+def of_two_sides(apart: float, alike: float) -> SentencesOf:
     """Pairs of 12 vectors of 16 dimensions, each side around a centre of its own, `apart` of their
     spread from the other's; `alike` is the correlation within a pair."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         count, width = 12, 16
         shared, noise = draw.normal(size=(count, width)), draw.normal(size=(2, count, width))
         sides = np.sqrt(alike) * shared + np.sqrt(1 - alike) * noise
@@ -333,7 +335,7 @@ def of_two_sides(apart: float, alike: float) -> Said:
         batch = of_vectors(vectors.reshape(2 * count, width), np.ones(count))
         return remarks_on(batch, "info_nce", OWN)
 
-    return message
+    return sentences_of
 
 
 hold(

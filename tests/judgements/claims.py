@@ -1,9 +1,8 @@
-"""Every sentence that judges: what it claims, of what, from which evidence, by which test.
+"""Every sentence that judges, with its claim, subject, evidence and test.
 
-A sentence is a claim. It names what it is about, rests on a test that was made for it, and where
-the data do not carry it another one stands in its place, or none. `tests/judgements` draws for
-each of them what makes it true and what makes it false, and counts how often it is said;
-docs/judgements.md has both rates beside this table.
+A sentence is a claim: it names its subject and rests on a test; if the evidence is too weak,
+another sentence replaces it, or none. `tests/judgements` simulates data for which it is true and
+for which it is false, and docs/judgements.md has both rates beside this table.
 """
 
 from __future__ import annotations
@@ -11,24 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-# What a sentence is about, from the narrowest on.
+# Subjects of sentences, the narrowest first.
 Of = Literal["batch", "loss on batch", "run", "model", "settings", "rule"]
 OF: dict[Of, str] = {
-    "batch": "this batch, whatever the loss",
+    "batch": "this batch, under any loss",
     "loss on batch": "this loss with these parameters on this batch",
     "run": "this run and its own batches",
     "model": "this model, on other pairs drawn like those it was measured on",
-    "settings": "what was trained with, under other seeds and on other pairs",
-    "rule": "what its author says, quoted",
+    "settings": "these settings, with other seeds and on other pairs",
+    "rule": "a statement of its author, quoted",
 }
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """`key` is that of the catalogues. `otherwise` says what stands there where the evidence is
-    not enough: the key of another sentence, or "" for none. A sentence that `counts` says no more
-    than its evidence: a count, two numbers compared, a rule or formula at these values. Every other
-    one infers, and how often it is right is drawn and counted."""
+    """Entry of one sentence. `key` is its key in the catalogues; `otherwise` is the key of the
+    sentence that replaces it if the evidence is too weak, or "". A sentence that `counts` states
+    its evidence: a count, a comparison of two numbers, a rule or formula at these values. Every
+    other one infers, and its rates are simulated."""
 
     key: str
     where: tuple[str, ...]
@@ -41,7 +40,7 @@ class Judgement:
 
 
 _EXPLORE = ("Explore",)
-# What a large batch, too, knows enough for.
+# Sentences that large batches have too.
 _BATCHES = ("Explore", "Large")
 _RUN = ("Fine-tune",)
 _SIDES = ("Compare", "API", "CLI")
@@ -69,8 +68,8 @@ def _above(key: str, claims: str) -> Judgement:
         "loss on batch",
         claims,
         "the loss and its value at collapse, at 33 values of its scale",
-        "above by more than rounding (1e-4); where it ceases by halving, said only where it is "
-        "crossed once and rounded to where it has ceased",
+        "above by more than rounding (1e-4); the scale at which it ends is found by "
+        "bisection, and reported only if it is crossed once",
     )
 
 
@@ -79,9 +78,9 @@ def _none_listed(key: str, where: str) -> Judgement:
         key,
         (where,),
         "batch",
-        "no pair contradicts its label far more often than is usual",
+        "no pair contradicts its label far more often than average",
         "the share of its comparisons that each pair contradicts",
-        "counted: none reaches a fifth, and twice the share of an average pair",
+        "counted: none reaches both a fifth and twice the share of an average pair",
     )
 
 
@@ -90,23 +89,24 @@ def _counted(key: str, where: str, of: Of, claims: str, evidence: str) -> Judgem
 
 
 _PAIRS = (
-    "the influence of each pair on the figure; pairs that share a sentence together, and as one "
-    "witness"
+    "the influence of each pair on the figure; pairs that share a sentence count as one observation"
 )
 _BOTH = f"the figure by seed, and {_PAIRS}"
-_INTERVAL = "an interval at 98%, for all comparisons of the table together, leaves out 0"
-_HOLDS = "an interval at 98%, for all comparisons of the table together, holds 0"
+_INTERVAL = "a 98% interval, simultaneous for all comparisons of the table, excludes 0"
+_HOLDS = "a 98% interval, simultaneous for all comparisons of the table, contains 0"
 
 _CLEAN = (
-    "the share of its comparisons that each pair contradicts; 99 batches (above 16,384 pairs, 8) "
-    "of these labels and this rank correlation with nothing but even noise between score and label"
+    "the share of its comparisons that each pair contradicts; 99 simulated batches (8"
+    " above 16,384 pairs) with these labels and this rank correlation, whose only "
+    "noise between score and label is uniform"
 )
 
 _STRONG = (
-    "more pairs contradict 70% of their comparisons and more than in any of the 99; of the 8, than "
-    "the 98% interval of Student for another one; and more than in 95% of as many batches whose "
-    "noise is Student's t with 3 degrees of freedom, as much of it as lets the 90% of the pairs "
-    "that contradict least contradict each other as these do; labels of two kinds are not judged"
+    "more pairs contradict 70% of their comparisons than in any of the 99 batches "
+    "(with 8: than Student's 98% prediction interval), and than in 95% of as many "
+    "batches with noise of Student's t (3 degrees of freedom), scaled so that the 90%"
+    " of pairs that contradict least do so as often as these; binary labels are not "
+    "judged"
 )
 
 _CURVE = (
@@ -132,7 +132,7 @@ def _of_data(key: str, claims: str, evidence: str = "the texts and labels of all
 
 def _suited(names: str, claims: str) -> tuple[Judgement, ...]:
     """For and against a loss, on a table of pairs or of classes."""
-    evidence = "the columns of the table, counts of its labels and texts; what the loss reads"
+    evidence = "the columns of the table, counts of its labels and texts; the inputs of the loss"
     return tuple(
         Judgement(
             f"doctor.suited.{name}", _DOCTOR, "batch", claims, evidence, "counted", counts=True
@@ -143,8 +143,10 @@ def _suited(names: str, claims: str) -> tuple[Judgement, ...]:
 
 def _of_number(names: str, claims: str) -> tuple[Judgement, ...]:
     """What a number may be, or where it stands, of a loss at these counts."""
-    evidence = "the number, to its last digit, and the landmarks of every loss at the counts told"
-    test = "compared, to the digits that were written; which it is, stays a possibility"
+    evidence = (
+        "the number, to its last digit, and the reference values of every loss at the known counts"
+    )
+    test = "compared to the written digits; each match is only a possibility"
     return tuple(
         Judgement(f"doctor.{name}", _DOCTOR, "rule", claims, evidence, test, counts=True)
         for name in names.split()
@@ -158,30 +160,28 @@ def _of_sides(key: str, claims: str, evidence: str) -> Judgement:
 _APART = "the share of the gradient that each pair has under both losses, with its sign"
 
 _TREND = (
-    "a line through all steps moves further than noise that is correlated so from step to step "
-    "carries one in 99 of 100 curves (Student's t, of as many steps as would be independent), and "
-    "the means of the first and the last tenth lie the same way"
+    "the slope of a line through all steps is significant at 1% under this "
+    "autocorrelation (Student's t with the effective number of steps), and the means "
+    "of the first and the last tenth differ in the same direction"
 )
 _NOISE_OF_STEPS = (
-    "the loss of every step; the noise of its batches, which is what a line, two exponentials and "
-    "a jump leave, and its correlation from step to step (an autoregression of the first order)"
+    "the loss of every step; the noise of its batches, which is the residual of a "
+    "line, two exponentials and a jump, with its first-order autocorrelation"
 )
 
-_MARKS = (
-    f"{_CURVE}; the value at collapse and the least value, as the run logged them or at its counts"
-)
+_MARKS = f"{_CURVE}; the value at collapse and the minimum, as the run logged them or at its counts"
 _LEVEL = "the mean of the last tenth"
 
-_FIRST = "counted; one that is as near to within 1e-6 is no success"
+_FIRST = "counted; a tie within 1e-6 is no success"
 
 JUDGEMENTS: tuple[Judgement, ...] = (
     _remark(
         "not_finite",
         _BATCHES,
         "loss on batch",
-        "the loss is no number; the first step that is none",
+        "the loss is NaN or infinite, and the first such step",
         "every step of the trace",
-        "NaN or +∞, in order of the steps; −∞ marks what is absent",
+        "NaN or +∞, in order of the steps; −∞ marks absent cells",
     ),
     _remark(
         "no_gradient",
@@ -203,10 +203,10 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "modality_gap",
         _EXPLORE,
         "batch",
-        "the vectors of the two sides lie around different centres",
+        "the vectors of the two sides have different means",
         "unit vectors of distinct pairs, where the vectors came with the data",
-        "the distance of the centres, against 999 random swaps of the pairs' sides, at 1%; said "
-        "from 0.1 on",
+        "the distance of the means, against 999 random swaps of the pairs' sides, at 1%; "
+        "reported from 0.1 on",
     ),
     _remark(
         "one_pair",
@@ -220,7 +220,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "labels_outside",
         _EXPLORE,
         "batch",
-        "labels lie outside the ends that the loss is made for, and are taken as they are",
+        "labels are outside the range that the loss is made for, and are not rescaled",
         "the least and the largest label",
         "compared with the ends of the convention",
         counts=True,
@@ -265,7 +265,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "loss on batch",
         "the embeddings have collapsed and the loss sits at its value at collapse",
         "the cosines of all sentences, where they have vectors; the loss, its value at collapse",
-        "they lie within 0.02, and the loss within 5% of its value at collapse",
+        "their range is at most 0.02, and the loss is within 5% of its value at collapse",
         "alike",
     ),
     _remark(
@@ -274,7 +274,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "the similarities hardly differ",
         "all similarities that the loss compares",
-        "they lie within 0.02",
+        "their range is at most 0.02",
     ),
     _above("", "the loss is higher than if all similarities were equal"),
     _remark(
@@ -293,7 +293,10 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "same_text",
         _BATCHES,
         "loss on batch",
-        "how many negatives hold the text of their query or of its own key, and what they weigh",
+        (
+            "the number of negatives with the text of their query or of its own key, and "
+            "their weight"
+        ),
         "the texts of the batch, the gradient at each term of the loss",
         "compared as texts (NFC, trimmed, blanks as one; case differs), never by similarity; their "
         "weight is Σ|∂L/∂term| over their cells, as a share of that over all negatives",
@@ -303,7 +306,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "same_text_left_out",
         _BATCHES,
         "loss on batch",
-        "how many negatives hold the text of their own query or of its own key",
+        "the number of negatives with the text of their own query or of its own key",
         "the texts of the batch",
         "the same comparison, where the rule leaves them out",
         counts=True,
@@ -312,11 +315,11 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "same_text_floor",
         _EXPLORE,
         "loss on batch",
-        "below what the loss cannot fall while these negatives stand in it",
+        "the minimum of the loss with these negatives",
         "which sentences of the batch are the same, and which of them the loss compares",
-        "the least value where copies are as near as a row's own key, of a softmax the mean of "
-        "ln(1 + copies), if the floor without them is no higher; copies are the query's or "
-        "its own key's sentence among its negatives",
+        "the minimum if duplicates are as near as a row's own key (for a softmax, the "
+        "mean of ln(1 + duplicates)), if the minimum without them is no higher; "
+        "duplicates are negatives with the text of the query or of its own key",
         counts=True,
     ),
     _remark(
@@ -325,7 +328,10 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "loss on batch",
         "the margin is larger than the largest distance of two unit vectors",
         "the margin, the kind of distance, and the lengths of the vectors",
-        "the floor of the loss is above 0 for such vectors, and the margin beyond the diameter",
+        (
+            "the minimum of the loss is above 0 for such vectors, and the margin exceeds the "
+            "diameter"
+        ),
     ),
     _remark(
         "teacher_beyond",
@@ -333,7 +339,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "loss on batch",
         "the teacher asks for margins that two cosines do not have",
         "the teacher's margins of the batch",
-        "the largest is above 2, and the floor of the loss is above 0",
+        "the largest is above 2, and the minimum of the loss is above 0",
     ),
     _remark(
         "suspects",
@@ -349,8 +355,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "how many pairs data without a wrong label would list, and between which numbers",
         _CLEAN,
-        "between the least and the most of the 99 lie 98% of such batches; of the 8, Student's "
-        "98% interval for another one",
+        "98% of such batches are between the minimum and maximum of the 99; with 8, "
+        "Student's 98% prediction interval",
     ),
     Judgement(
         "ui.suspects_fewer",
@@ -358,8 +364,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "the disagreement sits on fewer pairs than even noise spreads it over",
         _CLEAN,
-        "fewer pairs than in any of the 99, with whose range it is said; of the 8, than Student's "
-        "98% interval for another one",
+        "fewer pairs than in any of the 99, whose range is reported; with 8, than "
+        "Student's 98% prediction interval",
     ),
     Judgement(
         "doctor.data.disagreement",
@@ -374,7 +380,10 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "doctor.data.near_duplicates",
         "Doctor",
         "batch",
-        "how many of the encoded pairs hold a text near another's, and how many rows meet one",
+        (
+            "the number of encoded pairs with a near duplicate, and the number of rows that "
+            "meet one in a batch"
+        ),
         "the cosines of all texts of one side, where these differ",
     ),
     _counted(
@@ -409,7 +418,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "ui.suspects_doubtful",
         ("Explore", "Large"),
         "batch",
-        "what the similarities are worth against a label is not told",
+        "the similarities are not judged against labels",
         "the letters of all sentences, where the embedded English encoder reads them",
         "more than half are beyond Latin scripts",
     ),
@@ -419,7 +428,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "rule",
         "which λ the rule of the annotated derivation gives here",
         "the standard deviation of the similarities",
-        "λ = α/σ, for α from 10 to 30; said only where they differ",
+        "λ = α/σ, for α from 10 to 30; reported only if it differs",
         counts=True,
     ),
     _remark(
@@ -443,7 +452,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _EXPLORE,
         "loss on batch",
         "the own prototype comes first for every sentence",
-        "what the loss itself compares",
+        "the comparisons of the loss itself",
         _FIRST,
     ),
     _remark(
@@ -467,7 +476,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "gradient_large",
         _EXPLORE,
         "rule",
-        "the norm lies above the band of the annotated derivation",
+        "the norm is above the range of the annotated derivation",
         "the norm of the gradient over the sentence vectors, of a loss with CoSENT's λ",
         "above 10",
     ),
@@ -475,7 +484,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "gradient_small",
         _EXPLORE,
         "rule",
-        "the norm lies below the band of the annotated derivation",
+        "the norm is below the range of the annotated derivation",
         "the norm of the gradient over the sentence vectors, of a loss with CoSENT's λ",
         "below 0.1 and not 0",
     ),
@@ -512,8 +521,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "run",
         "how many pairs repeat another, and that the intervals count them with it",
         "the sentences of all pairs",
-        "counted, both sentences in either order; said where they make the variance of a mean "
-        "larger by a tenth or more",
+        "counted, both sentences in either order; reported if they increase the variance "
+        "of a mean by a tenth or more",
     ),
     _remark("run_chance", _COMPARED, "model", "no significant change", _PAIRS, _HOLDS),
     _remark(
@@ -557,7 +566,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "run",
         "no significant change of the training loss",
         "the same",
-        "the line moves by less, or these lie the other way",
+        "the slope is not significant, or the means differ in the other direction",
     ),
     *(
         _remark(
@@ -571,7 +580,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         )
         for key, claims, way in (
             ("run_closer", "drew closer to one another", "rose"),
-            ("run_apart", "moved apart", "fell"),
+            ("run_apart", "moved away from each other", "fell"),
         )
     ),
     _remark(
@@ -612,7 +621,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "verdict_models_untold",
         _COMPARED,
         "model",
-        "not even these very models can be told apart",
+        "even these models have no significant difference",
         f"one or two shared seeds: {_PAIRS}",
         _HOLDS,
     ),
@@ -665,7 +674,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "sweep.within",
         ("Explore",),
         "rule",
-        "where the norm lies in the band",
+        "the position of the norm in the range",
         "the gradient norm at 41 values of λ",
         "where it crosses the band, between two of them by their logarithms",
         counts=True,
@@ -674,7 +683,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "sweep.agree",
         ("Explore",),
         "rule",
-        "where both rules of the annotated derivation hold",
+        "the scales at which both rules of the annotated derivation hold",
         "λ = α/σ of this batch; the gradient norm at 41 values of λ",
         "both ranges overlap",
         "sweep.contradict",
@@ -702,14 +711,14 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "ui.heaviest_note",
         "Explore",
         "loss on batch",
-        "what share of the weight these terms carry",
+        "the share of the weight of these terms",
         "∂L/∂term of every term",
     ),
     _counted(
         "large.heaviest_note",
         "Large",
         "loss on batch",
-        "what share of the weight the heaviest terms carry",
+        "the share of the weight of the heaviest terms",
         "∂L/∂term of every term",
     ),
     *(
@@ -717,8 +726,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             key,
             "Large",
             "loss on batch",
-            "which share of the blocks holds nine tenths of the weight in view",
-            "the weight of every block in view; of fewer than 20 with a term nothing is said",
+            "the share of blocks that have nine tenths of the visible weight",
+            "the weight of every visible block; not reported for fewer than 20 with a term",
         )
         for key in ("large.concentrated", "large.concentrated_all")
     ),
@@ -733,7 +742,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "finetune.few_queries",
         "Fine-tune",
         "run",
-        "by how much one held-out query moves the figure",
+        "the change of the metric by one held-out query",
         "the number of held-out pairs",
     ),
     Judgement(
@@ -741,7 +750,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         ("Fine-tune",),
         "model",
         "within which Spearman a model stays whose similarities say nothing of the labels",
-        "the number of held-out pairs, those that share a sentence counted together",
+        "the number of held-out pairs, where those that share a sentence count once",
         "Student's t of a rank correlation, at 98%",
     ),
     *(
@@ -757,7 +766,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         for key, claims, more in (
             (
                 "alarm",
-                "the encoder tells none of the held-out pairs apart",
+                "the encoder gives all held-out pairs the same score",
                 ", of positives those of all their queries and keys",
             ),
             ("alarm_cross", "the same of a cross-encoder", ""),
@@ -767,8 +776,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "finetune.alarm_at",
         ("Fine-tune",),
         "run",
-        "the encoder tells none of the held-out pairs apart",
-        "the scores of all held-out pairs, of positives those of all their queries and keys",
+        "the encoder gives all held-out pairs the same score",
+        "the scores of all held-out pairs; for positives, of all their queries and keys",
         "counted: all within 0.02 of each other, looked at where those of the curve are",
         "finetune.alarm",
         counts=True,
@@ -786,7 +795,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         for key, claims, evidence in (
             (
                 "training_not_finite",
-                "a loss or gradient is no number; where the steps before grew, what to try",
+                "a loss or gradient is NaN or infinite; a remedy if earlier steps grew",
                 "the loss and the norm of every step",
             ),
             (
@@ -797,12 +806,12 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             (
                 "training_own_not_finite",
                 "a function of one's own makes no number of numbers",
-                "what it is given, its value, and the gradient at what it is given",
+                "its inputs, its value, and the gradient at its inputs",
             ),
             (
                 "training_no_gradient",
                 "training with a loss of one's own would change nothing",
-                "whether a gradient leads from its value to what it is given",
+                "whether its value has a gradient at its inputs",
             ),
         )
     ),
@@ -811,17 +820,17 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _SIDES,
         "loss on batch",
         "why the loss does not draw this pair together as the other does",
-        "the labels that it reads, its terms, of which each has one pair above another",
-        "counted: no label is lower, and in no term does the pair stand above",
+        ("the labels that it reads, and its terms, each of which ranks one pair above another"),
+        "counted: no label is lower, and no term ranks the pair above another",
         counts=True,
     ),
     Judgement(
         "compare.because.none_higher",
         _SIDES,
         "loss on batch",
-        "why the loss does not push this pair apart as the other does",
-        "the labels that it reads, its terms, of which each has one pair above another",
-        "counted: no label is higher, and in no term does the pair stand below",
+        "the reason why the loss does not lower the score of this pair as the other does",
+        ("the labels that it reads, and its terms, each of which ranks one pair above another"),
+        "counted: no label is higher, and no term ranks the pair below another",
         counts=True,
     ),
     Judgement(
@@ -829,7 +838,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _SIDES,
         "loss on batch",
         "why the loss leaves this pair as it is, which the other moves",
-        "∂L/∂term of every term in which it stands, above or below",
+        "∂L/∂term of every term with this pair",
         "counted: there are such terms, and it is 0 at each",
         counts=True,
     ),
@@ -848,7 +857,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         for other in ("nothing", "pulls", "pushes")
     ),
     *(
-        _of_sides(key, claims, "the definitions, what they read, and the parameters of both")
+        _of_sides(key, claims, "the definitions, inputs and parameters of both")
         for key, claims in (
             ("comparable_of", "the values of two losses may be compared"),
             ("not_beside", "the values of two losses must not be compared"),
@@ -932,9 +941,9 @@ JUDGEMENTS: tuple[Judgement, ...] = (
                 "contrastive",
                 "the largest and the smallest of the values",
                 {
-                    "apart": "they are more than 10% apart",
+                    "apart": "they differ by more than 10%",
                     "zero": "the smallest is 0 and the largest is not",
-                    "within": "they are at most 10% apart",
+                    "within": "they differ by at most 10%",
                 },
             ),
             (
@@ -960,7 +969,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _of_sides(
         "vary.limit",
-        "what the loss over its scale tends to, and between which values it lies",
+        "the limit of the loss over its scale, and its bounds",
         "the largest violation of an ordered pair and the count of terms",
     ),
     *(
@@ -975,7 +984,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         for key, claims, evidence, test in (
             (
                 "within",
-                "where the norm lies in the band",
+                "the position of the norm in the range",
                 "the gradient norm at every value of λ",
                 "where it crosses the band, between two of them by their logarithms",
             ),
@@ -998,7 +1007,10 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         for key, claims in (
             ("cosine", "how far the gradients of two parts agree"),
             ("no_cosine", "the gradient of one of two parts is 0"),
-            ("opposed", "on how many pairs the parts pull against each other, what cancels"),
+            (
+                "opposed",
+                "the number of pairs whose parts have opposite gradients, and what cancels",
+            ),
             ("none_opposed", "on no pair the parts pull against each other"),
         )
     ),
@@ -1008,32 +1020,35 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             ("batches_without_positive", "which share of random batches has no positive pair"),
             ("class_spellings", "how many class names differ in case, width or blanks alone"),
             ("classes_of_one", "how many classes have a single text"),
-            ("conflicting_labels", "how many pairs have labels more than 10 % of the scale apart"),
+            (
+                "conflicting_labels",
+                "the number of pairs whose labels differ by more than 10 % of the scale",
+            ),
             ("rater_noise", "how many pairs have labels that differ by at most 10 % of the scale"),
             ("inference_labels", "how many pairs are of entailment, neutral, of contradiction"),
             ("copies", "how many rows repeat one that stood before, or a candidate of their own"),
             ("degrees_lost", "of how many degrees the loss reads two"),
             ("labels_out_of_reach", "which share of the labels no cosine can reach"),
-            ("labels_outside", "which share of the labels lies outside what the loss is made for"),
+            ("labels_outside", "the share of labels outside the range that the loss is made for"),
             ("lists_of_one", "how many lists have one candidate"),
             ("lists_of_one_label", "how many lists have one label throughout"),
             ("lists_without_positive", "how many lists have no positive candidate"),
             ("groups_without_negative", "how many queries have no negative of their own"),
             ("margin_beyond", "the margin is larger than the largest distance of two unit vectors"),
             ("margins_out_of_reach", "at how many queries the teacher's margins are beyond 2"),
-            ("mixed_scripts", "how many pairs hold a text in another script than the others"),
+            ("mixed_scripts", "the number of pairs with a text in another script than the others"),
             ("negative_is_own", "how many triplets have their positive or anchor for a negative"),
             ("no_labels", "there are no labels, and the loss compares by them"),
             ("no_negative", "all pairs are positive, and the loss needs others"),
             ("no_positive", "no pair is positive, and the loss needs some"),
             ("no_teacher", "there are no scores of a teacher, and the loss needs them"),
-            ("not_latin", "how many pairs hold a text in another script than Latin"),
+            ("not_latin", "the number of pairs with a text in another script than Latin"),
             ("one_class", "all rows are of one class"),
             ("one_label", "all labels are equal"),
             ("rows_alone", "which share of the rows of a random batch has no other of its class"),
-            ("same_on_both_sides", "how many pairs hold one text twice"),
+            ("same_on_both_sides", "the number of pairs with one text twice"),
             ("texts_again", "how many rows repeat a text in the same class"),
-            ("texts_in_classes", "how many texts stand in several classes"),
+            ("texts_in_classes", "the number of texts in several classes"),
             ("twins", "how many pairs share a text, and how many of a random batch meet"),
             ("twins_met", "the same, of a loss that takes them for negatives"),
             ("two_scripts", "in how many pairs the scripts of both texts differ"),
@@ -1061,12 +1076,12 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _of_data(
         "cut_off",
-        "about how many texts are longer than what the encoder reads; an estimate, and says so",
+        ("about how many texts are longer than the encoder's limit; reported as an estimate"),
         "the words and letters of all texts: 1.3 tokens a word",
     ),
     _of_data(
         "tokens_cut_off",
-        "how many texts are longer than what the encoder reads",
+        "the number of texts longer than the encoder's limit",
         "all texts, by its own tokenizer",
     ),
     *(
@@ -1114,7 +1129,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "kinds_as_degrees labels_unread lists_of_two negatives_halved negatives_unread "
         "nothing_to_learn one_negative only_pulls prototypes_of_these queries_unread "
         "second_encoder teacher_unread twins two_outputs",
-        "what speaks against a loss on these columns",
+        "a reason against a loss on these columns",
     ),
     *_suited("none none_classes", "no loss here can learn from these columns"),
     *_of_number(
@@ -1122,14 +1137,14 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "relative.simsiam.beyond relative.dpo.start relative.dpo.above relative.dpo.below "
         "relative.dpo.beyond relative.classifier.start relative.classifier.above "
         "relative.classifier.below relative.classifier.beyond",
-        "what a value may be of a loss that has no definition here, by its formula",
+        ("a possible meaning of a value of a loss without a definition here, by its formula"),
     ),
     *_of_number(
         "collapse collapse_start start floor copies copied below_zero below_zero_fault "
         "below_zero_labels margin_beyond "
         "nothing.no_positive nothing.no_relevant nothing.one_class nothing.one_label "
         "nothing.one_pair",
-        "what a value of a loss may be",
+        "a possible meaning of a value of a loss",
     ),
     *_of_number(
         "multiple.batch multiple.processes multiple.steps",
@@ -1143,63 +1158,64 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "standing.above standing.above_sharp standing.below standing.between standing.collapse "
         "standing.collapse_near standing.floor standing.negative standing.starting standing.under "
         "standing.below_assumed standing.labels_outside",
-        "where a value of a loss stands between its landmarks",
+        "the position of a value of a loss between its reference values",
     ),
     _of_log(
         "at_collapse",
-        "the loss ended where it is if all vectors are alike",
+        "the loss ended at its value at collapse",
         _MARKS,
-        f"{_LEVEL} lies within three standard errors, or 0.5%, of it, these are less than a tenth "
-        "of the way to the least value, and no logged cosine of negatives speaks against it",
+        f"{_LEVEL} is within three standard errors, or 0.5%, of it, these are less than a "
+        "tenth of the distance to the minimum, and no logged cosine of negatives "
+        "contradicts it",
     ),
     _of_log(
         "not_collapsed",
         "its loss is that of collapse, and its last batches had not collapsed",
         f"{_MARKS}; the mean cosine of the negatives of each batch that was looked at",
-        f"{_LEVEL} lies there, and the mean cosine of the last tenth is below 0.98",
+        f"{_LEVEL} is there, and the mean cosine of the last tenth is below 0.98",
     ),
     _of_log(
         "above_collapse",
-        "the loss ended higher than if all vectors were alike; of the order of pairs nothing",
+        "the loss ended above its value at collapse; no claim on the order of pairs",
         _MARKS,
         f"{_LEVEL} is above it by more than three standard errors and 0.5%, and no correlation of "
         "held-out pairs was logged, or none that is 0.2 from 0",
     ),
     _of_log(
         "ordered",
-        "the loss ended no lower than if all vectors were alike, and held-out pairs are in order",
+        ("the loss ended no lower than its value at collapse, and held-out pairs are in order"),
         f"{_MARKS}; the last tenth of a logged correlation of held-out pairs with their labels",
         f"{_LEVEL} is not below it by more than three standard errors, and the correlation is 0.2 "
         "or more",
     ),
     _of_log(
         "turned",
-        "the loss ended no lower than if all vectors were alike, and held-out pairs stand against "
-        "their labels",
+        "the loss ended no lower than its value at collapse, and held-out pairs are in "
+        "reverse order",
         f"{_MARKS}; the last tenth of a logged correlation of held-out pairs with their labels",
         f"{_LEVEL} is not below it by more than three standard errors, and the correlation is −0.2 "
         "or less",
     ),
     _of_log(
         "below_floor",
-        "loss, parameters or batch are not what they are taken for",
+        "the assumed loss, parameters or batch are wrong",
         _MARKS,
-        f"{_LEVEL} is below the least value by more than three standard errors and 0.5%, whatever "
-        "kind of score and labels are not known",
+        f"{_LEVEL} is below the minimum by more than three standard errors and 0.5%, for "
+        "every possible kind of score and labels",
     ),
     _of_log(
         "below_assumed",
         "it is lower than on unit vectors and labels 1 and 0",
         _MARKS,
-        f"{_LEVEL} is below that least value by more than three standard errors and 0.5%, and not "
-        "below that of other scores or labels, which nobody excludes",
+        f"{_LEVEL} is below that minimum by more than three standard errors and 0.5%, and "
+        "not below that of other possible scores or labels",
     ),
     _of_log(
         "labels_outside",
-        "some labels lie outside the ends between which the loss has a minimum",
+        "some labels are outside the range in which the loss has a minimum",
         _MARKS,
-        f"{_LEVEL} is below the least value by more than three standard errors and 0.5%, of a loss "
-        "that has none once labels lie outside",
+        f"{_LEVEL} is below the minimum by more than three standard errors and 0.5%, of a "
+        "loss without a minimum for labels outside this range",
     ),
     _of_log(
         "at_floor",
@@ -1218,34 +1234,35 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "plateau",
         "from which step on the loss hardly moved any more",
         _CURVE,
-        "from it on all of the twentieths of the log lie within three standard errors of the last "
-        "quarter, a line through them drifts by less than a tenth of what was moved before, at two "
-        "standard errors, and it is a quarter of the log or more",
+        "from it on, every twentieth of the log is within three standard errors of the "
+        "last quarter, a line through them moves, at two standard errors, by less than a "
+        "tenth of the change before, and it is at least a quarter of the log",
     ),
     _of_log(
         "flat",
         "the loss did not fall, from the first step of the log to its last",
         _CURVE,
-        "the mean of every part of the log (of 5 to 20, by its length) and three standard errors "
-        "of it lie within 1% of the mean of all",
+        "the mean of every part of the log (5 to 20, by its length), with three standard "
+        "errors, is within 1% of the overall mean",
     ),
     _of_log(
         "jump",
         "the loss rose at once and stayed there",
         _CURVE,
-        "the 10 to 50 values after a step lie above those before, beside one slope, by more than "
-        "six standard errors; half of it came in that step, and half of it is still there later",
+        "the 10 to 50 values after a step exceed those before, on a common slope, by more"
+        " than six standard errors; at least half of it came in that step, and half of it"
+        " remains later",
     ),
     _of_log(
         "digits_lost",
-        "the loss was kept in float16 or bfloat16",
+        "the loss was stored in float16 or bfloat16",
         "all different values, with the digits in which they are written",
         "each is a number of the format, which by chance would happen once in 10⁹ logs",
     ),
     _of_log(
         "overfits",
-        "a held-out loss rises since its least, and that of the training does not",
-        "the held-out loss at every evaluation, and the training loss since its least",
+        "a held-out loss rises after its minimum while the training loss does not",
+        "the held-out loss at every evaluation, and the training loss after its minimum",
         "the last third since the least (of medians of three) is higher by 3.2 standard errors of "
         "evaluations that scatter about a line since then, or about the middle of their "
         "neighbours, which are taken to correlate by 0.7, and by 2% of the least or of the fall to "
@@ -1253,22 +1270,23 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _of_log(
         "gap",
-        "hardly anything is left to learn on the rows of the training, and much on held-out ones",
-        "the last third of the held-out loss and the last fifth of that of the training, from the "
-        "minimum, which is 0 where none is known and no value is below; the first three values",
-        "on held-out rows ten times as much is left, beyond 3.2 and 3 standard errors, and a fifth "
-        "of what there was at first",
+        "the training loss is near its minimum, and the held-out loss is far from it",
+        "the last third of the held-out loss and the last fifth of the training loss, "
+        "less the minimum (0 if none is known and no value is below); the first three "
+        "values",
+        "the held-out excess is ten times as large, beyond 3.2 and 3 standard errors, and"
+        " at least a fifth of the excess at the start",
     ),
     _of_log(
         "leak",
-        "the held-out rows are as well known as those of the training",
+        "the held-out rows are fitted as well as the training rows",
         "the same, and the epochs of the log",
-        "on both less than 5% of what there was at first is left, and neither is twice the other, "
-        "at 1.65 standard errors; of a single epoch nothing is said",
+        "both excesses are below 5% of those at the start, and neither is twice the "
+        "other, at 1.65 standard errors; not reported for a single epoch",
     ),
     _of_log(
         "figure_falls",
-        "a held-out figure falls since its best, on these held-out pairs",
+        "a held-out metric falls after its best value, on these held-out pairs",
         "the figure at every evaluation",
         "the last third since the best (of medians of three) is worse by 3.2 standard errors of "
         "evaluations that scatter about a line since then, or about the middle of their "
@@ -1283,7 +1301,10 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _of_log(
         "gradient_not_finite",
-        "the norm of the gradient is no number at the end, whatever the loss in the log is",
+        (
+            "the norm of the gradient is NaN or infinite at the end, even if the logged loss "
+            "is finite"
+        ),
         "every value of the curve of that name",
         "counted: the last five or more are NaN or ±∞, and the loss ends with a number",
         counts=True,
@@ -1307,13 +1328,13 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     _of_log(
         "margin_beyond",
         "the margin is larger than the largest distance of two unit vectors",
-        "the margin that is told, that of the model's card, or the default of the loss",
-        "compared; whether the vectors are normalised is not known, and said",
+        "the chosen margin, that of the model's card, or the default of the loss",
+        "compared; reported with the note that normalisation of the vectors is unknown",
         counts=True,
     ),
     _of_log(
         "effective_candidates",
-        "among how many alike candidates a query does as well",
+        "the number of equally scored candidates at which a query has this loss",
         "the mean of the last tenth of a softmax loss over the batch",
         "its exponential",
         counts=True,
@@ -1323,8 +1344,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         for key, claims in (
             ("other_scale", "the values of runs at other parameters cannot be compared"),
             ("other_loss", "the values of two losses cannot be compared"),
-            ("other_batch", "the values at other batches lie between other ends"),
-            ("comparable", "nothing that is known stands against comparing the values"),
+            ("other_batch", "the values at other batches have other bounds"),
+            ("comparable", "nothing known prevents a comparison of the values"),
             (
                 "other_training",
                 "one run took twice as many rows, or went twice as often through its own, or more",

@@ -9,15 +9,15 @@ import numpy as np
 from lossprism.explorer.lab.large.batch import in_order
 from lossprism.explorer.lab.large.remarks import judged, remarks_of
 from lossprism.explorer.lab.large.session import open_batch
-from tests.judgements import Said, Source
+from tests.judgements import SentencesOf, Source
 from tests.judgements.batches import graded, hold, names
 
 
 @functools.cache
-def turned_in_a_large_batch(wrong: float) -> Said:
+def turned_in_a_large_batch(wrong: float) -> SentencesOf:
     """So large a share of the scores turned round, of a loss whose terms do not split."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         labels = graded(draw)
         scores = np.linspace(-0.8, 0.8, 24)[labels.argsort(kind="stable").argsort()]
         some = draw.permutation(24)[: int(wrong * 24)]
@@ -27,7 +27,7 @@ def turned_in_a_large_batch(wrong: float) -> Said:
         opened = open_batch(batch, loss, parameters, unheard)
         return {one.key for one in remarks_of(opened, loss, parameters, judged(batch, unheard))}
 
-    return message
+    return sentences_of
 
 
 def unheard(done: int, total: int) -> None:

@@ -27,7 +27,7 @@ from lossprism.explorer.lab.doctor.logs.held_out_findings import (
 from lossprism.explorer.lab.doctor.logs.log import Curve, curves_of
 from lossprism.explorer.lab.doctor.logs.run_reference_values import Marks
 from lossprism.explorer.lab.doctor.minimum_without_labels import Minimum
-from tests.judgements import Among, Said, Source, simulated
+from tests.judgements import Among, SentencesOf, Source, simulated
 
 CERTAIN = Minimum(0.5)
 MARKS = Marks(collapse=4.0, floor=0.5, minimum=CERTAIN)
@@ -63,21 +63,21 @@ def falling(
     return end + (start - end) * np.exp(-np.arange(steps) / (by / 3 * steps))
 
 
-def among(name: str, message: Said) -> Among:
-    return Among(message, lambda found: name in found)
+def among(name: str, sentences_of: SentencesOf) -> Among:
+    return Among(sentences_of, lambda found: name in found)
 
 
 @functools.cache
-def levels(low: float, high: float, minimum: Minimum = CERTAIN) -> Said:
+def levels(low: float, high: float, minimum: Minimum = CERTAIN) -> SentencesOf:
     """A curve that falls to a level between these and stays, in noise."""
     marks = dataclasses.replace(MARKS, minimum=minimum)
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         made = falling(draw, 5.0, draw.uniform(low, high))
         made = made + 0.1 * noise(draw, len(made))
         return {one.name for one in on_level(curve(made), marks, Known())}
 
-    return message
+    return sentences_of
 
 
 IN_NOISE = (
@@ -101,11 +101,11 @@ for name, place, low, high, minimum in (
 
 
 @functools.cache
-def of_batches(scale: float, low: float, high: float, tells: bool = True) -> Said:
+def of_batches(scale: float, low: float, high: float, tells: bool = True) -> SentencesOf:
     """The log of CoSENT on 60 batches of 64 pairs whose Spearman lies between these, as a run logs
     it: with its value at collapse and, where it `tells`, that of 500 held-out pairs."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         truth = draw.normal(size=(60, 64))
         grade = lambda some: np.clip(np.round(2.5 + 1.2 * some), 0, 5)  # noqa: E731
         encoded = lambda some: 0.5 + 0.25 * mixed(draw, some, relation)  # noqa: E731
@@ -124,7 +124,7 @@ def of_batches(scale: float, low: float, high: float, tells: bool = True) -> Sai
         )
         return {one.name for one in on_level(curve(np.log1p(terms)), marks, Known())}
 
-    return message
+    return sentences_of
 
 
 def mixed(draw: Source, truth: np.ndarray, relation: float) -> np.ndarray:
@@ -133,7 +133,7 @@ def mixed(draw: Source, truth: np.ndarray, relation: float) -> np.ndarray:
 
 
 @functools.cache
-def any_of(*kinds: Said) -> Said:
+def any_of(*kinds: SentencesOf) -> SentencesOf:
     """One of several kinds, as it falls."""
     return lambda draw: kinds[draw.integers(len(kinds))](draw)
 
@@ -180,16 +180,16 @@ for name, true, false in (
 
 
 @functools.cache
-def beside_cosines(low: float, high: float) -> Said:
+def beside_cosines(low: float, high: float) -> SentencesOf:
     """A curve that ends at its collapse value, of batches whose negatives lie at such cosines."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         made = falling(draw, 5.0, 4.0)
         made = made + 0.1 * noise(draw, len(made))
         marks = dataclasses.replace(MARKS, negatives=draw.uniform(low, high))
         return {one.name for one in on_level(curve(made), marks, Known())}
 
-    return message
+    return sentences_of
 
 
 simulated(
@@ -216,12 +216,12 @@ def fading(draw: Source, count: int, together: float | None = None) -> np.ndarra
 
 
 @functools.cache
-def plateau(flat: bool, together: float | None = None) -> Said:
+def plateau(flat: bool, together: float | None = None) -> SentencesOf:
     """It falls by forty times the noise, within a third of its steps or all along. Where it is said
     to have stayed although more than a tenth of its fall was still to come, that is another
     sentence."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         correlation = draw.choice(TOGETHER) if together is None else together
         longer = LONGER.get(float(correlation), 1)
         if flat:
@@ -242,7 +242,7 @@ def plateau(flat: bool, together: float | None = None) -> Said:
         left = [made[one.rows[0] - 1] - made[-1] for one in found]
         return {"plateau" if one <= 0.1 * np.ptp(made) else "plateau too early" for one in left}
 
-    return message
+    return sentences_of
 
 
 simulated(
@@ -276,11 +276,11 @@ simulated(
 
 
 @functools.cache
-def jump(height: float) -> Said:
+def jump(height: float) -> SentencesOf:
     """A falling curve that at some step is so many times the noise higher, and stays so; or none of
     it, or one that is gone after a step or a few."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         made = learning(draw, 4.0, draw.uniform(0.2, 0.8), bool(draw.integers(2)))
         at = int(len(made) * draw.uniform(0.2, 0.8))
         if height:
@@ -292,7 +292,7 @@ def jump(height: float) -> Said:
             made += draw.integers(2) * 2.0 * (np.arange(len(made)) < at)  # or a fall at once
         return {one.name for one in on_jumps(curve(made + fading(draw, len(made))))}
 
-    return message
+    return sentences_of
 
 
 simulated(
@@ -329,11 +329,11 @@ simulated(
 
 
 @functools.cache
-def held_out(rise: float, of: Callable = on_held_out, together: float | None = None) -> Said:
+def held_out(rise: float, of: Callable = on_held_out, together: float | None = None) -> SentencesOf:
     """10 to 40 evaluations that fall to their least and rise again by so many times their noise,
     which correlates by 0, 0.3, 0.6 or 0.8, or as said."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         count = int(draw.integers(10, 40))
         least = int(count * draw.uniform(0.2, 0.5))
         places = np.arange(count)
@@ -348,7 +348,7 @@ def held_out(rise: float, of: Callable = on_held_out, together: float | None = N
         held = Curve(held.name, held.steps * len(trained) / count, held.values, held.unit)
         return {one.name for one in on_held_out(trained, held)}
 
-    return message
+    return sentences_of
 
 
 for name, of in (("overfits", on_held_out), ("figure_falls", on_figure)):
@@ -362,11 +362,13 @@ for name, of in (("overfits", on_held_out), ("figure_falls", on_figure)):
 
 
 @functools.cache
-def left_over(own: tuple[float, float], times: tuple[float, float], epochs: float = 10.0) -> Said:
+def left_over(
+    own: tuple[float, float], times: tuple[float, float], epochs: float = 10.0
+) -> SentencesOf:
     """What is said of a training loss that falls to such a share of its start, with a noise of 20%
     of it, and of 1 to 30 evaluations that fall to so many times as much."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         steps, count = int(draw.integers(100, 600)), int(draw.integers(1, 30))
         start, share, at = draw.uniform(1, 4), draw.uniform(*own), np.linspace(0, 1, steps)
         end, held_end = share, share * np.exp(draw.uniform(*np.log(times)))
@@ -379,7 +381,7 @@ def left_over(own: tuple[float, float], times: tuple[float, float], epochs: floa
         found = (*on_gap(trained, held, Marks()), *on_leak(trained, held, Marks(), epochs))
         return {one.name for one in found}
 
-    return message
+    return sentences_of
 
 
 FALLS = "a training loss that falls to {share} of its start, in noise of 20%"

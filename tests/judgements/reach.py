@@ -11,12 +11,12 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.remarks import remarks
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.sources.pairs import Pairs
-from tests.judgements import Said, Source
+from tests.judgements import SentencesOf, Source
 from tests.judgements.batches import hold, of_vectors, remarks_on
 
 
-def with_margin(convention: str, margin: float) -> Said:
-    def message(draw: Source) -> set[str]:
+def with_margin(convention: str, margin: float) -> SentencesOf:
+    def sentences_of(draw: Source) -> set[str]:
         vectors = draw.normal(size=(48, 8))
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         batch = of_vectors(vectors, np.arange(24.0) % 2)
@@ -24,13 +24,13 @@ def with_margin(convention: str, margin: float) -> Said:
         scenario = dataclasses.replace(scenario, parameters=(("margin", margin),))
         return {one.key for one in remarks(explore(scenario, batch), most=99)}
 
-    return message
+    return sentences_of
 
 
-def taught(size: float) -> Said:
+def taught(size: float) -> SentencesOf:
     """A positive and another for each query, which the teacher has so far apart at most."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         first = tuple(f"a{i // 2}" for i in range(24))
         second = tuple(f"b{i}" for i in range(24))
         labels = tuple(float(1 - i % 2) for i in range(24))
@@ -38,7 +38,7 @@ def taught(size: float) -> Said:
         pairs = Pairs(first, second, labels, teacher=teacher)
         return remarks_on(batch_of_vectors(pairs, draw.normal(size=(36, 8)), Rules()), "margin_mse")
 
-    return message
+    return sentences_of
 
 
 BATCH_ALL = "sentence-transformers 6.2 BatchAll"

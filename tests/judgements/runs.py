@@ -24,7 +24,7 @@ from lossprism.explorer.lab.training.run_difference_verdict import (
     gain,
     judged,
 )
-from tests.judgements import Among, Said, Source, simulated
+from tests.judgements import Among, SentencesOf, Source, simulated
 
 PAIRS = 400
 THESE = held_out_pairs(PAIRS)
@@ -66,11 +66,11 @@ class HeldOut:
 
 
 @functools.cache
-def compared(qualities: tuple[float, ...], seeds: int, by_seed: float = 0.03) -> Said:
+def compared(qualities: tuple[float, ...], seeds: int, by_seed: float = 0.03) -> SentencesOf:
     """Draw what is said of ways of training of these qualities; who is said to be ahead is part of
     the claim, so the wrong one ahead is another sentence."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         held_out = HeldOut(draw)
         ways = [held_out.seeds(quality, seeds, by_seed) for quality in qualities]
         found = judged(ways, held_out.pairs)
@@ -80,15 +80,15 @@ def compared(qualities: tuple[float, ...], seeds: int, by_seed: float = 0.03) ->
         keys = {of_difference(str(best), str(other), gap, THESE).key for other, gap in beside}
         return keys if right else {f"{key} of the wrong one" for key in keys}
 
-    return message
+    return sentences_of
 
 
-def says(key: str, message: Said) -> Among:
-    return Among(message, lambda keys: any(one.startswith(key) for one in keys))
+def says(key: str, sentences_of: SentencesOf) -> Among:
+    return Among(sentences_of, lambda keys: any(one.startswith(key) for one in keys))
 
 
-def exactly(key: str, message: Said) -> Among:
-    return Among(message, lambda keys: key in keys)
+def exactly(key: str, sentences_of: SentencesOf) -> Among:
+    return Among(sentences_of, lambda keys: key in keys)
 
 
 FAR, SAME = (1.0, 0.6), (1.0, 1.0)
@@ -163,10 +163,10 @@ simulated(
 
 
 @functools.cache
-def gained(before: float, after: float) -> Said:
+def gained(before: float, after: float) -> SentencesOf:
     """What is said of held-out pairs with labels, and as often of positives without."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         if before == after and not draw.integers(3):
             return {on_gain(gain(*few_lists(draw)), THESE).key}
         if draw.integers(2):
@@ -178,7 +178,7 @@ def gained(before: float, after: float) -> Said:
         sides = [{0: held_out.run(quality, way)} for quality in (before, after)]
         return {on_gain(gain(*sides, held_out.pairs), THESE).key}
 
-    return message
+    return sentences_of
 
 
 def few_lists(draw: Source) -> tuple[dict[int, Measured], dict[int, Measured], list]:
@@ -257,18 +257,18 @@ simulated(
 
 
 @functools.cache
-def repeated(share: float) -> Said:
+def repeated(share: float) -> SentencesOf:
     """What is said of held-out pairs of which one stands there again, in either order: so large a
     share of them are repetitions."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         count = int(draw.integers(300, 1200))
         again = round(share * count)
         fresh = [(f"a{i}", f"b{i // 2}") for i in range(count - again)]
         copies = [fresh[0][:: draw.choice([-1, 1])] for _ in range(again)]
         return {one.key for one in on_repeats([*fresh, *copies], THESE)}
 
-    return message
+    return sentences_of
 
 
 simulated(
@@ -284,7 +284,7 @@ simulated(
 def by_itself(relation: float) -> Callable[[Source], bool]:
     """Whether the Spearman of few pairs lies within what chance alone would do."""
 
-    def message(draw: Source) -> bool:
+    def sentences_of(draw: Source) -> bool:
         # What a pair stands with: alone, among the candidates of its query, or repeatedly.
         count = int(draw.integers(8, 30))
         of = [
@@ -302,7 +302,7 @@ def by_itself(relation: float) -> Callable[[Source], bool]:
         reach = by_chance(pairs)
         return found is not None and reach is not None and abs(found.value) <= reach
 
-    return message
+    return sentences_of
 
 
 simulated(
@@ -320,11 +320,11 @@ simulated(
 
 
 @functools.cache
-def curve(height: float) -> Said:
+def curve(height: float) -> SentencesOf:
     """A loss that moves steadily by so many standard errors of a line through it, in noise that is
     even, heavy-tailed or skewed, and correlates from step to step by 0 to 0.7."""
 
-    def message(draw: Source) -> set[str]:
+    def sentences_of(draw: Source) -> set[str]:
         steps = int(draw.integers(20, 400))
         together = draw.uniform(0, 0.7)
         count = steps + 100  # which it takes to settle
@@ -337,7 +337,7 @@ def curve(height: float) -> Said:
         slope = height * np.sqrt(12 / steps * (1 + together) / (1 - together))
         return {one.key for one in on_loss(list(slope * np.linspace(0, 1, steps) + noise))}
 
-    return message
+    return sentences_of
 
 
 FLAT_ABOUT = (

@@ -14,7 +14,7 @@ from lossprism.explorer.core.label_disagreement import (
     disagrees,
     spearman,
 )
-from tests.judgements import Said, Source, simulated
+from tests.judgements import SentencesOf, Source, simulated
 from tests.judgements.batches import LATIN, among, graded, hold, of_scores, remarks_on, written
 
 Labels = Callable[[np.ndarray], np.ndarray]
@@ -63,7 +63,7 @@ TAILS = "noise normal or Student's t with 3 degrees of freedom"
 
 
 @functools.cache
-def labelled(share_wrong: float, ends: tuple[float, float]) -> Said:
+def labelled(share_wrong: float, ends: tuple[float, float]) -> SentencesOf:
     return lambda draw: remarks_on(
         of_scores(*with_wrong_labels(draw, share_wrong, 200, *ends)[::-1])
     )
@@ -89,13 +89,13 @@ def disagreeing(
     each but two kinds in turn."""
     kinds = itertools.cycle(KINDS.values())
 
-    def message(draw: Source) -> bool:
+    def sentences_of(draw: Source) -> bool:
         kind = labels_of or next(kinds)
         labels, scores = with_wrong_labels(draw, share_wrong, 1000, *ends, even_or_heavy, kind)
         found = contradictions(labels, scores)
         return disagrees(len(found.strong), disagreement(found, spearman(labels, scores)))
 
-    return message
+    return sentences_of
 
 
 simulated(
@@ -121,7 +121,7 @@ GIVEN = (six_grades, two_kinds, KINDS["mostly 4 and 5"], KINDS["of any value"])
 def expected(share_wrong: float, correlation: float) -> Callable[[Source], bool]:
     """Whether what is listed of many pairs lies where that of data without a wrong label would."""
 
-    def message(draw: Source) -> bool:
+    def sentences_of(draw: Source) -> bool:
         truth = draw.normal(size=MANY_PAIRS)
         noise = draw.normal(size=MANY_PAIRS)
         scores = correlation * truth + np.sqrt(1 - correlation**2) * noise
@@ -132,7 +132,7 @@ def expected(share_wrong: float, correlation: float) -> Callable[[Source], bool]
         usual = disagreement(contradictions(labels, scores), spearman(labels, scores))
         return usual is not None and usual.low <= listed <= usual.high
 
-    return message
+    return sentences_of
 
 
 OF_LABELS = "labels 0 to 5, 0 or 1, mostly 4 and 5, or of any value"
@@ -146,7 +146,7 @@ simulated(
 def fewer_listed(share_wrong: float) -> Callable[[Source], bool]:
     """Whether fewer pairs of two labels are listed than even noise would leave."""
 
-    def message(draw: Source) -> bool:
+    def sentences_of(draw: Source) -> bool:
         labels = draw.integers(0, 2, 500).astype(float)
         scores = 4 * labels + draw.normal(size=500)
         wrong = draw.permutation(500)[: int(share_wrong * 500)]
@@ -157,7 +157,7 @@ def fewer_listed(share_wrong: float) -> Callable[[Source], bool]:
         usual = disagreement(contradictions(labels, scores), spearman(labels, scores))
         return usual is not None and listed < usual.low
 
-    return message
+    return sentences_of
 
 
 simulated(
@@ -168,13 +168,13 @@ simulated(
 
 
 def nothing_listed(turned_round: int) -> Callable[[Source], bool]:
-    def message(draw: Source) -> bool:
+    def sentences_of(draw: Source) -> bool:
         labels = graded(draw, 60)
         scores = labels / 5 + draw.uniform(-0.05, 0.05, 60)
         scores[np.argsort(labels)[:turned_round]] = 1.2
         return len(contradictions(labels, scores).suspects) == 0
 
-    return message
+    return sentences_of
 
 
 for key in ("ui.no_suspects", "large.no_suspects"):

@@ -127,14 +127,13 @@ how often it is right, is in [judgements.md](judgements.md).
 
 `python -m tests.judgements.troubleshooting` writes this file.
 """
-RATES = """## How much of what is wrong is found, and how much of what is found is wrong
+RATES = """## Precision and recall of the findings
 
-Faults were planted in tables (of what texts and labels tell), in vectors of a made-up encoder, and
-in logs of runs, of one or of two beside each other, so that it is known what is wrong with them. Of
-tables and vectors rows are counted, of what is said of a whole table or of runs these: how many
-were planted, of how many it was said, the share of what was said that was planted (precision), and
-the share of what was planted that was said (recall). `python -m tests.planted`, which CI runs,
-prints the same and fails where one is too low; its modules say what exactly was planted.
+Known faults were planted in tables, in vectors of a simulated encoder, and in logs of one or two
+runs. Rows of tables and vectors are counted; for findings on a whole table or a run, tables or runs.
+Precision is the share of reported faults that were planted, recall the share of planted faults that
+were reported. `python -m tests.planted`, which CI runs, prints the same and fails if one is too
+low; its modules describe the planted faults.
 """
 
 
@@ -196,7 +195,7 @@ def _of_room(room: str) -> Iterator[str]:
         yield ""
         yield f"* **Finding** `{name}`: {words[f'{start}{name}']}"
         yield f"* **What to do**: {words[f'{start}do.{name}']}"
-        yield f"* `{link(room, name)}` · [How it is told](judgements.md#{anchor})"
+        yield f"* `{link(room, name)}` · [How it is tested](judgements.md#{anchor})"
         yield ""
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Kind, what was planted of it, and what was said.
+# Kind, planted faults, and reported faults.
 Measured = Iterator[tuple[str, set, set]]
 # The least precision and recall, by what the faults are planted in; of an encoder by the finding: a
 # key may stand above a query's own by chance, and a label may be wrong by little.
@@ -23,25 +23,25 @@ LEAST_OF_ENCODER = {
     "disagreement": (0.9, 0.8),
     "tokens_cut_off": (1.0, 1.0),
 }
-HEAD = "| finding | of | planted | said | precision | recall |"
+HEAD = "| finding | of | planted | reported | precision | recall |"
 
 
 @dataclass
 class Counted:
-    """Of one kind: what was planted, what was said, and what of that was both."""
+    """Numbers of planted faults of one kind, of reported ones, and of those that are both."""
 
     planted: int = 0
-    said: int = 0
+    reported: int = 0
     both: int = 0
 
-    def add(self, planted: set, message: set) -> None:
+    def add(self, planted: set, reported: set) -> None:
         self.planted += len(planted)
-        self.said += len(message)
-        self.both += len(planted & message)
+        self.reported += len(reported)
+        self.both += len(planted & reported)
 
     @property
     def precision(self) -> float:
-        return self.both / self.said if self.said else 1.0
+        return self.both / self.reported if self.reported else 1.0
 
     @property
     def recall(self) -> float:
@@ -50,8 +50,8 @@ class Counted:
 
 def counted(measured: Measured) -> dict[str, Counted]:
     found: dict[str, Counted] = {}
-    for name, planted, message in measured:
-        found.setdefault(name, Counted()).add(planted, message)
+    for name, planted, reported in measured:
+        found.setdefault(name, Counted()).add(planted, reported)
     return found
 
 
@@ -72,11 +72,11 @@ def table() -> tuple[list[str], list[str]]:
     rows, low = [HEAD, "| --- | --- | ---: | ---: | ---: | ---: |"], []
     for of, measured in sources().items():
         for name, one in sorted(counted(measured).items()):
-            precision = f"{one.precision:.3f}" if one.said else "–"
+            precision = f"{one.precision:.3f}" if one.reported else "–"
             rates = f"{precision} | {one.recall:.3f}"
             kind, _, more = name.partition(" ")
-            message = " ".join(filter(None, (f"`{kind}`", more)))
-            rows.append(f"| {message} | {of} | {one.planted} | {one.said} | {rates} |")
+            label = " ".join(filter(None, (f"`{kind}`", more)))
+            rows.append(f"| {label} | {of} | {one.planted} | {one.reported} | {rates} |")
             if is_low(of, name, one):
                 low.append(f"{name} of {of}")
     return rows, low

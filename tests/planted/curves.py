@@ -285,8 +285,8 @@ def is_right(fault: Fault, made: Made) -> bool:
         share = (COLLAPSE - made.end) / (COLLAPSE - FLOOR)
         return abs(float(str(fault.values["share"]).rstrip("%")) / 100 - share) <= OFF
     if fault.name == "effective_candidates":
-        message = float(str(fault.values["count"]))
-        return abs(np.log(message) - made.end) <= OFF * (COLLAPSE - FLOOR)
+        reported = float(str(fault.values["count"]))
+        return abs(np.log(reported) - made.end) <= OFF * (COLLAPSE - FLOOR)
     return True
 
 
@@ -307,9 +307,9 @@ def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
             if not made.softmax:
                 true -= {"effective_candidates"}
             true -= made.beside
-            message, log = findings_of(draw, made), (planted, number)
-            for name in message | true:
-                yield name, {log} if name in true else set(), {log} if name in message else set()
+            reported, log = findings_of(draw, made), (planted, number)
+            for name in reported | true:
+                yield name, {log} if name in true else set(), {log} if name in reported else set()
 
 
 FINDINGS = {name for name in PLANTED if name.isidentifier()} | STANDS

@@ -162,7 +162,7 @@ def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
             (with_long, "cosent"),
         ):
             meant = make(np.random.default_rng(number))
-            message = findings_of(*seen_of(meant, loss))
-            for name in {*meant.has, *message}:
-                planted, found = meant.has.get(name, set()), message.get(name, set())
+            reported = findings_of(*seen_of(meant, loss))
+            for name in {*meant.has, *reported}:
+                planted, found = meant.has.get(name, set()), reported.get(name, set())
                 yield name, planted, found if name in meant.has else found - meant.beside

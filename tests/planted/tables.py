@@ -179,9 +179,13 @@ def of_conventions(draw: random.Random) -> Iterator[tuple[str, set, set]]:
         row[1] = dressed(draw, rows[0][1])
     shared = {at for at, row in enumerate(rows, 1) if folded(row[1]) == folded(rows[0][1])}
     for called, takes in CONVENTIONS.items():
-        message = examined_triplets(rows, called)
-        for name in {*message, *({"twins_met"} if takes else ())}:
-            yield name, shared if takes and name == "twins_met" else set(), message.get(name, set())
+        reported = examined_triplets(rows, called)
+        for name in {*reported, *({"twins_met"} if takes else ())}:
+            yield (
+                name,
+                shared if takes and name == "twins_met" else set(),
+                reported.get(name, set()),
+            )
 
 
 def of_writing(draw: random.Random) -> tuple[str, set, set]:
@@ -339,14 +343,14 @@ def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
     for number in range(draws):
         draw = random.Random(number)
         for table in (of_pairs(draw), of_twins(draw), of_noise(random.Random(number))):
-            message = examined(table)
-            for name in {*table.has, *message}:
-                rows = set(message[name].rows) if name in message else set()
+            reported = examined(table)
+            for name in {*table.has, *reported}:
+                rows = set(reported[name].rows) if name in reported else set()
                 yield name, table.has.get(name, set()), rows
         table = of_triplets(draw)
-        message = examined_triplets(table.rows, "list_net")
-        for name in {*table.has, *message}:
-            yield name, table.has.get(name, set()), message.get(name, set())
+        reported = examined_triplets(table.rows, "list_net")
+        for name in {*table.has, *reported}:
+            yield name, table.has.get(name, set()), reported.get(name, set())
         yield from of_conventions(draw)
         yield of_writing(draw)
         for name in BY_FILE:
@@ -362,22 +366,22 @@ def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
             rows, loss, labelled = make(base(draw))
             expected = {planted, *BESIDE.get(planted, ())}
             for name in {*examined(Table(rows, loss, labelled)), *expected}:
-                message = examined(Table(rows, loss, labelled))
-                there, is_said = name in expected, name in message
+                reported = examined(Table(rows, loss, labelled))
+                there, is_said = name in expected, name in reported
                 yield name, {number} if there else set(), {number} if is_said else set()
         rows, has = of_classes(draw)
-        message = {name: set(fault.rows) for name, fault in examined_classes(rows).items()}
+        reported = {name: set(fault.rows) for name, fault in examined_classes(rows).items()}
         # It is of the batches, and shown by no rows: here by the number of the table.
         has["rows_alone"] = {number} if "classes_of_one" in has else set()
-        message["rows_alone"] = {number} if "rows_alone" in message else set()
-        for name in {*has, *message}:
-            yield name, has.get(name, set()), message.get(name, set())
+        reported["rows_alone"] = {number} if "rows_alone" in reported else set()
+        for name in {*has, *reported}:
+            yield name, has.get(name, set()), reported.get(name, set())
         for planted, kind in WHOLE_CLASSES.items():
             rows = [(text(draw, place), kind(place)) for place in range(COUNT)]
-            message = {*examined_classes(rows)}
-            for name in {planted, *message} - {""}:
+            reported = {*examined_classes(rows)}
+            for name in {planted, *reported} - {""}:
                 yield (
                     name,
                     {number} if name == planted else set(),
-                    {number} if name in message else set(),
+                    {number} if name in reported else set(),
                 )

@@ -10,7 +10,7 @@ import pytest
 
 from lossprism.explorer.lab.doctor.label_faults import MINING_HELPS
 from lossprism.explorer.locale import LANGUAGES, catalogue
-from tests.judgements import SIMULATIONS, Simulation, load, rates, said_of, within_bounds
+from tests.judgements import SIMULATIONS, Simulation, appearances, load, rates, within_bounds
 from tests.judgements import __main__ as command
 from tests.judgements.__main__ import DOCUMENT
 from tests.judgements.claims import BY_KEY, JUDGEMENTS, OF
@@ -258,7 +258,7 @@ def test_every_sentence_appears_where_it_is_true_and_not_where_it_is_false():
     """Once each; ``python -m tests.judgements`` measures how often."""
 
     def first_draws(one):
-        return itertools.islice(said_of(one), FEW_DRAWS)
+        return itertools.islice(appearances(one), FEW_DRAWS)
 
     wrong = [
         key

@@ -1,5 +1,5 @@
-"""``python app.py explain``: the meaning of a number, without a batch; and ``python app.py
-doctor``: findings about a table of pairs, of texts with classes, a run or saved batches."""
+"""``python app.py explain``: the meaning of a number; ``python app.py doctor``: findings about
+pairs, texts with classes, a run or saved batches."""
 
 import argparse
 import json
@@ -12,7 +12,7 @@ from lossprism.explorer.lab.doctor import OF_OTHER, USUAL_BATCH, USUAL_LOSS
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable, examine_classes
 from lossprism.explorer.lab.doctor.class_encoder_checks import look_at_classes, seen_classes_lines
 from lossprism.explorer.lab.doctor.classes_report import class_lines, classes_answer
-from lossprism.explorer.lab.doctor.cleaning import beside, write_kept, write_left_out
+from lossprism.explorer.lab.doctor.cleaning import left_out_path, write_kept, write_left_out
 from lossprism.explorer.lab.doctor.command_options import REAL, WHOLE
 from lossprism.explorer.lab.doctor.command_refusal import refused
 from lossprism.explorer.lab.doctor.data_report import (
@@ -37,7 +37,7 @@ from lossprism.explorer.lab.doctor.logs import run_report
 from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from lossprism.explorer.lab.doctor.logs.log import PIPED, Log
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
-from lossprism.explorer.lab.doctor.logs.run_reader import is_run, must_fit, read_run
+from lossprism.explorer.lab.doctor.logs.run_reader import check_size, is_run, read_run
 from lossprism.explorer.lab.doctor.mining import mine, write_mined
 from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.doctor.number_report import lines, number_answer
@@ -97,11 +97,10 @@ def _print(chosen: argparse.Namespace, answer: Any, lines: Iterable[str]) -> Non
 
 
 def _read_named(chosen: argparse.Namespace) -> Pasted:
-    """Recognise the contents of a file or folder, or of standard input for "-"; a table is read
-    later."""
+    """Recognise a file, a folder, or standard input ("-"); tables are read later."""
     if chosen.file == "-":
         content = sys.stdin.buffer.read(FILE_BYTES + 1)
-        must_fit(PIPED, len(content))
+        check_size(PIPED, len(content))
         chosen.piped = content
         return read_pasted(content, PIPED, chosen.step)
     path = Path(chosen.file).expanduser()
@@ -133,8 +132,8 @@ def _known(chosen: argparse.Namespace) -> Known:
 
 
 def _examined_other(chosen: argparse.Namespace) -> ExaminedRun | None:
-    """The run beside it, None without one. Raises Problem where something is known of a run that
-    was not named."""
+    """Read the run to compare with; None without one. Raises Problem for options of a second run
+    that was not named."""
     options = {name: getattr(chosen, f"beside_{name}") for name in ("loss", *OF_OTHER)}
     known = {name: value for name, value in options.items() if value is not None}
     if chosen.beside:
@@ -145,8 +144,8 @@ def _examined_other(chosen: argparse.Namespace) -> ExaminedRun | None:
 
 
 def _saved_batches(chosen: argparse.Namespace) -> int | None:
-    """Print the batches that `PrismCallback` saved in a folder, each with the link of its scenario;
-    None for any other folder."""
+    """Print the batches that `PrismCallback` saved in a folder, with links of their scenarios; None
+    for any other folder."""
     if not Path(chosen.file).expanduser().is_dir():
         return None
     try:
@@ -243,14 +242,14 @@ def _read_table(chosen: argparse.Namespace) -> Table:
 
 
 def _columns(assignments: list[str]) -> dict[str, str]:
-    """Parse the roles of columns. Raises Problem for anything but ROLE=NAME."""
-    found = {}
+    """Return the columns by role. Raises Problem for anything but ROLE=NAME."""
+    columns = {}
     for one in assignments:
         role, _, name = one.partition("=")
         if not role.strip() or not name.strip():
             raise Problem("doctor_column", value=one[:60])
-        found[role.strip()] = name.strip()
-    return found
+        columns[role.strip()] = name.strip()
+    return columns
 
 
 def _teller(chosen: argparse.Namespace) -> Report:
@@ -279,11 +278,11 @@ def _mine(read: Read, chosen: argparse.Namespace) -> list[str]:
 def _write_clean(
     table: Read | ClassTable, by_threshold: bool, chosen: argparse.Namespace
 ) -> list[str]:
-    """Write the rows that stay, and beside them those that do not, where a file is named; the line
-    that says so."""
+    """Write the cleaned rows, and beside them those left out, if a file is named; return the line
+    about them."""
     if not chosen.clean:
         return []
-    other = beside(Path(chosen.clean), table)
+    other = left_out_path(Path(chosen.clean), table)
     write_kept(table, Path(chosen.clean), by_threshold=by_threshold)
     write_left_out(table, other, by_threshold=by_threshold)
     return [say(chosen.language, "doctor.wrote", name=chosen.clean, other=str(other))]
@@ -293,7 +292,7 @@ def _write_clean(
 
 
 def explain_value(chosen: argparse.Namespace) -> int:
-    """Print what the number may be; `UNUSABLE` where it, or what is known, cannot be."""
+    """Print what the number may be; return `UNUSABLE` if it or what is known of it is invalid."""
     words = tuple(one.strip() for one in chosen.value)
     return _explain(typed_numbers(" ".join(words)) or words, chosen)
 
@@ -304,6 +303,6 @@ def _explain(written: tuple[str, ...], chosen: argparse.Namespace, of_log: bool 
     except ValueError as problem:
         return refused(problem, chosen, "doctor.not_explained")
     values = {"count": len(written), "values": ", ".join(written)}
-    took = [say(chosen.language, "doctor.took_value", **values)] if of_log else []
-    _print(chosen, number_answer(found, chosen.language), [*took, *lines(found, chosen.language)])
+    note = [say(chosen.language, "doctor.took_value", **values)] if of_log else []
+    _print(chosen, number_answer(found, chosen.language), [*note, *lines(found, chosen.language)])
     return 0

@@ -1,4 +1,4 @@
-"""The report on a dataset, and on it under an encoder: as lines of text, and as an answer."""
+"""Report on a dataset, and on it under an encoder: lines for a terminal, and the API's answer."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -27,8 +27,8 @@ from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.reading_notes import reading_notes
 from lossprism.losses import LOSSES, LossSpec
 
-NAMED_LOSSES = 8  # losses that can learn from the data; the JSON has all
-LETTERS = 60  # of a text of a row that shows a finding
+NAMED_LOSSES = 8  # printed losses that can learn from the data; the JSON has all
+MAX_TEXT_LETTERS = 60  # printed of a text
 
 
 def data_lines(read: Read, found: Examined, called: str, language: str) -> Iterator[str]:
@@ -59,8 +59,8 @@ def _skipped(read: Read, language: str) -> Iterator[str]:
 
 
 def suited_lines(found: tuple[Suited, ...], none: str, language: str) -> Iterator[str]:
-    """The losses that can learn from the data, the first ones with their reasons; `none` ends the
-    key of the sentence without any."""
+    """Yield the losses that can learn from the data, the first ones with their reasons. `none` is
+    the end of the sentence key for no such loss."""
     title = say(language, f"doctor.suited.{'title' if found else none}")
     yield f"\n{title}"
     for one in found[:NAMED_LOSSES]:
@@ -71,7 +71,7 @@ def suited_lines(found: tuple[Suited, ...], none: str, language: str) -> Iterato
 
 
 def cleaned_line(found: Examined, language: str) -> str:
-    """Describe the part of the dataset that stays; "" if all does."""
+    """Describe the part of the dataset that cleaning keeps; "" if it keeps all."""
     kept, total = len(found.cleaned.kept), found.pairs
     if kept == total:
         return ""
@@ -82,8 +82,8 @@ def cleaned_line(found: Examined, language: str) -> str:
 
 
 def labels_unread(read: Read, loss: str, language: str = "en") -> str:
-    """Warn that the named library class ignores the labels, with the number of rows that are
-    positive only to it; "" where it does not."""
+    """Warn that the named library class ignores the labels, with the number of negatives that it
+    takes as positives; "" if it reads them."""
     profile = read.profile
     below = len(profile) - profile.positives
     if not below or profile.of_triplets or not is_of_library(loss):
@@ -96,7 +96,7 @@ def labels_unread(read: Read, loss: str, language: str = "en") -> str:
 
 
 def row_lines(read: Read, pairs: Iterable[int], language: str) -> Iterator[str]:
-    """Rows of a file that show a finding: their numbers, and how their texts begin."""
+    """Yield the rows that show a finding: their numbers and the beginnings of their texts."""
     profile = read.profile
     for pair in pairs:
         texts = [side[pair - 1] for side in (profile.columns.first, profile.columns.second)]
@@ -105,14 +105,14 @@ def row_lines(read: Read, pairs: Iterable[int], language: str) -> Iterator[str]:
 
 
 def row_line(row: int, cells: Iterable[str], language: str) -> str:
-    """Format a row in one line of a terminal, whatever its cells hold."""
+    """Format a row as one printable line."""
     shown = " · ".join(_on_one_line(cell) for cell in cells)
     return say(language, "doctor.row", row=row, cells=shown)
 
 
 def _on_one_line(text: str) -> str:
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
-    return shortened(" ".join(plain.split()), LETTERS)
+    return shortened(" ".join(plain.split()), MAX_TEXT_LETTERS)
 
 
 def columns_read(read: Read, language: str) -> list[str]:
@@ -155,14 +155,14 @@ def encoded_lines(
 
 
 def gap_sentence(seen: Seen, language: str) -> str | None:
-    """Say that the two sides lie apart; None where nothing shows it."""
+    """Report the gap between the vectors of both sides; None without one."""
     if seen.gap is None:
         return None
     return say(language, "remark.modality_gap", gap=display_number(seen.gap, 3))
 
 
 def sharpness_of(seen: Seen, spec: LossSpec, batch: int) -> tuple[Sharpness, ...]:
-    """Sharpness of temperatures, for a loss that takes negatives of the batch."""
+    """Return the sharpness of temperatures for a loss with in-batch negatives; () for others."""
     return sharpness(seen, batch) if spec.negatives_of_batch else ()
 
 
@@ -171,28 +171,28 @@ def sharpness_of(seen: Seen, spec: LossSpec, batch: int) -> tuple[Sharpness, ...
 
 @dataclass(frozen=True)
 class SeenFault(FoundFault):
-    """A finding that takes an encoder, with texts of two pairs that show it."""
+    """A finding that needs an encoder, with the texts that show it."""
 
     cells: list[Cell]
 
 
 @dataclass(frozen=True)
 class SeenBand(Band, Whole):
-    """Cosines of the pairs of a label, or of a part of the labels' scale."""
+    """Cosines of the pairs of a label, or of a range of labels."""
 
     said: str
 
 
 @dataclass(frozen=True)
 class SeenSharpness(Sharpness, Whole):
-    """The temperature at which so many negatives of a batch count."""
+    """A temperature with the number of negatives of a batch that carry weight at it."""
 
     said: str
 
 
 @dataclass(frozen=True)
 class RankedRow(Whole):
-    """A row that contradicts this share of its comparisons, and the label that would fit."""
+    """A row with the share of its comparisons that its label contradicts, and a fitting label."""
 
     row: int
     rate: float
@@ -201,7 +201,7 @@ class RankedRow(Whole):
 
 @dataclass(frozen=True)
 class SeenData(Whole):
-    """The encoder's findings about `pairs`; `ranked` are those on which it and the labels disagree,
+    """The encoder's findings about `pairs`; `ranked` are rows on which encoder and label disagree,
     the worst first."""
 
     encoder: str
@@ -217,8 +217,7 @@ class SeenData(Whole):
 
 @dataclass(frozen=True)
 class LeftOut(Whole):
-    """A row of the table that a cleaned one has not, or of a list not whole, and the name of the
-    fault."""
+    """A row that the cleaned table lacks wholly or in part, and the name of the fault."""
 
     row: int
     because: str
@@ -257,10 +256,9 @@ def data_answer(
     called: str = "",
     mined: MinedNegatives | None = None,
 ) -> DoctoredData:
-    """Return the findings about a dataset, as the command and `doctor_data` answer it.
+    """Return the findings about a dataset for the command and `doctor_data`.
 
-    With an encoder's findings and with mined negatives where there are any. Rows are those of the
-    table; `called` is the user's name of the loss.
+    Rows are numbers of the table; `called` is the user's name of the loss.
     """
     left_out = dict.fromkeys((read.row(one), because) for one, because in found.cleaned.left_out)
     return as_answer(
@@ -286,11 +284,8 @@ def data_answer(
 def encoded_answer(
     read: Read, seen: Seen, spec: LossSpec, batch: int, language: str = "en"
 ) -> SeenData:
-    """Return an encoder's findings about a dataset, the worst first.
-
-    With the checks, the rows on which label and encoder disagree, cosines by label, and the
-    sharpness of temperatures.
-    """
+    """Return an encoder's findings about a dataset, the worst first, with its checks, ranked rows,
+    cosines by label, and the sharpness of temperatures."""
     faults, checks = examine_encoded(read.profile, seen, spec, batch)
     return SeenData(
         encoder=seen.encoder,
@@ -320,7 +315,7 @@ def sharpness_answer(seen: Seen, spec: LossSpec, batch: int, language: str) -> l
 
 
 def cells_by_row(read: Read, fault: Fault) -> list[Cell]:
-    """The texts that show a finding, with their rows of the table."""
+    """Return the texts that show a finding, with their rows of the table."""
     return [
         replace(cell, row=read.row(cell.row), other=read.row(cell.other)) for cell in fault.cells
     ]

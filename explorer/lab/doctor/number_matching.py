@@ -43,8 +43,14 @@ MARGINS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.75, 0.8, 1.0, 1.5, 
 
 @dataclass(frozen=True)
 class Costs:
-    """Costs of assumptions, in units of one unknown count. `roundness`, `Axis.cost` and
-    `usage_cost` add those of an odd count, of its axis, and of a rare loss."""
+    """Costs of assumptions, in units of one unknown count; the lowest sum ranks first.
+
+    A cost of 0.5 says that two such assumptions are as unlikely as one unknown count; only the
+    order of sums matters. The values are judgements, set by hand so that the accepted answer of
+    each question in `tests/unit/lab/doctor/test_explain.py` is among the first three findings.
+    `roundness` (of a count), `Axis.cost` (a kind of batch) and `usage_cost` (how common a loss is)
+    are set the same way, in the same unit.
+    """
 
     unknown_count: float = 1.0
     other_margin: float = 1.2  # than the convention's default

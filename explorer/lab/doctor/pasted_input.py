@@ -7,24 +7,27 @@ from typing import Literal
 
 from lossprism.explorer.lab.doctor.logs.log import PASTED, Log, number_in
 from lossprism.explorer.lab.doctor.logs.run_reader import log_reader
-from lossprism.explorer.lab.doctor.logs.values_in_sentences import statements_of, without_doubts
+from lossprism.explorer.lab.doctor.logs.values_in_sentences import (
+    statements_of,
+    without_approximations,
+)
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
 from lossprism.explorer.sources.table_in_pasted_text import are_steps
 
 Kind = Literal["numbers", "run", "table"]
-MAX_NUMBERS, MAX_LETTERS = 20, 1000  # of values of one loss; more are its curve
-LEAST_VALUES = 3  # of a log; fewer are taken for numbers
+MAX_NUMBERS, MAX_LETTERS = 20, 1000  # of single values; more are a curve
+MIN_LOG_VALUES = 3  # of a curve; fewer are single values
 
 _DECIMAL_COMMA = re.compile(r"[-+−]?\d+,\d+")
-_BETWEEN = re.compile(r"[\s;]+|,\s+")
-_AROUND = " \t\r\n[]()`'\"*"
+_SEPARATOR = re.compile(r"[\s;]+|,\s+")
+_BRACKETS = " \t\r\n[]()`'\"*"
 
 
 @dataclass(frozen=True)
 class Pasted:
-    """Recognised input. `kind` names the filled field: `numbers` as they are written, or the `log`.
-    A "table" is left to the reader of datasets. A log of fewer than three values has both."""
+    """Recognised input: `numbers` as text, or a `log`; a log of fewer than `MIN_LOG_VALUES` values
+    has both. A "table" is left to the reader of datasets."""
 
     kind: Kind
     numbers: tuple[str, ...] = ()
@@ -32,9 +35,9 @@ class Pasted:
 
 
 def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
-    """Read a number, several, the log of a run, or recognise a table.
+    """Read numbers or the log of a run, or recognise a table.
 
-    Raises Problem for nothing, for a line that is none of these, and for a damaged log.
+    Raises Problem for empty input, for a line that is none of these, and for a damaged log.
     """
     text = content.decode("utf-8-sig", "replace").strip()
     if not text:
@@ -45,7 +48,7 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
         log = read(step)
         values = _values_of_short_log(log)
         return Pasted("numbers" if values else "run", values, log)
-    if numbers := _metrics(text):
+    if numbers := _values_of_first_metric(text):
         return Pasted("numbers", numbers)
     if "\n" not in text and not re.search(r"[\t,;{\[]", text):
         raise Problem("pasted_unknown", text=shortened(text))
@@ -53,17 +56,17 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
-    """The numbers of a text that has nothing else, up to 20, with points for commas before
-    decimals and shares for percentages; none of any other text, nor of points of a curve.
+    """Return the numbers of a text of at most 20 numbers and nothing else; none of any other text
+    or of points of a curve. Decimal commas become points, and percentages fractions.
 
     >>> numbers_in("2.09, 2.08"), numbers_in("2,09"), numbers_in("[1,2]"), numbers_in("2.09 s")
     (('2.09', '2.08'), ('2.09',), ('1', '2'), ())
     >>> numbers_in("~0.693"), numbers_in("93.75%"), numbers_in("10 0.69\\n20 0.68")
     (('0.693',), ('0.9375',), ())
     """
-    if len(text) > MAX_LETTERS or are_steps(_cells(text.strip(_AROUND))):
+    if len(text) > MAX_LETTERS or are_steps(_cells(text.strip(_BRACKETS))):
         return ()
-    plain = without_doubts(text).strip(_AROUND)
+    plain = without_approximations(text).strip(_BRACKETS)
     words = [one.strip(",") for one in re.split(r"[\s;]+", plain) if one.strip(",")]
     if all(map(_DECIMAL_COMMA.fullmatch, words)) and not text.strip().startswith("["):
         words = [one.replace(",", ".") for one in words]
@@ -74,29 +77,28 @@ def numbers_in(text: str) -> tuple[str, ...]:
 
 
 def _cells(text: str) -> list[list[str]]:
-    """Split each line at blanks and semicolons, or else at commas."""
-    lines = (_BETWEEN.split(line.strip()) for line in text.split("\n") if line.strip())
+    """Split each line at blanks and semicolons, or without these at commas."""
+    lines = (_SEPARATOR.split(line.strip()) for line in text.split("\n") if line.strip())
     return [cells if len(cells) > 1 else cells[0].split(",") for cells in lines]
 
 
 def typed_numbers(text: str) -> tuple[str, ...]:
-    """The numbers of a text that is typed for one, also those in a sentence about a loss or a
-    metric; none where it has neither."""
+    """Return the numbers of a typed text, also those in a sentence about a loss or a metric."""
     if numbers := numbers_in(text):
         return numbers
     read = log_reader(PASTED, text.encode("utf-8", "replace"))
-    return _values_of_short_log(read("")) if read else _metrics(text)
+    return _values_of_short_log(read("")) if read else _values_of_first_metric(text)
 
 
-def _metrics(text: str) -> tuple[str, ...]:
+def _values_of_first_metric(text: str) -> tuple[str, ...]:
     """Return the values of the first metric in a sentence."""
     return next((statement.values for statement in statements_of(text) if "\n" not in text), ())
 
 
 def _values_of_short_log(log: Log) -> tuple[str, ...]:
-    """The values of the loss, as they were written, of a log with too few to have a course."""
+    """Return the values of the loss, as they were written, if they are too few for a curve."""
     curve = log.curves.get(log.trained or log.held_out)
-    if log.source != "console" or curve is None or len(curve) >= LEAST_VALUES:
+    if log.source != "console" or curve is None or len(curve) >= MIN_LOG_VALUES:
         return ()
     if len(curve.finite) < len(curve):
         return ()

@@ -387,6 +387,6 @@ def material_of(run: RunFolder) -> Material:
     """Read the training pairs of a run; one of an earlier version has no teacher and no
     triplets."""
     config = run.config
-    pairs, teacher = run.read_taught("train.jsonl")
+    pairs, teacher = run.read_scored("train.jsonl")
     awaits = teacher is None and bool(str(config.plan.get("teacher_model", "")).strip())
     return Material(pairs, teacher, config.triplets, awaits)

@@ -1,5 +1,4 @@
-"""Figures of a model on held-out pairs: ranks, retrieval, histogram by label, geometry of its
-vectors."""
+"""Metrics of a model on held-out pairs: correlations, retrieval, histograms by label, geometry."""
 
 from __future__ import annotations
 
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
     from lossprism.explorer.lab.training.starting_model import Encoder
 
 MAX_LIVE, MAX_PROBE, MAX_BANDS, BINS = 128, 64, 6, 40
-# Rows of similarities that are looked at together.
+# Rows of a similarity matrix that are computed together.
 AT_ONCE = 2**10
 
 
 @contextmanager
-def unnoticed() -> Iterator[None]:
-    """Give back every random stream as it was, so that a run that is measured draws the same
-    dropout and the same batches as one that is not."""
+def keeps_random_state() -> Iterator[None]:
+    """Restore every random stream, so that measuring a run does not change its dropout and
+    batches."""
     python, arrays = random.getstate(), np.random.get_state()
     with torch.random.fork_rng():
         yield
@@ -48,9 +47,9 @@ class Encodes(Protocol):
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Pairs to measure by. `sentences` [S] are the distinct ones, `first` and `second` [N] say
-    where a pair's stand among them; `bands` are ranges of labels, for the histogram. Where a model
-    does not encode both `sides_alike`, a text of both stands there twice."""
+    """Held-out pairs. `first` and `second` [N] are indices into the distinct `sentences` [S];
+    `bands` are ranges of labels for the histogram. If a model does not encode both `sides_alike`, a
+    text on both sides is two sentences."""
 
     labels: np.ndarray
     sentences: tuple[str, ...]
@@ -90,8 +89,8 @@ class HeldOut:
         return label > 0 and label >= self.threshold and label == float(self.labels.min())
 
     def places(self, vectors: np.ndarray | Tensor | None) -> np.ndarray | None:
-        """The place of each pair's own key among all keys, [N], from 1: see `own_places`. None
-        where labels differ, or without finite vectors."""
+        """Return the rank of each pair's key among all keys, [N], from 1 (`own_places`); None if
+        labels differ or vectors are not finite."""
         if vectors is None or not self.is_positive:
             return None
         unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
@@ -100,16 +99,16 @@ class HeldOut:
         return own_places(unit, self.first, self.second, self.sentences)
 
     def ends(self, scores: np.ndarray, vectors: np.ndarray | None) -> tuple[float, float]:
-        """The least and the largest similarity of those that are one when the model has collapsed:
-        of all first sentences with all second ones, for those of the pairs may be alike where all
-        pairs are; of a cross-encoder the scores of the pairs."""
+        """Return the smallest and largest of the similarities that are equal at collapse: of all
+        first with all second sentences, since pairs alone may be equal without a collapse; for a
+        cross-encoder, the scores of the pairs."""
         if vectors is None:
             return float(scores.min()), float(scores.max())
         unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
         seconds = unit[self.second.unique()].T
-        # Some at a time: the matrix of all held-out sentences may exceed the memory.
-        found = [(part @ seconds).aminmax() for part in unit[self.first.unique()].split(AT_ONCE)]
-        return min(float(one.min) for one in found), max(float(one.max) for one in found)
+        # The matrix of all held-out sentences may exceed the memory.
+        ends = [(part @ seconds).aminmax() for part in unit[self.first.unique()].split(AT_ONCE)]
+        return min(float(one.min) for one in ends), max(float(one.max) for one in ends)
 
     def figures(self, model: Encoder) -> tuple[dict, np.ndarray, np.ndarray | None]:
         """Return the figures, the score of each pair, and the vectors [S, D] of a bi-encoder."""
@@ -128,8 +127,8 @@ class HeldOut:
     ) -> tuple[np.ndarray, Tensor | None]:
         """Return the score of each pair, [n], and the vectors [S, D] of a bi-encoder.
 
-        The model gets at most `at_once` `items` at a time, or all for 0; `report` hears after each
-        time how many are done.
+        The model gets at most `at_once` `items` per call, or all for 0; `report` receives the
+        number of scored items after each call.
         """
         items = self.items(model)
         some = at_once or len(items)
@@ -138,23 +137,22 @@ class HeldOut:
             end = min(begin + some, len(items))
             parts.append(self._answers(model, items[begin:end], range(begin, end)))
             report(end)
-        found = torch.cat(parts)
+        output = torch.cat(parts)
         if not isinstance(model, Encodes):
-            return found.double().reshape(-1).numpy(), None
-        vectors = _normed(found)
+            return output.double().reshape(-1).numpy(), None
+        vectors = _normed(output)
         cosines = (vectors[self.first] * vectors[self.second]).sum(dim=1)
-        return cosines.clamp(-1, 1).numpy(), found
+        return cosines.clamp(-1, 1).numpy(), output
 
     def items(self, model: Encoder) -> list:
-        """Return the inputs of the model: the distinct sentences for a bi-encoder, the pairs for
-        another."""
+        """Return the inputs of the model: sentences for a bi-encoder, pairs for a cross-encoder."""
         if isinstance(model, Encodes):
             return list(self.sentences)
         ends = zip(self.first.tolist(), self.second.tolist(), strict=True)
         return [(self.sentences[a], self.sentences[b]) for a, b in ends]
 
     def _answers(self, model: Encoder, items: list, places: Iterable[int]) -> Tensor:
-        """The vectors of the sentences at these places, or the scores of pairs."""
+        """Return the vectors of the sentences at these places, or the scores of pairs."""
         if not isinstance(model, Encodes):
             scores = model.predict(
                 items, show_progress_bar=False, activation_fn=torch.nn.Identity()
@@ -199,40 +197,40 @@ class HeldOut:
 def own_places(
     vectors: Tensor, first: Tensor, second: Tensor, sentences: Sequence[Hashable] = ()
 ) -> np.ndarray:
-    """Places of each pair's second sentence, its key, among all keys by its cosine to the first,
-    its query: [N], from 1.
+    """Return the ranks of the pairs' keys (second sentences) among all keys, by the cosine to the
+    query (first sentence): [N], from 1.
 
-    `vectors` [S, D] are unit vectors, `first` and `second` [N] their rows. `sentences` [S] are
-    their texts, where one may have two rows. Other keys of the same query and the query itself are
-    passed over. A wrong key that is just as near stands before the right one: collapse is no
-    success.
+    `vectors` [S, D] are unit vectors, `first` and `second` [N] index them; `sentences` [S] are
+    their texts, if one text may have two vectors. Other keys of the query and the query itself do
+    not count. A wrong key with an equal cosine ranks first, so that collapse is no success.
     """
     keys, key = second.unique(return_inverse=True)
-    right: dict[int, list[int]] = {}
+    keys_of: dict[int, list[int]] = {}
     for query, at in zip(first.tolist(), key.tolist(), strict=True):
-        right.setdefault(query, []).append(at)
+        keys_of.setdefault(query, []).append(at)
     texts = sentences or range(len(vectors))
     column = {texts[sentence]: at for at, sentence in enumerate(keys.tolist())}
-    found = []
-    for some in torch.arange(len(first)).split(max(CELLS // len(keys), 1)):
-        near = vectors[first[some]] @ vectors[keys].T
-        own = near.gather(1, key[some, None])
-        passed = torch.zeros_like(near, dtype=torch.bool)
-        for row, query in enumerate(first[some].tolist()):
+    ranks = []
+    for rows in torch.arange(len(first)).split(max(CELLS // len(keys), 1)):
+        cosines = vectors[first[rows]] @ vectors[keys].T
+        own = cosines.gather(1, key[rows, None])
+        is_excluded = torch.zeros_like(cosines, dtype=torch.bool)
+        for row, query in enumerate(first[rows].tolist()):
             itself = [column[texts[query]]] if texts[query] in column else []
-            passed[row, [*right[query], *itself]] = True
-        found.append(1 + ((near >= own - TIED) & ~passed).sum(dim=1))
-    return torch.cat(found).numpy()
+            is_excluded[row, [*keys_of[query], *itself]] = True
+        ranks.append(1 + ((cosines >= own - TIED) & ~is_excluded).sum(dim=1))
+    return torch.cat(ranks).numpy()
 
 
-# Places that count in the mean reciprocal rank.
+# Ranks that count in the mean reciprocal rank.
 MAX_PLACES = 10
-# Cosines that are looked at together.
+# Cosines that are computed together.
 CELLS = 2**24
 
 
 def retrieval(places: np.ndarray | None) -> dict[str, float | None]:
-    """Share of queries that find their own key first, and the mean of 1/place up to MAX_PLACES."""
+    """Return the share of queries whose key ranks first, and the mean reciprocal rank up to
+    `MAX_PLACES`; None without ranks."""
     if places is None:
         return {"accuracy_at_1": None, "mrr_at_10": None}
     return {
@@ -246,9 +244,9 @@ def reciprocal(places: np.ndarray) -> np.ndarray:
 
 
 def _encoded(model: Encodes, texts: list, side: str) -> Tensor:
-    """The vectors of these texts with the prompt of their side."""
-    found = model.encode(texts, prompt_name=side, convert_to_tensor=True, show_progress_bar=False)
-    return found.cpu()
+    """Encode the texts with the prompt of their side."""
+    vectors = model.encode(texts, prompt_name=side, convert_to_tensor=True, show_progress_bar=False)
+    return vectors.cpu()
 
 
 def _normed(vectors: Tensor) -> Tensor:
@@ -259,7 +257,7 @@ GEOMETRY = ("alignment", "uniformity", "effective_rank", "mean_cosine")
 
 
 def geometry(vectors: Tensor, held_out: HeldOut) -> dict[str, float | None]:
-    """Geometry of the unit vectors [S, D]: alignment and uniformity (Wang & Isola 2020), the
+    """Return the geometry of unit vectors [S, D]: alignment and uniformity (Wang & Isola 2020), the
     exponential of the entropy of the singular values, and the mean cosine of two sentences."""
     positive = torch.from_numpy(held_out.labels >= held_out.threshold)
     differences = vectors[held_out.first] - vectors[held_out.second]
@@ -288,14 +286,14 @@ def correlations(scores: np.ndarray, labels: np.ndarray) -> dict[str, float | No
 
 
 def best_accuracy(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """The accuracy at the best threshold on these scores, and that threshold."""
+    """Return the accuracy at the best threshold, and that threshold."""
     order = np.argsort(-scores, kind="stable")
     ranked, right = scores[order], labels[order] == 1
-    # Positive are the first k: right among them, and wrong ones behind.
+    # hits[k]: correct pairs if the first k are taken as positive.
     hits = np.concatenate([[0], right.cumsum()]) + np.concatenate(
         [(~right)[::-1].cumsum()[::-1], [0]]
     )
-    cuts = np.concatenate([[True], ranked[1:] != ranked[:-1], [True]])  # never between equals
+    cuts = np.concatenate([[True], ranked[1:] != ranked[:-1], [True]])  # not between equal scores
     best = int(np.where(cuts, hits, -1).argmax())
     if best == 0:
         return float(hits[0] / len(scores)), float(np.nextafter(ranked[0], np.inf))
@@ -304,14 +302,15 @@ def best_accuracy(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float]
 
 
 def area_under_curve(scores: np.ndarray, labels: np.ndarray) -> float:
-    """Share of positive pairs' scores above negative ones'; a tie counts half."""
+    """Return the share of comparisons in which a positive scores higher; a tie counts half."""
     ranks, positive = mid_ranks(scores), labels == 1
     count, others = positive.sum(), (~positive).sum()
     return float((ranks[positive].sum() - count * (count + 1) / 2) / (count * others))
 
 
 def bands_of(labels: Sequence[float]) -> tuple[tuple[float, float], ...]:
-    """Return each label where there are few, else equal parts of their range."""
+    """Return each label as a band if there are at most `MAX_BANDS`, else equal parts of their
+    range."""
     distinct = sorted(set(labels))
     if len(distinct) <= MAX_BANDS:
         return tuple((label, label) for label in distinct)
@@ -323,14 +322,13 @@ def bands_of(labels: Sequence[float]) -> tuple[tuple[float, float], ...]:
 def live_sample(
     pairs: Sequence[Pair], in_lists: bool = False, sides_alike: bool = True
 ) -> tuple[list[Pair], int]:
-    """Pick the pairs that are measured during a run, and the number of the first that are the probe
+    """Return the pairs that are measured during a run, and how many of the first are the probe
     batch.
 
-    They are the same for every run on these pairs, and a list (pairs with one first sentence) is
-    among them whole or not at all. For a loss on lists the probe batch is lists too, where there
-    are any; else no sentence stands twice in it, as far as the pairs allow it. Where the model does
-    not encode both `sides_alike`, a list whose candidate is also a first sentence is left out of
-    it: that text has two vectors.
+    The choice depends on the pairs alone, and takes lists (pairs with one first sentence) whole.
+    For a loss on lists the probe batch has lists, if there are any; else it repeats no sentence as
+    far as possible. If the model does not encode both `sides_alike`, it has no list with a
+    candidate that is also a first sentence, since that text has two vectors.
     """
     groups = by_first(pairs)
     random.Random(DRAW).shuffle(groups)
@@ -357,8 +355,8 @@ def live_sample(
 
 
 def _within(groups: Sequence[list[int]], limit: int) -> list[list[int]]:
-    """Return the first groups that have at most `limit` pairs together; of a longer first one its
-    first pairs, where there is no other."""
+    """Return the groups that fit into `limit` pairs, in order; if none fits, the first `limit`
+    pairs of the first group."""
     kept: list[list[int]] = []
     left = limit
     for places in groups:

@@ -11,7 +11,7 @@ from lossprism.explorer.core.batch import batch_of_scores, batch_of_vectors
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Rules, Scenario
 from lossprism.explorer.lab.training.plan import TrainingPlan
-from lossprism.explorer.lab.training.run_folder import from_nulls
+from lossprism.explorer.lab.training.run_folder import null_as_nan
 from lossprism.explorer.lab.training.run_records import Probe
 from lossprism.explorer.lab.training.trainer_inputs import (
     CLASSES,
@@ -61,7 +61,7 @@ def explored(
         tuple(probe.second),
         tuple(map(float, probe.labels)),
         labelled=probe.labelled,
-        teacher=tuple(from_nulls(probe.teacher)) if probe.teacher else None,
+        teacher=tuple(null_as_nan(probe.teacher)) if probe.teacher else None,
         guide=guide,
         teacher_vectors=teacher_vectors,
     )

@@ -1,4 +1,4 @@
-"""The trainer's callback: it records every step, measures, saves checkpoints, and obeys."""
+"""The trainer's callback: records steps, measures, saves checkpoints, and follows commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torch import nn
 from transformers import Trainer, TrainerCallback
 
 from lossprism.explorer.core.remarks import COLLAPSED
-from lossprism.explorer.lab.training.held_out_metrics import HeldOut, unnoticed
+from lossprism.explorer.lab.training.held_out_metrics import HeldOut, keeps_random_state
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from lossprism.explorer.lab.training.run_records import (
     AlarmRecord,
@@ -36,21 +36,21 @@ from lossprism.losses.inputs import NotFinite
 if TYPE_CHECKING:
     from lossprism.explorer.lab.training.starting_model import Encoder
 
-# Seconds between writes of the log, and between reads of commands.
-FLUSH_SECONDS, ASK_SECONDS = 0.1, 0.1
-# One for all records: the json module would make one for each.
+# Between writes of the log, and between reads of commands.
+FLUSH_SECONDS, COMMAND_SECONDS = 0.1, 0.1
+# Shared, since `json.dumps` would create one per record.
 _ENCODER = json.JSONEncoder(allow_nan=False, default=vars)
-# The trainer's loader fetches a batch ahead of the one in use.
-AHEAD = 3
+# The trainer's loader fetches batches ahead of the one in use.
+MAX_PREFETCHED = 3
 SHOWN_PAIRS = 3
 
 
 class Recorder(TrainerCallback):
     """Writer of the log of a run.
 
-    `live` are the pairs of `held_out` that are measured all along. `loss_at_collapse` returns
-    (loss, value at collapse) of the probe batch from its scores and vectors, `lists_of` the figures
-    of the lists among the live pairs from their scores. The run ends after `time_limit` seconds.
+    `live` are the pairs of `held_out` that are measured during the run. `loss_at_collapse` returns
+    (loss, value at collapse) of the probe batch from its scores and vectors; `lists_of` returns the
+    figures of the live lists from their scores. The run ends after `time_limit` seconds.
     """
 
     def __init__(
@@ -72,17 +72,17 @@ class Recorder(TrainerCallback):
         self.time_limit = time_limit
         self.loss_at_collapse, self.lists_of = loss_at_collapse, lists_of
         self.learning = learning  # the loss, which may learn weights of its own
-        self.batches: deque[list[dict]] = deque(maxlen=AHEAD)
+        self.batches: deque[list[dict]] = deque(maxlen=MAX_PREFETCHED)
         self.fetched = self.used = 0
         self.loss = self.norm = torch.tensor(math.nan)
         self.stopped_early = False
         self.collapsed_since: int | None = None
-        self.flushed = self.asked = 0.0
+        self.flushed = self.command_read_at = 0.0
         self.unwritten: list[RunRecord] = []
         self.file = run.log.open("a", encoding="utf-8")
 
     def attach(self, trainer: Trainer) -> None:
-        """Listen to the loss, the norm of the gradient, and the batches as they are fetched."""
+        """Register for the loss, the norm of the gradient, and the fetched batches."""
         trainer.add_callback(self)
         self.learning.register_forward_hook(self._note_loss)
         clip, collate = trainer.accelerator.clip_grad_norm_, trainer.data_collator
@@ -116,12 +116,12 @@ class Recorder(TrainerCallback):
         before = [one for one in self.run.history() if isinstance(one, StepRecord)]
         self.started = time.perf_counter() - (before[-1].seconds if before else 0.0)
         self.began = self.saved = time.perf_counter()
-        self.run.say("training", steps=state.max_steps)
+        self.run.set_stage("training", steps=state.max_steps)
         if state.global_step == 0:
             self.measure(model, 0)
 
     def on_pre_optimizer_step(self, args, state, control, *, optimizer, **_) -> None:
-        # Read only now: a question to an accelerator waits until all before it is computed.
+        # Reading a value of an accelerator waits for all work before it: read once per step.
         self.noted = {
             "loss": float(self.loss),
             "gradient_norm": float(self.norm),
@@ -136,7 +136,7 @@ class Recorder(TrainerCallback):
         self.write(StepRecord(step=state.global_step, **self.noted, seconds=seconds))
         if state.global_step % self.every == 0 or state.global_step == state.max_steps:
             self.measure(model, state.global_step)
-        self._obey(state, control)
+        self._follow_commands(state, control)
         if self.stopped_early and state.global_step % self.every:  # the last state is measured, too
             self.measure(model, state.global_step)
         due = time.perf_counter() - self.saved >= self.checkpoint_seconds
@@ -144,7 +144,7 @@ class Recorder(TrainerCallback):
             control.should_save = True
 
     def on_save(self, args, state, control, **_) -> None:
-        """Complete the trainer's checkpoint with what the loss itself has learnt."""
+        """Add the weights of the loss to the trainer's checkpoint."""
         folder = self.run.checkpoints / f"checkpoint-{state.global_step}"
         save_file(own_weights(self.learning), folder / "loss.safetensors")
         (folder / "whole").touch()
@@ -152,11 +152,11 @@ class Recorder(TrainerCallback):
         self.flush()
         self.saved = time.perf_counter()
 
-    def _obey(self, state, control) -> None:
+    def _follow_commands(self, state, control) -> None:
         now = time.perf_counter()
-        if now - self.asked < ASK_SECONDS:
+        if now - self.command_read_at < COMMAND_SECONDS:
             return
-        self.asked = now
+        self.command_read_at = now
         word = self.run.command()
         if word == "pause":
             self._wait(state.global_step)
@@ -169,17 +169,17 @@ class Recorder(TrainerCallback):
         paused = time.perf_counter()
         self.write(EventRecord(kind="paused", step=step))
         self.flush()
-        self.run.say("paused")
+        self.run.set_stage("paused")
         while self.run.command() == "pause" and not self.time_is_up:
-            time.sleep(ASK_SECONDS)
-        self.run.say("training")
+            time.sleep(COMMAND_SECONDS)
+        self.run.set_stage("training")
         self.write(EventRecord(kind="continued", step=step))
         lost = time.perf_counter() - paused
         self.started, self.saved = self.started + lost, self.saved + lost
 
     # Measuring
 
-    @unnoticed()
+    @keeps_random_state()
     def measure(self, model: Encoder, step: int) -> None:
         began = time.perf_counter()
         figures, scores, vectors = self.live.figures(model)
@@ -200,11 +200,8 @@ class Recorder(TrainerCallback):
     def _watch(
         self, model: Encoder, step: int, scores: np.ndarray, vectors: np.ndarray | None
     ) -> None:
-        """Raise the alarm when all similarities are one, first of the live pairs, and then of all
-        held-out pairs.
-
-        Not before the first step: a new head scores all alike without a collapse.
-        """
+        """Record an alarm if all similarities of the live pairs, then of all held-out pairs, are
+        equal. At step 0 there is none, since a new head scores all pairs alike."""
         low, high = self.live.ends(scores, vectors)
         if high - low < COLLAPSED and len(self.held_out.labels) > len(self.live.labels):
             every, encoded = self.held_out.scored(model)
@@ -238,18 +235,18 @@ class Recorder(TrainerCallback):
             self.flush()
 
     def flush(self) -> None:
-        """Records are encoded together: each for itself, between steps, takes several times as
-        long."""
+        """Write the pending records; encoding them together is several times as fast."""
         self.file.writelines([f"{_ENCODER.encode(vars(record))}\n" for record in self.unwritten])
         self.file.flush()
         self.unwritten.clear()
         self.flushed = time.perf_counter()
 
-    def why_not_finite(self, step: int, kept: int, error: NotFinite, name: Word) -> Problem:
-        """Return the problem of a run, of the loss of this `name`, that NotFinite ended, with the
-        pairs of its batch.
+    def not_finite_problem(self, step: int, kept: int, error: NotFinite, name: Word) -> Problem:
+        """Return the problem of a run that NotFinite ended, with the pairs of its batch. `name` is
+        the loss; `kept` is the step of the last checkpoint.
 
-        For a user's own function, and for the first step, the learning rate is not to blame.
+        A user's own function, or the first step, has an own sentence: there the learning rate is
+        not the cause.
         """
         rows = self.batch if self.batches else []
         texts = [" | ".join(str(v) for k, v in row.items() if k != "label") for row in rows]

@@ -1,4 +1,4 @@
-"""Several runs beside each other: figures with their spread, and what of it is more than chance."""
+"""Comparison of runs: figures with their spread over seeds, and significant differences."""
 
 import itertools
 import json
@@ -38,14 +38,14 @@ LEAST_PLACES, MAX_PLACES = 3, 6
 
 @dataclass(frozen=True)
 class Started:
-    """The names of the queued runs."""
+    """Names of the queued runs."""
 
     started: list[str]
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over seeds: its sample standard deviation, which one seed has not."""
+    """A figure over seeds with its sample standard deviation; None for one seed."""
 
     mean: float
     spread: float | None
@@ -54,8 +54,8 @@ class Spread:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in the seed alone. `leading` is what they are judged by, `gain` in that:
-    None where one side has no order."""
+    """Runs that differ only in the seed. `leading` is the figure that judges them and `gain` the
+    gain in it; None where its value is undefined before or after the training."""
 
     label: str
     loss: str
@@ -69,7 +69,7 @@ class Group:
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """Difference of group b to group a, by their labels, in a figure that both have."""
+    """Difference of group `b` to group `a`, named by their labels, in a figure of both."""
 
     a: str
     b: str
@@ -79,8 +79,8 @@ class GroupDifference:
 
 @dataclass(frozen=True)
 class OnFile:
-    """A file that runs were measured on: of `total` rows `skipped` could not be used; `shared` of
-    its `count` pairs have a sentence that one of the runs was trained on."""
+    """A file that runs were measured on: `skipped` of its `total` rows are unusable, and `shared`
+    of its `count` pairs have a sentence that a run was trained on."""
 
     name: str
     count: int
@@ -92,9 +92,9 @@ class OnFile:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Finished runs by what they tried: what they were measured on (`pairs`, and a file: `unseen`),
-    their figures, their differences, and a verdict. `level` says how sure the intervals are, and
-    from `least_seeds` seeds on they cover other seeds."""
+    """Finished runs by their settings: the pairs that they were measured on (`unseen` for a file),
+    figures, differences, and a verdict. `level` is the confidence of the intervals, which cover
+    other seeds from `least_seeds` seeds on."""
 
     pairs: Word
     unseen: OnFile | None
@@ -106,13 +106,12 @@ class Comparison:
 
 
 def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
-    """Queue several runs; those that differ in loss, parameters or seed share their data.
-
-    All learn from the same pairs, and those of one seed in the same order.
+    """Queue several runs and return their names. Plans with equal data share the pairs, and runs of
+    one seed see them in the same order. Raises Problem, before any is queued, for an invalid plan.
     """
     corpora: dict[str, data.Corpus] = {}
     ready = []
-    for plan in plans:  # all are checked before any is queued
+    for plan in plans:
         key = json.dumps(plan.to_json()["data"], sort_keys=True, default=str)
         corpora[key] = corpora.get(key) or data.read(plan)
         corpus = data.under_teacher(plan, corpora[key])
@@ -124,7 +123,7 @@ def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
     try:
         for plan, corpus in ready:
             started.append(runs.start(plan, corpus))
-    except BaseException:  # also where the command is terminated meanwhile
+    except BaseException:  # also if the command is terminated
         for name in started:
             runs.folder(name).end_process()
         raise
@@ -133,7 +132,7 @@ def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
 
 @dataclass
 class _Group:
-    """Runs that differ in the seed alone: by seed their names, summaries and scores."""
+    """Runs that differ only in the seed: names, summaries and scores by seed."""
 
     plan: Json
     names: dict[int, str] = field(default_factory=dict)
@@ -143,8 +142,7 @@ class _Group:
 
     @property
     def tested_on(self) -> HeldOutScores | None:
-        """Held-out pairs of all its runs, as the scores of one; None where the runs were measured
-        on different ones."""
+        """Scores of one of the runs, with the held-out pairs of all; None if these differ."""
         if len(self.outcomes) < len(self.names):
             return None
         first, *others = self.outcomes.values()
@@ -152,15 +150,14 @@ class _Group:
 
     @property
     def leading(self) -> str:
-        """Name of the figure that judges its runs, if it is one for all of them: one of
-        `pair_influence.LEADING`."""
+        """Figure of `pair_influence.LEADING` that judges all runs; the first if they differ."""
         known = {one.leading for one in self.outcomes.values()}
         return known.pop() if len(known) == 1 else LEADING[0]
 
     def measured(self, figure: str, when: str = "after") -> dict[int, Measured] | None:
-        """A figure by seed; None where a run has none."""
-        found = {seed: one.figure(figure, when) for seed, one in self.outcomes.items()}
-        known = {seed: one for seed, one in found.items() if one is not None}
+        """Return a figure by seed; None if a run lacks it."""
+        figures = {seed: one.figure(figure, when) for seed, one in self.outcomes.items()}
+        known = {seed: one for seed, one in figures.items() if one is not None}
         return known if len(known) == len(self.names) else None
 
 
@@ -170,20 +167,20 @@ def table(
     unseen: Unseen | None = None,
     report: Callable[..., None] = jobs.step,
 ) -> Comparison:
-    """Compare finished runs by group, on their held-out pairs, or on those of a file
-    (`unseen_pairs.outcomes`, which reports to `report`).
+    """Compare finished runs by group, on their held-out pairs or on the pairs of a file.
 
-    The verdict names by their labels the best group and another, then the share that λ, τ or a
-    margin has in it, or that no second value was tried; for a single run on a file, its gain there.
-    Groups that were measured on different pairs have no difference.
+    `report` receives the progress of scoring a file (`unseen_pairs.outcomes`). The verdict compares
+    the best group with each other one, then says how much of that a setting such as λ or τ
+    explains; for a single run on a file it has the gain. Groups measured on different pairs have no
+    difference.
     """
-    groups = list(_in_groups(runs, names, unseen, report).values())
+    groups = list(_grouped(runs, names, unseen, report).values())
     for group, label in zip(groups, _labels([group.plan for group in groups]), strict=True):
         group.label = label
     return Comparison(
         pairs=_pairs_of(groups, unseen),
-        unseen=_about(unseen, runs, groups) if unseen else None,
-        groups=[_summed_up(group, unseen) for group in groups],
+        unseen=_file_of(unseen, runs, groups) if unseen else None,
+        groups=[_answer_of(group, unseen) for group in groups],
         differences=_differences(groups),
         verdict=_verdict(groups, unseen),
         level=whole_percent(LEVEL),
@@ -191,7 +188,7 @@ def table(
     )
 
 
-def _about(unseen: Unseen, runs: Runs, groups: Sequence[_Group]) -> OnFile:
+def _file_of(unseen: Unseen, runs: Runs, groups: Sequence[_Group]) -> OnFile:
     folders = [runs.folder(name) for group in groups for name in group.names.values()]
     return OnFile(
         name=unseen.name,
@@ -210,7 +207,7 @@ def _pairs_of(groups: Sequence[_Group], unseen: Unseen | None) -> Word:
     return held_out_pairs(len(tested.pairs) if tested else None)
 
 
-def _in_groups(
+def _grouped(
     runs: Runs, names: Sequence[str], unseen: Unseen | None, report: Callable[..., None]
 ) -> dict[str, _Group]:
     groups: dict[str, _Group] = {}
@@ -230,7 +227,7 @@ def _in_groups(
 
 
 def _labels(plans: Sequence[Json]) -> list[str]:
-    """Label each group by its loss and its other differences from the rest."""
+    """Label each group by its loss and by the other settings that vary between groups."""
     varying = [
         key
         for key in (plans[0] if plans else ())
@@ -248,7 +245,7 @@ def _short(value: object) -> str:
     return str(value)
 
 
-def _summed_up(group: _Group, unseen: Unseen | None) -> Group:
+def _answer_of(group: _Group, unseen: Unseen | None) -> Group:
     figures = {}
     for figure in ("loss", *ALL_FIGURES, "steps_per_second"):
         if unseen and figure in ALL_FIGURES:
@@ -272,8 +269,7 @@ def _summed_up(group: _Group, unseen: Unseen | None) -> Group:
 
 
 def _figure(summary: Summary, figure: str) -> float | None:
-    """Return a figure; None where it has no value, or was not measured yet when the run was
-    made."""
+    """Return a figure; None if it is undefined or the run is older than the figure."""
     return getattr(summary.after if figure in ALL_FIGURES else summary, figure)
 
 
@@ -286,15 +282,15 @@ def _gain(group: _Group) -> Gain | None:
 
 
 def _comparable(groups: Sequence[_Group]) -> HeldOutScores | None:
-    """Held-out pairs of all groups, as the scores of one; None where they differ."""
+    """Return the scores of one run, with the held-out pairs of all groups; None if these differ."""
     tested = [group.tested_on for group in groups]
     first = tested[0] if tested else None
-    alike = all(first and one and first.on_the_same_pairs(one) for one in tested)
-    return first if alike else None
+    is_same = all(first and one and first.on_the_same_pairs(one) for one in tested)
+    return first if is_same else None
 
 
-def _having(groups: Sequence[_Group], figure: str) -> list[tuple[_Group, dict[int, Measured]]]:
-    """The groups that have a figure in every run, each with it by seed."""
+def _groups_with(groups: Sequence[_Group], figure: str) -> list[tuple[_Group, dict[int, Measured]]]:
+    """Return the groups with a figure in every run, each with the figure by seed."""
     known = [(group, group.measured(figure)) for group in groups]
     return [(group, measured) for group, measured in known if measured is not None]
 
@@ -305,7 +301,7 @@ def _differences(groups: Sequence[_Group]) -> list[GroupDifference]:
         return []
     found = []
     for figure in ALL_FIGURES:
-        having = _having(groups, figure)
+        having = _groups_with(groups, figure)
         beside = [measured for _, measured in having]
         for (a, of_a), (b, of_b) in itertools.combinations(having, 2):
             between = difference(of_a, of_b, tested.pairs, beside)
@@ -319,7 +315,7 @@ def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
         only = groups[0]
         tested, pairs = [pair[:2] for pair in unseen.pairs], pairs_of_file(unseen)
         return [on_gain(_gain(only), pairs, only.leading), *on_repeats(tested, pairs)]
-    known = ((figure, _having(groups, figure)) for figure in LEADING)
+    known = ((figure, _groups_with(groups, figure)) for figure in LEADING)
     figure, having = next((one for one in known if len(one[1]) >= 2), (LEADING[0], []))
     if not having:  # one way of training, under several seeds
         tested = _comparable(groups) if sum(len(group.names) for group in groups) > 1 else None
@@ -349,14 +345,15 @@ def _tried(
 
 
 def held_out_pairs(count: int | None) -> Word:
-    """The pairs that a run holds out, as the sentences name them; None where each has others."""
+    """Return the name of the held-out pairs in a sentence; `count` is None if runs differ in
+    them."""
     if count is None:
         return word("finetune.pairs.held_out_each", "the held-out pairs of each run")
     return word("finetune.pairs.held_out", f"the {count} held-out pairs", count=count)
 
 
 def pairs_of_file(unseen: Unseen) -> Word:
-    """The pairs of a file, as the sentences name them."""
+    """Return the name of a file's pairs in a sentence."""
     count = len(unseen.pairs)
     otherwise = f"the {count} pairs of {unseen.name}"
     return word("finetune.pairs.of_file", otherwise, count=count, file=unseen.name)
@@ -365,8 +362,8 @@ def pairs_of_file(unseen: Unseen) -> Word:
 def of_difference(
     best: str, other: str, found: Difference | None, pairs: Word, figure: str = LEADING[0]
 ) -> Remark:
-    """Remark on the best and another, each named by the label of its group, on these pairs in a
-    figure of `LEADING`."""
+    """Return the remark on the difference of the best group and another, named by their labels, on
+    these pairs in a figure of `LEADING`."""
     values: dict[str, Value] = {"best": best, "other": other, "least": LEAST_SEEDS}
     if found is None:
         return Remark("verdict_no_seed", values)
@@ -389,8 +386,8 @@ def figure_word(figure: str) -> Word:
 
 
 def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark:
-    """Remark on the gain of a finished model on these pairs in a figure of `LEADING`; None: they
-    have no order."""
+    """Return the remark on the gain of a model on these pairs in a figure of `LEADING`; None if the
+    figure is undefined."""
     if found is None:
         return Remark("run_no_order", {"pairs": pairs})
     key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"

@@ -1,13 +1,13 @@
-"""The folder of one run: what was planned, how far it is, and the order in which runs take turns.
+"""Folder of one run: plan, state, log, and place in the queue of runs.
 
-A run is its folder and the process that works in it. Nothing here loads torch: a worker that
-waits for its turn, or a command that asks how a run is doing, stays small.
+A run is its folder and the process that works in it. Nothing here loads torch, so that a queued
+worker, or a command that asks for the status of a run, stays small.
 
-    config.json  plan.json's resolved form   train.jsonl, held_out.jsonl  the pairs, and what a
-                                                                          teacher gave each
-    state.json   the state, replaced whole   log.jsonl                    one record a line
-    control      a word for the worker       checkpoints/, model/         the weights
-    owner.json   whose it is: on a hosted page the visitor, and the token of its link, if any
+    config.json  the resolved plan           train.jsonl, held_out.jsonl  pairs with the teacher's
+                                                                          scores
+    state.json   the state, replaced whole   log.jsonl                    one record per line
+    control      a command for the worker    checkpoints/, model/         weights
+    owner.json   the visitor of a hosted page, and the token of a shared run's link
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ Contents = TypeVar("Contents")
 
 _NAME = re.compile(r"[\w-]{1,80}")
 # A disk with fewer bytes free is full.
-LEAST_FREE = 2**20
-# What the guide of a run makes of the sentences of its probe batch.
+MIN_FREE_BYTES = 2**20
+# Vectors of the guide, and scores of the teacher, for the probe batch.
 PROBE_GUIDE = "probe_guide.npy"
 PROBE_TEACHER = "probe_teacher.npy"
 
@@ -72,13 +72,13 @@ _chosen: Path | None = None
 
 
 def choose_root(folder: str | Path | None) -> None:
-    """Keep runs here from now on; None for the user's data directory."""
+    """Store runs in this folder; None for the user's data directory."""
     global _chosen
     _chosen = Path(folder) if folder else None
 
 
 def default_root() -> Path:
-    """Folder of runs: the chosen one, or the user's data directory."""
+    """Return the folder of runs: the chosen one, or the user's data directory."""
     if _chosen:
         return _chosen
     return platformdirs.user_data_path("lossprism", appauthor=False) / "runs"
@@ -89,12 +89,12 @@ def _write_text(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def nulled(scores: Iterable[float]) -> list[float | None]:
+def nan_as_null(scores: Iterable[float]) -> list[float | None]:
     """Return scores as JSON has them: null for NaN."""
     return [None if math.isnan(score) else score for score in scores]
 
 
-def from_nulls(scores: Iterable[float | None]) -> list[float]:
+def null_as_nan(scores: Iterable[float | None]) -> list[float]:
     """Return scores from JSON: NaN for null."""
     return [math.nan if score is None else float(score) for score in scores]
 
@@ -107,7 +107,7 @@ class RunFolder:
 
     @classmethod
     def named(cls, root: Path, name: object) -> RunFolder:
-        """The run of this name, which may come from a stranger."""
+        """Return the run of this name. Raises Problem for an unknown or malformed name."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise Problem("training_no_run", name=str(name)[:60])
         if not (root / name / "state.json").is_file():
@@ -128,7 +128,7 @@ class RunFolder:
 
     @property
     def start(self) -> Path:
-        """The encoder from scratch before its first step."""
+        """Untrained weights of an encoder from scratch."""
         return self.path / "start"
 
     @property
@@ -137,12 +137,12 @@ class RunFolder:
 
     @property
     def owner(self) -> str:
-        """The visitor of a hosted page who began it; "" of one that was begun at home."""
+        """Visitor of a hosted page who began the run; "" for a local one."""
         return self._owner.visitor
 
     @property
     def is_mine(self) -> bool:
-        """True if the visitor may change it, and not only read it: at home any."""
+        """True if the visitor may change the run; locally, always."""
         return not deployment_policy().knows_visitors or self.owner == visitor()
 
     @property
@@ -162,7 +162,7 @@ class RunFolder:
     def read(self, name: str) -> dict:
         """Read a file of the run.
 
-        Raises Problem where it is damaged: it is written whole, and disks fail.
+        Raises Problem for a damaged file, and FileNotFoundError if the run was deleted.
         """
         try:
             content = read_object(self.file(name))
@@ -189,24 +189,24 @@ class RunFolder:
 
     @property
     def summary(self) -> Summary | None:
-        """Its results; None before it has ended."""
+        """Results of the run; None before its end."""
         return self._read_if_there("summary.json", Summary)
 
     @property
     def probe(self) -> Probe | None:
-        """The probe batch; None while it is not chosen yet."""
+        """Probe batch; None before it is chosen."""
         return self._read_if_there("probe.json", Probe)
 
     def file(self, name: str) -> Path:
-        """The path of a file of the run. Raises Problem where a link leads out of the folder."""
+        """Return the path of a file. Raises Problem for a link that leads out of the folder."""
         path = self.path / name
         if not is_inside(path, self.path):
             raise Problem("training_link_outside", name=self.name, file=name)
         return path
 
     def check_links(self) -> None:
-        """Raise Problem for a link in the folder that leads out of it: reading, packing or writing
-        the run would reach other files of this computer."""
+        """Raise Problem for a link that leads out of the folder, through which reading or writing
+        the run would reach other files."""
         for place, folders, files in os.walk(self.path):
             for name in (*folders, *files):
                 path = Path(place, name)
@@ -215,7 +215,7 @@ class RunFolder:
 
     def read_arrays(self, name: str) -> dict[str, np.ndarray]:
         """Read the arrays of an .npz file of the run. Raises Problem where it is damaged."""
-        import numpy as np  # a run that waits should not hold it
+        import numpy as np  # a queued run should not load it
 
         try:
             arrays = np.load(self.file(name), allow_pickle=False)
@@ -232,7 +232,7 @@ class RunFolder:
         return Problem("training_damaged", name=self.name, file=file)
 
     def write(self, name: str, value: object) -> None:
-        """Replace a file of the run. Raises Problem where a folder stands in its place."""
+        """Replace a file of the run. Raises Problem for a folder of that name."""
         try:
             _write_text(self.path / name, json.dumps(plain(value), ensure_ascii=False, indent=1))
         except IsADirectoryError:
@@ -248,25 +248,23 @@ class RunFolder:
     ) -> None:
         rows: Iterable[tuple] = pairs
         if teacher is not None:
-            rows = ((*pair, score) for pair, score in zip(pairs, nulled(teacher), strict=True))
+            rows = ((*pair, score) for pair, score in zip(pairs, nan_as_null(teacher), strict=True))
         lines = (json.dumps(row, ensure_ascii=False) for row in rows)
         _write_text(self.path / name, "".join(f"{line}\n" for line in lines))
 
     def read_pairs(self, name: str) -> list[tuple[str, str, float]]:
         """Read the pairs of a file. Raises Problem where it is damaged."""
-        return self.read_taught(name)[0]
+        return self.read_scored(name)[0]
 
-    def read_taught(self, name: str) -> tuple[list[tuple[str, str, float]], list[float] | None]:
-        """The pairs, and what a teacher gave each, NaN for nothing; None where there was none.
-
-        Raises Problem where the file is damaged.
-        """
+    def read_scored(self, name: str) -> tuple[list[tuple[str, str, float]], list[float] | None]:
+        """Read pairs (first, second, label) and a teacher's scores, NaN for a missing one; None
+        without a teacher. Raises Problem for a damaged file."""
         rows = self._rows(name)
         pairs = [(first, second, label) for first, second, label, *_ in rows]
         if not any(len(row) > 3 for row in rows):
             return pairs, None
         try:
-            return pairs, from_nulls(row[3] if len(row) > 3 else None for row in rows)
+            return pairs, null_as_nan(row[3] if len(row) > 3 else None for row in rows)
         except (ValueError, TypeError):
             raise self.damaged(name) from None
 
@@ -289,14 +287,14 @@ class RunFolder:
     def state(self) -> RunState:
         return self._read_as("state.json", RunState)
 
-    def say(self, state: RunStage, **more: Any) -> None:
-        """Replace the state; entries that are not named stay as they were."""
+    def set_stage(self, state: RunStage, **more: Any) -> None:
+        """Write the stage and further fields of the state; other fields stay."""
         self.write("state.json", dataclasses.replace(self.state, **{"state": state, **more}))
 
     def take_ticket(self, process: int) -> None:
         """Join the queue with this process."""
         last = (run.ticket for run in all_runs(self.path.parent) if run.path != self.path)
-        ticket = max(time.time_ns(), 1 + max(last, default=0))  # also where the clock was set back
+        ticket = max(time.time_ns(), 1 + max(last, default=0))  # the clock may have been set back
         before = self._read_if_there("state.json", RunState)
         born, after_boot = start_of(process)
         queued = RunState(
@@ -314,34 +312,34 @@ class RunFolder:
 
     @property
     def is_alive(self) -> bool:
-        """True if the process of this run still runs (and is not another of its number)."""
+        """True if the run's process lives, and its number was not reused."""
         return is_running(self.state)
 
     def end_process(self) -> None:
-        """End the process that works on this run or waits for its turn, at once."""
+        """Kill the process that works on this run or waits in the queue."""
         if self.is_live():
             with contextlib.suppress(psutil.NoSuchProcess):
                 psutil.Process(self.state.process).kill()
 
     @property
-    def standing(self) -> RunStage:
-        """The state, or "interrupted" where that is live and the process is gone."""
-        live_state = self.state.state
-        if live_state not in LIVE or self.is_alive:
-            return live_state
-        live_state = self.state.state  # it may have ended while we looked
-        return live_state if live_state not in LIVE else "interrupted"
+    def stage(self) -> RunStage:
+        """Stage of the state; "interrupted" if that is live and the process is gone."""
+        stage = self.state.state
+        if stage not in LIVE or self.is_alive:
+            return stage
+        stage = self.state.state  # it may have ended meanwhile
+        return stage if stage not in LIVE else "interrupted"
 
-    def ahead(self) -> int:
-        """Number of live runs of the same root with an earlier ticket."""
+    def runs_ahead(self) -> int:
+        """Return the number of live runs with an earlier ticket."""
         ticket = self.state.ticket
         return sum(other.is_live(before=ticket) for other in all_runs(self.path.parent))
 
     def is_live(self, before: float = math.inf) -> bool:
-        """True if it is under way or waits, with a ticket earlier than `before`."""
+        """True if the run works or waits, with a ticket earlier than `before`."""
         try:
-            return self.state.ticket < before and self.standing in LIVE
-        except (FileNotFoundError, Problem):  # it was deleted while we looked, or is damaged
+            return self.state.ticket < before and self.stage in LIVE
+        except (FileNotFoundError, Problem):  # it was just deleted, or is damaged
             return False
 
     @property
@@ -353,7 +351,7 @@ class RunFolder:
 
     @property
     def ticket(self) -> int:
-        """Its place in the queue; 0 if unknown."""
+        """Time in nanoseconds that orders the queue; 0 if unknown."""
         try:
             return self.state.ticket
         except (FileNotFoundError, Problem):
@@ -361,21 +359,21 @@ class RunFolder:
 
     # Control
 
-    def tell(self, word: str) -> None:
-        """Leave a word for the worker: "pause", "stop", or "" to go on."""
+    def send_command(self, word: str) -> None:
+        """Write a command for the worker: "pause", "stop", or "" to go on."""
         _write_text(self.path / "control", word)
 
     def command(self) -> str:
-        """The last command to the run; "" for none that can be read."""
+        """Return the last command to the worker; "" for none that can be read."""
         try:
             return self.file("control").read_text(encoding="utf-8")
-        except (OSError, ValueError):  # no word, or none that can be read
+        except (OSError, ValueError):
             return ""
 
     # Log
 
     def records_from(self, offset: int) -> tuple[list[RunRecord], int]:
-        """Whole lines that begin at `offset` or later, and where the next ones begin."""
+        """Return the records of whole lines from byte `offset` on, and the offset after them."""
         if not self.log.is_file():
             return [], 0
         with self._open_log() as file:
@@ -387,39 +385,39 @@ class RunFolder:
         return records_in(data.split(b"\n")), offset + len(data)
 
     def _open_log(self) -> BinaryIO:
-        """The log to read; empty where there is none yet, or no file in its place."""
+        """Open the log for reading; an empty one if there is none, or a folder of that name."""
         try:
             return self.log.open("rb")
         except OSError:
             return io.BytesIO()
 
     def tail(self, max_bytes: int = 20_000) -> list[RunRecord]:
-        """Return the last records, whole ones of the last `max_bytes` bytes."""
+        """Return the whole records of the last `max_bytes` bytes."""
         with self._open_log() as file:
             begin = max(file.seek(0, os.SEEK_END) - max_bytes, 0)
             file.seek(begin)
             lines = file.read().split(b"\n")
-        # The last line may be half written, the first half cut off.
+        # The first and the last line may be incomplete.
         return records_in(lines[bool(begin) : -1])
 
     def first_step(self) -> StepRecord | None:
-        """The record of the first step; None as long as there is none."""
+        """Return the record of the first step; None before it."""
         with self._open_log() as file:
             whole = (line for line in file if line.endswith(b"\n"))
             records = (record for line in whole for record in records_in([line]))
             return next((one for one in records if isinstance(one, StepRecord)), None)
 
     def history(self) -> list[RunRecord]:
-        """The records that count: what a resumed run did again replaces what it had lost."""
-        counting: list[RunRecord] = []
+        """Return the records without those that a resumed run lost and computed again."""
+        records: list[RunRecord] = []
         for record in self.records_from(0)[0]:
             if record.kind == "resumed":
-                counting = [one for one in counting if one.step <= record.step]
-            counting.append(record)
-        return counting
+                records = [one for one in records if one.step <= record.step]
+            records.append(record)
+        return records
 
     def mend_log(self) -> None:
-        """Cut off the half line that a crash may have left."""
+        """Cut off the incomplete line that a crash may have left."""
         if self.log.is_file():
             whole = self.records_from(0)[1]
             with self.log.open("r+b") as file:
@@ -428,7 +426,7 @@ class RunFolder:
     # Checkpoints
 
     def last_checkpoint(self) -> tuple[Path, int] | None:
-        """The newest checkpoint that was written to its end, and its step."""
+        """Return the newest complete checkpoint and its step; None without one."""
         whole = [
             (int(path.name.rpartition("-")[2]), path)
             for path in self.checkpoints.glob("checkpoint-*")
@@ -439,5 +437,5 @@ class RunFolder:
 
 
 def all_runs(root: Path) -> list[RunFolder]:
-    """Return every run of the root, in no order; hidden folders are being deleted."""
+    """Return every run of the root, unordered; hidden folders are being deleted."""
     return [RunFolder(path.parent) for path in root.glob("[!.]*/state.json")]

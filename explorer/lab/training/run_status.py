@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.run_file_reader import Misfit, read_as
-from lossprism.explorer.lab.training.run_folder import LEAST_FREE, RunFolder
+from lossprism.explorer.lab.training.run_folder import MIN_FREE_BYTES, RunFolder
 from lossprism.explorer.lab.training.run_records import Loading, RecordedPlan, RunState, StepRecord
 from lossprism.explorer.runtime.deployment_policy import deployment_policy
 from lossprism.explorer.runtime.json_encoding import plain
@@ -79,6 +79,6 @@ def died(run: RunFolder, standing: str) -> Problem | None:
     if standing != "interrupted":
         return None
     free = shutil.disk_usage(run.path).free
-    if free < LEAST_FREE:
+    if free < MIN_FREE_BYTES:
         return Problem("training_disk_full", folder=run.path, free=free // 2**20)
     return Problem("training_interrupted")

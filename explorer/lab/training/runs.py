@@ -153,7 +153,7 @@ class Runs:
         """Start the run's own process: it outlives the page, and its memory ends with it."""
         for process in list(_processes.values()):  # others come and go meanwhile
             process.poll()  # a process that ended is a zombie until it is polled
-        run.tell("")
+        run.send_command("")
         command = [sys.executable, "-m", WORKER, str(run.path), *options]
         paths = [str(HOME), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false"}
@@ -168,8 +168,8 @@ class Runs:
 
     def pause(self, name: str) -> None:
         """Hold a run after its current step; the process keeps its memory."""
-        run = self._standing_in(name, ("loading", "training", "paused"))
-        run.tell("pause")
+        run = self._run_in_stage(name, ("loading", "training", "paused"))
+        run.send_command("pause")
 
     def resume(self, name: str, own_loss: str = "") -> None:
         """Continue: a paused run at once, one that ended early from its last checkpoint, in turn.
@@ -180,10 +180,10 @@ class Runs:
         """
         run = self._own(name)
         with _acting:
-            standing = self._standing(run)
-            if standing in LIVE:
-                run.tell("")
-            elif standing == "finished":
+            stage = self._stage(run)
+            if stage in LIVE:
+                run.send_command("")
+            elif stage == "finished":
                 raise Problem("training_finished", name=name)
             elif run.state.time_is_up and run.state.problem:
                 raise run.state.problem
@@ -203,12 +203,12 @@ class Runs:
 
     def stop(self, name: str) -> None:
         """End a run after its current step and keep its model so far."""
-        self._standing_in(name, LIVE).tell("stop")
+        self._run_in_stage(name, LIVE).send_command("stop")
 
     def delete(self, name: str) -> None:
         """Remove a run that has ended, with its model."""
         with _acting:
-            run = self._standing_in(name, ENDED)
+            run = self._run_in_stage(name, ENDED)
             gone = self._aside(run)
         downloads.forget_run(run.name)
         shutil.rmtree(gone)
@@ -281,7 +281,7 @@ class Runs:
     def wait(self, name: str, seconds: float = float("inf"), every: float = 0.2) -> FollowedRun:
         """Return its status once it has ended, or when the time is up."""
         end = time.monotonic() + seconds
-        while self._standing(self._run(name)) in LIVE and time.monotonic() < end:
+        while self._stage(self._run(name)) in LIVE and time.monotonic() < end:
             time.sleep(every)
         return self.status(name)
 
@@ -337,9 +337,9 @@ class Runs:
 
     def _about(self, run: RunFolder) -> RunStatus:
         config = run.config
-        standing, state, now = self._standing(run), run.state, progress(run)
+        stage, state, now = self._stage(run), run.state, progress(run)
         plan = recorded_plan(run, config.plan)
-        is_queued, ended = standing == "queued", standing in ENDED
+        is_queued, ended = stage == "queued", stage in ENDED
         return RunStatus(
             id=run.name,
             loss=plan.loss,
@@ -347,25 +347,25 @@ class Runs:
             kind=plan.kind,
             plan=plan,
             created=config.created,
-            state=standing,
+            state=stage,
             shared=run.is_mine and bool(run.token),
-            loading=loading(state) if standing == "loading" else None,
-            queue_position=None if ended else run.ahead() if is_queued else 0,
+            loading=loading(state) if stage == "loading" else None,
+            queue_position=None if ended else run.runs_ahead() if is_queued else 0,
             queue_seconds=seconds_before(run) if is_queued else None,
             step=now.step,
             steps=state.steps,
             seconds=now.seconds,
             seconds_left=None if ended else now.seconds_left(state.steps, now.pace),
-            problem=state.problem or died(run, standing),
+            problem=state.problem or died(run, stage),
             summary=run.summary,
         )
 
-    def _standing(self, run: RunFolder) -> RunStage:
+    def _stage(self, run: RunFolder) -> RunStage:
         process = _processes.get(run.path)
         if process:
             process.poll()  # else a child that has ended would stay as a zombie
         with _there(run):
-            return run.standing
+            return run.stage
 
     def _run(self, name: object) -> RunFolder:
         """Return the run of this name, if the visitor may read it."""
@@ -384,11 +384,11 @@ class Runs:
             raise Problem("training_read_only", name=run.name)
         return run
 
-    def _standing_in(self, name: str, states: tuple[str, ...]) -> RunFolder:
+    def _run_in_stage(self, name: str, states: tuple[str, ...]) -> RunFolder:
         run = self._own(name)
-        standing = self._standing(run)
-        if standing not in states:
-            state = word(f"finetune.state.{standing}", standing)
+        stage = self._stage(run)
+        if stage not in states:
+            state = word(f"finetune.state.{stage}", stage)
             raise Problem("training_wrong_state", name=name, state=state)
         return run
 

@@ -20,8 +20,8 @@ from lossprism.explorer.lab.training.data import Pair, material_of, no_epoch, ru
 from lossprism.explorer.lab.training.held_out_metrics import (
     HeldOut,
     bands_of,
+    keeps_random_state,
     live_sample,
-    unnoticed,
 )
 from lossprism.explorer.lab.training.list_metrics import list_figures
 from lossprism.explorer.lab.training.pair_influence import repeats
@@ -29,7 +29,12 @@ from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.lab.training.probe_batch import explored
 from lossprism.explorer.lab.training.recorder import Recorder, load_own_weights
 from lossprism.explorer.lab.training.remarks import gained
-from lossprism.explorer.lab.training.run_folder import PROBE_GUIDE, PROBE_TEACHER, RunFolder, nulled
+from lossprism.explorer.lab.training.run_folder import (
+    PROBE_GUIDE,
+    PROBE_TEACHER,
+    RunFolder,
+    nan_as_null,
+)
 from lossprism.explorer.lab.training.run_records import (
     EvaluationRecord,
     EventRecord,
@@ -91,14 +96,14 @@ def train(run: RunFolder, trial: bool = False) -> None:
     if checkpoint:
         load_own_weights(session.loss, checkpoint[0])
     elif not trial:
-        run.say("loading", part="held_out")
+        run.set_stage("loading", part="held_out")
         _measure_all(session, "before", recorder)
     try:
         _go(trainer, recorder, checkpoint, session.steps)
     except NotFinite as error:
         step = trainer.state.global_step
         kept = _keep_last_good(session, trainer, step)
-        raise recorder.why_not_finite(
+        raise recorder.not_finite_problem(
             step + 1, kept, error, title_word(session.plan.spec)
         ) from None
     except (RuntimeError, MemoryError) as error:
@@ -106,7 +111,7 @@ def train(run: RunFolder, trial: bool = False) -> None:
             raise
         raise _too_large(session, recorder.batch, error) from None
     if trial:
-        run.say("finished")
+        run.set_stage("finished")
     else:
         _finish(session, recorder)
 
@@ -131,9 +136,9 @@ def prepared(run: RunFolder, trial: bool = False) -> Session:
     plan = TrainingPlan.from_run(config.plan)
     where = str(device.device())
     teacher_scores.teach(run, plan, where, trial)
-    run.say("loading", part="encoder")
+    run.set_stage("loading", part="encoder")
     guide = starting_model.guide_of(plan, where)
-    material, (held_out, held_out_teacher) = material_of(run), run.read_taught("held_out.jsonl")
+    material, (held_out, held_out_teacher) = material_of(run), run.read_scored("held_out.jsonl")
     rules = rules_of(run, plan)
     set_seed(plan.seed)
     model = starting_model.starting_model(plan, material.pairs, run.start, where)
@@ -230,7 +235,7 @@ def make_recorder(session: Session) -> Recorder:
     taught_scores = None
     if teacher := session.held_out_teacher:
         by_pair = {pair[:2]: score for pair, score in zip(session.held_out, teacher, strict=True)}
-        taught_scores = nulled(by_pair[pair[:2]] for pair in chosen[:probe])
+        taught_scores = nan_as_null(by_pair[pair[:2]] for pair in chosen[:probe])
     about = Probe(
         first=list(first),
         second=list(second),
@@ -270,7 +275,7 @@ def _measured_by(session: Session, pairs: Sequence[Pair]) -> HeldOut:
     return HeldOut.of(pairs, bands, session.rules.threshold, session.plan.encodes_sides_alike)
 
 
-@unnoticed()
+@keeps_random_state()
 def _guided(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
     """Return the guide's vectors of the probe batch, and save them for the page."""
     if session.guide is None:
@@ -282,7 +287,7 @@ def _guided(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
     return found
 
 
-@unnoticed()
+@keeps_random_state()
 def _taught(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
     """The vectors of the probe batch that the model learns, kept likewise."""
     if session.vectors_of is None:
@@ -295,7 +300,7 @@ def _taught(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
 # The end
 
 
-@unnoticed()
+@keeps_random_state()
 def _measure_all(session: Session, when: Literal["before", "after"], recorder: Recorder) -> None:
     """The figures on all held-out pairs, into the log and, for a comparison, into a file."""
     held_out = _measured_by(session, session.held_out)
@@ -314,7 +319,7 @@ def _measure_all(session: Session, when: Literal["before", "after"], recorder: R
 
 def _finish(session: Session, recorder: Recorder) -> None:
     run = session.run
-    run.say("saving")
+    run.set_stage("saving")
     _measure_all(session, "after", recorder)
     recorder.flush()
     history = run.history()
@@ -343,9 +348,9 @@ def _finish(session: Session, recorder: Recorder) -> None:
     if recorder.stopped_early and recorder.time_is_up:
         minutes = display_number(recorder.time_limit / 60)
         problem = Problem("training_time_up", step=last.step, minutes=minutes)
-        run.say("stopped", problem=problem, time_is_up=True)
+        run.set_stage("stopped", problem=problem, time_is_up=True)
     else:
-        run.say("stopped" if recorder.stopped_early else "finished")
+        run.set_stage("stopped" if recorder.stopped_early else "finished")
 
 
 def save_model(session: Session, summary: Summary, history: list[RunRecord]) -> None:

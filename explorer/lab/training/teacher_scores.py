@@ -49,7 +49,7 @@ def teach(run: RunFolder, plan: TrainingPlan, device: str, trial: bool = False) 
     """
     if not plan.asks_teacher or (run.path / TAUGHT).exists():
         return
-    run.say("loading", part="teacher", done=0, total=0)
+    run.set_stage("loading", part="teacher", done=0, total=0)
     pairs = _pairs_needed(run, plan)
     with about_model("teacher"):
         teacher = locate(plan.teacher_model)
@@ -134,7 +134,7 @@ def _copied(run: RunFolder, key: str) -> bool:
         try:
             if not (other.path / TAUGHT).exists() or other.read(TAUGHT).get("key") != key:
                 continue
-            both = [other.read_taught(name) for name in ("train.jsonl", "held_out.jsonl")]
+            both = [other.read_scored(name) for name in ("train.jsonl", "held_out.jsonl")]
             mine = [run.read_pairs(name) for name in ("train.jsonl", "held_out.jsonl")]
             if [pairs for pairs, _ in both] != mine:
                 continue
@@ -198,7 +198,7 @@ def _teacher_answer(run: RunFolder, teacher: Encoder, ask: Callable[[], np.ndarr
             minutes = display_number(limit / 60)
             raise Problem("training_teacher_time", about="teacher", minutes=minutes)
         if what in ("encoding", "scoring") and time.monotonic() - reported > REPORT_SECONDS:
-            run.say("loading", part="teacher", done=done, total=total)
+            run.set_stage("loading", part="teacher", done=done, total=total)
             reported = time.monotonic()
 
     with about_model("teacher"), jobs.heard_by(hear):

@@ -1,4 +1,4 @@
-"""Runs that have ended, measured on a file of pairs that none of them was measured on."""
+"""Measurement of ended runs on the pairs of a new file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import torch
 from lossprism.explorer.lab.training import quota
 from lossprism.explorer.lab.training.data import LEAST_HELD_OUT
 from lossprism.explorer.lab.training.ended_run_scores import HeldOutScores, measured_at
-from lossprism.explorer.lab.training.held_out_metrics import HeldOut, unnoticed
+from lossprism.explorer.lab.training.held_out_metrics import HeldOut, keeps_random_state
 from lossprism.explorer.lab.training.pair_sources import DRAW
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.lab.training.run_folder import RunFolder
@@ -33,19 +33,19 @@ from lossprism.explorer.sources.reading_notes import ReadingNote, reading_notes
 if TYPE_CHECKING:
     from lossprism.explorer.lab.training.starting_model import Encoder
 
-# Sentences, or pairs, that a model reads before the next chance to cancel.
+# Sentences, or pairs, per call of a model; between calls the work can be cancelled.
 TEXTS_AT_ONCE = 256
 WAIT_SECONDS = 0.2
 WHEN = ("before", "after")
-# Each measuring has all of the machine.
+# One measurement at a time uses the whole machine.
 _measuring = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """The pairs of a file to measure by, and its `name` to the user; of `total` rows so many were
-    `skipped`, and of more pairs than TRAINED_PAIRS these are a random sample (`sampled`).
-    `notes` say which columns were taken as what."""
+    """The pairs of a file, with its `name` for the user. Of `total` rows `skipped` are unusable; of
+    more pairs than `TRAINED_PAIRS` these are a random sample (`sampled`). `notes` report the roles
+    of columns."""
 
     name: str
     pairs: tuple[Pair, ...]
@@ -60,7 +60,7 @@ class Unseen:
         return digest(str(part) for pair in self.pairs for part in pair)
 
     def shared(self, runs: Sequence[RunFolder]) -> int:
-        """Number of the pairs with a sentence that one of the runs was trained on."""
+        """Return the number of pairs with a sentence that one of the runs was trained on."""
         known = set().union(*(sentences_of(run.read_pairs("train.jsonl")) for run in runs))
         return sum(first in known or second in known for first, second, _ in self.pairs)
 
@@ -68,11 +68,10 @@ class Unseen:
 def read(
     file: str | Path, name: str, columns: Mapping[str, str] | None = None, encoding: str = ""
 ) -> Unseen:
-    """The pairs of a file; `columns` says which column has which role, `encoding` how its text is
-    written, as `read_file` takes them.
+    """Read the pairs of a file; `columns` by role and `encoding` as in `read_file`.
 
-    Pairs without labels are all positives, by which models are measured as their queries find
-    their keys. Raises Problem where it has no such columns, too few pairs, or one label alone.
+    Pairs without labels are positives, on which retrieval is measured. Raises Problem for missing
+    columns, too few pairs, or a single label.
     """
     table = tables.read_file(
         file, name, columns=columns or None, most=TRAINED_PAIRS, seed=DRAW, encoding=encoding
@@ -89,23 +88,23 @@ def read(
 def outcomes(
     runs: Mapping[str, RunFolder], unseen: Unseen, report: Callable[..., None] = jobs.step
 ) -> dict[str, HeldOutScores]:
-    """Score the pairs by each of the runs, by name, before and after its training.
+    """Score the pairs by the models of each run before and after its training.
 
-    Scores are cached in the folder of the run. `report(what, done, total, **values)` hears the
-    progress, and may raise to end it; finished scores stay.
+    Scores are cached in the folder of the run. `report(what, done, total, **values)` receives the
+    progress and may raise to stop; finished scores stay cached.
 
     Raises:
-        Problem: where a run has no model, or it is too much for a shared Space.
+        Problem: if a run has no model, or the work exceeds the limits of a shared Space.
     """
     found = {name: _cached(run, unseen) for name, run in runs.items()}
     missing = {name: run for name, run in runs.items() if found[name] is None}
     if missing:
-        work = _Work(missing, unseen, report)
+        work = _Scoring(missing, unseen, report)
         if work.held_out.is_positive and any(p.kind == "cross" for p in work.plans.values()):
             raise Problem("unseen_cross", name=unseen.name)
         if reason := quota.why_not_measured(len(unseen.pairs), len(work.models)):
             raise reason
-        with _turn(report):
+        with _exclusive(report):
             for name in missing:
                 found[name] = work.scores(name)
     pairs = tuple((first, second) for first, second, _ in unseen.pairs)
@@ -126,8 +125,8 @@ def _places(when: str) -> str:
 
 
 @contextlib.contextmanager
-def _turn(report: Callable[..., None]) -> Iterator[None]:
-    """Measure one at a time; a waiting caller may be cancelled."""
+def _exclusive(report: Callable[..., None]) -> Iterator[None]:
+    """Wait for the lock of measurements; `report` may raise to cancel the wait."""
     while not _measuring.acquire(timeout=WAIT_SECONDS):
         report("unseen_waits")
     try:
@@ -136,7 +135,7 @@ def _turn(report: Callable[..., None]) -> Iterator[None]:
         _measuring.release()
 
 
-class _Work:
+class _Scoring:
     """The models that are still to score the pairs: those of every run `after`, and each that
     several runs began with once."""
 
@@ -151,32 +150,32 @@ class _Work:
         self.known: dict[tuple, tuple[np.ndarray, np.ndarray | None]] = {}
 
     def key(self, name: str, when: str) -> tuple:
-        """Identify the model."""
+        """Return the identity of a model, equal for runs that start from the same one."""
         plan = self.plans[name]
         if when == "after" or plan.encoder == SCRATCH:
             return (when, name)
-        # A new head is drawn by the seed.
+        # The seed initialises the head of a cross-encoder.
         seed = plan.seed if plan.kind == "cross" else 0
         return (when, plan.kind, plan.encoder, plan.query_prompt, plan.document_prompt, seed)
 
     def scores(self, name: str) -> dict[str, np.ndarray]:
-        """Scores [n] of a run by "before" and "after", and for positives the places [n] of the
-        keys; they are cached in its folder."""
-        found = {}
+        """Return the scores [N] "before" and "after", and for positives the ranks [N] of the keys;
+        cache them in the folder of the run."""
+        arrays = {}
         for when in WHEN:
-            scores, places = self._of(name, when)
-            found[when] = scores
+            scores, places = self._scored(name, when)
+            arrays[when] = scores
             if places is not None:
-                found[_places(when)] = places
-        run, place = self.runs[name], _place(self.runs[name], self.unseen)
+                arrays[_places(when)] = places
+        run, path = self.runs[name], _cache_path(self.runs[name], self.unseen)
         if not run.is_mine:
-            return found  # another visitor's run is read only
-        place.parent.mkdir(exist_ok=True)
-        with atomic_write(place) as file:
-            np.savez(file, allow_pickle=False, measured=measured_at(run), **found)
-        return found
+            return arrays  # another visitor's run is read only
+        path.parent.mkdir(exist_ok=True)
+        with atomic_write(path) as file:
+            np.savez(file, allow_pickle=False, measured=measured_at(run), **arrays)
+        return arrays
 
-    def _of(self, name: str, when: str) -> tuple[np.ndarray, np.ndarray | None]:
+    def _scored(self, name: str, when: str) -> tuple[np.ndarray, np.ndarray | None]:
         key = self.key(name, when)
         if key not in self.known:
             values = {"model": len(self.known) + 1, "models": len(self.models)}
@@ -191,9 +190,9 @@ class _Work:
             self.known[key] = scores, held_out.places(vectors)
         return self.known[key]
 
-    @unnoticed()
+    @keeps_random_state()
     def _model(self, name: str, when: str) -> Encoder:
-        # Only now: a page that is merely looked at should not wait for the trainers.
+        # Imported late: opening the page should not wait for the trainers.
         from lossprism.explorer.lab.training import starting_model
 
         run, plan, chosen = self.runs[name], self.plans[name], str(device.device())
@@ -207,15 +206,14 @@ class _Work:
         return starting_model.untrained(plan, run.start, chosen)
 
 
-def _place(run: RunFolder, unseen: Unseen) -> Path:
+def _cache_path(run: RunFolder, unseen: Unseen) -> Path:
     return run.path / "unseen" / f"{unseen.digest}.npz"
 
 
 def _cached(run: RunFolder, unseen: Unseen) -> dict[str, np.ndarray] | None:
-    """Read the cached scores; None where there are none, they are damaged, or the run went on
-    since."""
+    """Read the cached scores; None if there are none, they are damaged, or the run went on."""
     try:
-        held = run.read_arrays(str(_place(run, unseen).relative_to(run.path)))
-    except (FileNotFoundError, Problem):  # it is scored again
+        arrays = run.read_arrays(str(_cache_path(run, unseen).relative_to(run.path)))
+    except (FileNotFoundError, Problem):
         return None
-    return held if int(held.pop("measured")) == measured_at(run) else None
+    return arrays if int(arrays.pop("measured")) == measured_at(run) else None

@@ -13,7 +13,7 @@ import time
 import traceback
 from pathlib import Path
 
-from lossprism.explorer.lab.training.run_folder import LEAST_FREE, RunFolder
+from lossprism.explorer.lab.training.run_folder import MIN_FREE_BYTES, RunFolder
 from lossprism.explorer.runtime.budgets import budget
 from lossprism.explorer.runtime.jobs import Cancelled
 from lossprism.explorer.runtime.limits import MIB
@@ -29,12 +29,12 @@ def main(folder: str, *options: str) -> int:
         os.nice(5)  # the page is drawn by the same machine
     bound_memory(budget("training_mib"))
     places = 1
-    while not run.belongs_to(os.getpid()) or (places := run.ahead()):
+    while not run.belongs_to(os.getpid()) or (places := run.runs_ahead()):
         # Looking at all runs takes time: a run far back in the queue looks less often.
         for _ in range(min(places, MAX_TURNS)):
             time.sleep(TURN_SECONDS)
             if run.command() == "stop":
-                run.say("stopped")
+                run.set_stage("stopped")
                 return 0
     return work(run, trial="--trial" in options)
 
@@ -51,17 +51,17 @@ def bound_memory(mib: float) -> None:
 
 def work(run: RunFolder, trial: bool = False) -> int:
     """Train; what goes wrong becomes the state of the run."""
-    run.say("loading", part="libraries", began=time.time())
+    run.set_stage("loading", part="libraries", began=time.time())
     try:
         # Imported only now: a waiting run should not take their memory.
         from lossprism.explorer.lab.training.session import train
 
         train(run, trial)
     except Cancelled:  # stopped before there was a model to keep
-        run.say("stopped")
+        run.set_stage("stopped")
     except Exception as error:
         traceback.print_exc()
-        run.say("failed", problem=_problem(run, error))
+        run.set_stage("failed", problem=_problem(run, error))
         return 1
     return 0
 
@@ -74,7 +74,7 @@ def _problem(run: RunFolder, error: Exception) -> Problem:
     is_full = getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(
         error
     )
-    if is_full or free < LEAST_FREE:
+    if is_full or free < MIN_FREE_BYTES:
         return Problem("training_disk_full", folder=run.path, free=free // 2**20)
     reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
     return Problem("training_crashed", reason=reason, file=run.path / "worker.txt")

@@ -124,10 +124,10 @@ def test_loading_names_what_is_loaded_and_its_clock_runs(finetune: Page, folder:
     expect(element).to_have_text(re.compile(r"^[1-9]\d*:\d\d$"))
     early = element.inner_text()
     expect(element).not_to_have_text(early)
-    run.say("loading", part="encoder")
+    run.set_stage("loading", part="encoder")
     expect(page.locator(".lp-state")).to_have_text("Loading the encoder…")
     expect(element).not_to_have_text(re.compile("^0:"))
-    run.say("finished")
+    run.set_stage("finished")
 
 
 def test_a_run_grows_outlives_its_page_and_is_found_again_steered_and_deleted(

@@ -1,7 +1,7 @@
-"""Reader of TensorBoard's event files, without TensorBoard.
+"""Reader of TensorBoard's event files that does not need TensorBoard.
 
-A file is a row of records (TFRecord): the length, its checksum, the record, its checksum. A record
-is an `Event` of protocol buffers, of which the step and the scalars of the summary are read:
+A file is a sequence of records (TFRecord): length, its checksum, record, its checksum. A record is
+an `Event` of protocol buffers; its step and the scalars of its summary are read:
 
     Event    2: step   5: summary         Summary  1: value
     Value    1: tag    2: simple_value    8: tensor      Tensor  1: type  4: content  5: floats
@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from lossprism.explorer.lab.doctor.logs.log import Log, curves_of, epochs_of
 from lossprism.explorer.runtime.problem import Problem
 
-# Of the first record: an event whose file_version says so.
-VERSION = b"brain.Event:"
+# The first record is an event with this file_version.
+FIRST_RECORD = b"brain.Event:"
 _POLYNOMIAL = 0x82F63B78  # CRC-32C, reflected
-FLOAT, DOUBLE = 1, 2
+FLOAT_TYPE, DOUBLE_TYPE = 1, 2
 
 Fields = Iterator[tuple[int, int | bytes]]
 
@@ -30,30 +30,30 @@ def _table() -> list[int]:
     return found
 
 
-_CRC = _table()
+_CRC_TABLE = _table()
 
 
 def checksum(content: bytes) -> int:
-    """The masked CRC-32C of TFRecord.
+    """Return the masked CRC-32C of TFRecord.
 
     >>> hex(checksum(b"123456789"))
     '0xc7f8fae4'
     """
     found = 0xFFFFFFFF
     for byte in content:
-        found = _CRC[(found ^ byte) & 0xFF] ^ found >> 8
+        found = _CRC_TABLE[(found ^ byte) & 0xFF] ^ found >> 8
     found ^= 0xFFFFFFFF
     return ((found >> 15 | found << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def is_events(content: bytes) -> bool:
-    return VERSION in content[:64]
+    return FIRST_RECORD in content[:64]
 
 
 def read(name: str, content: bytes) -> Log:
-    """Read the log. Leaves out an incomplete last record: the training may still write.
+    """Read the log without an incomplete last record, since the training may still write.
 
-    Raises Problem where a checksum is wrong or there is no scalar.
+    Raises Problem for a wrong checksum and without a scalar.
     """
     try:
         points = [point for record in _records(content) for point in _scalars(record)]
@@ -107,26 +107,26 @@ def _value(value: bytes) -> tuple[str, float | None]:
         elif number == 2 and isinstance(field, bytes):
             (scalar,) = struct.unpack("<f", field)
         elif number == 8 and isinstance(field, bytes):
-            scalar = _tensor(field)
+            scalar = _scalar_of_tensor(field)
     return tag, scalar
 
 
-def _tensor(tensor: bytes) -> float | None:
-    """Read a tensor of one float or double; None for any other, such as a text."""
+def _scalar_of_tensor(tensor: bytes) -> float | None:
+    """Return the value of a tensor of one float or double; None for any other, such as a text."""
     kind, content = 0, b""
     for number, field in _fields(tensor):
         if number == 1 and isinstance(field, int):
             kind = field
         elif number in (4, 5, 6) and isinstance(field, bytes):
             content = field
-    form = {FLOAT: "<f", DOUBLE: "<d"}.get(kind)
+    form = {FLOAT_TYPE: "<f", DOUBLE_TYPE: "<d"}.get(kind)
     if form is None or len(content) != struct.calcsize(form):
         return None
     return struct.unpack(form, content)[0]
 
 
 def _fields(message: bytes) -> Fields:
-    """The fields of a message: a number for a varint, bytes for everything else."""
+    """Yield the fields of a message: an int for a varint, bytes for every other kind."""
     at = 0
     while at < len(message):
         key, at = _varint(message, at)

@@ -1,4 +1,4 @@
-"""A trackio project: the SQLite file in which it keeps the scalars of its runs."""
+"""Reader of trackio projects: SQLite files with the scalars of several runs."""
 
 import contextlib
 import itertools
@@ -19,14 +19,13 @@ from lossprism.explorer.lab.doctor.logs.log import (
 from lossprism.explorer.runtime.problem import Problem
 
 SIGNATURE = b"SQLite format 3\x00"
-IN_JOURNAL = b"\x02\x02"  # bytes 18 and 19 of one that has a write-ahead log
-# Of the table of scalars: a row for each step, its scalars as JSON. Newer ones have the run's own
-# `run_id` too, since several may go by one name.
-NEEDED = {"run_name", "step", "metrics"}
-# SQLite is asked to go on after so many of its instructions, and no more often: reading as many
-# rows as there may be points takes a twentieth of them. Pages that lead to each other in a damaged
-# file can be read without end.
-INSTRUCTIONS, LOOKS = 1_000_000, 400
+WITH_JOURNAL = b"\x02\x02"  # bytes 18 and 19 of a database with a write-ahead log
+# The table of scalars has a row for each step, with its scalars as JSON. Newer versions also have a
+# `run_id`, since several runs may have one name.
+NEEDED_COLUMNS = {"run_name", "step", "metrics"}
+# Reading stops after so many checks, one per so many instructions of SQLite: in a damaged file,
+# pages may refer to each other without end. `MAX_POINTS` rows take a twentieth of them.
+INSTRUCTIONS_A_CHECK, MAX_CHECKS = 1_000_000, 400
 
 DAMAGE = (
     *(sqlite3.Error, ValueError, TypeError, AttributeError, OverflowError),
@@ -39,16 +38,16 @@ def is_database(content: bytes) -> bool:
 
 
 def journal_of(path: Path) -> Path | None:
-    """The write-ahead log beside a database, in which its last rows stand while it is written to,
-    or after what wrote it was killed; None where there is none."""
-    beside = path.with_name(f"{path.name}-wal")
-    return beside if beside.is_file() and beside.stat().st_size else None
+    """Return the write-ahead log of a database; None without one. It has the last rows while the
+    database is written, or after its writer was killed."""
+    journal = path.with_name(f"{path.name}-wal")
+    return journal if journal.is_file() and journal.stat().st_size else None
 
 
-def with_journal(path: Path) -> bytes:
-    """Read a database with its write-ahead log, while it may be written to.
+def read_with_journal(path: Path) -> bytes:
+    """Read a database with its write-ahead log, even while it is written.
 
-    Raises Problem where it is damaged, or its folder does not let it be read so.
+    Raises Problem if it is damaged or its folder does not permit that.
     """
     try:
         address = f"{path.absolute().as_uri()}?mode=ro"
@@ -59,18 +58,18 @@ def with_journal(path: Path) -> bytes:
 
 
 def read(name: str, content: bytes) -> Log:
-    """Read curves of one run by their names; of several by run and name.
+    """Read the curves by name; of several runs, by run and name.
 
-    Raises Problem where it is damaged or no project of trackio's.
+    Raises Problem for a damaged file and for one that is no trackio project.
     """
     try:
         rows = _rows(content)
         if rows is None:
-            in_journal = content[18:20] == IN_JOURNAL
-            raise Problem("run_journal" if in_journal else "run_no_trackio", name=name)
-        called = _called(dict.fromkeys((key, name) for key, name, _, _ in rows))
+            has_journal = content[18:20] == WITH_JOURNAL
+            raise Problem("run_journal" if has_journal else "run_no_trackio", name=name)
+        runs = _run_names(dict.fromkeys((key, name) for key, name, _, _ in rows))
         curves = curves_of(
-            (f"{called[key]} · {name}" if len(called) > 1 else name, step, value)
+            (f"{runs[key]} · {name}" if len(runs) > 1 else name, step, value)
             for key, _, count, metrics in rows
             for name, step, value in _points(count, json.loads(metrics))
         )
@@ -84,22 +83,22 @@ def read(name: str, content: bytes) -> Log:
 
 
 def _rows(content: bytes) -> list[tuple[object, object, object, str | bytes]] | None:
-    """Read the run's key, its name, step and metrics of each row; None where no table has these.
+    """Return (key of the run, its name, step, metrics) of each row; None without such a table.
 
-    Raises ValueError where the rows hold more than the file does: one stored text, such as the
-    default of a column, can be that of every row.
+    Raises ValueError if the rows together are larger than the file: one stored text, such as the
+    default of a column, may be that of every row.
     """
     database = sqlite3.connect(":memory:")
-    looks = itertools.count()
-    database.set_progress_handler(lambda: next(looks) >= LOOKS, INSTRUCTIONS)
+    checks = itertools.count()
+    database.set_progress_handler(lambda: next(checks) >= MAX_CHECKS, INSTRUCTIONS_A_CHECK)
     try:
-        database.deserialize(_without_journal(content))
+        database.deserialize(_standalone(content))
         database.execute("PRAGMA trusted_schema = OFF")
         table = next(
             (
                 one
                 for (one,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")
-                if _columns(database, one) >= NEEDED
+                if _columns(database, one) >= NEEDED_COLUMNS
             ),
             None,
         )
@@ -120,21 +119,20 @@ def _rows(content: bytes) -> list[tuple[object, object, object, str | bytes]] | 
         database.close()
 
 
-def _called(runs: Iterable[tuple[object, object]]) -> dict[object, str]:
-    """Name each run, with a number where an earlier one has the same name."""
-    found: dict[object, str] = {}
-    so_far: Counter[object] = Counter()
+def _run_names(runs: Iterable[tuple[object, object]]) -> dict[object, str]:
+    """Name each run by its key, with a number where an earlier one has the same name."""
+    names: dict[object, str] = {}
+    uses: Counter[object] = Counter()
     for key, name in runs:
-        if key not in found:
-            so_far[name] += 1
-            found[key] = f"{name} ({so_far[name]})" if so_far[name] > 1 else f"{name}"
-    return found
+        if key not in names:
+            uses[name] += 1
+            names[key] = f"{name} ({uses[name]})" if uses[name] > 1 else f"{name}"
+    return names
 
 
-def _without_journal(content: bytes) -> bytes:
-    """Read as a file by itself: one that says it has a write-ahead log cannot be opened in memory
-    (bytes 18 and 19 of its head, 2 for such a log)."""
-    if content[18:20] != IN_JOURNAL:
+def _standalone(content: bytes) -> bytes:
+    """Clear the mark of a write-ahead log, with which a database cannot be opened in memory."""
+    if content[18:20] != WITH_JOURNAL:
         return content
     return content[:18] + b"\x01\x01" + content[20:]
 
@@ -145,8 +143,8 @@ def _columns(database: sqlite3.Connection, table: str) -> set[str]:
 
 
 def _points(count: object, metrics: dict) -> Iterator[tuple[str, object, float]]:
-    """Yield the scalars of one call of `trackio.log` at their step: the global step, where they
-    have one, else the count of the call."""
+    """Return the scalars of one call of `trackio.log` at the global step if it logs one, else at
+    the count of the call."""
     scalars = dict(_scalars(metrics))
     named = (scalars[name] for name in GLOBAL_STEPS if name in scalars)
     step = next(named, count)

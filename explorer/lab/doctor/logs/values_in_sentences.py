@@ -1,4 +1,4 @@
-"""Values of a loss or a metric in plain sentences, as in "my loss is stuck at 0.69"."""
+"""Reader of losses and metrics in plain sentences, as in "my loss is stuck at 0.69"."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lossprism.explorer.sources.table_in_pasted_text import is_delimited
 
-MAX_LINES, MAX_LETTERS = 20, 1000  # of a text, and of a line of it, that may be sentences
+MAX_LINES, MAX_LETTERS = 20, 1000  # of a text of sentences, and of one of its lines
 _ASCII = str.maketrans(
     "：＝，、；（）［］｛｝％．－＋｜　−０１２３４５６７８９", ":=,,;()[]{}%.-+| -0123456789"
 )
@@ -21,7 +21,7 @@ _TOPIC = re.compile(
     r"precision|hit)(?:@\d+)?(?![a-z])|f1|召回率)",
     re.I,
 )
-# Numbers that are no value of a loss, by the words before and after them.
+# Words before and after numbers that are no values of a loss.
 _SETTING = re.compile(
     r"(?:(?<![a-z])(?:batch(?:es)?|size|temperature|temp|tau|τ|scale|margin|lr|rate|steps?|epochs?|seed|version|"
     r"group|k|from|per)|批大小|批量|批次|温度(?:系数)?|学习率|间隔|步数?|轮|第|从|每)"
@@ -34,7 +34,7 @@ _COUNTED = re.compile(
     r"个|步|轮|张|条|类|次|小时|天)",
     re.I,
 )
-_ABOUT = re.compile(
+_APPROXIMATE = re.compile(
     r"[~∼～≈≃≅≒]=?|\b(?:about|around|approximately|approx|roughly|circa|ca|exactly)\b\.?|"
     r"大约|大概|约为?|左右|上下|接近"
 )
@@ -44,14 +44,14 @@ _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%")
 
 
 class Statement(NamedTuple):
-    """Topic of a sentence, "loss", "eval_loss" or "metric", and the values in it as text."""
+    """Topic of a sentence ("loss", "eval_loss" or "metric") and its values as text."""
 
     topic: str
     values: tuple[str, ...]
 
 
-def plain_signs(text: str) -> str:
-    """Return the text with ASCII in place of full-width signs and digits, at the same places.
+def with_ascii_signs(text: str) -> str:
+    """Replace full-width signs and digits by ASCII; positions stay.
 
     >>> plain_signs("loss：０．６９")
     'loss:0.69'
@@ -59,30 +59,28 @@ def plain_signs(text: str) -> str:
     return text.translate(_ASCII)
 
 
-def without_doubts(text: str) -> str:
-    """Return numbers without the words and signs that call them approximate, and shares for
-    percentages.
+def without_approximations(text: str) -> str:
+    """Remove words and signs of approximation, and write percentages as fractions.
 
     >>> without_doubts("~0.693"), without_doubts("93.75%"), without_doubts("0.69 ± 0.01")
     ('0.693', '0.9375', '0.69')
     """
-    text = _ABOUT.sub(" ", _RANGE.sub(" ", _SPREAD.sub("", plain_signs(text))))
-    return _PERCENT.sub(lambda found: _share(found[1]), text).strip()
+    text = _APPROXIMATE.sub(" ", _RANGE.sub(" ", _SPREAD.sub("", with_ascii_signs(text))))
+    return _PERCENT.sub(lambda found: _as_fraction(found[1]), text).strip()
 
 
 def statements_of(line: str) -> list[Statement]:
-    """Return what a sentence says of losses and metrics, each with its values; those before the
-    first belong to it.
+    """Return the losses and metrics of a sentence with their values.
 
-    Settings and counts are left out, such as a batch size or a number of steps; and whole numbers
-    beside decimals. A metric over 1 is taken for percent.
+    Values before the first topic belong to it. Settings and counts, such as a batch size, are left
+    out, and so are whole numbers beside decimals. A metric over 1 is read as percent.
 
     >>> statements_of("with batch 64 my loss is stuck at 0.6931")
     [Statement(topic='loss', values=('0.6931',))]
     >>> statements_of("acc 93.75%"), statements_of("a loss with 3 negatives")
     ([Statement(topic='metric', values=('0.9375',))], [])
     """
-    plain = without_doubts(line[:MAX_LETTERS])
+    plain = without_approximations(line[:MAX_LETTERS])
     topics = [*_TOPIC.finditer(plain)]
     starts = [0, *(topic.start() for topic in topics[1:])]
     ends = [*starts[1:], len(plain)]
@@ -94,25 +92,25 @@ def statements_of(line: str) -> list[Statement]:
 
 
 def _values_between(text: str, start: int, end: int) -> Iterator[str]:
-    for found in _NUMBER.finditer(text, start, end):
-        if not _SETTING.search(text[: found.start()]) and not _COUNTED.match(text, found.end()):
-            yield found[0]
+    for match in _NUMBER.finditer(text, start, end):
+        if not _SETTING.search(text[: match.start()]) and not _COUNTED.match(text, match.end()):
+            yield match[0]
 
 
 def _statement(topic: re.Match[str], numbers: Sequence[str]) -> Statement:
     numbers = [one for one in numbers if not one.isdecimal()] or numbers
     if re.match("loss|损失", topic["topic"], re.I):
         return Statement("eval_loss" if topic["held"] else "loss", tuple(numbers))
-    shares = (_share(one) if 1 < float(one) <= 100 else one for one in numbers)
+    shares = (_as_fraction(one) if 1 < float(one) <= 100 else one for one in numbers)
     return Statement("metric", tuple(shares))
 
 
 def losses_in(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield the number of the line, the name and the value of each loss in a short text; nothing
-    of JSON and of a table."""
+    """Yield (line number, name, value) of each loss in a short text; nothing for JSON or a
+    table."""
     written = [line for line in lines if line.strip()]
-    marked = any("{" in line or "\t" in line for line in written)
-    if len(written) > MAX_LINES or marked or (len(written) > 1 and is_delimited(written)):
+    has_marks = any("{" in line or "\t" in line for line in written)
+    if len(written) > MAX_LINES or has_marks or (len(written) > 1 and is_delimited(written)):
         return
     for number, line in enumerate(lines, 1):
         for statement in statements_of(line):
@@ -120,6 +118,6 @@ def losses_in(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
                 yield from ((number, statement.topic, value) for value in statement.values)
 
 
-def _share(percent: str) -> str:
-    """Return the share as it is written with the digits of a percentage: "93.75" → "0.9375"."""
+def _as_fraction(percent: str) -> str:
+    """Return a percentage as a fraction with the same digits: "93.75" → "0.9375"."""
     return f"{float(percent) / 100:.{len(percent.partition('.')[2]) + 2}f}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lossprism.explorer.lab.doctor import USUAL_HUB_ROWS
 from lossprism.explorer.lab.doctor.class_dataset_checks import ClassTable
-from lossprism.explorer.lab.doctor.cleaning import ending, write_kept, write_left_out
+from lossprism.explorer.lab.doctor.cleaning import cleaned_extension, write_kept, write_left_out
 from lossprism.explorer.lab.doctor.dataset_reader import (
     HUB_ROWS,
     Read,
@@ -161,7 +161,7 @@ def _take(request: Json) -> Download | Working:
 
     def work(report: Report) -> Path:
         read = texts_only(within(lambda: start_reading(source), report))
-        path = new_download(f"{source.stem}{called}{ending(read)}")
+        path = new_download(f"{source.stem}{called}{cleaned_extension(read)}")
         tell = functools.partial(report, "writing")
         return write(read, path, tell, by_threshold=by_threshold)
 

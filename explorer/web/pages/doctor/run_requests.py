@@ -9,7 +9,7 @@ from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from lossprism.explorer.lab.doctor.logs.log import PASTED, Curve, Log
 from lossprism.explorer.lab.doctor.logs.log_link import packed_curves
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
-from lossprism.explorer.lab.doctor.logs.run_reader import must_fit, read_content, read_run
+from lossprism.explorer.lab.doctor.logs.run_reader import check_size, read_content, read_run
 from lossprism.explorer.lab.doctor.logs.run_report import (
     ReadRun,
     RunFinding,
@@ -121,13 +121,13 @@ def _log_in(source: Json) -> Log:
         if not text:
             raise
         return _typed_log(text)  # what the link carries of a file that is not here
-    must_fit(name, len(content))
+    check_size(name, len(content))
     return read_content(name, content, of_type(str)(source.get("step", ""), "source.step"))
 
 
 def _typed_log(text: str) -> Log:
     content = text.encode("utf-8", "replace")
-    must_fit(PASTED, len(content))
+    check_size(PASTED, len(content))
     return read_content(PASTED, content)
 
 

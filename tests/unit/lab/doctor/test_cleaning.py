@@ -7,7 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from lossprism.explorer.lab.doctor.cleaning import beside, ending, write_kept, write_left_out
+from lossprism.explorer.lab.doctor.cleaning import (
+    cleaned_extension,
+    left_out_path,
+    write_kept,
+    write_left_out,
+)
 from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.finding import SEVERE
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
@@ -106,7 +111,7 @@ def test_cleaned_triplets_train_as_they_are(tmp_path):
         "one\ttwo\tfive\tsix",
         "twelve\tthirteen\tfourteen\t",
     ]
-    left = write_left_out(found, beside(path, found)).read_text().splitlines()
+    left = write_left_out(found, left_out_path(path, found)).read_text().splitlines()
     assert left[0] == "row\tbecause\tquery\tpositive\tnegative_1\tnegative_2"
     assert [line.split("\t")[:2] for line in left[1:]] == [
         ["4", "copies"],
@@ -147,12 +152,12 @@ def test_lists_stay_lists(tmp_path):
     assert faults["copies"].values == {"count": 2}
     assert rows(found, faults["copies"]) == [1, 5, 3]
     assert faults["conflicting_labels"].values == {"count": 2, "rows": 4}
-    path = write_kept(found, tmp_path / f"kept{ending(found)}")
+    path = write_kept(found, tmp_path / f"kept{cleaned_extension(found)}")
     assert [json.loads(line) for line in path.read_text().splitlines()] == [
         {"query": "q 1", "docs": ["a", "b", "c"], "labels": [1, 0, 0.5]},
         {"query": "q 1", "docs": ["a", "d", "e"], "labels": [1, 0, 0]},
     ]
-    other = beside(path, found)
+    other = left_out_path(path, found)
     assert other.name == "kept.left-out.jsonl"
     left = [json.loads(line) for line in write_left_out(found, other).read_text().splitlines()]
     # One candidate alone is no list.

@@ -35,7 +35,7 @@ def stopped(runs):
     def made():
         run = runs.prepare(TrainingPlan(**PLAN), corpus())
         run.take_ticket(os.getpid())
-        run.say("stopped")
+        run.set_stage("stopped")
         run.log.write_text(json.dumps(STEP) + "\n", encoding="utf-8")
         run.write("summary.json", SUMMARY)
         return run

@@ -103,7 +103,7 @@ def test_a_run_ends_when_its_time_is_up(paused, runs, monkeypatch):
     run = runs.prepare(PLAN, corpus())
     run.take_ticket(os.getpid())
     if paused:
-        run.tell("pause")
+        run.send_command("pause")
     train(run)
     status = runs.status(run.name)
     assert (status.state, status.step) == ("stopped", 1)

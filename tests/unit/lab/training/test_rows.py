@@ -176,7 +176,7 @@ def test_a_folder_keeps_what_a_teacher_gave_and_left_out(runs):
     found = data.material_of(run)
     assert tuple(found.pairs) == kept.train
     assert list(map(str, found.teacher or ())) == list(map(str, taught_by(kept)))
-    assert run.read_taught("held_out.jsonl")[1] is None
+    assert run.read_scored("held_out.jsonl")[1] is None
 
 
 def test_the_card_and_the_script_say_what_a_batch_counts(runs, trained):

@@ -48,7 +48,7 @@ def test_a_run_that_has_ended_has_all_its_records(runs, monkeypatch):
     """Whoever hears that a run has ended asks no more."""
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
-    run.say("training")
+    run.set_stage("training")
     run.log.write_text('{"kind": "step", "step": 1, "seconds": 1}\n', encoding="utf-8")
 
     def ends_meanwhile(self, offset, own=RunFolder.records_from):
@@ -56,7 +56,7 @@ def test_a_run_that_has_ended_has_all_its_records(runs, monkeypatch):
         if self.state.state == "training":
             with self.log.open("a", encoding="utf-8") as log:
                 log.write('{"kind": "step", "step": 2, "seconds": 2}\n')
-            self.say("finished")
+            self.set_stage("finished")
         return found
 
     monkeypatch.setattr(RunFolder, "records_from", ends_meanwhile)
@@ -175,7 +175,7 @@ def ended(runs, state="finished"):
     """A run that seems to have ended."""
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
-    run.say(state)
+    run.set_stage(state)
     return run.name
 
 
@@ -314,7 +314,7 @@ def test_a_damaged_run_keeps_no_other_from_its_work(runs, file, spoilt, capsys):
     assert not runs.busy()
     next_one = runs.prepare(TrainingPlan(**PLAN), corpus())
     next_one.take_ticket(os.getpid())
-    assert next_one.ahead() == 0
+    assert next_one.runs_ahead() == 0
 
 
 @pytest.mark.parametrize("file", ["state.json", "config.json", "owner.json"])
@@ -368,7 +368,7 @@ def test_a_clock_that_is_set_back_keeps_the_order_of_the_queue(runs, monkeypatch
     monkeypatch.setattr(folder.time, "time_ns", lambda: now() - hour)
     second = runs.prepare(TrainingPlan(**PLAN), corpus())
     second.take_ticket(os.getpid())
-    assert (first.ahead(), second.ahead()) == (0, 1)
+    assert (first.runs_ahead(), second.runs_ahead()) == (0, 1)
 
 
 def steps_of(run, count, each):
@@ -405,15 +405,15 @@ def test_a_queued_run_shows_the_work_before_it(runs):
     first, second, third, last = queued(), queued(steps=20), queued(), queued()
     reported = lambda run: runs.status(run.name).queue_seconds  # noqa: E731
     assert reported(last) is None  # nobody has a pace yet
-    first.say("training")
+    first.set_stage("training")
     steps_of(first, 10, 0.5)
     assert reported(first) is None  # it waits for nobody
     assert reported(second) == pytest.approx(25)  # 50 steps of half a second
     assert reported(third) == pytest.approx(25 + 10)
     assert reported(last) == pytest.approx(25 + 10 + 30)
-    first.say("paused")
+    first.set_stage("paused")
     assert reported(second) is None
-    first.say("finished")
+    first.set_stage("finished")
     assert reported(second) == 0
     assert reported(third) == pytest.approx(10)  # at the pace of the one that has ended
 
@@ -434,7 +434,7 @@ def test_polling_is_slower_far_back_in_the_queue(runs, monkeypatch):
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     places, slept = iter([worker.MAX_TURNS + 20, 3, 1, 0]), []
     monkeypatch.setattr(RunFolder, "belongs_to", lambda run, process: True)
-    monkeypatch.setattr(RunFolder, "ahead", lambda run: next(places))
+    monkeypatch.setattr(RunFolder, "runs_ahead", lambda run: next(places))
     monkeypatch.setattr(worker.time, "sleep", slept.append)
     monkeypatch.setattr(worker.os, "nice", lambda by: 0)
     monkeypatch.setattr(worker, "work", lambda run, trial: 0)
@@ -445,8 +445,8 @@ def test_polling_is_slower_far_back_in_the_queue(runs, monkeypatch):
 def test_one_who_waits_far_back_hears_at_once_that_it_is_to_stop(runs, monkeypatch):
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
-    monkeypatch.setattr(RunFolder, "ahead", lambda run: 50)
-    monkeypatch.setattr(worker.time, "sleep", lambda seconds: run.tell("stop"))
+    monkeypatch.setattr(RunFolder, "runs_ahead", lambda run: 50)
+    monkeypatch.setattr(worker.time, "sleep", lambda seconds: run.send_command("stop"))
     monkeypatch.setattr(worker.os, "nice", lambda by: 0)
     assert worker.main(str(run.path)) == 0
     assert run.state.state == "stopped"

@@ -132,7 +132,7 @@ def test_a_teacher_is_called_once_and_learnt_from(kind, models, runs, trained, t
         second = SentenceTransformer(models[kind], device="cpu")
         ask = lambda a, b: pairwise_cos_sim(second.encode(a), second.encode(b))  # noqa: E731
     run = runs.folder(name)
-    pairs, given = run.read_taught("train.jsonl")
+    pairs, given = run.read_scored("train.jsonl")
     answer = ask([a for a, _, _ in pairs], [b for _, b, _ in pairs])
     assert given == pytest.approx(list(map(float, answer)), abs=1e-5)
     assert given != pytest.approx(rows.teacher, abs=0.1)
@@ -160,7 +160,7 @@ def test_a_teacher_is_called_once_and_learnt_from(kind, models, runs, trained, t
         teacher_scores.teach(run, chosen, "cpu")
     finally:
         teacher_scores._teacher_answer = kept
-    assert again.read_taught("train.jsonl") == (pairs, given)
+    assert again.read_scored("train.jsonl") == (pairs, given)
 
 
 def test_a_teachers_vectors_are_learnt_as_the_library_does(
@@ -251,10 +251,10 @@ def test_a_stopped_run_asks_its_teacher_no_further(models, runs):
     chosen = plan(loss="margin_mse", encoder=models["trained"], teacher_model=models["second"])
     run = runs.prepare(chosen, corpus())
     run.take_ticket(os.getpid())
-    run.tell("stop")
+    run.send_command("stop")
     with pytest.raises(jobs.Cancelled):
         teacher_scores.teach(run, chosen, "cpu")
-    assert run.read_taught("train.jsonl")[1] is None
+    assert run.read_scored("train.jsonl")[1] is None
     assert run.state.part == "teacher"
 
 

@@ -132,7 +132,7 @@ def test_a_space_queues_what_fits(runs, monkeypatch, visited):
     with pytest.raises(Problem) as refused:
         runs.room(least=LEAST_RUNS)
     assert refused.value.key == "problem.training_shared_own"
-    run.say("stopped")
+    run.set_stage("stopped")
     assert len(tried(plan, room=runs.room(LEAST_RUNS))) == 6
 
 

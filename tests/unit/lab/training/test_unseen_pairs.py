@@ -189,7 +189,7 @@ def judged(runs, models, monkeypatch):
                 np.savez(run.path / f"{when}.npz", scores=np.arange(4.0))
             figures = Measured(spearman=1.0, pearson=1.0)
             run.write("summary.json", replace(SUMMARY, before=figures, after=figures))
-            run.say("finished")
+            run.set_stage("finished")
             names[run.name] = quality
 
     def requested(

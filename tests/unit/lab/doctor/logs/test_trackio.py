@@ -94,8 +94,8 @@ def test_rows_of_a_database_hold_no_more_than_its_file(tmp_path):
 def test_a_database_is_not_read_without_end(tmp_path, monkeypatch):
     content = project(tmp_path / "project.db", '{"loss": 1}', steps=200)
     assert len(read_content("project.db", content).curve("loss")) == 200
-    monkeypatch.setattr(trackio, "INSTRUCTIONS", 10)
-    monkeypatch.setattr(trackio, "LOOKS", 5)
+    monkeypatch.setattr(trackio, "INSTRUCTIONS_A_CHECK", 10)
+    monkeypatch.setattr(trackio, "MAX_CHECKS", 5)
     with raises_problem("run_damaged", reason="interrupted"):
         read_content("project.db", content)
 
