@@ -767,7 +767,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             (
                 "alarm",
                 "the encoder gives all held-out pairs the same score",
-                ", of positives those of all their queries and keys",
+                "; for positives, of all their queries and keys",
             ),
             ("alarm_cross", "the same of a cross-encoder", ""),
         )

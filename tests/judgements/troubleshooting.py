@@ -130,7 +130,7 @@ how often it is right, is in [judgements.md](judgements.md).
 RATES = """## Precision and recall of the findings
 
 Known faults were planted in tables, in vectors of a simulated encoder, and in logs of one or two
-runs. Rows of tables and vectors are counted; for findings on a whole table or a run, tables or runs.
+runs. Rows of tables and vectors are counted, and whole tables or runs for findings on these.
 Precision is the share of reported faults that were planted, recall the share of planted faults that
 were reported. `python -m tests.planted`, which CI runs, prints the same and fails if one is too
 low; its modules describe the planted faults.

@@ -228,7 +228,7 @@ def test_resume_asks_before_its_process_fetches_a_model(place, hub, tmp_path, mo
     runs = Runs(tmp_path / "runs", device="cpu")
     run = runs.prepare(TrainingPlan(loss="cosent"), corpus())
     run.take_ticket(os.getpid())
-    run.say("stopped")
+    run.set_stage("stopped")
     config = run.read("config.json")
     run.write("config.json", {**config, "plan": {**config["plan"], place: NAME}})
     begun = []

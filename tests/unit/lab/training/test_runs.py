@@ -424,7 +424,7 @@ def test_the_pace_of_another_kind_of_run_says_nothing_of_a_queued_one(runs):
         plan = TrainingPlan(**{**PLAN, "batch_size": batch_size, "steps": steps})
         made.append(runs.prepare(plan, corpus()))
         made[-1].take_ticket(os.getpid())
-    made[0].say("training")
+    made[0].set_stage("training")
     steps_of(made[0], 10, 0.5)
     assert runs.status(made[1].name).queue_seconds == pytest.approx(25)
     assert runs.status(made[2].name).queue_seconds is None
