@@ -10,14 +10,7 @@ from anyio import CapacityLimiter, to_thread
 
 from lossprism.explorer.lab.training.run_folder import all_runs
 from lossprism.explorer.lab.training.runs import default_runs
-from lossprism.explorer.runtime import (
-    device,
-    downloads,
-    jobs,
-    memory_use,
-    uploads,
-    worker_process,
-)
+from lossprism.explorer.runtime import device, downloads, jobs, memory_use, uploads, worker_process
 from lossprism.explorer.runtime.budgets import BUDGETS, budget
 from lossprism.explorer.runtime.cache import cache_folder
 from lossprism.explorer.runtime.deployment_policy import deployment_policy

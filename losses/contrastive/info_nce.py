@@ -40,11 +40,7 @@ from lossprism.losses.duplicate_text_masks import Absent, absent_by, all_differ
 from lossprism.losses.duplicate_text_masks import same_text as holds_same_text
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import small_batch
-from lossprism.losses.kernels.tiled import (
-    Directions,
-    against_others,
-    both_ways,
-)
+from lossprism.losses.kernels.tiled import Directions, against_others, both_ways
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import OF_PAIRS, OWNED, QUERIED, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.sentence_transformers_equivalents import Equivalent

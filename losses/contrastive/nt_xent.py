@@ -21,10 +21,7 @@ from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels import class_losses as large
 from lossprism.losses.kernels import log1p_sum_exp, small_batch
 from lossprism.losses.kernels.class_losses import is_small
-from lossprism.losses.kernels.tiled import (
-    Directions,
-    against_others,
-)
+from lossprism.losses.kernels.tiled import Directions, against_others
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
 from lossprism.losses.minimum import simplex_gap, softplus_at

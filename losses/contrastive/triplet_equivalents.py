@@ -1,9 +1,6 @@
 """The code that computes the triplet losses with sentence-transformers."""
 
-from lossprism.losses.contrastive.triplet_symbols import (
-    GIVEN,
-    MINED,
-)
+from lossprism.losses.contrastive.triplet_symbols import GIVEN, MINED
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 
 

@@ -16,13 +16,7 @@ from torch import Tensor
 from lossprism.losses.duplicate_text_masks import Absent
 from lossprism.losses.kernels.cell_terms import logistic_terms, share_of_others
 from lossprism.losses.kernels.stable_functions import exp_, flush_
-from lossprism.losses.kernels.tiled import (
-    SAFE,
-    Logits,
-    height,
-    multiply,
-    part_of,
-)
+from lossprism.losses.kernels.tiled import SAFE, Logits, height, multiply, part_of
 
 # Of the gaps log Σⱼ exp(sᵢⱼ) − ownᵢ and the rows they are of: what each costs, and its slope.
 Shape = Callable[[Tensor, slice], tuple[Tensor, Tensor]]

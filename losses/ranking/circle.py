@@ -7,10 +7,7 @@ from torch import Tensor
 
 from lossprism.losses import inputs
 from lossprism.losses.gather import gathered
-from lossprism.losses.kernels import (
-    log1p_ordered_sum_exp,
-    log1p_sum_exp,
-)
+from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.ranking.ordered_pair_common import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
 from lossprism.losses.spec import LossSpec, Parameter, Symbol

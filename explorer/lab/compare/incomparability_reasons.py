@@ -4,11 +4,7 @@ import math
 from collections.abc import Iterator
 
 from lossprism.explorer.core.remarks import Value
-from lossprism.explorer.lab.compare.comparison_results import (
-    Outcome,
-    Sentence,
-    Values,
-)
+from lossprism.explorer.lab.compare.comparison_results import Outcome, Sentence, Values
 from lossprism.explorer.locale import parameter_word, title_word, word
 from lossprism.explorer.runtime.number_format import display_number
 from lossprism.losses import LossSpec

@@ -9,12 +9,7 @@ from typing import Protocol
 from torch import Tensor
 
 from lossprism.explorer.lab.compare.operation_alignment import Inner, Way
-from lossprism.explorer.lab.compare.operation_graph import (
-    CONSTANT,
-    MASKED,
-    PARAMETER,
-    Node,
-)
+from lossprism.explorer.lab.compare.operation_graph import CONSTANT, MASKED, PARAMETER, Node
 
 Letters = tuple[str, ...]
 # How tightly a part holds together: a relation, a sum, a product, a part that needs no brackets.

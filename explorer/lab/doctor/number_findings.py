@@ -10,11 +10,7 @@ from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.loss_match import LossMatch
 from lossprism.explorer.lab.doctor.number_matching import COSTS, MAX_NEAREST, matches_on
 from lossprism.explorer.lab.doctor.number_query import Query
-from lossprism.explorer.lab.doctor.reference_curves import (
-    curves_of,
-    starts_at_collapse,
-    ten_digits,
-)
+from lossprism.explorer.lab.doctor.reference_curves import curves_of, starts_at_collapse, ten_digits
 from lossprism.explorer.lab.doctor.reference_values import (
     COLLAPSE,
     FLOOR,

@@ -27,12 +27,7 @@ from lossprism.explorer.lab.doctor.equal_number_groups import (
 )
 from lossprism.explorer.lab.doctor.text_numbers import looked_at, numbered, together
 from lossprism.explorer.runtime import jobs
-from lossprism.explorer.sources.column_roles import (
-    PAIR_ROLES,
-    TEACHER,
-    TRIPLET_ROLES,
-    is_name,
-)
+from lossprism.explorer.sources.column_roles import PAIR_ROLES, TEACHER, TRIPLET_ROLES, is_name
 from lossprism.explorer.sources.symmetric_columns import name_same_kind
 from lossprism.losses.labels import UNIT, Ends, label_rules
 

@@ -14,11 +14,7 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     read_table,
     texts_only,
 )
-from lossprism.explorer.lab.doctor.encoder_checks import (
-    ENCODED_LIMITS,
-    USUAL_ENCODED_PAIRS,
-    look,
-)
+from lossprism.explorer.lab.doctor.encoder_checks import ENCODED_LIMITS, USUAL_ENCODED_PAIRS, look
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
 from lossprism.explorer.lab.doctor.mining import USUAL_MARGIN, MinedNegatives, mine
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine

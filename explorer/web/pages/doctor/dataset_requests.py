@@ -41,12 +41,7 @@ from lossprism.explorer.web.page_requests import (
     served,
     started_for_good,
 )
-from lossprism.explorer.web.pages.doctor.data_source import (
-    Source,
-    read_source,
-    sets,
-    start_reading,
-)
+from lossprism.explorer.web.pages.doctor.data_source import Source, read_source, sets, start_reading
 from lossprism.explorer.web.pages.doctor.dataset_responses import (
     EncodedData,
     ExaminedClasses,

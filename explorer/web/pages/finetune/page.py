@@ -3,11 +3,7 @@
 from dataclasses import dataclass
 
 from lossprism.explorer.lab.training import published_experiment
-from lossprism.explorer.lab.training.plan import (
-    AUGMENTATIONS,
-    SCHEDULES,
-    SCRATCH,
-)
+from lossprism.explorer.lab.training.plan import AUGMENTATIONS, SCHEDULES, SCRATCH
 from lossprism.explorer.lab.training.runs import MORE_EVALUATIONS
 from lossprism.explorer.sources import textbook
 from lossprism.explorer.sources.drawn_batches import SAMPLERS

@@ -9,11 +9,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.lab.training import unseen_pairs
 from lossprism.explorer.lab.training.data import data_of_scenario
 from lossprism.explorer.lab.training.pair_sources import held_out_of
-from lossprism.explorer.lab.training.plan import (
-    RANGES,
-    TrainingData,
-    TrainingPlan,
-)
+from lossprism.explorer.lab.training.plan import RANGES, TrainingData, TrainingPlan
 from lossprism.explorer.runtime import uploads
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem

@@ -36,12 +36,7 @@ from lossprism.explorer.lab.large.page_contents import (
     look,
     pairs_page,
 )
-from lossprism.explorer.lab.large.session import (
-    LargeSession,
-    checked,
-    open_batch,
-    pair_limit,
-)
+from lossprism.explorer.lab.large.session import LargeSession, checked, open_batch, pair_limit
 from lossprism.explorer.lab.large.text_buffer import Texts
 from lossprism.explorer.locale import grouped
 from lossprism.explorer.runtime import uploads
