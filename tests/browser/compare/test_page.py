@@ -101,6 +101,8 @@ def test_a_loss_that_cannot_be_computed_says_so_beside_the_others(compare: Page)
     expect(page.locator(MATRICES)).to_have_count(2)
     led(page, "1=cosent&2=nothing_like_it")
     assert "nothing_like_it" in page.locator(f"{TABLE} [data-refused]").inner_text()
+    below_its_bars = page.locator("#compare-gradients .lp-note", has_text="nothing_like_it")
+    expect(below_its_bars).to_be_visible()
     expect(page.locator(FORMULA)).to_contain_text("nothing_like_it")
 
 

@@ -40,6 +40,9 @@ export function Gradients({ channel }) {
   const note = say(isEqual ? "compare.equalised.about" : "compare.not_equalised.about");
   return group(
     h(Strips, { channel, pairs, strips: stripsOf(channel, values, pairs), bars }),
+    compared.sides.map(({ problem }, place) =>
+      problem ? h("p.lp-note", null, `${letterOf(place)} · `, say(problem.key, problem.values)) : null,
+    ),
     h(Reading, { channel, plain }),
     h(
       "div.lp-tools",
