@@ -488,10 +488,13 @@ def figure(
         loss, sentences1, sentences2, scores, parameters, encoder, convention: see compute_loss
         kind: "matrix", a step of the computation, or "bars", the gradient of every pair
         step: name of a step in trace_loss, such as "terms"; "" for that of the scenario, or the
-        terms facet: "value", "mask", "weight" (of a term) or "gradient" of it; "" for that of the
-        scenario language: "en" or "zh" dark: drawn for a dark page format: "svg", "png" (two pixels
-        a unit), "pdf", or "html", to point at cells guide, teacher, teacher_scores, threshold,
-        label_range, extra_negatives, prototypes, twins,
+            terms
+        facet: "value", "mask", "weight" (of a term) or "gradient" of it; "" for that of the
+            scenario
+        language: "en" or "zh"
+        dark: drawn for a dark page
+        format: "svg", "png" (two pixels a unit), "pdf", or "html", to point at cells
+        guide, teacher, teacher_scores, threshold, label_range, extra_negatives, prototypes, twins,
             table, columns: see compute_loss
         palette: "light", "dark" or "print", whose colours differ in grey; "" for that of dark
         size: "slide", "two_columns" (7 in) or "one_column" (3.3 in), the last two with text of
