@@ -1,4 +1,4 @@
-"""Which losses are measured, at which sizes, and on what.
+"""Cases of the losses' benchmark: losses, sizes and inputs.
 
 Every loss is, at its defaults on a batch of what it reads (`plain`); what is known to be worth more
 than that, or other sizes, stands in `CHOSEN`.
@@ -53,7 +53,7 @@ from lossprism.losses.spread.vicreg import vicreg_of_means, vicreg_of_means_defi
 
 @dataclass(frozen=True)
 class Case:
-    """One loss: ours and its dense definition on `inputs(N)`, at growing N.
+    """A loss and its dense definition on `inputs(N)`, at growing N.
 
     The definition runs up to `dense` and the peers, known by `name` or `rivals`, up to `peers`.
     """
@@ -401,7 +401,7 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
 
 
 def cases_of(losses: Mapping[str, LossSpec]) -> tuple[Case, ...]:
-    """What is measured of these losses, in their order."""
+    """Return the cases of these losses, in order."""
     return tuple(
         case for name, spec in losses.items() for case in CHOSEN.get(name) or (plain(spec),)
     )

@@ -71,7 +71,8 @@ class Comparison:
 
 
 def _is_rounding(found: Agreement) -> bool:
-    """Whether both gaps are what float64 loses of numbers about 1: the loss and its slope are 0."""
+    """Return whether both gaps are rounding of float64 near 1, so that the loss and its slope are
+    0."""
     return max(found.by_value.absolute, found.by_gradient.absolute) <= ROUNDING
 
 

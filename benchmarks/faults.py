@@ -1,4 +1,4 @@
-"""What stays whole where a hosted page is killed, its disk fills up or its files are spoilt: the
+"""Robustness of a hosted page that is killed, or whose disk fills up or files are damaged: the
 part `faults` of ``python -m benchmarks hosting``.
 
 Each fault is done to an app of its own with a folder of its own; in the end the app, started again
@@ -89,7 +89,7 @@ class App:
         return self.ask("watch", {"offsets": {run: 0}})["runs"][run]
 
     def until(self, run: str, holds: Callable[[dict], bool]) -> dict:
-        """How the run is doing once this holds of it."""
+        """Return the status of the run as soon as `holds` is true of it."""
         end = time.monotonic() + PATIENCE_S
         while not holds(answer := self.status(run)):
             if time.monotonic() > end:
@@ -160,7 +160,7 @@ def ended_while_training(how: int, data: Path, port: int) -> str:
 
 
 def all_killed(data: Path, port: int) -> str:
-    """As a container is: the app and what it has started. The run says so, and goes on."""
+    """Kill the app and its processes, as a container is killed. The run reports it and goes on."""
     key = new_key()
     with app(data, port, key) as first:
         done, run = first.start(FEW), first.start(MANY)
@@ -223,7 +223,7 @@ def read_only(data: Path, port: int) -> str:
 
 
 def spoilt_runs(data: Path, port: int) -> str:
-    """One run for each file of a run that is overwritten, and one that stays whole."""
+    """Damage each file of a run, in one run each, beside one that stays whole."""
     from lossprism.explorer.web.pages.finetune.requests import PACKED, TEXTS
 
     key = new_key()

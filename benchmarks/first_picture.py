@@ -1,4 +1,4 @@
-"""What it takes until a page is there: seconds beside a bare Gradio app, bytes, memory."""
+"""Cost of opening a page: seconds beside a bare Gradio app, bytes, memory."""
 
 from __future__ import annotations
 

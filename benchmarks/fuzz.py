@@ -1,4 +1,4 @@
-"""Whatever a stranger sends: the part `fuzz` of ``python -m benchmarks hosting``.
+"""Malformed requests: the part `fuzz` of ``python -m benchmarks hosting``.
 
 Every server function, endpoint and tool that a hosted app tells of is asked over HTTP for what it
 expects with one entry after another odd (`tests.hostile`), and for what belongs to somebody else.
@@ -53,7 +53,8 @@ class FuzzedRequest:
 
 @dataclass
 class Found:
-    """What came of all calls; of the slowest and of what took most memory also which it was."""
+    """Results of all calls, with the names of the slowest and of the one with the largest
+    memory."""
 
     calls: int = 0
     sentences: int = 0
@@ -64,7 +65,7 @@ class Found:
 
     @property
     def too_much(self) -> list[str]:
-        """What is beyond the bounds: wrong, too slow or too large."""
+        """Return the calls beyond the bounds: wrong, too slow or too large."""
         problems = [*self.wrong]
         if self.of_processor[0] > SECONDS:
             problems.append("{:.1f} s of the processor: {}".format(*self.of_processor))
@@ -211,12 +212,13 @@ class Stranger:
 
 
 def _of_tool(response: httpx.Response) -> dict:
-    """What stands in the stream of events, or in its place."""
+    """Return the content of the stream of events, or of the plain response."""
     return json.loads(response.text.partition("data: ")[2] or response.text)
 
 
 def _content_of(response: httpx.Response) -> object:
-    """What an answer says: an object with `error` or `detail` of a refusal; None of no answer."""
+    """Return the content of an answer: of a refusal an object with `error` or `detail`; None
+    without."""
     try:
         content = _of_tool(response)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How the time of large tables grows with their rows: ``python -m benchmarks growth``.
+"""Growth of times with the rows of large tables: ``python -m benchmarks growth``.
 
 Doctor on scored pairs and the overviews of the Large batch page, in seconds of the
 processor, which other work on the machine changes little. Writes a table and draws it.

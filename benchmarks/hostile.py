@@ -138,7 +138,7 @@ class Hostile:
         await self.costs(until, [("read_file", file) for file in odd_files()])
 
     async def ponders(self, until: float) -> None:
-        """As many pairs as a page takes, in the losses that take longest."""
+        """Request the slowest losses on as many pairs as a page takes."""
         sides = [{"loss": loss, "convention": "", "parameters": {}} for loss in SIDES]
         drawn = {"pairs": 512, "dimension": 64, "labels": "graded"}
         data = {"source": "random", "random": {**drawn, "seed": random.randrange(2**31)}}
@@ -152,7 +152,7 @@ class Hostile:
         await self.costs(until, requests)
 
     async def floods(self, until: float) -> None:
-        """As fast as answers come, ten at a time, under one key."""
+        """Send requests without pause, ten at a time, under one key."""
         text = json.dumps("a link").encode()
 
         async def flood() -> None:
@@ -165,7 +165,7 @@ class Hostile:
 
 @functools.cache
 def odd_files() -> list[dict]:
-    """As a page hands them in; made before anybody's time is taken."""
+    """Upload files as a page does, before times are measured."""
     texts = (HEAD + 'b","\n' * LINES, HEAD + '"\n","\n' * LINES)
     contents = (unpacking(ROWS), *(text.encode() for text in texts))
     names = ("a.parquet", "chained.csv", "alternating.csv")
@@ -186,7 +186,7 @@ def unpacking(rows: int) -> bytes:
 
 
 async def watches(visitor: Visitor, answers: Answers, until: float) -> None:
-    """Whether the app is alive, as whoever runs it asks."""
+    """Check periodically whether the app is alive, as its host does."""
     while time.monotonic() < until:
         with answers.timed():
             await visitor.opens("/healthz")
@@ -201,15 +201,15 @@ async def looks(visitor: Visitor, answers: Answers, until: float) -> None:
         scenario = {"data": {"source": "random", "random": drawn}}
         with answers.timed():
             await visitor.opens("/")
-            answers.hears(await visitor.ask("explore", {"scenario": scenario}))
+            answers.add(await visitor.ask("explore", {"scenario": scenario}))
         await asyncio.sleep(EVERY_S)
 
 
 async def crowded(
     address: str, connections: int, seconds: float
 ) -> tuple[Answers, Answers, Answers, Answers]:
-    """What the visitors were answered; the hostile ones, before it was read and after; and whoever
-    asked whether it is alive."""
+    """Answers to the visitors, to the hostile ones before and after reading, and to the checks of
+    health."""
     paths = paths_of(address)
     answered, unread, read, alive = Answers(), Answers(), Answers(), Answers()
     bad = round(SHARE * connections)

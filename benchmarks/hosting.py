@@ -1,4 +1,4 @@
-"""What visitors of a hosted page feel of each other: ``python -m benchmarks hosting``.
+"""Response times of visitors of a hosted page beside each other: ``python -m benchmarks hosting``.
 
 Each visitor has a connection and a key of their own; the times are those of the answers, as they
 arrive over the loopback. `--part` chooses what is measured:
@@ -53,8 +53,8 @@ async def moved(
     losses: Sequence[str] = ("cosent", "pairwise_hinge"),
     trains: bool = True,
 ) -> tuple[Answers, Answers, list[str]]:
-    """What visitors feel who move a slider, beside a `crowd` that opens a million pairs each, under
-    these losses in turn, and one that trains; the run of that one."""
+    """Measure visitors who move a slider, beside a `crowd` that opens a million pairs each, under
+    these losses in turn, and one that trains; return the run of that one."""
     paths = paths_of(address)
     light, heavy = Answers(), Answers()
     until = time.monotonic() + seconds
@@ -126,7 +126,7 @@ def with_those_of_before(path: Path, rows: dict[str, list[Measured]]) -> list[Me
 
 @contextlib.contextmanager
 def beside() -> Iterator[Callable[[], str]]:
-    """What took the cores besides us and processes that we waited for, as a sentence afterwards."""
+    """Yield a function that reports the cores used by other processes during the body."""
 
     def taken() -> tuple[float, float, float]:
         all_, own = psutil.cpu_times(), psutil.Process().cpu_times()
@@ -201,11 +201,11 @@ def overviews(chosen: argparse.Namespace) -> list[Row]:
         return [
             row(f"{beside} of 10⁶ pairs", light, CROWDED),
             row("those overviews", heavy, "no error"),
-            ("memory at its most", f"{most_held_mib(app):.0f} MiB", ""),
+            ("memory at its most", f"{peak_memory_mib(app):.0f} MiB", ""),
         ]
 
 
-def most_held_mib(process: psutil.Process) -> float:
+def peak_memory_mib(process: psutil.Process) -> float:
     """The most that a process has held so far; what it holds, where the system tells no more."""
     try:
         lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()

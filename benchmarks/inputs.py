@@ -1,4 +1,4 @@
-"""What losses are measured on: tensors of a size, drawn anew from one seed."""
+"""Inputs of measured losses: tensors of a size, drawn from one seed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def short(count: int) -> tuple[Tensor, ...]:
 
 
 def separated_pairs(count: int) -> tuple[Tensor, ...]:
-    """As a trained model has them: at a low temperature the others hardly count, but for one pair
+    """Draw scores of a trained model: at a low temperature others hardly count, except for one pair
     in eight, whose key is near another's query."""
     queries = torch.randn(count, WIDTH)
     meant = queries.clone()

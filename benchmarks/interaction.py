@@ -1,4 +1,4 @@
-"""How fast the page answers, measured in a real browser against the real app.
+"""Response times of the page, measured in a real browser against the real app.
 
 ``python -m benchmarks interaction`` starts ``python app.py`` as a user does, opens it in Chromium
 and prints one table: start to first picture beside a bare Gradio app, bytes and memory until then,

@@ -58,7 +58,7 @@ def leaves(inputs: tuple[Tensor, ...], device: str, dtype: torch.dtype | None = 
 
 @dataclass(frozen=True)
 class Look:
-    """What one call of a loss takes and gives; being looked at makes it slower."""
+    """Seconds, memory and gradients of one call of a loss; profiling makes it slower."""
 
     seconds: float
     saved_bytes: int
@@ -98,10 +98,10 @@ def watched(device: torch.device) -> Iterator[Callable[[], int]]:
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or it writes of every start and stop
     activities = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=activities, profile_memory=True) as profile:
-        yield lambda: most_held(profile.profiler.kineto_results.events())
+        yield lambda: peak_memory(profile.profiler.kineto_results.events())
 
 
-def most_held(events: Iterable) -> int:
+def peak_memory(events: Iterable) -> int:
     changes = sorted((e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]")
     return max(itertools.accumulate(change for _, change in changes), default=0)
 
@@ -115,7 +115,7 @@ def seconds(loss: Loss, inputs: tuple[Tensor, ...], repeats: int = 1) -> float:
     return (time.perf_counter() - started) / repeats
 
 
-def in_turns(
+def interleaved(
     rivals: dict[str, Loss], inputs: tuple[Tensor, ...], first: dict[str, float], rounds: int
 ) -> dict[str, float]:
     """Median seconds of each rival; their rounds alternate, so that all see the same machine.
@@ -170,7 +170,7 @@ def measured(case: Case, size: int, peers: dict[str, Loss], chosen: argparse.Nam
         who: look.seconds if look.seconds >= SLOW else seconds(rivals[who], inputs)
         for who, look in looks.items()
     }
-    times = in_turns(rivals, inputs, first, chosen.rounds)
+    times = interleaved(rivals, inputs, first, chosen.rounds)
     for who, look in looks.items():
         error = relative_error(look.gradient, exact)
         kept, most = look.saved_bytes, look.peak_bytes

@@ -10,7 +10,7 @@ PACKAGES = ("torch", "gradio", "sentence-transformers", "pytorch-metric-learning
 
 
 def describe(device: str = "cpu") -> str:
-    """One line: processor or GPU, cores, Python, package versions."""
+    """Return one line with processor or GPU, cores, Python and package versions."""
     import torch
 
     name = torch.cuda.get_device_name(device) if device.startswith("cuda") else _processor()

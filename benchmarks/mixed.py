@@ -103,7 +103,7 @@ async def visits(one: Visitor, answers: Answers, until: float) -> None:
         what = f"{doing.__name__}: "
         with answers.timed(what):
             for answer in await doing(one):
-                answers.hears(answer, what)
+                answers.add(answer, what)
         await asyncio.sleep(random.uniform(0, 4))
 
 
@@ -122,7 +122,7 @@ def left_over(data: Path) -> list[Path]:
 
 
 async def mixed(address: str, minutes: float) -> tuple[Answers, list[float]]:
-    """What visitors were answered, and what the app held each minute."""
+    """Return the answers to the visitors, and the memory of the app each minute."""
     paths, answers, held = paths_of(address), Answers(), []
     until = time.monotonic() + 60 * minutes
     everyone = [Visitor(address, paths) for _ in range(VISITORS)]

@@ -1,4 +1,4 @@
-"""What the installed libraries offer for the same losses, as functions of the same tensors.
+"""Losses of installed libraries, as functions of the same tensors.
 
 A library that is not installed is not measured. Parameters are set so that peer and ours compute
 the same number; where that cannot be, the relative error in the table shows it.

@@ -1,4 +1,4 @@
-"""Where a benchmark writes what it measured: one file each, with the day, machine and versions."""
+"""Files of results: one for each benchmark, with the day, machine and versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_option(parser: argparse.ArgumentParser) -> None:
 
 
 def folder(chosen: argparse.Namespace, whole: bool) -> Path | None:
-    """Where this run's tables go; None for a part of a run, which is only printed."""
+    """Return the folder of this run's tables; None for a part of a run, which is only printed."""
     return chosen.results or (RESULTS if whole else None)
 
 

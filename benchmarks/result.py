@@ -1,4 +1,4 @@
-"""One figure of the losses' benchmark, and what a table says of it."""
+"""Results of the losses' benchmark, and their rows in a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BUSY = 10  # times the time of the smallest size, from which on time grows with 
 
 @dataclass(frozen=True)
 class Result:
-    """One rival of one case at one size. Errors are nan where there is nothing to compare with."""
+    """Result of a rival on a case at one size. Errors are NaN without a reference."""
 
     case: str
     size: int
@@ -54,7 +54,7 @@ HEADS = (
 
 
 def row(results: list[Result]) -> list[str]:
-    """One line of the table: ours, the definition and the fastest peer, always in this order."""
+    """Return a row of the table: ours, the definition and the fastest peer."""
     ours = results[0]
     definition = next((one for one in results if one.who == "definition"), None)
     peer = min(

@@ -84,7 +84,7 @@ def _process(
         traffic += both[1].tensor.nbytes
         return passed_on(both)
 
-    before = _most_memory()
+    before = _peak_memory()
     with (
         mock.patch.object(distributed, "all_gather", gathering),
         mock.patch.object(distributed, "batch_isend_irecv", passing),
@@ -92,7 +92,7 @@ def _process(
     ):
         _step(way, rows, width)
     if rank == 0:
-        memory = _most_memory() - before
+        memory = _peak_memory() - before
         found = {"received": traffic, "multiplied": flops.get_total_flops() / 2, "memory": memory}
         answers.put(found)
     distributed.barrier()
@@ -105,7 +105,7 @@ def _step(way: str, rows: int, width: int) -> None:
     loss.backward()
 
 
-def _most_memory() -> int:
+def _peak_memory() -> int:
     """Return the most bytes that this process has held."""
     import resource
 

@@ -40,7 +40,7 @@ def checkout(folder: Path) -> str:
 
 @contextlib.contextmanager
 def limited() -> Iterator[tuple[list[str], str]]:
-    """What a command has to be preceded by to be held to the limits, and what these are."""
+    """Yield the command prefix that enforces the limits, and their description."""
     cores = sorted(os.sched_getaffinity(0))[:CORES]
     before, machine = ["taskset", "-c", ",".join(map(str, cores))], f"{len(cores)} cores"
     group = GROUPS / ("memory" if (GROUPS / "memory").is_dir() else "") / f"space-{os.getpid()}"

@@ -1,4 +1,4 @@
-"""What LossPrism adds to a training, beside sentence-transformers alone.
+"""Overhead of LossPrism in a training, beside sentence-transformers alone.
 
 ``python -m benchmarks training [pace] [callback] [epoch] [demo] [memory]`` (all if none is named):
 
@@ -118,8 +118,8 @@ def pace(encoder: str, root: Path, ours: str) -> list[Row]:
 
 
 def own_work(encoder: str, training: Training) -> list[Row]:
-    """What the callback does itself, of the last training: other work on the machine, which makes
-    paces of seconds uncertain by more than it takes, hardly reaches it."""
+    """Return the share of the callback's own work in the last training. Other work on the machine,
+    which makes paces of seconds uncertain by more, hardly changes it."""
     if not training.own:
         return []
     part = training.own / training.spent
@@ -135,8 +135,8 @@ def own_work(encoder: str, training: Training) -> list[Row]:
 
 @dataclass(frozen=True)
 class Training:
-    """What came of it: the last held-out Spearman, the loss of each step, and the seconds of the
-    processor that it took, the callback's own among them."""
+    """Results: the last held-out Spearman, the loss of each step, and seconds of the processor, the
+    callback's own among them."""
 
     spearman: float
     losses: list[float]
@@ -298,7 +298,7 @@ OF_PART = {"pace": "recorded", "callback": "watched"}
 
 
 def whole_run(name: str, chosen: TrainingPlan, root: Path, target: str) -> list[Row]:
-    """One run as the page starts it: until the model lies there, and training alone."""
+    """Time a run as the page starts it: until the model is saved, and the training alone."""
     runs = Runs(root)
     started = time.perf_counter()
     status = runs.wait(runs.start(chosen))

@@ -48,7 +48,7 @@ class Answers:
             self.wrong.append(f"{what}{error!r}")
         self.seconds.append(time.monotonic() - began)
 
-    def hears(self, answer: dict, what: str = "") -> None:
+    def add(self, answer: dict, what: str = "") -> None:
         """A sentence that says why not is wrong here, too."""
         if "error" in answer:
             self.wrong.append(f"{what}{json.dumps(answer['error'])}")
@@ -103,7 +103,7 @@ class Line:
 
 
 class _ReceivedAnswer:
-    """What the parser of an answer has found so far."""
+    """Parts of an answer that the parser has received."""
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
@@ -135,7 +135,7 @@ class Visitor:
         return await self.line.ask("GET", path)
 
     async def move_a_slider(self, answers: Answers, until: float) -> None:
-        """As the page does it: what it has of the batch is not sent again."""
+        """Move a slider as the page does, which receives the facts of its batch only once."""
         await asyncio.sleep(random.uniform(0, EVERY_S))
         random_pairs = {"pairs": PAIRS, "seed": random.randrange(2**31)}
         known = ""
@@ -146,7 +146,7 @@ class Visitor:
             }
             with answers.timed():
                 answer = await self.ask("explore", {"scenario": scenario, "known": known})
-                answers.hears(answer)
+                answers.add(answer)
                 known = answer.get("batch", {}).get("key", known)
             await asyncio.sleep(max(EVERY_S - answers.seconds[-1], 0))
 
@@ -158,7 +158,7 @@ class Visitor:
             while time.monotonic() < until:
                 answer = await self.ask("blocks", {"source": source, "loss": loss})
                 if "working" not in answer:
-                    answers.hears(answer)
+                    answers.add(answer)
                     answers.seconds.append(time.monotonic() - began)
                     break
                 await asyncio.sleep(0.2)
@@ -168,7 +168,7 @@ class Visitor:
         self.runs = answer["started"]
 
     async def stop(self) -> None:
-        """What they train."""
+        """Stop their trainings."""
         for run in self.runs:
             await self.ask("steer", {"run": run, "what": "stop"})
 
@@ -199,7 +199,7 @@ def paths_of(address: str, first: str = "explore") -> dict[str, str]:
 
 
 def memory_mib(address: str) -> float:
-    """What the app holds, as it says itself."""
+    """Return the memory of the app, as it reports it."""
     return httpx.get(f"{address}/healthz", timeout=WAIT_S).json()["memory_mib"]["own"]
 
 

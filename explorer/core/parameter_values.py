@@ -51,7 +51,9 @@ def chosen_numeric(spec: LossSpec, name: str = "") -> Parameter:
     return known[name or next(iter(known))]
 
 
-def heard(formula: Callable[..., object], chosen: Mapping[str, ParameterValue]) -> Settings:
+def parameters_read_by(
+    formula: Callable[..., object], chosen: Mapping[str, ParameterValue]
+) -> Settings:
     """Return the parameters that the formula names, or all if it accepts any."""
     named = _named(formula)
     return tuple((name, value) for name, value in chosen.items() if named is None or name in named)

@@ -13,7 +13,12 @@ import torch
 from torch import Tensor
 
 from lossprism.explorer.core.batch import Batch
-from lossprism.explorer.core.parameter_values import Settings, heard, numeric_parameters, spread
+from lossprism.explorer.core.parameter_values import (
+    Settings,
+    numeric_parameters,
+    parameters_read_by,
+    spread,
+)
 from lossprism.explorer.runtime.limits import KEPT_BATCHES
 from lossprism.losses import LOSSES, LossSpec, Parameter
 from lossprism.losses.term_forms import AgainstOthers, LogisticSum, Separable
@@ -75,7 +80,7 @@ def _edge(
 
     @torch.no_grad()
     def at(chosen: Mapping[str, Any]) -> Standing:
-        return float(function(**present, **chosen)), level(heard(collapse_of, chosen))
+        return float(function(**present, **chosen)), level(parameters_read_by(collapse_of, chosen))
 
     return edge_along(spec, dict(others), at)
 

@@ -261,7 +261,7 @@ class _Overheard(Job):
 
 
 @contextmanager
-def heard_by(hear: Report) -> Iterator[None]:
+def reports_to(hear: Report) -> Iterator[None]:
     """Pass the progress of the work inside to `hear`, which may raise to end it."""
     before = current.set(_Overheard(hear))
     try:

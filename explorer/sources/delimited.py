@@ -33,11 +33,11 @@ Tell = Callable[[int, int], None]
 Split = tuple[int, list[str] | Problem]
 
 
-def to_nobody(done: int, total: int) -> None:
+def no_progress(done: int, total: int) -> None:
     pass
 
 
-def lines_of(text: str, tell: Tell = to_nobody) -> Iterator[tuple[int, str]]:
+def lines_of(text: str, tell: Tell = no_progress) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, each with its number counted from 0."""
     # Not splitlines: it also cuts at characters that may stand inside a sentence.
     start = number = 0
@@ -71,7 +71,7 @@ def delimited(
         )
         return (record for record in records if _has_content(record[1]))
 
-    beginning = list(_first_records(split(to_nobody)))
+    beginning = list(_first_records(split(no_progress)))
     if not beginning:
         return (), lambda tell: iter(()), False
     (first_row, first), *below = beginning
@@ -115,7 +115,7 @@ def _plain(text: str, delimiter: str, tell: Tell) -> Iterator[Split]:
             yield number, line.split(delimiter)
 
 
-def _quoted_records(text: str, delimiter: str, tell: Tell = to_nobody) -> Iterator[Split]:
+def _quoted_records(text: str, delimiter: str, tell: Tell = no_progress) -> Iterator[Split]:
     """Yield the records of quoted text (RFC 4180) with their numbers, tolerating a mark that is
     part of a sentence.
 

@@ -33,7 +33,7 @@ from lossprism.explorer.sources.delimited import (
     Record,
     Tell,
     delimited,
-    to_nobody,
+    no_progress,
 )
 from lossprism.explorer.sources.encodings import decode
 from lossprism.explorer.sources.json_rows import (
@@ -123,7 +123,7 @@ class Grid:
         """Cells of each column that are not blank, in the first readable rows."""
         found: dict[int, list[object]] = {}
         seen = 0
-        for count, (_, cells) in enumerate(itertools.islice(self.records(to_nobody), SAMPLE), 1):
+        for count, (_, cells) in enumerate(itertools.islice(self.records(no_progress), SAMPLE), 1):
             for position, cell in () if isinstance(cells, Problem) else filled(cells):
                 found.setdefault(position, []).append(cell)
                 seen += 1
@@ -296,7 +296,7 @@ def read_grid(
         known = frozenset(filter(is_name, chosen))
         grid = _unfolded(_grid_of(data, name, header, tell, encoding, known), name, tell)
         grid = _with_named_pictures(_with_texts(grid))
-        if rows and next(grid.records(to_nobody), None) is None:
+        if rows and next(grid.records(no_progress), None) is None:
             raise Problem("file_only_header", columns=listed(grid.columns))
         return grid
 

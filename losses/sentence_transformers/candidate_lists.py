@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from lossprism.losses.combined.composed import chosen, handed
 from lossprism.losses.query_groups import lists_of
 from lossprism.losses.readable_inputs import READABLE
-from lossprism.losses.sentence_transformers.duplicate_texts import text_numbers, tokens_apart
+from lossprism.losses.sentence_transformers.duplicate_texts import special_tokens, text_numbers
 from lossprism.losses.spec import LossSpec
 
 
@@ -280,6 +280,6 @@ def rows_in(column: Any) -> int:
 def _numbers(column: Any, model: nn.Module) -> Tensor:
     """Number the texts, equal ones alike."""
     if isinstance(column, Mapping):
-        return text_numbers(column, tokens_apart(model))
+        return text_numbers(column, special_tokens(model))
     numbers: dict[str, int] = {}
     return torch.tensor([numbers.setdefault(text, len(numbers)) for text in column])

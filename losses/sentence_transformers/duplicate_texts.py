@@ -27,7 +27,7 @@ def text_numbers(column: Mapping[str, Tensor], apart: Collection[int]) -> Tensor
     return torch.tensor(rows, dtype=torch.int64)
 
 
-def tokens_apart(model: nn.Module) -> set[int]:
+def special_tokens(model: nn.Module) -> set[int]:
     """Return the tokens that the model puts around texts. An unknown word's token is part of the
     text."""
     tokenizer = getattr(model, "tokenizer", None)

@@ -25,7 +25,7 @@ from lossprism.losses.sentence_transformers.candidate_lists import (
     split_labels,
     value_within_lists,
 )
-from lossprism.losses.sentence_transformers.duplicate_texts import text_numbers, tokens_apart
+from lossprism.losses.sentence_transformers.duplicate_texts import special_tokens, text_numbers
 from lossprism.losses.sentence_transformers.guide_encoder import Guide
 from lossprism.losses.sentence_transformers.trainer_batch import (
     SIMILARITIES,
@@ -282,7 +282,7 @@ class TrainingLoss(Settled):
 
     def _texts(self, columns: Sequence[Mapping[str, Tensor]]) -> tuple[Tensor, ...]:
         """Number the texts of each column."""
-        apart = tokens_apart(self.model)
+        apart = special_tokens(self.model)
         return tuple(text_numbers(column, apart) for column in columns)
 
     def _cross_scores(self, columns: list, prompt: str | None, task: str | None) -> Tensor:

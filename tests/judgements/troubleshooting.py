@@ -18,7 +18,7 @@ from tests import planted
 from tests.judgements.claims import JUDGEMENTS
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "troubleshooting.md"
-ROOMS = {"run": "A training run", "data": "A dataset"}
+SUBJECTS = {"run": "A training run", "data": "A dataset"}
 # Of each finding about data a table that shows it, under a loss in batches of a size; with an
 # encoder where only that can tell.
 LONG = " ".join(["word"] * 300)
@@ -137,9 +137,9 @@ low; its modules describe the planted faults.
 """
 
 
-def findings(room: str) -> list[str]:
+def findings(subject: str) -> list[str]:
     """The names of all findings of a run, or of data, in the order of the registry."""
-    start = f"doctor.{room}."
+    start = f"doctor.{subject}."
     return [one.key.removeprefix(start) for one in JUDGEMENTS if one.key.startswith(start)]
 
 
@@ -156,11 +156,11 @@ def made_up() -> dict[str, str]:
     return found
 
 
-def link(room: str, name: str) -> str:
+def link(subject: str, name: str) -> str:
     """The end of an address of the page that shows the finding, or the door to bring it to."""
-    if room == "run":
+    if subject == "run":
         values = BESIDE.get(name) or {"log": made_up()[name]}
-        return f"/doctor#{urlencode({'door': room, **values})}"
+        return f"/doctor#{urlencode({'door': subject, **values})}"
     loss, batch, table = SAMPLES[name]
     values = {"door": "data", "for": loss, "n": str(batch)}
     if name in ENCODED:
@@ -183,19 +183,19 @@ def packed(table: str) -> str:
 
 def document() -> str:
     """All but what is measured."""
-    return "\n".join([ABOUT, *(line for room in ROOMS for line in _of_room(room))])
+    return "\n".join([ABOUT, *(line for subject in SUBJECTS for line in _of_subject(subject))])
 
 
-def _of_room(room: str) -> Iterator[str]:
-    words, start = catalogue("en"), f"doctor.{room}."
-    yield from (f"## {ROOMS[room]}", "")
-    for name in findings(room):
+def _of_subject(subject: str) -> Iterator[str]:
+    words, start = catalogue("en"), f"doctor.{subject}."
+    yield from (f"## {SUBJECTS[subject]}", "")
+    for name in findings(subject):
         anchor = f"{start}{name}".replace(".", "")
         yield f"### {words[f'{start}symptom.{name}']}"
         yield ""
         yield f"* **Finding** `{name}`: {words[f'{start}{name}']}"
         yield f"* **What to do**: {words[f'{start}do.{name}']}"
-        yield f"* `{link(room, name)}` · [How it is tested](judgements.md#{anchor})"
+        yield f"* `{link(subject, name)}` · [How it is tested](judgements.md#{anchor})"
         yield ""
 
 

@@ -152,7 +152,7 @@ def row_names(
     title = clipped(axis.title(), max(tall, LEAST_TITLE), pen.fit(12.5))
     out = [pen.text(pen.margin + 10, y + tall / 2, title, size=12.5, **turned)]
     if gutter <= TICKS_ROOM:
-        for mark, at, key in _apart(axis.ticks(), cell, lambda _: pen.fit(11.5)):
+        for mark, at, key in _spaced(axis.ticks(), cell, lambda _: pen.fit(11.5)):
             out.append(line(x - 4, y + mark * cell, x, y + mark * cell, faint))
             style = {"size": 11.5, "fill": faint, "anchor": "end"}
             out.append(pen.text(x - 7, y + at * cell + 4, key, **style))
@@ -186,7 +186,7 @@ def column_names(
     out, bottom = [], y + 20
     size = min(12.0, cell * TEXT_OF_CELL)
     if len(axis) > MAX_NAMED or size < pen.size.smallest:
-        for mark, at, key in _apart(axis.ticks(), cell, lambda k: width_of(k, pen.fit(11.5)) + 4):
+        for mark, at, key in _spaced(axis.ticks(), cell, lambda k: width_of(k, pen.fit(11.5)) + 4):
             out.append(line(x + mark * cell, y, x + mark * cell, y + 4, pen.palette.faint))
             out.append(pen.text(x + at * cell, y + 17, key, size=11.5, **style))
     else:
@@ -202,7 +202,7 @@ def column_names(
     return out, bottom + 22
 
 
-def _apart(
+def _spaced(
     ticks: list[tuple[float, float, str]], cell: float, room_of: Callable[[str], float]
 ) -> Iterator[tuple[float, float, str]]:
     """Drop ticks whose text overlaps the one before."""

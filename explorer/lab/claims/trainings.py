@@ -61,9 +61,9 @@ class Training:
     judge: Callable[[Runs, Sequence[str]], Check]
 
 
-def _seeds(groups: int, room: int | None) -> tuple[int, ...]:
+def _seeds(groups: int, max_runs: int | None) -> tuple[int, ...]:
     """Return as many of the seeds as fit into the room for so many groups, at least two."""
-    return SEEDS if room is None else SEEDS[: max(room // groups, 2)]
+    return SEEDS if max_runs is None else SEEDS[: max(max_runs // groups, 2)]
 
 
 def _short(scenario: Scenario, loss: str) -> TrainingPlan:
@@ -80,10 +80,10 @@ def _plan(scenario: Scenario, loss: str, **changes: Any) -> TrainingPlan:
 
 
 def _plans(
-    scenario: Scenario, loss: str, room: int | None, groups: Sequence[Mapping[str, Any]]
+    scenario: Scenario, loss: str, max_runs: int | None, groups: Sequence[Mapping[str, Any]]
 ) -> list[TrainingPlan]:
     """Return a short training for each seed of each group, whose plans differ by these changes."""
-    seeds = _seeds(len(groups), room)
+    seeds = _seeds(len(groups), max_runs)
     return [_plan(scenario, loss, **changes, seed=seed) for changes in groups for seed in seeds]
 
 
@@ -139,9 +139,9 @@ def printed_table(batch: ClaimBatch) -> Check:
     return dataclasses.replace(ours, comparisons=(*comparisons, *ours.comparisons))
 
 
-def _both_losses(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
+def _both_losses(scenario: Scenario, max_runs: int | None) -> list[TrainingPlan]:
     plan = _with_two_labels(_short(scenario, "cosent"))
-    return published_experiment.experiment(plan, _seeds(2, room))
+    return published_experiment.experiment(plan, _seeds(2, max_runs))
 
 
 def _with_two_labels(plan: TrainingPlan) -> TrainingPlan:
@@ -182,8 +182,8 @@ def rises(latex: str, gap: Estimate, part: str) -> Comparison:
     return Comparison(ZERO, "<", Side(latex, gap.low, text), part=part, decided=gap.high < 0)
 
 
-def _at_usual_scale(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
-    return _plans(scenario, "cosent", room, [_at_scale(USUAL)])
+def _at_usual_scale(scenario: Scenario, max_runs: int | None) -> list[TrainingPlan]:
+    return _plans(scenario, "cosent", max_runs, [_at_scale(USUAL)])
 
 
 def _judge_angles(runs: Runs, names: Sequence[str]) -> Check:
@@ -256,8 +256,8 @@ def _wilson(share: float, total: int) -> tuple[float, float]:
     return max(low, 0.0) if share else 0.0, min(high, 1.0)
 
 
-def _scales(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
-    return _plans(scenario, "cosent", room, [_at_scale(SMALL), _at_scale(USUAL)])
+def _scales(scenario: Scenario, max_runs: int | None) -> list[TrainingPlan]:
+    return _plans(scenario, "cosent", max_runs, [_at_scale(SMALL), _at_scale(USUAL)])
 
 
 def _judge_scales(runs: Runs, names: Sequence[str]) -> Check:
@@ -278,12 +278,12 @@ def _ranked_gap(runs: Runs, names: Sequence[str]) -> Estimate | None:
     return None
 
 
-def _gradients(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
+def _gradients(scenario: Scenario, max_runs: int | None) -> list[TrainingPlan]:
     groups = [
         {**_at_scale(scale), "clipping": clipping}
         for scale, clipping in ((LARGE, 0.0), (USUAL, 0.0), (LARGE, CLIPPED))
     ]
-    return _plans(scenario, "cosent", room, groups)
+    return _plans(scenario, "cosent", max_runs, groups)
 
 
 def _judge_gradients(runs: Runs, names: Sequence[str]) -> Check:
@@ -314,9 +314,9 @@ def _largest_norm(runs: Runs, name: str) -> float:
     return max(one.gradient_norm for one in runs.history(name) if isinstance(one, StepRecord))
 
 
-def _negatives(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
+def _negatives(scenario: Scenario, max_runs: int | None) -> list[TrainingPlan]:
     sizes = [{"batch_size": size} for size in (FEW_NEGATIVES, MORE_NEGATIVES)]
-    return _plans(scenario, "info_nce", room, sizes)
+    return _plans(scenario, "info_nce", max_runs, sizes)
 
 
 def _judge_negatives(runs: Runs, names: Sequence[str]) -> Check:

@@ -141,7 +141,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Apart:
+class DisputedPair:
     """The pair on which two sides disagree most.
 
     `shares`: the part of its own whole gradient that each gives the pair, below 0 where it draws
@@ -175,7 +175,7 @@ class Between:
     tau: float | None
     cosine: float | None
     factor: float | None
-    apart: Apart | None
+    apart: DisputedPair | None
 
 
 def quoted_value(value: object) -> str:

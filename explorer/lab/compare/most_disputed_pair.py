@@ -10,7 +10,7 @@ from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.remarks import Value
 from lossprism.explorer.lab.compare.comparison_results import (
     NEAR,
-    Apart,
+    DisputedPair,
     GradientKind,
     Outcome,
     Sentence,
@@ -21,7 +21,7 @@ from lossprism.explorer.runtime.number_format import display_number, percent
 
 def disagreement(
     a: Outcome, b: Outcome, kind: GradientKind, batch: Batch, numbers: Sequence[int]
-) -> Apart | None:
+) -> DisputedPair | None:
     """Find the pair whose shares differ most; None where they differ by rounding alone, or where
     one side has no gradient at all."""
     shares = [share for one in (a, b) if (share := _shares(one, kind)) is not None]
@@ -44,7 +44,7 @@ def disagreement(
     does = [_does(here[heavy]), _does(here[light])]
     sentences = [Sentence(f"compare.apart.{does[0]}.{does[1]}", values)]
     sentences += _because(sides[light], kind, batch, pair, (here[heavy], here[light]))
-    return Apart(pair, (here[0], here[1]), (ranks[0], ranks[1]), tuple(sentences))
+    return DisputedPair(pair, (here[0], here[1]), (ranks[0], ranks[1]), tuple(sentences))
 
 
 def _of_side(which: str, side: Outcome, share: float, rank: int) -> dict[str, Value | list[Value]]:

@@ -36,7 +36,7 @@ class Fault:
 
     `name` is stable. `values` are the numbers of its sentence, `rows` all pairs that show it
     (counted from 1; for a run, its steps), `advice` code to paste, `cells` texts of two pairs that
-    show it. `tried` has the trials of the advice, None where nothing can be tried. `room` is the
+    show it. `tried` has the trials of the advice, None where nothing can be tried. `subject` is the
     subject: "data", a "run" or "similarities". `assumed` names the unknown labels behind its
     numbers, `more` a sentence that continues it.
     """
@@ -47,7 +47,7 @@ class Fault:
     rows: tuple[int, ...] = ()
     advice: tuple[str, ...] = ()
     cells: tuple[Cell, ...] = ()
-    room: str = "data"
+    subject: str = "data"
     assumed: str = ""
     more: str = ""
     tried: Tried | None = None
@@ -59,18 +59,18 @@ class Fault:
 
     def written(self, language: str = "en") -> str:
         """Return the sentence of the finding."""
-        sentence = say(language, f"doctor.{self.room}.{self.name}", **self.values)
+        sentence = say(language, f"doctor.{self.subject}.{self.name}", **self.values)
         if self.more:
             sentence = say(
-                language, f"doctor.{self.room}.{self.more}", sentence=sentence, **self.values
+                language, f"doctor.{self.subject}.{self.more}", sentence=sentence, **self.values
             )
         if not self.assumed:
             return sentence
-        return say(language, f"doctor.{self.room}.if.{self.assumed}", sentence=sentence)
+        return say(language, f"doctor.{self.subject}.if.{self.assumed}", sentence=sentence)
 
     def advised(self, language: str = "en") -> list[str]:
         """Return the advice, and the code to paste."""
-        kind = "none_helps" if self.tried == {} else f"{self.room}.do"
+        kind = "none_helps" if self.tried == {} else f"{self.subject}.do"
         return [
             say(language, f"doctor.{kind}.{self.name}", **self.values),
             *(self._paste(one, language) for one in self.advice),

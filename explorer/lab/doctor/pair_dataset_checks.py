@@ -345,7 +345,7 @@ def margin_beyond(
     spec: LossSpec,
     parameters: Mapping[str, object],
     margin: float | None = None,
-    room: str = "data",
+    subject: str = "data",
 ) -> Iterator[Fault]:
     """Find a margin, the known one or that of these parameters, larger than any between unit
     vectors."""
@@ -353,7 +353,7 @@ def margin_beyond(
     beyond = spec.beyond_reach({**parameters, **(known if margin is not None else {})})
     if beyond is not None:
         numbers = dict(zip(("margin", "reach"), map(display_number, beyond), strict=True))
-        yield Fault("margin_beyond", WARNING, {**numbers}, room=room)
+        yield Fault("margin_beyond", WARNING, {**numbers}, subject=subject)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from lossprism.explorer.core.parameter_values import Settings, heard
+from lossprism.explorer.core.parameter_values import Settings, parameters_read_by
 from lossprism.explorer.lab.doctor.batch_layouts import MAX_ORTHOGONAL_SENTENCES, Layout, inputs_of
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES, LossSpec, Parameter
@@ -106,7 +106,7 @@ def _collapse(loss: ConfiguredLoss, layout: Layout) -> float | None:
         return _run(loss, layout, orthogonal=is_zero_at_collapse(spec))
     if is_matrix(spec) and layout.pairs > MAX_MATRIX_PAIRS:
         return None
-    return _by_formula(spec, spec.collapse, heard(spec.collapse, chosen), layout)
+    return _by_formula(spec, spec.collapse, parameters_read_by(spec.collapse, chosen), layout)
 
 
 def _start(loss: ConfiguredLoss, layout: Layout) -> float | None:
@@ -160,7 +160,7 @@ def lower_bound(loss: ConfiguredLoss, layout: Layout) -> float | None:
         return None  # the formula holds for unit vectors
     ends = chosen | learned_ends(spec, chosen)
     try:
-        return _by_formula(spec, spec.floor, heard(spec.floor, ends), layout)
+        return _by_formula(spec, spec.floor, parameters_read_by(spec.floor, ends), layout)
     except Problem:  # the batch lacks what the loss reads
         return None
 

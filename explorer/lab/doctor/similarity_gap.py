@@ -157,10 +157,10 @@ def _faults(moments: tuple[Moment, ...]) -> Iterator[Fault]:
     before, after = moments[0], moments[-1]
     if len(moments) > 1 and (name := _change(before, after)):
         severity = NOTE if name == "gap_wider" else WARNING
-        yield Fault(name, severity, _values(before, after), room="similarities")
+        yield Fault(name, severity, _values(before, after), subject="similarities")
     if after.reversed_queries:
         counts: dict[str, Value] = {"count": len(after.reversed_queries), "all": len(after.queries)}
-        yield Fault("reversed", WARNING, counts, after.reversed_queries, room="similarities")
+        yield Fault("reversed", WARNING, counts, after.reversed_queries, subject="similarities")
 
 
 def _change(before: Moment, after: Moment) -> str:

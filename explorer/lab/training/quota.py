@@ -52,7 +52,7 @@ def why_not_measured(pairs: int, models: int) -> Problem | None:
     return Problem("unseen_shared", **values, fits=int(limit // models))
 
 
-def room(root: Path) -> int | None:
+def remaining_runs(root: Path) -> int | None:
     """Number of further runs that this visitor of a hosted page may queue in `root`; None
     elsewhere, where all fit."""
     if not deployment_policy().bounded:

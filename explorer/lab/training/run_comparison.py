@@ -418,14 +418,14 @@ def signed_ends(difference: float, low: float, high: float) -> dict[str, str]:
     """
     ends = {"difference": difference, "low": low, "high": high}
 
-    def tell(places: int) -> bool:
+    def report(places: int) -> bool:
         shown = [float(signed(end, places).replace("−", "-")) for end in ends.values()]
         differ = shown[1] != shown[2] or low == high
         return differ and all(
             one != 0 or end == 0 for one, end in zip(shown, ends.values(), strict=True)
         )
 
-    places = next(filter(tell, range(LEAST_PLACES, MAX_PLACES + 1)), LEAST_PLACES)
+    places = next(filter(report, range(LEAST_PLACES, MAX_PLACES + 1)), LEAST_PLACES)
     return {name: signed(end, places) for name, end in ends.items()}
 
 

@@ -95,12 +95,12 @@ class Runs:
             quota.check_queue(self.root, 1)
             return self._begin(plan, corpus)
 
-    def room(self, least: int = 0) -> int | None:
+    def remaining_runs(self, least: int = 0) -> int | None:
         """Number of further runs that may be queued; None where all may. Raises Problem if fewer
         than `least`."""
         if least:
             quota.check_queue(self.root, least)
-        return quota.room(self.root)
+        return quota.remaining_runs(self.root)
 
     def _begin(self, plan: TrainingPlan, corpus: data.Corpus, *options: str) -> str:
         run = self.prepare(plan, corpus)

@@ -201,7 +201,7 @@ def _teacher_answer(run: RunFolder, teacher: Encoder, ask: Callable[[], np.ndarr
             run.set_stage("loading", part="teacher", done=done, total=total)
             reported = time.monotonic()
 
-    with about_model("teacher"), jobs.heard_by(hear):
+    with about_model("teacher"), jobs.reports_to(hear):
         found = ask()
     if not np.isfinite(found).all():
         raise Problem("training_teacher_numbers", about="teacher", teacher=teacher.name)

@@ -13,7 +13,12 @@ from lossprism.explorer.core.trace_diagnostics import Term, order_of
 from lossprism.explorer.export.exploration_arrays import sent_parameters
 from lossprism.explorer.export.matrix_layout import Layout
 from lossprism.explorer.lab.compare.compared_losses import Comparison
-from lossprism.explorer.lab.compare.comparison_results import Apart, Between, Outcome, Sentence
+from lossprism.explorer.lab.compare.comparison_results import (
+    Between,
+    DisputedPair,
+    Outcome,
+    Sentence,
+)
 from lossprism.explorer.runtime.json_encoding import plain
 from lossprism.explorer.runtime.number_format import Real, json_number, json_numbers
 from lossprism.explorer.runtime.response_types import Setting, Whole, as_answer
@@ -340,7 +345,7 @@ def _two(one: Between) -> ComparedTwo:
     )
 
 
-def _disagreement(apart: Apart) -> PairOfDisagreement:
+def _disagreement(apart: DisputedPair) -> PairOfDisagreement:
     sentences = [_sentence_of(sentence) for sentence in apart.sentences]
     return PairOfDisagreement(
         apart.pair, list(apart.shares), list(apart.ranks), sentences, told=sentences

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from lossprism.explorer.core.batch import make_batch
-from lossprism.explorer.core.parameter_values import heard
+from lossprism.explorer.core.parameter_values import parameters_read_by
 from lossprism.explorer.core.resolved_scenario import parameters_for, spec_for
 from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.sources.random_batch import RandomBatch
@@ -40,7 +40,7 @@ def must_have_the_same_landmarks(scenario, seen):
     spec, batch = spec_for(scenario), make_batch(scenario.data, scenario.rules)
     parameters = parameters_for(spec, {})
     marks = {
-        (mark, heard(mark, parameters), tuple(spec.reads.items()), scenario.data): mark
+        (mark, parameters_read_by(mark, parameters), tuple(spec.reads.items()), scenario.data): mark
         for mark in filter(None, (spec.collapse, spec.floor))
     }
     new = {key: mark for key, mark in marks.items() if key not in seen}

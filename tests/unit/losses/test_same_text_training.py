@@ -9,7 +9,7 @@ from sentence_transformers import SentenceTransformer
 from lossprism import losses
 from lossprism.losses import LOSSES
 from lossprism.losses.sentence_transformers import training_loss
-from lossprism.losses.sentence_transformers.duplicate_texts import text_numbers, tokens_apart
+from lossprism.losses.sentence_transformers.duplicate_texts import special_tokens, text_numbers
 from tests.tiny import save_bert, static_model
 
 FIRST = ["cat", "dog sleeps", "sun shines hot", "red"]
@@ -94,7 +94,7 @@ def test_pairs_below_the_threshold_are_negatives_with_texts():
 
 def test_padding_prompts_and_marks_are_no_part_of_a_text(models):
     model = models["bert"]
-    apart = tokens_apart(model)
+    apart = special_tokens(model)
     short = text_numbers(model.preprocess(["cat"]), apart)
     among_long = text_numbers(model.preprocess(["cat", "old red dog runs runs"]), apart)
     prompted = text_numbers(model.preprocess(["cat"], prompt="big "), apart)
@@ -107,7 +107,7 @@ def test_padding_prompts_and_marks_are_no_part_of_a_text(models):
 
 def test_a_static_embedding_has_its_texts_one_after_the_other(models):
     model = models["static"]
-    found = text_numbers(model.preprocess(["cat dog", "cat", "cat  dog"]), tokens_apart(model))
+    found = text_numbers(model.preprocess(["cat dog", "cat", "cat  dog"]), special_tokens(model))
     assert found[0] == found[2] != found[1]
 
 

@@ -44,7 +44,7 @@ def test_a_cancelled_job_kills_its_process_and_hears_of_it_before() -> None:
             raise jobs.Cancelled
 
     began = time.monotonic()
-    with jobs.heard_by(hear), pytest.raises(jobs.Cancelled):
+    with jobs.reports_to(hear), pytest.raises(jobs.Cancelled):
         call_in_process("embedding", time.sleep, 60)
     assert time.monotonic() - began < 20
     assert reports == [("embedding", 1)] * 3

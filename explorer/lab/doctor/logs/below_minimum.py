@@ -23,13 +23,13 @@ def below_minimum(
     if minimum.certain is not None and _is_below(level, minimum.certain, error):
         numbers = {**values, "floor": display_number(minimum.certain, 4)}
         if minimum.label_ends is None:
-            return Fault("below_floor", SEVERE, numbers, room="run")
+            return Fault("below_floor", SEVERE, numbers, subject="run")
         ends = dict(zip(("low", "high"), map(display_number, minimum.label_ends), strict=True))
-        return Fault("labels_outside", SEVERE, {**numbers, **ends}, room="run")
+        return Fault("labels_outside", SEVERE, {**numbers, **ends}, subject="run")
     if floor is None or not _is_below(level, floor, error):
         return None
     severity = NOTE if minimum.cause == "labels" else WARNING
-    return Fault("below_assumed", severity, {**values}, room="run")
+    return Fault("below_assumed", severity, {**values}, subject="run")
 
 
 def _is_below(level: float, minimum: float, error: float) -> bool:

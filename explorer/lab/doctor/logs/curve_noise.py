@@ -57,7 +57,7 @@ def noise_of(values: np.ndarray) -> Noise:
     """
     count = len(values)
     if count < 2 * MIN_BLOCK:
-        return noise_of_few(values)
+        return noise_of_short_curve(values)
     block = max(min(count // 5, 20), min(count // 10, MAX_BLOCK), MIN_BLOCK)
     residuals = values[count % block :].reshape(-1, block) @ _line_remover(block)
     power = np.square(residuals).sum(axis=1)
@@ -73,7 +73,7 @@ def noise_of(values: np.ndarray) -> Noise:
     return Noise(math.sqrt(power_of_one), correlation)
 
 
-def noise_of_few(values: np.ndarray) -> Noise:
+def noise_of_short_curve(values: np.ndarray) -> Noise:
     """Estimate the noise of values too few to show their correlation, perhaps on a steep trend.
 
     It is the less of two estimates, from the medians of first and of second differences, which a

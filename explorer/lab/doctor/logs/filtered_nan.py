@@ -51,4 +51,4 @@ def _filtered(name: str, values: np.ndarray, accuracy: Curve, curve: Curve, zero
             "wrong": always_no[0].candidates - 1,
         }
     more = "zero_always_no" if always_no else "zero_filtered"
-    return Fault("zero", SEVERE, values_found, (int(step),), room="run", more=more)
+    return Fault("zero", SEVERE, values_found, (int(step),), subject="run", more=more)

@@ -119,7 +119,7 @@ def examine_run(
     found += [*on_jumps(finite), *on_digits(trained), *on_end(log, trained)]
     found += on_gradient(log) if trained.is_finite_at_end else ()
     if loss := single_loss_if_known(known):
-        found += margin_beyond(loss.spec, dict(loss.parameters), room="run")
+        found += margin_beyond(loss.spec, dict(loss.parameters), subject="run")
     both_end = trained.is_finite_at_end and (
         evaluated is not None and log.curve(evaluated_name).is_finite_at_end
     )
@@ -187,14 +187,14 @@ def on_numbers(curve: Curve) -> Iterator[Fault]:
             "step": curve.step_at(int(broken[0])),
             "last": curve.step_at(int(broken[-1])),
         }
-        yield Fault("not_finite", SEVERE, values, _steps(curve, broken), room="run")
+        yield Fault("not_finite", SEVERE, values, _steps(curve, broken), subject="run")
     zero = curve.values == 0
     last = len(zero) if zero.all() else int(np.argmin(zero[::-1]))
     if last >= MIN_LAST_ENTRIES:
         at = len(zero) - last
         ending: dict[str, int | float | str] = {"count": last, "step": curve.step_at(at)}
         yield Fault(
-            "zero", WARNING, ending, _steps(curve, np.flatnonzero(zero)[-last:]), room="run"
+            "zero", WARNING, ending, _steps(curve, np.flatnonzero(zero)[-last:]), subject="run"
         )
 
 
@@ -212,7 +212,7 @@ def on_end(log: Log, curve: Curve) -> Iterator[Fault]:
             values: dict[str, int | float | str] = {"step": curve.step_at(len(curve) - 1)}
             end = float(steps.max())
             values["end"] = int(end) if end == int(end) else end
-            yield Fault("stops", WARNING, values, (int(last),), room="run")
+            yield Fault("stops", WARNING, values, (int(last),), subject="run")
             return
 
 
@@ -241,7 +241,7 @@ def on_gradient(log: Log) -> Iterator[Fault]:
                 "step": curve.step_at(at),
             }
             steps = _steps(curve, np.arange(at, len(broken)))
-            yield Fault("gradient_not_finite", SEVERE, values, steps, room="run")
+            yield Fault("gradient_not_finite", SEVERE, values, steps, subject="run")
             return
 
 
@@ -269,7 +269,7 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
             "candidates": display_number(math.exp(marks.collapse or 0), 3),
         }
         numbers = {**counts, **values}
-        yield Fault("effective_candidates", NOTE, numbers, room="run", assumed=marks.assumed)
+        yield Fault("effective_candidates", NOTE, numbers, subject="run", assumed=marks.assumed)
 
 
 def _place_level(level: float, error: float, marks: Marks, values: dict) -> Iterator[Fault]:
@@ -287,26 +287,26 @@ def _place_level(level: float, error: float, marks: Marks, values: dict) -> Iter
     if level >= collapse - near and abs(figure) >= MIN_CORRELATION:
         numbers = {**values, "name": name, "figure": display_number(figure, 3)}
         kind, severity = ("ordered", NOTE) if figure > 0 else ("turned", WARNING)
-        yield Fault(kind, severity, numbers, room="run")
+        yield Fault(kind, severity, numbers, subject="run")
     elif abs(level - collapse) <= near:
         yield _at_collapse(marks, values)
     elif level > collapse:
-        yield Fault("above_collapse", NOTE, values, room="run")
+        yield Fault("above_collapse", NOTE, values, subject="run")
     elif floor is not None and floor < collapse:
         share = (collapse - level) / (collapse - floor)
         shared = {**values, "share": percent(min(share, 1.0))}
         place = "at_floor" if share >= AT_MINIMUM_SHARE else "between"
-        yield Fault(place, NOTE, shared, room="run")
+        yield Fault(place, NOTE, shared, subject="run")
 
 
 def _at_collapse(marks: Marks, values: dict) -> Fault:
     """Judge a loss at its value at collapse: where negatives differ, it has not collapsed."""
     if marks.negatives is None:
-        return Fault("at_collapse", SEVERE, values, room="run")
+        return Fault("at_collapse", SEVERE, values, subject="run")
     numbers = {**values, "negative": display_number(marks.negatives, 2)}
     if marks.negatives > 1 - COLLAPSED:
-        return Fault("at_collapse", SEVERE, numbers, room="run", more="alike")
-    return Fault("not_collapsed", NOTE, numbers, room="run")
+        return Fault("at_collapse", SEVERE, numbers, subject="run", more="alike")
+    return Fault("not_collapsed", NOTE, numbers, subject="run")
 
 
 def on_plateau(curve: Curve) -> Iterator[Fault]:
@@ -332,7 +332,7 @@ def on_plateau(curve: Curve) -> Iterator[Fault]:
         return
     step, share = curve.step_at(int(starts[begins])), percent(len(rest) / count)
     numbers = {"step": step, "share": share, "level": display_number(level, 4)}
-    yield Fault("plateau", NOTE, numbers, (int(curve.steps[starts[begins]]),), room="run")
+    yield Fault("plateau", NOTE, numbers, (int(curve.steps[starts[begins]]),), subject="run")
 
 
 def on_flat(curve: Curve) -> Iterator[Fault]:
@@ -345,7 +345,7 @@ def on_flat(curve: Curve) -> Iterator[Fault]:
     means = np.array([part.mean() for part in np.array_split(curve.values, blocks)])
     error = MIN_STANDARD_ERRORS * noise_of(curve.values).of_mean(count // blocks)
     if float(np.abs(means - level).max()) + error < MAX_FLAT_SHARE * abs(level):
-        yield Fault("flat", WARNING, {"level": display_number(level, 4)}, room="run")
+        yield Fault("flat", WARNING, {"level": display_number(level, 4)}, subject="run")
 
 
 def on_jumps(curve: Curve) -> Iterator[Fault]:
@@ -372,7 +372,7 @@ def on_jumps(curve: Curve) -> Iterator[Fault]:
         "before": display_number(float(np.median(values[first - width : first])), 4),
         "after": display_number(float(np.median(values[first : first + width])), 4),
     }
-    yield Fault("jump", WARNING, numbers, _steps(curve, np.array(places)), room="run")
+    yield Fault("jump", WARNING, numbers, _steps(curve, np.array(places)), subject="run")
 
 
 def _step_weights(width: int, left_out: int) -> np.ndarray:
@@ -412,7 +412,7 @@ def on_digits(curve: Curve) -> Iterator[Fault]:
                 "count": len(values),
                 "values": len(finite),
             }
-            yield Fault("digits_lost", WARNING, numbers, room="run")
+            yield Fault("digits_lost", WARNING, numbers, subject="run")
             return
 
 

@@ -53,7 +53,7 @@ def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
         "last": display_number(least + rise, 4),
     }
     paste = ("load_best_model_at_end=True", 'metric_for_best_model="eval_loss"')
-    yield Fault("overfits", WARNING, values, (int(held.steps[best]),), paste, room="run")
+    yield Fault("overfits", WARNING, values, (int(held.steps[best]),), paste, subject="run")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def on_gap(trained: Curve, held: Curve, marks: Marks) -> Iterator[Fault]:
     ):
         return
     values = _both(trained, held, marks, own, other)
-    yield Fault("gap", WARNING, values, (int(held.steps[-1]),), room="run")
+    yield Fault("gap", WARNING, values, (int(held.steps[-1]),), subject="run")
 
 
 def on_leak(trained: Curve, held: Curve, marks: Marks, epochs: float | None) -> Iterator[Fault]:
@@ -94,7 +94,7 @@ def on_leak(trained: Curve, held: Curve, marks: Marks, epochs: float | None) -> 
         if one.level + error > MAX_LEAK_RATIO * another.level:
             return
     values = _both(trained, held, marks, own, other)
-    yield Fault("leak", WARNING, values, (int(held.steps[-1]),), room="run")
+    yield Fault("leak", WARNING, values, (int(held.steps[-1]),), subject="run")
 
 
 def _excesses(trained: Curve, held: Curve, marks: Marks) -> tuple[float, Excess, Excess] | None:
@@ -150,7 +150,7 @@ def on_figure(curve: Curve) -> Iterator[Fault]:
         "last": display_number(float(curve.values[best]) - fall, 4),
     }
     paste = ("load_best_model_at_end=True", f'metric_for_best_model="{curve.name}"')
-    yield Fault("figure_falls", WARNING, values, (int(curve.steps[best]),), paste, room="run")
+    yield Fault("figure_falls", WARNING, values, (int(curve.steps[best]),), paste, subject="run")
 
 
 def _turn(curve: Curve, sign: float) -> tuple[int, float] | None:

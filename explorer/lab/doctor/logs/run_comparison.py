@@ -24,7 +24,7 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
     compare them."""
     first, second = (single_loss_if_known(run.known) for run in (one, other))
     if first is None or second is None:
-        return (Fault("untold", NOTE, {}, room="run"),)
+        return (Fault("untold", NOTE, {}, subject="run"),)
     if broken := [run for run in (one, other) if run.level is None]:
         return tuple(fault for fault in broken[0].faults if fault.name == "not_finite")
     values: dict[str, int | float | str] = {
@@ -32,7 +32,7 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
         "other": display_number(other.level, 4),
     }
     if first.name != second.name or first.spec.definition is not second.spec.definition:
-        return (Fault("other_loss", WARNING, values, room="run"),)
+        return (Fault("other_loss", WARNING, values, subject="run"),)
     ends = dict(second.parameters)
     changed = [name for name, value in first.parameters if ends[name] != value]
     batches_differ = _batches_differ(one, other)
@@ -43,25 +43,25 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
         names = ", ".join(changed)
         return (_with_shares("other_scale", {**values, "names": names}, one, other),)
     if batches_differ is None:
-        return (Fault("untold_batch", NOTE, values, room="run"),)
+        return (Fault("untold_batch", NOTE, values, subject="run"),)
     if batches_differ:
         return (_with_shares("other_batch", values, one, other),)
     if other_training := _trainings_differ(one, other, values):
         return (other_training,)
-    return (Fault("comparable", NOTE, values, room="run"),)
+    return (Fault("comparable", NOTE, values, subject="run"),)
 
 
 def _trainings_differ(one: ExaminedRun, other: ExaminedRun, levels: dict) -> Fault | None:
     """Find a run with far more rows, epochs or steps than the other."""
     amounts = [_amounts_of(run) for run in (one, other)]
-    if not any(_far_apart(*both) for both in zip(*amounts, strict=True)):
+    if not any(_differ_much(*both) for both in zip(*amounts, strict=True)):
         return None
     values = {
         f"{which}_{name}": "–" if amount is None else display_number(amount, 3)
         for which, found in zip(("one", "other"), amounts, strict=True)
         for name, amount in zip(("rows", "epochs", "steps"), found, strict=True)
     }
-    return Fault("other_training", WARNING, {**levels, **values}, room="run")
+    return Fault("other_training", WARNING, {**levels, **values}, subject="run")
 
 
 def _amounts_of(run: ExaminedRun) -> tuple[float | None, float | None, float | None]:
@@ -73,7 +73,7 @@ def _amounts_of(run: ExaminedRun) -> tuple[float | None, float | None, float | N
     return rows, epochs, steps
 
 
-def _far_apart(one: float | None, other: float | None) -> bool:
+def _differ_much(one: float | None, other: float | None) -> bool:
     """True if one of two amounts is MAX_TIMES the other, or more."""
     if not one or not other:
         return False
@@ -84,9 +84,9 @@ def _with_shares(name: str, values: dict, one: ExaminedRun, other: ExaminedRun) 
     """Return the finding with each run's share of the way between its own ends, if known."""
     ways = {"one_share": _share(one), "other_share": _share(other)}
     if None in ways.values():
-        return Fault(name, WARNING, values, room="run")
+        return Fault(name, WARNING, values, subject="run")
     values = {**values, **{each: percent(share or 0.0) for each, share in ways.items()}}
-    return Fault(name, WARNING, values, room="run", more="ways")
+    return Fault(name, WARNING, values, subject="run", more="ways")
 
 
 def _batches_differ(one: ExaminedRun, other: ExaminedRun) -> bool | None:

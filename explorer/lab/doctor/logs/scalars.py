@@ -37,7 +37,7 @@ from lossprism.explorer.sources.cells import (
     is_score,
     read_score,
 )
-from lossprism.explorer.sources.delimited import SAMPLE, Tell, to_nobody
+from lossprism.explorer.sources.delimited import SAMPLE, Tell, no_progress
 from lossprism.explorer.sources.json_rows import Object, object_records, written
 from lossprism.explorer.sources.table_in_pasted_text import are_steps
 from lossprism.explorer.sources.table_parser import Grid, read_grid
@@ -178,7 +178,7 @@ def _with_flat_columns(grid: Grid, name: str) -> Grid:
         for row, cells in grid.records(tell):
             yield row, cells if isinstance(cells, Problem) else _flattened(grid.columns, cells)
 
-    columns, records = object_records(entries, name, to_nobody)
+    columns, records = object_records(entries, name, no_progress)
     return replace(grid, columns=columns, records=records)
 
 
@@ -193,7 +193,7 @@ def _flattened(columns: Sequence[str], cells: Cells) -> Object:
 
 
 def _has_rows(grid: Grid) -> bool:
-    return next(grid.records(to_nobody), None) is not None
+    return next(grid.records(no_progress), None) is not None
 
 
 def _steps_in(grid: Grid, column_at: Mapping[str, int]) -> tuple[str, ...]:
@@ -287,7 +287,7 @@ def _is_numeric(grid: Grid, place: int) -> bool:
 
 def _first_rows(grid: Grid) -> Iterator[Cells]:
     """Return the first rows without those that cannot be read."""
-    rows = (cells for _, cells in itertools.islice(grid.records(to_nobody), SAMPLE))
+    rows = (cells for _, cells in itertools.islice(grid.records(no_progress), SAMPLE))
     return (cells for cells in rows if not isinstance(cells, Problem))
 
 
@@ -320,7 +320,7 @@ class _Rows:
         )
 
     def __iter__(self) -> Iterator[tuple[int, dict[int, object]]]:
-        for row, cells in self.grid.records(to_nobody):
+        for row, cells in self.grid.records(no_progress):
             if isinstance(cells, Problem):
                 raise Problem("run_row", row=row, reason=str(cells))
             yield row, {at: cell for at, cell in written(cells) if not _is_empty(cell)}

@@ -197,7 +197,7 @@ def _train(request: Json) -> Started:
     """{claim, scene} → the names of the queued runs that measure the claim on that scenario's
     pairs."""
     claim = _claim_in(request, TRAININGS)
-    plans = TRAININGS[claim.name].plans(_scenario_in(request), default_runs().room())
+    plans = TRAININGS[claim.name].plans(_scenario_in(request), default_runs().remaining_runs())
     return Started(start_all(default_runs(), plans))
 
 

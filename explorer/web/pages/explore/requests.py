@@ -211,7 +211,7 @@ def _sweep(request: Json) -> Swept:
     with jobs.in_turn_if(points * len(batch) ** 2 > SWEPT_CELLS):
         found = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
     words = has_words(scenario.data)
-    tried = offer_of(scenario, found.parameter, default_runs().room()) if words else None
+    tried = offer_of(scenario, found.parameter, default_runs().remaining_runs()) if words else None
     curves = {name: getattr(found, name) for name in ("loss", "gradient", "active")}
     drawn = {name: curve and json_numbers(list(curve)) for name, curve in curves.items()}
     return as_answer(Swept, found, trials=tried, **drawn)
@@ -221,7 +221,7 @@ def _trials(request: Json) -> Started:
     """{scenario, parameter, file?, columns?, header?, encoding?} → the names of the runs that were
     queued to try several values, on all pairs of the file where one is named."""
     scenario = Scenario.from_json(request.get("scenario"))
-    whole, room = whole_file(request, scenario.data), default_runs().room(LEAST_RUNS)
+    whole, room = whole_file(request, scenario.data), default_runs().remaining_runs(LEAST_RUNS)
     plans = trials(scenario, str(request.get("parameter", "")), room, whole)
     return Started(start_all(default_runs(), plans))
 

@@ -148,7 +148,7 @@ def check(request: dict) -> Checked:
         shared=corpus.shared,
         rate=plan.rate,
         encoder_prompts=starting_model.own_prompts(plan.encoder) if plan.kind == "bi" else {},
-        trials=list(offers(plan, runs().room())),
+        trials=list(offers(plan, runs().remaining_runs())),
         minutes=quota.time_limit() / 60 if deployment_policy().bounded else None,
     )
 
@@ -228,7 +228,7 @@ def estimate_pace(request: dict) -> Pace:
     if runs().busy() or not _trial.acquire(blocking=False):
         return Pace()
     try:
-        found = estimate(plan, runs().device, is_needed=_nobody_trains)
+        found = estimate(plan, runs().device, is_needed=_no_run_trains)
         if found is None:
             return Pace()
         return _paces.put(key, Pace(**{name: found[name] for name in PACE}))
@@ -236,7 +236,7 @@ def estimate_pace(request: dict) -> Pace:
         _trial.release()
 
 
-def _nobody_trains() -> bool:
+def _no_run_trains() -> bool:
     jobs.step("trial")  # ends here once the page no longer waits
     return not runs().busy()
 

@@ -84,7 +84,7 @@ def _start(request: dict) -> run_comparison.Started:
 def _trials(request: dict) -> run_comparison.Started:
     """{plan, parameter} → the names of the short runs that try several values of a parameter."""
     plan, parameter = read_plan(request.get("plan")), str(request.get("parameter", ""))
-    room = runs().room(LEAST_RUNS)
+    room = runs().remaining_runs(LEAST_RUNS)
     return run_comparison.Started(run_comparison.start_all(runs(), tried(plan, parameter, room)))
 
 

@@ -114,7 +114,7 @@ class LargeQuery:
     twins: str = "keep"
 
     @property
-    def wanted(self) -> LossInput:
+    def loss_input(self) -> LossInput:
         return loss_input_of(self.loss)
 
     @property
@@ -251,7 +251,7 @@ def start_batch(query: LargeQuery) -> Job:
         batch = within(lambda: start_batch(query.uncorrected), report)
         return corrected(batch, query.source.corrections)
 
-    return _batches.start((query.source, query.wanted), work)
+    return _batches.start((query.source, query.loss_input), work)
 
 
 def _make(query: LargeQuery, report: Report) -> LargeBatch:
@@ -259,13 +259,13 @@ def _make(query: LargeQuery, report: Report) -> LargeBatch:
     if source.kind == "random":
         limit = pair_limit(query.loss, drawn=True)
         drawn_in = source.random.dimension
-        must_fit(source.random.pairs, limit, query.loss, query.wanted, drawn_in)
-        return drawn(source.random, query.wanted)
+        must_fit(source.random.pairs, limit, query.loss, query.loss_input, drawn_in)
+        return drawn(source.random, query.loss_input)
     if source.kind == "explore":
-        return _from_link(source.link, query.wanted)
+        return _from_link(source.link, query.loss_input)
     read = within(lambda: _reading(source), report)
-    must_fit(len(read.labels), pair_limit(query.loss), query.loss, query.wanted)
-    if read.scores is not None and query.wanted == "cosines":
+    must_fit(len(read.labels), pair_limit(query.loss), query.loss, query.loss_input)
+    if read.scores is not None and query.loss_input == "cosines":
         batch = in_order(read.labels, read.scores, read.first, read.second)
         return dataclasses.replace(batch, rows=read.rows, threshold=read.threshold)
     if isinstance(read.first, Numbered):
@@ -276,9 +276,9 @@ def _make(query: LargeQuery, report: Report) -> LargeBatch:
         read.second,
         locate(encoder),
         lambda done, total: report("encoding", done, total),
-        with_vectors=query.wanted == "vectors",
+        with_vectors=query.loss_input == "vectors",
     )
-    scores = found.angles if query.wanted == "angles" else found.cosines
+    scores = found.angles if query.loss_input == "angles" else found.cosines
     batch = in_order(read.labels, scores, read.first, read.second, found.vectors)
     more = {"encoder": encoder, "rows": read.rows, "threshold": read.threshold}
     return dataclasses.replace(batch, **more)

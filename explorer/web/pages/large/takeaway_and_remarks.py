@@ -51,7 +51,7 @@ def _start_judging(query: LargeQuery) -> Job:
         batch = within(lambda: start_batch(query), report)
         return judged(batch, lambda done, total: report("judging", done, total))
 
-    return _judged.start((query.source, query.wanted), work)
+    return _judged.start((query.source, query.loss_input), work)
 
 
 def _start_remarks(query: LargeQuery) -> Job:

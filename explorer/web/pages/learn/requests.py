@@ -136,14 +136,14 @@ def _take(request: Json) -> Text:
     if seen is None or drawn is None:
         raise misfit("lesson", lesson.name)
     look = look_in(request)
-    origin = _said(look.get("language", "en"), lesson, place, request.get("at", 0))
+    origin = _sentence(look.get("language", "en"), lesson, place, request.get("at", 0))
     with jobs.in_turn():
         viewed = seen.seen(facet=drawn.facet)
         figure = matrix_figure(viewed, origin=origin, shown=drawn.shown, **look)
     return figure_text(f"lossprism-{lesson.name}", figure, request)
 
 
-def _said(language: str, lesson: Lesson, place: int, at: int) -> str:
+def _sentence(language: str, lesson: Lesson, place: int, at: int) -> str:
     """The lesson, its lever and its numbers at a stop, in a line."""
     step, numbers = lesson.steps[place], moments(lesson.name, place)[at].numbers
     key, stop = f"learn.{lesson.name}.{place + 1}", step.lever.stops[at]

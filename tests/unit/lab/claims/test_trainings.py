@@ -27,14 +27,14 @@ EXAMPLE = Scenario(data=Data(example="graded_english"), loss="triplet")
 
 
 @pytest.mark.parametrize("name", TRAININGS)
-@pytest.mark.parametrize("room", [None, 6])
+@pytest.mark.parametrize("max_runs", [None, 6])
 def test_the_runs_fit_into_a_shared_queue_and_differ_by_what_is_compared(
-    name: str, room: int | None
+    name: str, max_runs: int | None
 ) -> None:
-    plans = TRAININGS[name].plans(EXAMPLE, room)
+    plans = TRAININGS[name].plans(EXAMPLE, max_runs)
     seeds = {plan.seed for plan in plans}
     assert name in claims()
-    assert len(plans) <= (room or 9)
+    assert len(plans) <= (max_runs or 9)
     assert len(set(plans)) == len(plans)
     assert len(seeds) >= 2
     assert {plan.encoder for plan in plans} == {EMBEDDED}

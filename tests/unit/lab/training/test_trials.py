@@ -122,18 +122,18 @@ def visited():
 
 
 def test_a_space_queues_what_fits(runs, monkeypatch, visited):
-    assert runs.room() is None
+    assert runs.remaining_runs() is None
     monkeypatch.setenv("SPACE_ID", "someone/space")
-    assert runs.room() == budget("runs_of_one") == 6
+    assert runs.remaining_runs() == budget("runs_of_one") == 6
     plan = TrainingPlan(encoder="scratch", dimension=8)
     run = runs.prepare(plan, corpus())
     run.take_ticket(os.getpid())
-    assert runs.room() == 5
+    assert runs.remaining_runs() == 5
     with pytest.raises(Problem) as refused:
-        runs.room(least=LEAST_RUNS)
+        runs.remaining_runs(least=LEAST_RUNS)
     assert refused.value.key == "problem.training_shared_own"
     run.set_stage("stopped")
-    assert len(tried(plan, room=runs.room(LEAST_RUNS))) == 6
+    assert len(tried(plan, room=runs.remaining_runs(LEAST_RUNS))) == 6
 
 
 def test_a_batch_of_a_file_is_tried_on_all_of_its_pairs_as_corrected():

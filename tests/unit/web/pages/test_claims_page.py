@@ -104,8 +104,8 @@ def test_runs_are_queued_followed_and_judged(tmp_path, monkeypatch: pytest.Monke
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(1))
     planned = TRAININGS["S1-33"].plans
 
-    def scratch(scenario: Scenario, room: int | None) -> list[TrainingPlan]:
-        return [dataclasses.replace(plan, **SMALL) for plan in planned(scenario, room)]
+    def scratch(scenario: Scenario, max_runs: int | None) -> list[TrainingPlan]:
+        return [dataclasses.replace(plan, **SMALL) for plan in planned(scenario, max_runs)]
 
     shortened = dataclasses.replace(TRAININGS["S1-33"], plans=scratch)
     monkeypatch.setitem(TRAININGS, "S1-33", shortened)

@@ -57,7 +57,7 @@ def machine(monkeypatch):
 
     monkeypatch.setattr(checking, "estimate", timed)
     monkeypatch.setattr(checking, "_paces", Cache(PACES))
-    fake = SimpleNamespace(busy=lambda: state.busy, device="cpu", room=lambda: None)
+    fake = SimpleNamespace(busy=lambda: state.busy, device="cpu", remaining_runs=lambda: None)
     monkeypatch.setattr(checking, "runs", lambda: fake)
     return state
 
@@ -177,13 +177,13 @@ def test_nothing_is_timed_beside_a_run_or_another_trial(machine):
 
 
 def test_a_trial_gives_way_to_a_run_and_to_a_changed_plan(machine):
-    assert checking._nobody_trains()
+    assert checking._no_run_trains()
     machine.busy = True
-    assert not checking._nobody_trains()
+    assert not checking._no_run_trains()
     with jobs.job("mine"):
         jobs.cancel("mine")
         with pytest.raises(jobs.Cancelled):
-            checking._nobody_trains()
+            checking._no_run_trains()
 
 
 def test_the_sample_goes_from_the_highest_label_to_the_lowest():

@@ -10,7 +10,7 @@ from lossprism.explorer.lab.doctor.logs.curve_noise import (
     Noise,
     noise_of,
     noise_of_evaluations,
-    noise_of_few,
+    noise_of_short_curve,
 )
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
 from lossprism.explorer.lab.doctor.logs.held_out_findings import on_figure, on_held_out
@@ -48,9 +48,9 @@ def test_the_errors_are_those_of_what_is_drawn():
 
 
 def test_of_few_values_a_correlation_is_assumed():
-    assert noise_of_few(np.array([1.0, 2.0])) == Noise(0.0)
+    assert noise_of_short_curve(np.array([1.0, 2.0])) == Noise(0.0)
     few = np.array([1.0, 1.2, 0.9, 1.1, 1.0, 1.3, 0.8])
-    assert noise_of(few) == noise_of_few(few)
+    assert noise_of(few) == noise_of_short_curve(few)
     assert noise_of(few).correlation > 0.3
     steep = few + 10 * np.arange(7)
     assert noise_of(steep).deviation < 0.5

@@ -13,7 +13,7 @@ from lossprism.explorer.runtime import uploads
 from lossprism.explorer.web import page_requests
 from lossprism.explorer.web.pages.doctor import dataset_requests, run_requests
 from lossprism.explorer.web.pages.doctor.state_entries import doctor_table
-from tests.judgements.troubleshooting import DOCUMENT, RATES, ROOMS, document, findings, link
+from tests.judgements.troubleshooting import DOCUMENT, RATES, SUBJECTS, document, findings, link
 from tests.planted import HEAD
 from tests.wire import by_name
 
@@ -30,26 +30,26 @@ def test_it_reports_how_often_each_planted_kind_was_found():
     text = DOCUMENT.read_text(encoding="utf-8").partition(RATES)[2].splitlines()
     assert HEAD in text
     kinds = {tuple(part.strip() for part in line.split("|")[1:3]) for line in text if "`" in line}
-    for room, of in {"run": ("run", "two runs"), "data": ("data", "encoder")}.items():
+    for subject, of in {"run": ("run", "two runs"), "data": ("data", "encoder")}.items():
         planted = {kind for kind, where in kinds if where in of}
-        assert {f"`{name}`" for name in findings(room)} <= planted
+        assert {f"`{name}`" for name in findings(subject)} <= planted
 
 
 def test_every_finding_has_a_symptom_and_advice_in_every_language():
-    assert min(len(findings(room)) for room in ROOMS) > 15
+    assert min(len(findings(subject)) for subject in SUBJECTS) > 15
     for language in LANGUAGES:
         words = catalogue(language)
-        for room in ROOMS:
-            for name in findings(room):
+        for subject in SUBJECTS:
+            for name in findings(subject):
                 parts = ("", "do.", "symptom.")
-                assert all(words[f"doctor.{room}.{part}{name}"] for part in parts)
+                assert all(words[f"doctor.{subject}.{part}{name}"] for part in parts)
 
 
 def test_its_links_lead_to_the_judgements():
     judgements = DOCUMENT.with_name("judgements.md").read_text(encoding="utf-8")
-    for room in ROOMS:
-        for name in findings(room):
-            assert f"### `doctor.{room}.{name}`\n" in judgements
+    for subject in SUBJECTS:
+        for name in findings(subject):
+            assert f"### `doctor.{subject}.{name}`\n" in judgements
 
 
 RUNS, SETS = by_name(run_requests.SERVED), by_name(dataset_requests.SERVED)
