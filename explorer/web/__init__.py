@@ -1,5 +1,5 @@
 """The pages, the server behind them, and the API."""
 
-from lossprism.explorer.web.api.gradio_interface_files import leave_interface_files
+from lossprism.explorer.web.api.gradio_imports import shorten_gradio_import
 
-leave_interface_files()  # before any module below imports Gradio
+shorten_gradio_import()  # before any module below imports Gradio

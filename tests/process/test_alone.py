@@ -72,9 +72,9 @@ import gradio.component_meta
 writer = gradio.component_meta.create_or_modify_pyi.__module__
 print(json.dumps([writer, sorted({name.partition(".")[0] for name in sys.modules})]))
 """
-# What encoders, readers of files, trainings, charts and figures need.
+# What encoders, readers of files, trainings, charts, figures and Jupyter need.
 LATER = """
-    accelerate datasets fontTools kaleido matplotlib networkx onnxruntime openvino peft plotly scipy
+    accelerate datasets fontTools kaleido lark matplotlib networkx onnxruntime openvino peft plotly scipy
     pytorch_metric_learning pytest sentence_transformers sklearn sympy tokenizers transformers
 """
 
@@ -86,5 +86,5 @@ def test_the_first_picture_loads_nothing_that_it_does_not_need():
     writer, loaded = json.loads(done.stdout)
     assert {"torch", "gradio"} <= set(loaded)
     assert not {*LATER.split()} & set(loaded)
-    # Gradio parses no source of its components (explorer/web/api/gradio_interface_files.py).
-    assert writer == "lossprism.explorer.web.api.gradio_interface_files"
+    # Gradio parses no source of its components (explorer/web/api/gradio_imports.py).
+    assert writer == "lossprism.explorer.web.api.gradio_imports"

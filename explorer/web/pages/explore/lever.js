@@ -7,6 +7,7 @@ import { store, stored } from "../../kit/storage.js";
 import { leverMotion } from "./lever_motion.js";
 
 const SEEN = "lever_seen";
+const FIRST_LOOK_MS = 100; // the picture stands still before the lever moves
 
 /** @type {(root: HTMLElement, channel: import("./state.js").ExplorePage) => void} */
 export default function lever(root, channel) {
@@ -36,7 +37,7 @@ export default function lever(root, channel) {
     if (!isFirst) return;
     isFirst = false;
     store(SEEN, "yes");
-    if (moves) motion.play();
+    if (moves) setTimeout(motion.play, FIRST_LOOK_MS);
   });
   channel.on("pointed", () => list.light(channel.pointed.part?.of));
   channel.on("scenario", show);

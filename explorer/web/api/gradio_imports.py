@@ -1,0 +1,57 @@
+"""Import of Gradio without the work of two of its modules, up to a third of the app's time to start.
+
+Gradio parses the source of each of its components and compares it with a `.pyi` file beside it,
+which only editors read. And jsonschema, which checks the arguments of MCP tools, parses the grammar
+of international addresses where Jupyter has installed one; no argument of ours is checked by it.
+Neither has a setting for that. Other versions without these modules are imported as they are.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import ModuleType
+
+WRITER = "create_or_modify_pyi"
+GRAMMAR = "rfc3987_syntax"
+
+
+class _WithoutInterfaceFiles(SourceFileLoader):
+    """Loader of the module that writes the files, with a function in place that writes none."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        setattr(module, WRITER, lambda *_: None)
+
+
+class _WithoutGrammar(SourceFileLoader):
+    """Loader of the module that imports the grammar if it is installed, which it seems not to be
+    meanwhile."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        if GRAMMAR in sys.modules:
+            super().exec_module(module)
+            return
+        sys.modules[GRAMMAR] = None  # type: ignore[assignment]
+        try:
+            super().exec_module(module)
+        finally:
+            del sys.modules[GRAMMAR]
+
+
+LOADERS = {"gradio.component_meta": _WithoutInterfaceFiles, "jsonschema._format": _WithoutGrammar}
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        found = PathFinder.find_spec(fullname, path) if fullname in LOADERS else None
+        if found is not None and isinstance(found.loader, SourceFileLoader):
+            found.loader = LOADERS[fullname](found.loader.name, found.loader.path)
+        return found
+
+
+def shorten_gradio_import() -> None:
+    """Import Gradio without this work from now on; no effect once it is imported."""
+    sys.meta_path.insert(0, _Finder())
