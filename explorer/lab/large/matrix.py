@@ -33,9 +33,9 @@ class Matrix(ABC):
         return True
 
     @property
-    def is_known(self) -> bool:
-        """True if loss and gradient are there at once."""
-        return True
+    def known(self) -> tuple[bool, bool]:
+        """Whether the loss, and whether the gradient, is there at once."""
+        return True, True
 
     @property
     @abstractmethod

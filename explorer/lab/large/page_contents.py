@@ -227,10 +227,10 @@ def look(session: LargeSession, window: Window) -> DrawnBlocks:
 
 
 def _figures(session: LargeSession) -> LargeFigures:
-    known = session.matrix.is_known
+    has_loss, has_gradient = session.matrix.known
     return LargeFigures(
-        loss=json_number(session.loss) if known else None,
-        gradient=json_number(session.gradient_norm) if known else None,
+        loss=json_number(session.loss) if has_loss else None,
+        gradient=json_number(session.gradient_norm) if has_gradient else None,
         terms=session.present,
         pairs=len(session.batch),
         bytes=bytes_of(session),

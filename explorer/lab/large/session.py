@@ -18,7 +18,6 @@ from lossprism.explorer.lab.large.form_methods import (
 from lossprism.explorer.lab.large.heaviest_terms import Heaviest
 from lossprism.explorer.lab.large.matrix import Matrix, OfSplit
 from lossprism.explorer.lab.large.tile_survey import Progress
-from lossprism.explorer.runtime.device import all_cores
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_DRAWN_PAIRS
 from lossprism.explorer.runtime.number_format import typed
 from lossprism.explorer.runtime.problem import Problem
@@ -153,7 +152,6 @@ def open_batch(
     if method.summed is not None and len(batch) > LARGE_CELLWISE_PAIRS:
         summed = method.summed(form, batch, parameters)
         if summed is not None:
-            with all_cores():
-                return LargeSession(batch, summed.surveyed(progress))
+            return LargeSession(batch, summed.surveyed(progress))
     assert method.streamed is not None, "what does not split is streamed"
     return LargeSession(batch, method.streamed(form, batch, parameters).surveyed(progress))

@@ -1,4 +1,4 @@
-"""Import of Gradio without the work of two of its modules, up to a third of the app's time to start.
+"""Import of Gradio without the work of two modules, up to a third of the app's time to start.
 
 Gradio parses the source of each of its components and compares it with a `.pyi` file beside it,
 which only editors read. And jsonschema, which checks the arguments of MCP tools, parses the grammar

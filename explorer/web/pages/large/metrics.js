@@ -48,16 +48,17 @@ export function FigureBox({ name, words = `large.figure.${name}`, value, extra =
 }
 
 /**
- * The loss and its gradient come with the map, or with the details some time later.
+ * The loss and its gradient each come with the map, or with the details some time later.
  * @param {LargePage} channel
  * @param {import("../../wire").DrawnBlocks} answer
+ * @param {"loss" | "gradient"} name
  */
-const computed = ({ isLearning, isStale, details }, { figures: found }) =>
-  "loss" in found ? found : isStale || isLearning ? null : details;
+const computed = ({ isLearning, isStale, details }, { figures: found }, name) =>
+  name in found ? found : isStale || isLearning ? null : details;
 
 /** @type {(channel: LargePage, answer: import("../../wire").DrawnBlocks) => Figure} */
 export function lossOf(channel, answer) {
-  const found = computed(channel, answer);
+  const found = computed(channel, answer, "loss");
   const extra = say("large.pairs", { count: grouped(answer.figures.pairs) });
   return { name: "loss", ...(found ? { value: written(found.loss, 6), extra } : COMING()) };
 }
@@ -67,7 +68,7 @@ function metricsOf(channel, answer) {
   const { figures: found, milliseconds, device } = answer;
   const { judged, isJudging, isLearning } = channel;
   const details = isLearning ? null : channel.details;
-  const gradient = computed(channel, answer)?.gradient;
+  const gradient = computed(channel, answer, "gradient")?.gradient;
   return [
     {
       name: "gradient",

@@ -167,10 +167,10 @@ def test_many_pairs_are_compared_without_cells():
     batch = rising(LARGE_CELLWISE_PAIRS + 1)
     opened = open_batch(batch, "pairwise_hinge", checked("pairwise_hinge", {}), quiet)
     assert isinstance(opened.matrix, Summed)
-    assert not opened.matrix.is_known
+    assert opened.matrix.known == (False, False)
     value = losses.pairwise_hinge(torch.tensor(batch.scores), torch.tensor(batch.labels))
     assert opened.loss == pytest.approx(float(value), rel=1e-9)
-    assert opened.matrix.is_known
+    assert opened.matrix.known == (True, True)
 
 
 def test_a_survey_reports_progress_and_can_be_stopped():

@@ -12,14 +12,14 @@ from lossprism.explorer.lab.large import logistic as over_nodes
 from lossprism.explorer.lab.large.batch import in_order
 from lossprism.explorer.lab.large.block_sums import Summed
 from lossprism.explorer.lab.large.blocks import Window
-from lossprism.explorer.lab.large.chebyshev_nodes import (
-    BIN,
+from lossprism.explorer.lab.large.logistic import Smooth
+from lossprism.explorer.lab.large.score_nodes import (
     ERROR,
-    chebyshev_points,
+    OFFSETS,
+    STEP,
     interpolation,
     of_differences_,
 )
-from lossprism.explorer.lab.large.logistic import Smooth
 from lossprism.explorer.lab.large.session import checked, open_batch
 from lossprism.explorer.lab.large.streamed_matrix import Swept
 from lossprism.explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS
@@ -53,16 +53,15 @@ def _always_over_nodes(monkeypatch):
 
 
 def test_a_term_over_nodes_is_off_by_less_than_a_millionth():
-    """At every place of two bins, however far apart they are."""
-    places = torch.linspace(-1, 1, 61, dtype=torch.float64)
+    """At every place between two nodes, however far apart two numbers are."""
+    places = torch.linspace(-0.5, 0.5, 31, dtype=torch.float64)
     of_places = torch.from_numpy(interpolation(places.numpy()))
-    nodes = torch.from_numpy(chebyshev_points())
-    for apart in range(-150, 151):
-        middle = BIN * apart
-        at_nodes = middle + BIN / 2 * (nodes[:, None] - nodes)
-        true = middle + BIN / 2 * (places[:, None] - places)
+    nodes = torch.from_numpy(OFFSETS)
+    for apart in range(-555, 556):  # up to differences of 150
+        at_nodes = STEP * (apart + nodes[:, None] - nodes)
+        true = STEP * (apart + places[:, None] - places)
         for over, expected in zip(of_differences_(at_nodes), of_differences_(true), strict=True):
-            found = of_places @ over @ of_places.T
+            found = of_places.T @ over @ of_places
             assert (found / expected - 1).abs().max() < ERROR
 
 
@@ -79,10 +78,9 @@ WINDOWS = (
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize(("scale", "lengths"), [(20.0, (32, 2)), (90.0, (32,))])
 def test_blocks_are_the_sums_of_their_cells(labels, scale, lengths, monkeypatch):
-    monkeypatch.setattr(over_nodes, "TOGETHER", 3)
     batch = batch_of(COUNT, labels)
     weights = weights_of(smooth(batch, scale, "sum"))
-    for shortest in lengths:  # blocks of a few pairs, or of groups
+    for shortest in lengths:  # blocks of a few pairs, or of chunks
         monkeypatch.setattr(over_nodes, "SHORTEST", shortest)
         terms = smooth(batch, scale, "sum")
         found = terms.survey(quiet)
@@ -137,6 +135,7 @@ def test_many_pairs_are_compared_over_nodes():
     batch = rising(LARGE_CELLWISE_PAIRS + 1)
     opened = open_batch(batch, "pairwise_logistic", checked("pairwise_logistic", {}), quiet)
     assert isinstance(opened.matrix, Summed)
+    assert opened.matrix.known == (True, False)
     value = losses.pairwise_logistic(torch.tensor(batch.scores), torch.tensor(batch.labels))
     assert opened.loss == pytest.approx(float(value), rel=1e-6)
 
