@@ -16,11 +16,10 @@ from lossprism.explorer.lab.large.blocks import MAX_BLOCKS, Blocks, Window, edge
 from lossprism.explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
 from lossprism.explorer.lab.large.inversion_counts import Inversions
 from lossprism.explorer.lab.large.tile_survey import Progress
-from lossprism.explorer.runtime.device import all_cores
 from lossprism.losses import pairwise_hinge
 
 # Chunks of the whole matrix whose sums are stored.
-MAX_CHUNKS = 2**11
+MAX_CHUNKS = 2**10
 # The largest window whose cells are compared one by one.
 SMALL_WINDOW_CELLS = 2**20
 
@@ -182,9 +181,8 @@ class Hinge(Summable[Chunked]):
     def _value_and_gradient(self) -> tuple[float, np.ndarray]:
         scores = torch.from_numpy(self.scores).requires_grad_()
         labels = torch.from_numpy(self.labels)
-        with all_cores():
-            value = pairwise_hinge(scores, labels, margin=self.margin, eps=self.eps)
-            (gradient,) = torch.autograd.grad(value, scores)
+        value = pairwise_hinge(scores, labels, margin=self.margin, eps=self.eps)
+        (gradient,) = torch.autograd.grad(value, scores)
         return float(value.detach()), gradient.numpy()
 
     @property

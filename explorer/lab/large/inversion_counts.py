@@ -92,7 +92,7 @@ class Inversions:
         drop, rise = ends[row] - self.labels[lower], self.labels[higher] - begins[column]
         above = np.searchsorted(self.scores[lower], self.thresholds[higher], "right")
         # Small bins make long tables, large ones leave many rows to be compared one by one.
-        size = 2 ** round(np.log2(len(begins) * len(lower) / len(higher) / 8 + 1) / 2)
+        size = 2 ** round(np.log2(2 * len(begins) * len(lower) / len(higher) + 1) / 2)
         first = -(-above // size)  # the first bin that lies wholly above a column
         found = torch.zeros(3, len(ends), len(begins))
         for bins, known in _running(first, column, rise, -(-len(lower) // size), len(begins)):
