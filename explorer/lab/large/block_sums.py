@@ -37,7 +37,7 @@ class Summable(ABC, Generic[Found]):
     @property
     @abstractmethod
     def known(self) -> tuple[bool, bool]:
-        """Whether the loss, and whether the gradient, is there at once."""
+        """Tell of the loss, and of the gradient, if it is there at once."""
 
     @abstractmethod
     def __len__(self) -> int:

@@ -190,7 +190,7 @@ class Smooth(Summable[Found]):
 
     @cached_property
     def _higher(self) -> np.ndarray:
-        """Where the chunks of higher labels than each chunk's begin."""
+        """First chunk with higher labels than each chunk."""
         first, last = self._ends
         return np.searchsorted(first, last, "right")
 

@@ -34,7 +34,7 @@ class Matrix(ABC):
 
     @property
     def known(self) -> tuple[bool, bool]:
-        """Whether the loss, and whether the gradient, is there at once."""
+        """Tell of the loss, and of the gradient, if it is there at once."""
         return True, True
 
     @property
