@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Callable
 
 import pytest
@@ -124,6 +126,13 @@ def test_a_formula_on_explore_leads_to_its_claims_on_the_same_batch(
     page.locator(".lp-claim a.lp-link").click()
     page.wait_for_function("window.lossprism?.page()?.drawn")
     assert page.evaluate("window.lossprism.page().scenario.data.rows.length") == len(ROWS)
+
+    # Of a loss with a temperature λ is 1/τ.
+    warm = dataclasses.replace(mine, loss="info_nce", parameters=(("temperature", 0.07),))
+    page.goto("about:blank")
+    page.goto(f"{server.address}/#{warm.to_link()}", wait_until="domcontentloaded")
+    link = links.filter(has_text="S1-7 ")
+    expect(link).to_have_attribute("href", re.compile(r"claim=S1-7&scale=14\.2857&"))
 
 
 def test_a_batch_without_a_comparison_has_its_remark(

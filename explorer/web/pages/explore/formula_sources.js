@@ -2,6 +2,8 @@
 import { h, setText } from "../../kit/dom.js";
 import { say } from "../../kit/words.js";
 
+const DIGITS = 6; // of 1/τ, which claims about a loss with a temperature call λ
+
 /** @type {(root: HTMLElement, channel: import("./state.js").ExplorePage) => void} */
 export default function sources(root, channel) {
   const line = h("p.lp-note.lp-references");
@@ -31,8 +33,9 @@ function claimLink(channel, name) {
   const link = h("a", {}, `${name} · ${say(`claims.${name}.claim`)}`);
   const aim = () => {
     const query = new URLSearchParams({ claim: name });
-    const { scale } = channel.scenario.parameters;
+    const { scale, temperature } = channel.scenario.parameters;
     if (typeof scale === "number") query.set("scale", String(scale));
+    else if (typeof temperature === "number") query.set("scale", String(Number((1 / temperature).toPrecision(DIGITS))));
     const scenarioLink = location.hash.slice(1);
     if (scenarioLink) query.set("scene", scenarioLink);
     link.href = new URL(`learn/claims${location.search}#${query}`, document.baseURI).href;
