@@ -61,7 +61,7 @@ EXPECTED: dict[str, dict[str, Verdict]] = {
     "S1-49": {"claim": "holds", "weight": "fails", "printed_scores": "holds"},
     "S1-50": {"claim": "depends"},
     "S1-51": {"claim": "fails", "corrected": "holds"},
-    "S1-advice-collapse": {},
+    "S1-advice-collapse": {"trained": "undecided"},
     "S1-advice-gradient": {"trained": "holds", "clipping": "undecided"},
     "S1-advice-loss": {"trained": "undecided"},
     "S1-table": {"claim": "holds", "trained": "undecided"},
