@@ -61,11 +61,11 @@ def test_both_losses_are_measured_in_accuracy_too() -> None:
 def test_what_was_measured_is_kept_with_its_seeds_and_pairs(name: str) -> None:
     """The file holds numbers alone: the verdicts of `EXPECTED` follow from them."""
     found = measured(name, S1_EXAMPLE)
-    if found.comparisons:
-        assert found.sample is not None
-        assert found.sample.seeds >= LEAST_SEEDS
-        assert found.sample.pairs >= 200
-        assert found.sample.data
+    assert found.comparisons
+    assert found.sample is not None
+    assert found.sample.seeds >= LEAST_SEEDS
+    assert found.sample.pairs >= 200
+    assert found.sample.data
 
 
 def held_out(angles: list[list[float]]) -> HeldOutScores:
