@@ -1,7 +1,7 @@
 r"""Ranking and contrastive losses, each written once as plain torch.
 
 Every loss is a function of tensors: ``cosent(scores, labels, scale=20.0)``. `LOSSES` maps each
-public name to its `LossSpec`: definition, formula, symbols, parameters, landmarks.
+public name to its `LossSpec`: definition, formula, symbols, parameters, reference values.
 
 Notation, the same in every file:
 

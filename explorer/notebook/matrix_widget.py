@@ -90,7 +90,7 @@ class MatrixWidget(anywidget.AnyWidget):
     language = traitlets.Unicode().tag(sync=True)
     facts = traitlets.Dict().tag(sync=True)
     batch = traitlets.Dict().tag(sync=True)
-    landmarks = traitlets.Dict().tag(sync=True)
+    reference_formulas = traitlets.Dict().tag(sync=True)
     title = traitlets.Unicode().tag(sync=True)
     picture = traitlets.Dict().tag(sync=True)
     facet = _choice("facet", FACETS)
@@ -109,7 +109,7 @@ class MatrixWidget(anywidget.AnyWidget):
             language=language,
             facts=page_facts(),
             title=title_of(self.exploration, language),
-            landmarks={
+            reference_formulas={
                 "collapse": spec.collapse_formula if spec.collapse else "",
                 "floor": spec.floor_formula if spec.floor else "",
             },

@@ -13,13 +13,13 @@ from lossprism.losses.minimum import softplus_at
 from lossprism.losses.ranking.ordered_pair_common import ordered_count
 
 
-def of_judged(landmark: Callable[..., Any]) -> Callable[..., Any]:
+def of_judged(value_of: Callable[..., Any]) -> Callable[..., Any]:
     """Return a reference value of the pairs whose label is not `UNJUDGED`."""
 
-    @functools.wraps(landmark)
+    @functools.wraps(value_of)
     def of_judged(tensors: dict[str, Tensor], **parameters: Any) -> Any:
         judged = tensors["labels"] != UNJUDGED
-        return landmark({name: value[judged] for name, value in tensors.items()}, **parameters)
+        return value_of({name: value[judged] for name, value in tensors.items()}, **parameters)
 
     return of_judged
 

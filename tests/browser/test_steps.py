@@ -62,7 +62,7 @@ def test_the_loss_is_alone_with_its_reference_values(page: Page) -> None:
     alone = page.locator(f"{LONE} strong")
     assert number(alone.inner_text()) == loss_shown(page)
     figures = page.evaluate(f"{CHANNEL}.picture.figures")
-    texts = page.locator(f"{LONE} .lp-landmark").all_inner_texts()
+    texts = page.locator(f"{LONE} .lp-reference-value").all_inner_texts()
     assert [number(text.split("=")[-1].strip()) for text in texts] == pytest.approx(
         [figures["collapse"], figures["floor"]], rel=1e-3
     )

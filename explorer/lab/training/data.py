@@ -132,8 +132,8 @@ def read(plan: TrainingPlan) -> Corpus:
 
 
 def under_teacher(plan: TrainingPlan, corpus: Corpus) -> Corpus:
-    """The corpus whose teacher is the model that the plan names, if it names one, in place of what
-    came with the data."""
+    """Replace the teacher's scores of the data by those of the plan's teacher model, if it has
+    one."""
     if not plan.teacher_model.strip() or corpus.awaits_teacher:
         return corpus
     return replace(corpus, teacher=None, held_out_teacher=None, awaits_teacher=True)
@@ -152,8 +152,8 @@ def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Taught], list[Tau
 
 
 def data_of_scenario(source: Data, pairs: Pairs | None = None) -> TrainingData:
-    """Training data from the pairs of a scenario of Explore, or from `pairs` in their place, as
-    corrected.
+    """Return training data from the corrected pairs of a scenario of Explore, or from `pairs`
+    instead.
 
     Raises Problem where they are no sentences.
     """
@@ -168,10 +168,9 @@ def data_of_scenario(source: Data, pairs: Pairs | None = None) -> TrainingData:
 
 
 def split(pairs: Sequence[AnyPair], share: float, seed: int) -> tuple[list[AnyPair], list[AnyPair]]:
-    """Hold out about `share` of the pairs so that no sentence stands on both sides.
+    """Hold out about `share` of the pairs so that no sentence is on both sides.
 
-    Pairs that are linked by sentences stay together; of these groups as many are held out, in
-    random order, as fit into the share.
+    Pairs linked by sentences stay together; groups are held out in random order as they fit.
     """
     if len(pairs) < LEAST_TRAIN + LEAST_HELD_OUT:
         least = LEAST_TRAIN + LEAST_HELD_OUT

@@ -22,8 +22,8 @@ DRAW = 0
 
 
 class Origin(NamedTuple):
-    """The pairs, how many rows were left out, whether they came as triplets, whether columns of a
-    guide's vectors stand beside them, and which columns were taken as what."""
+    """Pairs with the number of unusable rows, whether they are triplets, whether there are columns
+    of a guide's vectors, and the roles of the columns."""
 
     pairs: Pairs
     left_out: int = 0
@@ -33,7 +33,7 @@ class Origin(NamedTuple):
 
 
 def pairs_of(data: TrainingData) -> Origin:
-    """The pairs that the plan's data name, of whichever of its sources.
+    """Read the pairs of a plan's data from its source.
 
     Raises:
         Problem: where they cannot be read, or are none.

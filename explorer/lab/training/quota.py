@@ -1,4 +1,4 @@
-"""Limits of one run, and of one visitor, on a hosted page. At home there are none."""
+"""Limits of one run, and of one visitor, on a hosted page; a local app has none."""
 
 import math
 from pathlib import Path

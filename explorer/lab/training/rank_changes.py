@@ -26,7 +26,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The nearest sentences before and after; `kept` of them stayed the same."""
+    """Nearest sentences before and after the training; `kept` of them are the same."""
 
     sentence: str
     before: list[Neighbour]

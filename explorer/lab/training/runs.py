@@ -112,7 +112,7 @@ class Runs:
         return run.name
 
     def prepare(self, plan: TrainingPlan, corpus: data.Corpus) -> RunFolder:
-        """The folder of a run with all that its process needs."""
+        """Create the folder of a run with everything that its process needs."""
         starting_model.check(plan)
         for name in starting_model.models_of(plan):
             check_download(name)
@@ -167,16 +167,16 @@ class Runs:
         run.take_ticket(process.pid)
 
     def pause(self, name: str) -> None:
-        """Hold a run after its current step; the process keeps its memory."""
+        """Pause a run after its current step; the process stays in memory."""
         run = self._run_in_stage(name, ("loading", "training", "paused"))
         run.send_command("pause")
 
     def resume(self, name: str, own_loss: str = "") -> None:
-        """Continue: a paused run at once, one that ended early from its last checkpoint, in turn.
+        """Continue a paused run at once, or queue one that ended early from its last checkpoint.
 
-        `own_loss` repeats the file.py:function that the run's config.json names, as permission to
-        run it: the folder may come from somebody else. Raises Problem where it is another, and
-        where the folder has a link that leads out of it.
+        `own_loss` repeats the file.py:function of the run's config.json as permission to execute
+        it, since the folder may be another person's. Raises Problem if it differs, and for a link
+        that leads out of the folder.
         """
         run = self._own(name)
         with _acting:
@@ -222,8 +222,7 @@ class Runs:
         return f"{run.name}{TOKEN}{run.token}"
 
     def unshare(self, name: str) -> None:
-        """Take the link of a run back: its name and its packed downloads end; shared again, it has
-        another one."""
+        """Revoke the link of a run and its packed downloads; sharing again creates a new link."""
         run = self._own(name)
         with _acting:
             if run.token:
@@ -271,7 +270,7 @@ class Runs:
             shutil.rmtree(gone, ignore_errors=True)
 
     def _aside(self, run: RunFolder) -> Path:
-        """Move the run away at once, so that a concurrent reader finds all of it or no run."""
+        """Move the run away atomically: a concurrent reader finds all of it or no run."""
         return run.path.rename(self.root / f".deleted-{run.name}")
 
     def busy(self) -> bool:
@@ -395,13 +394,13 @@ class Runs:
 
 @functools.cache
 def default_runs() -> Runs:
-    """The runs of the chosen folder (`run_folder.choose_root`), on the chosen device."""
+    """Return the runs of the chosen folder (`run_folder.choose_root`), on the chosen device."""
     return Runs(device=str(device.device()))
 
 
 @contextlib.contextmanager
 def _there(run: RunFolder) -> Iterator[None]:
-    """A run that is deleted while it is read is a run that is not there."""
+    """Raise the problem of an unknown run if the run is deleted meanwhile."""
     try:
         yield
     except FileNotFoundError:

@@ -302,7 +302,7 @@ def _taught(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
 
 @keeps_random_state()
 def _measure_all(session: Session, when: Literal["before", "after"], recorder: Recorder) -> None:
-    """The figures on all held-out pairs, into the log and, for a comparison, into a file."""
+    """Measure all held-out pairs; write the figures into the log and, for comparisons, a file."""
     held_out = _measured_by(session, session.held_out)
     figures, scores, vectors = held_out.figures(session.model)
     lists = list_figures(session.held_out, scores, session.rules)
@@ -354,7 +354,7 @@ def _finish(session: Session, recorder: Recorder) -> None:
 
 
 def save_model(session: Session, summary: Summary, history: list[RunRecord]) -> None:
-    """The model as a folder of sentence-transformers, whole or not at all."""
+    """Save the model as a folder of sentence-transformers, atomically."""
     part = session.run.path / "model.part"
     shutil.rmtree(part, ignore_errors=True)
     model_card.show_examples(session.model)
@@ -364,7 +364,7 @@ def save_model(session: Session, summary: Summary, history: list[RunRecord]) -> 
 
 
 def _save_alone(session: Session, folder: Path) -> None:
-    """Save the model so that it stands without peft."""
+    """Save the model so that it needs no peft."""
     if session.plan.lora:
         starting_model.merge_adapters(session.model)
     session.model.save_pretrained(str(folder))
@@ -384,7 +384,7 @@ def _put_in_place(part: Path, model: Path) -> None:
 
 
 def _keep_last_good(session: Session, trainer: Trainer, step: int) -> int:
-    """Save the model of the last step that had numbers; which step that is."""
+    """Save the model of the last step with finite weights; return that step."""
     _, scores, _ = HeldOut.of(session.held_out[:8], (), 0.0).figures(session.model)
     if not np.isfinite(scores).all():
         checkpoint = session.run.last_checkpoint()
@@ -399,7 +399,7 @@ def _keep_last_good(session: Session, trainer: Trainer, step: int) -> int:
 
 
 def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem:
-    """The sentence for a batch that did not fit, with the largest that does."""
+    """Return the problem of a batch that does not fit, with the largest that does."""
     error.__traceback__ = None  # it holds the tensors of the batch
     rows = sorted(batch, key=lambda row: -sum(len(str(value)) for value in row.values()))
 

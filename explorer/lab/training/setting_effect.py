@@ -1,4 +1,4 @@
-"""The share of a loss's own setting, λ, τ or a margin, in how two losses compare."""
+"""Effect of a loss's own setting (λ, τ or a margin) on the comparison of two losses."""
 
 import html
 import json
@@ -16,9 +16,9 @@ PLACES = 3
 
 @dataclass(frozen=True)
 class Tried:
-    """A loss at one value of its setting, and its value of a figure of which more is better.
-    `value` is None for a loss without a setting, and so is `usual`, the value of its convention.
-    `others` is all else of the plan."""
+    """A loss at one `value` of its setting, with its figure, of which more is better. `usual` is
+    the value of its convention; both are None for a loss without a setting. `others` is the rest of
+    the plan."""
 
     loss: str
     setting: Parameter | None
@@ -56,8 +56,8 @@ def _value(setting: Parameter | None, settings: Mapping[str, object]) -> float |
 
 
 def on_settings(found: Sequence[Tried]) -> Iterator[Remark]:
-    """The share of the setting in how the loss that is best, the first, compares with each other
-    loss; or that none was tuned."""
+    """Yield remarks on how much of the lead of the best loss, the first, over each other one its
+    setting explains; or a remark that none was tuned."""
     best, *rest = found
     firsts = {one.loss: one for one in reversed(rest) if one.loss != best.loss}
     for other in sorted(firsts.values(), key=found.index):

@@ -57,9 +57,9 @@ def starting_model(
 
 
 def untrained(plan: TrainingPlan, start: Path, device: str | None) -> Encoder:
-    """The model as it was before the first step; one from scratch is in the folder `start`.
+    """Load the model before its first step; one from scratch is in the folder `start`.
 
-    The caller sets the seed: a head that is new to a cross-encoder is drawn.
+    The caller sets the seed, which initialises the new head of a cross-encoder.
     """
     if plan.encoder == SCRATCH:
         return _with_prompts(plan, _opened("bi", start, plan.encoder, device))
@@ -68,12 +68,12 @@ def untrained(plan: TrainingPlan, start: Path, device: str | None) -> Encoder:
 
 
 def trained(plan: TrainingPlan, folder: Path, device: str | None) -> Encoder:
-    """The model that a run has left in this folder."""
+    """Load the model that a run saved in this folder."""
     return _with_prompts(plan, _opened(plan.kind, folder, str(folder), device))
 
 
 def _with_prompts(plan: TrainingPlan, model: Encoder) -> Encoder:
-    """Set the prompts of the plan, and no others, on a bi-encoder and in its saved configuration:
+    """Set exactly the prompts of the plan on a bi-encoder and in its saved configuration, so that
     it is measured as it is trained."""
     if plan.kind == "bi":
         prompts: dict[str, str | None] = {**plan.prompts}
@@ -102,10 +102,7 @@ def own_prompts(name: str) -> dict[str, str]:
 
 
 def guide_of(plan: TrainingPlan, device: str | None) -> SentenceTransformer | None:
-    """The second encoder that a plan's loss asks; None where it asks none.
-
-    Raises Problem, about the guide, where there is no such encoder.
-    """
+    """Load the guide of a plan's loss; None without one. Raises Problem for an unknown encoder."""
     if not plan.asks_guide:
         return None
     with about_model("guide"):
@@ -217,7 +214,7 @@ def keeping_adapters(kind: Any) -> Callable[..., Trainer]:
 
 
 def merge_adapters(model: nn.Module) -> None:
-    """Add each low-rank update to its weight, so that the model stands without peft."""
+    """Add each low-rank update to its weight, so that the model needs no peft."""
     from peft.tuners.lora import LoraLayer
 
     for parent in list(model.modules()):

@@ -78,8 +78,8 @@ def run_csv(runs: Runs, name: str) -> str:
 
 
 def model_zip(runs: Runs, name: str, path: str | Path) -> Path:
-    """The model as a folder of sentence-transformers, packed; packed again where the run has put
-    another in its place meanwhile."""
+    """Pack the model as a folder of sentence-transformers; pack again if the run replaced it
+    meanwhile."""
     while True:
         model = runs.folder(name).model
         runs.folder(name).check_links()
@@ -106,9 +106,9 @@ def _version_of(folder: Path) -> tuple[int, int] | None:
 
 
 def script_zip(runs: Runs, name: str, path: str | Path, own_loss: str = "") -> Path:
-    """train.py with all it needs beside it: pairs, losses, and what it starts from.
+    """Pack train.py with its files: pairs, losses, and the starting model.
 
-    `own_loss` gives leave to pack the file of the run's own loss, as `Runs.resume` takes it.
+    `own_loss` permits packing the file of the run's own loss, as in `Runs.resume`.
     """
     run = runs.folder(name)
     plan = runs.plan(name)
@@ -161,7 +161,7 @@ def _zipped(path: Path, parts: Iterable[tuple[str, str | bytes]]) -> Path:
 
 
 def _examples(plan: TrainingPlan, run: RunFolder) -> str:
-    """The rows that the trainer is given; what a teacher of the plan gives the script asks."""
+    """Return the rows of the trainer; the script calls a teacher of the plan itself."""
     columns = columns_for(plan, _untaught(plan, material_of(run)), rules_of(run, plan))
     rows = zip(*columns.values(), strict=True)
     return _lines(dict(zip(columns, row, strict=True)) for row in rows)
@@ -295,7 +295,7 @@ def _of_lists(measured: Measured) -> dict[str, float]:
 
 
 def _beside(plan: TrainingPlan) -> list[str]:
-    """The files and folders that the script reads: examples, loss, what it starts from."""
+    """Return the files and folders that the script reads: examples, loss, starting model."""
     own = ["own_loss.py"] if plan.own_loss else []
     start = ["start/"] if plan.encoder == SCRATCH else []
     return ["train.jsonl", "held_out.jsonl", "losses/", "lossprism/", *own, *start]

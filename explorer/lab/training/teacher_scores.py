@@ -1,9 +1,8 @@
 """Scores and vectors of a plan's teacher for the pairs of a run, computed once, before the first
 step.
 
-The scores are stored beside the pairs, like a teacher's column, and the vectors of their sentences
-in a file of their own, so that a resumed run learns the same. A run on the same pairs under the
-same teacher copies them.
+The scores are stored with the pairs and the vectors of their sentences in a separate file, so that
+a resumed run learns the same. A run with the same pairs and teacher copies them.
 """
 
 import math

@@ -39,10 +39,9 @@ _NEGATIVES = {"negatives", "embeddings"}
 
 @dataclass(frozen=True)
 class Material:
-    """The pairs that a run learns from; what a teacher gave each of them, NaN for nothing, None
-    without one; whether they came as `triplets`: then the pairs of each row follow each other, its
-    positives before its negatives; and whether it `awaits_teacher`, a model that will give every
-    candidate a score before the training begins."""
+    """Training pairs. `teacher` has a score for each, NaN for a missing one; None without a
+    teacher. With `triplets` the pairs of each row follow each other, positives before negatives.
+    `awaits_teacher` is True if a model will score every candidate before the training begins."""
 
     pairs: Sequence[Pair]
     teacher: Sequence[float] | None = None

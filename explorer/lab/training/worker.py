@@ -1,7 +1,7 @@
 """The process of one run: ``python -m lossprism.explorer.lab.training.worker FOLDER [--trial]``.
 
-It waits for its turn, trains, and leaves the model in the run's folder. Whatever goes wrong ends
-as a sentence in the run's state.
+It waits in the queue, trains, and saves the model in the run's folder. Failures become a problem in
+the run's state.
 """
 
 import errno
@@ -40,8 +40,8 @@ def main(folder: str, *options: str) -> int:
 
 
 def bound_memory(mib: float) -> None:
-    """Limit the memory of this process, in MiB: an allocation beyond it fails with a sentence,
-    before the system ends any process for want of memory."""
+    """Limit the memory of this process, in MiB, so that an allocation beyond it fails with a
+    problem before the system kills a process."""
     if math.isfinite(mib) and sys.platform == "linux":
         import resource
 
@@ -50,7 +50,7 @@ def bound_memory(mib: float) -> None:
 
 
 def work(run: RunFolder, trial: bool = False) -> int:
-    """Train; what goes wrong becomes the state of the run."""
+    """Train; store failures in the state of the run."""
     run.set_stage("loading", part="libraries", began=time.time())
     try:
         # Imported only now: a waiting run should not take their memory.

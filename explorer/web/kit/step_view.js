@@ -15,10 +15,10 @@ import { say } from "./words.js";
 /** @typedef {import("../wire").View} View */
 
 /**
- * `landmarks` has the formulas of "collapse" and "floor" by their names; `moving` has the facet in view while a slider
+ * `referenceFormulas` has the formulas of "collapse" and "floor" by their names; `moving` has the facet in view while a slider
  * moves, in place of the picture's own.
  * @typedef {{ picture: import("../wire").Looked, batch: import("./cell_card.js").Batch | null,
- *   numberOf: import("./cell_card.js").Numbering, landmarks: { collapse?: string, floor?: string },
+ *   numberOf: import("./cell_card.js").Numbering, referenceFormulas: { collapse?: string, floor?: string },
  *   moving?: Partial<DrawnStep["arrays"]> | null }} PictureData
  */
 
@@ -228,7 +228,7 @@ class PictureView {
     else this.emit("parameter", of);
   }
 
-  // ---- A step that is one number: large, with its formula; the loss with its landmarks -------
+  // ---- A step that is one number: large, with its formula; the loss with its reference values -------
 
   /** @param {ShownStep} step */
   #showNumber(step) {
@@ -253,7 +253,7 @@ class PictureView {
       parts.push(put);
     }
     parts.push(h("strong", {}, show(value, 6)));
-    if (picture.chosen === picture.steps.length - 1) parts.push(...landmarksOf(step));
+    if (picture.chosen === picture.steps.length - 1) parts.push(...referenceValuesOf(step));
     else if (arrays.gradient)
       parts.push(h("p.lp-note", {}, say("ui.gradient_at_step", { step: name, value: show(arrays.gradient[0]) })));
     this.lone.replaceChildren(...parts);
@@ -264,16 +264,16 @@ class PictureView {
 export const pictureView = (...given) => new PictureView(...given);
 
 /**
- * The loss on a scale with its landmarks, and how each of them follows.
+ * The loss on a scale with its reference values, and how each of them follows.
  * @param {ShownStep} step
  */
-function landmarksOf({ landmarks, picture: { figures } }) {
-  const lines = /** @type {const} */ (["collapse", "floor"]).flatMap((landmark) => {
-    const height = read(figures[landmark]);
+function referenceValuesOf({ referenceFormulas, picture: { figures } }) {
+  const lines = /** @type {const} */ (["collapse", "floor"]).flatMap((name) => {
+    const height = read(figures[name]);
     if (height === null || !Number.isFinite(height)) return [];
     const line = h("span");
-    tex(line, `${landmarks[landmark]} = ${bare(texNumber(height))}`);
-    return [h(`p.lp-landmark.lp-${landmark}`, {}, say(`ui.${landmark}_is`), " ", line)];
+    tex(line, `${referenceFormulas[name]} = ${bare(texNumber(height))}`);
+    return [h(`p.lp-reference-value.lp-${name}`, {}, say(`ui.${name}_is`), " ", line)];
   });
   return [h("div.lp-marks", {}, landmarkScale(figures)), ...lines];
 }

@@ -37,7 +37,7 @@ function open(model) {
     const picture = model.get("picture");
     loss.textContent = `${model.get("title")} · ${say("figure.loss")} ${show(picture.figures.loss)}`;
     const numberOf = (/** @type {number} */ pair) => pair + 1;
-    const data = { picture, batch: model.get("batch"), numberOf, landmarks: model.get("landmarks") };
+    const data = { picture, batch: model.get("batch"), numberOf, referenceFormulas: model.get("reference_formulas") };
     view.update({ data, state: state() });
   };
   const redraw = () => {

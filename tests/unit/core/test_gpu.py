@@ -1,4 +1,4 @@
-"""On a GPU a batch is shown as on the processor, its landmarks included."""
+"""On a GPU a batch is shown as on the processor, its reference values included."""
 
 from __future__ import annotations
 

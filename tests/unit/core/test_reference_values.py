@@ -1,5 +1,5 @@
-"""The formula beside a landmark is that of the number: also under a convention with a definition of
-its own."""
+"""The formula beside a reference value is that of the number: also under a convention with a
+definition of its own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OWN = [
 ]
 
 
-def landmarks(loss, convention, parameters, data):
+def reference_values(loss, convention, parameters, data):
     scenario = Scenario(
         loss=loss, convention=convention, parameters=tuple(parameters.items()), data=data
     )
@@ -47,8 +47,8 @@ def test_a_formula_that_a_convention_takes_over_is_that_of_its_number(loss, conv
     compared = 0
     for data in BATCHES.values():
         try:
-            theirs = landmarks(loss, convention.name, {}, data)
-            ours = landmarks(loss, "", same, data)
+            theirs = reference_values(loss, convention.name, {}, data)
+            ours = reference_values(loss, "", same, data)
         except Problem:  # the batch has nothing for this loss
             continue
         compared += 1
@@ -70,8 +70,8 @@ def test_a_formula_of_its_own_names_each_parameter_that_moves_its_number(loss, c
         apart = (one.minimum + 2 * one.maximum) / 3
         for data in BATCHES.values():
             try:
-                usual = landmarks(loss, convention.name, {}, data)
-                moved = landmarks(loss, convention.name, {one.name: apart}, data)
+                usual = reference_values(loss, convention.name, {}, data)
+                moved = reference_values(loss, convention.name, {one.name: apart}, data)
             except Problem:  # the batch has nothing for this loss
                 continue
             for kind, formula in own.items():

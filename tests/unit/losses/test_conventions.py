@@ -621,9 +621,9 @@ def test_siglip_averaged_over_cells():
     same(found, 11.041561565938764 / len(SINES))
     spec = LOSSES["siglip"]
     cells = spec.under("averaged over cells (big_vision issue 179, unreleased)")
-    for landmark in ("collapse", "floor"):
-        rows = getattr(spec, landmark)(given, **spec.defaults)
-        assert getattr(cells, landmark)(given, **cells.defaults) == pytest.approx(rows / 8)
+    for reference_value in ("collapse", "floor"):
+        rows = getattr(spec, reference_value)(given, **spec.defaults)
+        assert getattr(cells, reference_value)(given, **cells.defaults) == pytest.approx(rows / 8)
 
 
 def guided(st, **settings):
@@ -1149,10 +1149,10 @@ def test_padding_of_lists_of_allrank(name, convention):
             "mask": torch.tensor([[one != -1 for one in labels[1:]]]),
         }
         padded = {**given, "scores": scores.detach()}
-        for landmark in (spec.collapse, spec.floor):
+        for reference_value in (spec.collapse, spec.floor):
             same(
-                torch.tensor(float(landmark(padded, **spec.defaults))).double(),
-                float(landmark(shorter, **spec.defaults)),
+                torch.tensor(float(reference_value(padded, **spec.defaults))).double(),
+                float(reference_value(shorter, **spec.defaults)),
                 rtol=1e-6,
             )
 

@@ -1,4 +1,4 @@
-"""What must hold for every batch: symmetries, limits, landmarks. No copied numbers."""
+"""What must hold for every batch: symmetries, limits, reference values. No copied numbers."""
 
 import math
 

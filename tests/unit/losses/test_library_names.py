@@ -237,8 +237,8 @@ def test_each_part_of_a_sum_compares_as_it_does_alone(name):
         torch.testing.assert_close(slope, expected)
 
 
-@pytest.mark.parametrize("landmark", ["collapse", "floor"])
-def test_reference_values_of_a_sum_in_lists_are_those_of_its_parts(landmark):
+@pytest.mark.parametrize("reference_value", ["collapse", "floor"])
+def test_reference_values_of_a_sum_in_lists_are_those_of_its_parts(reference_value):
     def known(name):
         loss = adapter.training_loss(name)(static_model(width=6), label_range=(0, 1))
         columns, labels = batch_of_lists(loss.model)
@@ -246,7 +246,7 @@ def test_reference_values_of_a_sum_in_lists_are_those_of_its_parts(landmark):
         value = loss(columns, labels).detach()
         return getattr(
             measured(loss, TrainerCall(loss.model, columns, labels, outputs, value, False)),
-            landmark,
+            reference_value,
         )
 
     torch.manual_seed(0)

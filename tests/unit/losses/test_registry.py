@@ -177,8 +177,8 @@ def test_the_loss_is_finite_over_the_whole_range_of_its_parameters(spec):
         for value in ends:
             assert call(spec, given, **{parameter.name: value}).isfinite()
             settings = {**spec.defaults, parameter.name: value}
-            for landmark in (spec.collapse, spec.floor):
-                found = landmark and landmark(given, **settings)
+            for reference_value in (spec.collapse, spec.floor):
+                found = reference_value and reference_value(given, **settings)
                 assert found is None or torch.tensor(found).isfinite()
 
 

@@ -118,7 +118,7 @@ function Matrix({ channel, place, looked }) {
     picture: looked,
     batch,
     numberOf: (/** @type {number} */ pair) => channel.numberOf(pair),
-    landmarks: channel.formOf(channel.comparedSides[place]) ?? {},
+    referenceFormulas: channel.formOf(channel.comparedSides[place]) ?? {},
   };
   // What these depend on is drawn again where they change; pointing only marks.
   const content = [looked, batch, language()];

@@ -58,7 +58,7 @@ const Heads = ({ names }) =>
 /** @param {{ channel: ExplorePage, part: PartSeen }} properties */
 function PartRow({ channel, part }) {
   const { formula, share, terms } = part;
-  const landmarks = [
+  const references = [
     part.collapse === null ? "" : say("ui.parts.collapse", { value: written(part.collapse, 3) }),
     part.floor === null ? "" : say("ui.parts.floor", { value: written(part.floor, 3) }),
   ].filter(Boolean);
@@ -73,7 +73,7 @@ function PartRow({ channel, part }) {
       h("strong", null, wordOf(part.name)),
       hosted({ kind: "div.lp-formula", make: (root) => root, update: (root) => tex(root, formula) }),
     ),
-    h("td", null, written(part.value, 4), h("small", null, landmarks.join(" · "))),
+    h("td", null, written(part.value, 4), h("small", null, references.join(" · "))),
     h("td", null, share === null ? "—" : percent(share), h(ShareBar, { share: share ?? 0 })),
     h("td", null, h(EqualWeight, { channel, part })),
     h("td", null, effective),

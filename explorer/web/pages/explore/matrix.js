@@ -31,7 +31,7 @@ export default function matrix(root, channel) {
     /** @param {number} pair */
     const numberOf = (pair) => channel.numberOf(pair);
     const moving = stop && facetsAt(stop, picture.shown, channel.scenario.view.facet);
-    view.update({ data: { picture, batch, numberOf, landmarks: form, moving }, state: now() });
+    view.update({ data: { picture, batch, numberOf, referenceFormulas: form, moving }, state: now() });
   }
 
   channel.on("picture", draw);

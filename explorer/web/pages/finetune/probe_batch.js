@@ -222,12 +222,14 @@ const Matrix = ({ channel }) =>
       return { view, shown: /** @type {import("../../wire").Picture | null} */ (null) };
     },
     update: (one) => {
-      const { picture, batch, landmarks, pointed, drawn, scenario } = channel.probe;
+      const { picture, batch, referenceFormulas, pointed, drawn, scenario } = channel.probe;
       if (!picture) return;
       const state = { view: scenario.view, pointed, drawn };
       /** @param {number} pair */
       const numberOf = (pair) => pair + 1;
-      one.view.update(picture === one.shown ? { state } : { data: { picture, batch, landmarks, numberOf }, state });
+      one.view.update(
+        picture === one.shown ? { state } : { data: { picture, batch, referenceFormulas, numberOf }, state },
+      );
       one.shown = picture;
     },
   });

@@ -49,10 +49,10 @@ export class ProbeView {
   }
 
   /**
-   * Formulas of the landmarks, by their names.
+   * Formulas of the reference values, by their names.
    * @returns {{ collapse?: string, floor?: string }}
    */
-  get landmarks() {
+  get referenceFormulas() {
     const { loss, convention } = this.scenario;
     return pageData.losses[loss]?.conventions[convention] ?? {};
   }

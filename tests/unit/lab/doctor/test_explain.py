@@ -185,7 +185,7 @@ def test_no_other_number_is_the_least_of_copies(written, loss):
 @pytest.mark.parametrize(("written", "count"), [("0.6931", 2), ("1.0986", 3), ("1.386", 4)])
 @pytest.mark.parametrize("known", [{"loss": "ms-swift"}, {"loss": "gist", "batch": 64}])
 def test_duplicates_are_reported_for_a_named_loss(written, count, known):
-    """At a batch whose own landmarks lie elsewhere."""
+    """At a batch whose own reference values differ."""
     answer = explained(written, **known)
     if any(finding.copies for finding in answer.findings):
         assert answer.duplicates is None
@@ -566,7 +566,7 @@ def test_the_scenario_shows_the_number(score):
 @pytest.mark.thorough
 @pytest.mark.parametrize("count", [257, 300, 400, 512, 3001])
 def test_losses_on_matrices_are_recognised_at_every_count(count):
-    """Whose landmarks take a cell for every two of the batch."""
+    """Whose reference values take a cell for every two of the batch."""
     for loss, value in (("soft_info_nce", math.log(count)), ("gist", math.log(3 * count - 2))):
         fit = found(explained(f"{value:.6g}", loss=loss), loss, COLLAPSE, most=1)
         assert dict(fit.counts) == {"batch": count}

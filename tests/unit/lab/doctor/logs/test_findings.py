@@ -117,7 +117,7 @@ def test_batches_with_distant_negatives_have_not_collapsed(cosine, name):
 
 @pytest.mark.parametrize("loss", ["CoSENTLoss", "cosine_mse", "AnglELoss", ""])
 def test_of_a_loss_on_labels_no_counts_are_made_up(loss):
-    """Its landmarks depend on the labels, which no log has."""
+    """Its reference values depend on the labels, which no log has."""
     found = examine_run(log(FALLING, known=Known(loss, batch=8)))
     assert found.marks.collapse is None
     assert not {"at_collapse", "between", "effective_candidates"} & {*names(found)}
