@@ -40,12 +40,16 @@ WIDEST = {
     "en": ("arcface", "multitask_cosent", "nt_xent"),
     "zh": ("angle", "hierarchical_cosent", "triplet"),
 }
-# What is out of sight is drawn too.
-UNFOLD = """() => {
-  document.querySelectorAll(".lp details").forEach((fold) => { fold.open = true; });
-  document.querySelectorAll("[id^=compare-]").forEach((part) => {
+# Whether something was closed: every fold and drawer is opened, and what is out of sight is drawn.
+OPEN_ALL = """() => {
+  const folds = [...document.querySelectorAll(".lp details:not([open])")];
+  for (const fold of folds) fold.open = true;
+  const buttons = [...document.querySelectorAll("button[aria-expanded=false]")]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }));
+  for (const button of buttons) button.click();
+  for (const part of document.querySelectorAll("[id^=compare-]"))
     part.style.contentVisibility = "visible";
-  });
+  return folds.length + buttons.length > 0;
 }"""
 # What the pages have once all is there that they ask for by themselves.
 COMPLETE = {
@@ -76,6 +80,12 @@ CONTROLS_OF_DOCTOR = "#doctor-controls"
 @pytest.fixture(scope="session")
 def axe_script() -> str:
     return axe.script()
+
+
+def open_all(page: Page) -> None:
+    """Open folds, those in them, and drawers."""
+    while page.evaluate(OPEN_ALL):
+        page.evaluate(TWO_FRAMES)
 
 
 def signs_have_names(page: Page) -> None:
@@ -164,6 +174,7 @@ OTHERS = (
     ("doctor", "door=data"),
     ("doctor", "door=run"),
     ("large", ""),
+    ("finetune", ""),
     ("learn", ""),
     ("learn/landscape", ""),
     ("learn/map", "pair=0"),
@@ -174,10 +185,18 @@ OTHERS = (
 
 
 @pytest.mark.thorough
-def test_axe_finds_nothing_serious_on_the_other_pages(
-    new_page: Callable[..., Page], server: Server, axe_script: str, subtests: pytest.Subtests
+@pytest.mark.parametrize(
+    ("locale", "width"), [("en-US", 1440), ("zh-CN", 1440), ("en-US", 390), ("zh-CN", 390)]
+)
+def test_axe_finds_nothing_serious_on_the_other_pages_with_everything_open(
+    new_page: Callable[..., Page],
+    server: Server,
+    axe_script: str,
+    subtests: pytest.Subtests,
+    locale: str,
+    width: int,
 ) -> None:
-    page = new_page()
+    page = new_page(width=width, locale=locale)
     for path, scenario in OTHERS:
         with subtests.test(path=path, scene=scenario):
             address = f"{server.address}/{path}?__theme=light#{scenario}"
@@ -189,13 +208,13 @@ def test_axe_finds_nothing_serious_on_the_other_pages(
                 within = (
                     () if scenario == next(iter(CHECKS)) else (CONTROLS_OF_DOCTOR, CHECKS[scenario])
                 )
-            page.evaluate(UNFOLD)
+            open_all(page)
             signs_have_names(page)
             for theme in ("light", "dark"):
                 dark = page.evaluate("document.body.classList.contains('dark')")
                 assert dark == (theme == "dark")
                 assert axe.violations(page, axe_script, *within) == [], theme
-                page.click("#lp-theme")
+                page.evaluate("document.getElementById('lp-theme').click()")  # beside a drawer
 
 
 # ---- The keyboard ------------------------------------------------------------------------------
@@ -301,7 +320,7 @@ def test_a_fingertip_hits_every_control(
         with subtests.test(path=path):
             page.goto(f"{server.address}/{path}", wait_until="domcontentloaded")
             page.wait_for_function(COMPLETE[path])
-            page.evaluate(UNFOLD)
+            open_all(page)
             assert page.evaluate(SMALL, FINGERTIP) == []
 
 

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from lossprism.explorer.core.scenario import Scenario
 from lossprism.losses.sentence_transformers.saved_batch import write
 from tests import hub
+from tests.browser import axe
 from tests.browser.doctor.test_number import CHANNEL as DOCTOR
 from tests.browser.reading import CHANNEL
 from tests.browser.serving import Server
@@ -82,6 +83,7 @@ def test_nothing_is_read_or_contacted_before_the_click_and_it_is_after(
     expect(dialog.get_by_role("button").first).to_be_focused()
     assert not page.evaluate(READ[kind])
     assert REQUESTED == []
+    assert axe.violations(page, axe.script(), "dialog") == []
 
     # Declined by Escape, the page says what is missing, and asks no second time.
     page.keyboard.press("Escape")

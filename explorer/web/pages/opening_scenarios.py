@@ -10,6 +10,7 @@ from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.learn.lesson import Lesson
 from lossprism.explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
 from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.practice import PRACTICE, practice_pairs
 from lossprism.explorer.web.pages.compare import questions
@@ -63,7 +64,7 @@ def opening_scenarios(page: str) -> list[Scenario]:
 
 
 def _compared() -> list[Scenario]:
-    question = questions.QUESTIONS[questions.OPENING]
+    question = questions.QUESTIONS[questions.OPENING[LANGUAGES[0]]]
     batch = Scenario(
         data=Data(example=question.example),
         rules=replace(Rules(), extra_negatives=question.extra_negatives),

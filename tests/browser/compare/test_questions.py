@@ -110,14 +110,14 @@ def test_a_chinese_page_opens_on_chinese_pairs(
     page.goto(f"{server.address}/compare", wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {CHANNEL} && {STILL}")
     chinese = Data(example="graded_chinese_multilingual")
-    expect(page.locator(ANSWER)).to_have_text(answer_to("temperature", chinese, "zh"))
+    expect(page.locator(ANSWER)).to_have_text(answer_to("libraries", chinese, "zh"))
     link = linked(page)
     # What was linked before keeps its batch in either language.
     led(page, TWO_LOSSES)
     assert page.evaluate(f"{CHANNEL}.store.state.data.example") == "graded_english"
     english = opened_page(new_page(), server.address, link)
     assert english.evaluate(f"{CHANNEL}.store.state.data.example") == chinese.example
-    expect(english.locator(ANSWER)).to_have_text(answer_to("temperature", chinese))
+    expect(english.locator(ANSWER)).to_have_text(answer_to("libraries", chinese))
 
 
 # Whatever may answer: bars, matrices, charts, and a table with its bars.

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from lossprism.explorer.core.explore import explore
-from lossprism.explorer.core.scenario import OPENING, Scenario
+from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario
+from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.learn.lessons import BY_NAME
 from lossprism.explorer.lab.map.sentence_map import map_of_scenario
+from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.sources.practice import practice_pairs
+from lossprism.explorer.sources.textbook import IN_LANGUAGE
 from lossprism.explorer.web import site
 from lossprism.explorer.web.api.endpoints import figure
 from lossprism.explorer.web.pages.compare.questions import OPENING as FIRST
@@ -54,7 +57,7 @@ def test_a_link_and_a_file_are_no_bare_address(text):
 def test_each_page_opens_with_its_own_scenario():
     assert opening_scenarios("") == [OPENING]
     compared = opening_scenarios("compare")
-    assert [one.loss for one in compared] == [one.loss for one in QUESTIONS[FIRST].sides]
+    assert [one.loss for one in compared] == [one.loss for one in QUESTIONS[FIRST["en"]].sides]
     number = float(EXAMPLES[0]["value"])
     explored = explore(opening_scenarios("doctor")[0])
     assert float(explored.trace.loss) == pytest.approx(number, abs=5e-4)
@@ -62,6 +65,18 @@ def test_each_page_opens_with_its_own_scenario():
     [taught] = opening_scenarios("learn/temperature")
     assert taught.loss == "info_nce"
     assert dict(taught.parameters)["temperature"] == lever.stops[lever.goal]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_compare_opens_on_pairs_of_which_some_are_pulled_and_some_are_pushed(language):
+    question = QUESTIONS[FIRST[language]]
+    example = IN_LANGUAGE.get(language, {}).get(question.example, question.example)
+    rules = Rules(extra_negatives=question.extra_negatives)
+    for one in question.sides[:2]:
+        side = Side(one.loss, one.convention, tuple(one.parameters.items()))
+        scenario = side.applied_to(Scenario(data=Data(example=example), rules=rules))
+        gradient = explore(scenario).pair_gradient
+        assert min((gradient < 0).sum(), (gradient > 0).sum()) >= len(gradient) / 4
 
 
 def test_finetune_opens_with_the_first_practice_pairs():

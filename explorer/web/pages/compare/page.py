@@ -19,7 +19,7 @@ SERVED = [*requests.SERVED, PARITY, SWEEP, *EXPERIMENTS, TAKE]
 @dataclass(frozen=True, kw_only=True)
 class CompareOwn:
     """Facts for Compare: how many losses it takes, those that people train with most, the orders
-    of its bars, its sections, its questions and the one that it opens with."""
+    of its bars, its sections, its questions and the one that it opens with in each language."""
 
     table: list[Entry]
     usual: list[str]
@@ -27,7 +27,7 @@ class CompareOwn:
     most: int
     bars: tuple[str, ...]
     sections: tuple[str, ...]
-    opening: str
+    opening: dict[str, str]
     questions: dict[str, Question]
     examples: dict[str, Example]
 

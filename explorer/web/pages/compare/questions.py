@@ -43,7 +43,8 @@ def _question(
     return Question(example, extra_negatives, list(sides), picture, state)
 
 
-OPENING = "temperature"
+# By language. Of the Chinese pairs, InfoNCE has no gradient of the negatives to show.
+OPENING = {"en": "temperature", "zh": "libraries"}
 # By the catalogue's words under ``compare.question.``; `picture` is the section of the page that
 # answers, `state` the other entries of the page's state.
 QUESTIONS: dict[str, Question] = {

@@ -12,6 +12,7 @@ import { SentRows } from "../../kit/sent_rows.js";
 import { GONE, problem } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
+import { language } from "../../kit/words.js";
 import { remediesOf } from "./problem_remedies.js";
 import { isShown, ofBatch, ofExample, pictureOf } from "./questions.js";
 
@@ -168,7 +169,7 @@ export class ComparePage extends BatchPage {
    */
   async open(text, saved, isCurrent) {
     if (!text && !saved) {
-      this.openQuestion(pageData.compare.opening);
+      this.openQuestion(pageData.compare.opening[language()]);
       return true;
     }
     const entries = new URLSearchParams(text);
