@@ -31,7 +31,7 @@ COMPARISON = "() => window.lossprism?.page('compare')?.drawn >= 1"
 
 @contextmanager
 def running(port: int, *options: str, **environment: str) -> Iterator[str]:
-    """The app as a subprocess; the address once it has said so."""
+    """The app as a subprocess; yield the address that it prints."""
     command = [sys.executable, "app.py", "--port", str(port), "--no-browser", *options]
     known = {**os.environ, **environment}
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=known)

@@ -29,7 +29,7 @@ from benchmarks.visitors import WAIT_S, paths_of
 from lossprism.explorer.runtime.visitors import new_key
 from lossprism.explorer.web.middleware.visitor_key import HEADER
 
-WHOLE = "what was finished is whole, the rest goes on or is told; started again without help"
+WHOLE = "what was finished is whole, the rest goes on or is reported; started again without help"
 PATIENCE_S = 600.0
 # A disk so small that nothing would be begun on it by the usual budget.
 ROOM_MIB, SMALL = 48, {"LOSSPRISM_DISK_LEFT_MIB": "1"}
@@ -156,7 +156,7 @@ def ended_while_training(how: int, data: Path, port: int) -> str:
         assert (answer["state"], answer["step"]) == ("finished", MANY), answer
         assert second.ask("take", {"run": run, "what": "model"})["path"]
         second.trains()
-    return "the run went on to its end, and the next app told of it"
+    return "the run went on to its end, and the next app reported it"
 
 
 def all_killed(data: Path, port: int) -> str:
@@ -181,7 +181,7 @@ def all_killed(data: Path, port: int) -> str:
         assert (answer["state"], answer["step"]) == ("finished", MANY), answer
         resumed = [one["step"] for one in answer["records"] if one["kind"] == "resumed"]
     again = "its beginning" if resumed[0] < 0 else f"step {resumed[0]}"
-    return f"the run of {MANY} steps was told of as interrupted, and went on from {again}"
+    return f"the run of {MANY} steps was reported as interrupted, and went on from {again}"
 
 
 def disk_full(data: Path, port: int) -> str:

@@ -145,9 +145,9 @@ class Training:
 
 
 class Trainings:
-    """Trainings in a process of their own, which go on when they are told to and else wait.
+    """Trainings in a process of their own that runs on command and waits otherwise.
 
-    Each is told to prepare itself, then to take its turns, then to say what came of it.
+    Its commands are to prepare, to train for some steps, and to report results.
     """
 
     def __init__(self, made: Callable, chosen: TrainingPlan, root: Path, trainings: int) -> None:
@@ -286,7 +286,7 @@ class Timed(PrismCallback):
 
 
 def _watched(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Trainer, Callable]:
-    """The same with the callback, as its reader is told to use it."""
+    """Train with the callback, as its documentation shows."""
     trainer, spearman = _plain(chosen, corpus, root)
     trainer.add_callback(Timed(every=EVERY, folder=tempfile.mkdtemp(dir=root), texts=True))
     return trainer, spearman

@@ -24,7 +24,7 @@ COLUMNS = {"first": "sentence1"}
 
 
 def scene() -> dict:
-    """A scenario in which every entry is told."""
+    """Return a scenario in which every entry has a value."""
     made = json.loads(json.dumps(Scenario().to_json()))
     data, reading = made["data"], made["data"]["reading"]
     data |= {"source": "random", "rows": [["A cat.", "A dog.", "1"]]}

@@ -1,4 +1,4 @@
-"""What is imported is declared, and what is declared is the same wherever it is said."""
+"""Imports are declared, with the same requirement in every file."""
 
 from __future__ import annotations
 

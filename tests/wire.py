@@ -274,7 +274,7 @@ def _written(kind: object, named: object = None) -> str:
 
 
 def _either(kinds: tuple) -> str:
-    """A union: a named one inside it by its name, objects told apart by their entries."""
+    """A union: a named one inside it by its name, objects distinguished by their entries."""
     parts, rest = [], list(kinds)
     for known, name in NAMED.items():
         inside = typing.get_args(known) if is_union(known) else ()

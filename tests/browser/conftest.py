@@ -371,7 +371,7 @@ def handed_on(contexts: Contexts, server: Server) -> HandedOn:
 @pytest.fixture
 def page(handed_on: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
     """The Explore page at its first scenario. Rows, files and encoders from before may stand in its
-    sidebar, and what a cell or a step told, as for a reader who goes on."""
+    sidebar, and details of a cell or a step, as for a reader who goes on."""
     with handing(handed_on, request) as page:
         yield page
 
@@ -409,7 +409,7 @@ def own_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo
 ) -> Iterator[pytest.TestReport]:
-    """With a failure: a screenshot of every page, what the pages said, what the servers said."""
+    """With a failure: a screenshot of every page, messages of pages and servers."""
     report = yield
     if report.failed:
         item.stash[FAILED] = True

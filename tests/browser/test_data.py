@@ -219,7 +219,7 @@ def test_bad_rows_of_a_file_are_named_and_it_is_there_again_when_its_tab_is(page
         assert pattern_of("ui.row_skipped", row=row).fullmatch(element.nth(place).inner_text())
     assert "high" in element.nth(1).inner_text()
     expect(page.locator(COUNT)).to_have_text("2 pairs")
-    # Still said after the picture has changed.
+    # Still reported after the picture has changed.
     with redrawn(page):
         slider(page, "scale")[1].fill("10")
     expect(element).to_have_count(3)
@@ -251,7 +251,7 @@ def test_a_file_that_is_not_what_it_says(page: Page, subtests: pytest.Subtests) 
             assert "problem." not in text
             assert not re.search(r"\{\w+\}", text)
             assert "went wrong" not in text
-            # The scenario stayed as it was, and that is said.
+            # The scenario stayed as it was, which is reported.
             assert loss_shown(page) == before
             assert say("en", "ui.still_shown") in text
             # The page works on: the next good file is taken.
@@ -392,7 +392,7 @@ def test_rows_travel_once(page: Page) -> None:
                 slider(page, "scale")[1].fill(value)
         assert page.evaluate("window.sent") == [[0, True], [0, True]]
         before = loss_shown(page)
-        # A server that no longer holds them is told again.
+        # A server that no longer has them receives them again.
         page.evaluate("window.sent = []; window.forget = true")
         with redrawn(page):
             slider(page, "scale")[1].fill("31")
@@ -401,7 +401,7 @@ def test_rows_travel_once(page: Page) -> None:
         assert sent[1][0] >= 2
         assert not sent[1][1]
         assert loss_shown(page) != before
-        # Other rows are told, too.
+        # Other rows are reported, too.
         page.evaluate("window.sent = []")
         with redrawn(page):
             type_pair(page, 2, "A third, changed.", "And a fourth.", "0")
@@ -409,7 +409,7 @@ def test_rows_travel_once(page: Page) -> None:
 
 
 def test_a_file_brings_a_guide(page: Page) -> None:
-    """Its columns are offered where there are such; what is told follows what is chosen."""
+    """Columns of a file are offered; the report follows the choice."""
     texts = ["One dog.", "One cat.", "It rains."]
     rows = [
         {"question": text, "answer": f"{text} So it is.", "u": [1, place], "v": [1, place]}

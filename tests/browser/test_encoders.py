@@ -76,7 +76,7 @@ def test_names_that_can_be_no_model(page: Page, subtests: pytest.Subtests) -> No
 
 
 def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
-    """It is offered where a loss asks one, told by name, and left where it cannot be used."""
+    """It is offered where a loss needs one, named, and left out where it cannot be used."""
     expect(page.locator("#lp-guide")).to_be_hidden()
     with redrawn(page):
         page.select_option("#lp-loss", "gist")

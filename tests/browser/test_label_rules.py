@@ -1,4 +1,4 @@
-"""How labels are read is said beside the controls that change it, on every page."""
+"""The reading of labels is shown beside the controls that change it, on every page."""
 
 from __future__ import annotations
 

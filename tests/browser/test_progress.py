@@ -73,7 +73,7 @@ def test_encoding_reports_progress_and_can_be_cancelled(page: Page) -> None:
     page.click(f"{PROBLEM} [data-say='ui.go_on']")
     _, left = progressed(page)
     assert left <= total - done
-    # It is said in the language of the page.
+    # It is in the language of the page.
     page.click("#lp-language")
     expect(page.locator(BUSY)).to_contain_text(re.compile(r"正在编码句子：[\d,]+ / [\d,]+"))
     page.click(f"{BUSY} button")

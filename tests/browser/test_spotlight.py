@@ -1,4 +1,5 @@
-"""Explore opens on the weights of the terms: what is seen, said and reached on its first screen."""
+"""Explore opens on the weights of the terms: the pictures, words and controls of its first
+screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Duplicate texts in a batch: told, left out of the loss, and called alike on all pages."""
+"""Duplicate texts in a batch: reported, left out of the loss, and called alike on all pages."""
 
 from __future__ import annotations
 

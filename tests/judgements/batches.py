@@ -81,7 +81,7 @@ def detached_loss(scores, labels):
 
 
 def own(function: Callable) -> SentencesOf:
-    """What is said of a loss of one's own on any batch."""
+    """Sentences on a user's own loss on any batch."""
 
     def sentences_of(draw: Source) -> set[str]:
         before = dict(LOSSES)

@@ -39,7 +39,7 @@ LONGER = {0.8: 3, 0.9: 6}
 
 def noise(draw: Source, count: int, together: float | None = None) -> np.ndarray:
     """Of standard deviation 1: even, heavy-tailed (Student's t of 3) or skewed, in which neighbours
-    correlate by 0, 0.3, 0.6 or 0.8, or as said."""
+    correlate by 0, 0.3, 0.6 or 0.8, or as given."""
     settled = count + 50
     fresh = [
         lambda: draw.normal(size=settled),
@@ -331,7 +331,7 @@ simulated(
 @functools.cache
 def held_out(rise: float, of: Callable = on_held_out, together: float | None = None) -> SentencesOf:
     """10 to 40 evaluations that fall to their least and rise again by so many times their noise,
-    which correlates by 0, 0.3, 0.6 or 0.8, or as said."""
+    which correlates by 0, 0.3, 0.6 or 0.8, or as given."""
 
     def sentences_of(draw: Source) -> set[str]:
         count = int(draw.integers(10, 40))

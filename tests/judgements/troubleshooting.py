@@ -1,5 +1,5 @@
 """Write docs/troubleshooting.md from what Doctor can say of a run and of data: the symptom as
-people describe it, the finding, what to do, a link that shows it, and how it is told."""
+people describe it, the finding, what to do, a link that shows it, and its test."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ SAMPLES: dict[str, tuple[str, int, str]] = {
                         "running.\nA cat sleeps.\tIt is asleep.\nIt rains.\tThe rain falls.\n"),
     "tokens_cut_off": ("info_nce", 2, f"one\t{LONG}\ntwo\tthree\n"),
 }  # fmt: skip
-# What is said of two runs: a log of the page, another beside it, and what is known of that one.
+# Two runs: a log of the page, another beside it, and what is known of that one.
 BESIDE = {
     "comparable": {"log": "jumped", "beside": "forgot"},
     "other_batch": {"log": "forgot", "beside": "forgot", "beside_batch": "64"},

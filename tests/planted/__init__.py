@@ -4,7 +4,7 @@ and how much of what it says was planted: precision.
 ``python -m tests.planted``, which CI runs, prints them and fails where one is below its bound;
 ``python -m tests.judgements.troubleshooting`` writes them into docs/troubleshooting.md, and
 `tests/unit/lab/doctor/test_planted.py` shows each finding on a few draws. How often a
-sentence is said of single draws is told by `tests.judgements`.
+sentence appears on single draws is measured by `tests.judgements`.
 """
 
 from __future__ import annotations
@@ -83,6 +83,6 @@ def table() -> tuple[list[str], list[str]]:
 
 
 def is_low(of: str, name: str, one: Counted) -> bool:
-    """Whether a finding is missed, or said where nothing was planted, more often than it may be."""
+    """Return whether precision or recall of a finding is too low."""
     precision, recall = LEAST_OF_ENCODER[name] if of == "encoder" else LEAST[of]
     return one.precision < precision or one.recall < recall

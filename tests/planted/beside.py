@@ -85,7 +85,7 @@ Pair = tuple[Run, Run] | None
 
 
 def same(draw: Draw, kind: Kind, one: Run) -> Pair:
-    """The same settings, under any name and with what is usual said or not."""
+    """Return the same settings under any name, with or without defaults."""
     known = replace(one.known, loss=str(draw.choice(kind.names)))
     if draw.integers(2):
         known = replace(known, **{kind.setting: kind.usual})
@@ -143,7 +143,7 @@ PLANTED: dict[str, Callable[[Draw, Kind, Run], Pair]] = {
 
 
 def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
-    """Kind, the two logs of which it is true, and those of which it is said."""
+    """Yield kind, the pairs of logs of which it is true, and those for which it is reported."""
     for number in range(draws):
         for planted, make in PLANTED.items():
             for place, kind in enumerate(KINDS):

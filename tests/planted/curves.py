@@ -14,18 +14,18 @@ from lossprism.explorer.lab.doctor.logs.log import Curve, Log
 
 DRAWS = 40
 COLLAPSE, FLOOR, NOISE = 4.0, 0.5, 0.06
-# Where a run stands is told of each that has not gone to an end.
+# Every run that has not reached an end has a position.
 DOTS = Known("MultipleNegativesRankingLoss", batch=55, scale=1.0)  # at collapse ln 55 = 4.0
 STANDS = {"between", "effective_candidates"}
-# What is said of its place is right within so much of the way from collapse to the least value.
+# The reported position is right within so much of the way from collapse to the least value.
 OFF = 0.02
 
 
 @dataclass
 class Made:
-    """The values of a log, and where it ends without its noise, None where nobody is told. `true`
-    are findings that are right of it, `beside` such as may be said or not. The loss is a softmax,
-    where `softmax`."""
+    """The values of a log, and where it ends without its noise, None without a report. `true`
+    are findings that are right of it, `beside` such as may be reported or not. The loss is a
+    softmax, where `softmax`."""
 
     loss: np.ndarray
     held: np.ndarray
@@ -175,7 +175,7 @@ def margin(low: float, high: float) -> Callable[[Draw, Made], None]:
 
 def not_finite(draw: Draw, made: Made) -> None:
     made.loss[draw.integers(20, len(made.loss), 3)] = np.nan
-    made.beside = {*STANDS}  # where the last value is none, nothing is said of where it ended
+    made.beside = {*STANDS}  # a last value of NaN has no reported end
 
 
 def scaled(draw: Draw, made: Made) -> None:
@@ -206,7 +206,7 @@ def seldom(draw: Draw, made: Made) -> None:
 
 def zero(draw: Draw, made: Made) -> None:
     made.loss[-int(draw.integers(5, 15)) :] = 0.0
-    # Where that is all of its last tenth, it is; where only a part, nothing is said of its mean.
+    # If that is all of its last tenth, it is; if only a part, its mean is not reported.
     made.true, made.beside = set(), {"below_floor", "plateau"}
 
 
@@ -278,7 +278,7 @@ def log_of(draw: Draw, made: Made) -> Log:
 
 
 def is_right(fault: Fault, made: Made) -> bool:
-    """Whether the number that is said of where it stands is that of the curve without its noise."""
+    """Return whether the reported position is that of the curve without its noise."""
     if made.end is None:
         return True
     if fault.name == "between":
@@ -291,13 +291,13 @@ def is_right(fault: Fault, made: Made) -> bool:
 
 
 def findings_of(draw: Draw, made: Made) -> set[str]:
-    """What is said of it; what is said wrongly has another name."""
+    """Return the findings on a log; wrong ones have another name."""
     faults = examine_run(log_of(draw, made)).faults
     return {f.name if is_right(f, made) else f"{f.name} (wrong)" for f in faults} - made.beside
 
 
 def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
-    """Kind, the logs in which it was planted, and those of which it is said."""
+    """Yield kind, the logs in which it was planted, and those for which it is reported."""
     for number in range(draws):
         for planted, make in PLANTED.items():
             draw = np.random.default_rng(number)

@@ -63,7 +63,7 @@ def positives() -> Pairs:
 
 
 def with_near(draw: np.random.Generator) -> Meant:
-    """Some keys are said again in other words, at a cosine of 0.97 ± 0.01."""
+    """Repeat some keys in other words, at a cosine of 0.97 ± 0.01."""
     keys = unit(draw.normal(size=(COUNT, DIMENSION)))
     some, again = draw.permutation(COUNT)[: 2 * int(draw.integers(3, 9))].reshape(2, -1)
     keys[again] = at(draw, keys[some], np.clip(0.97 + 0.01 * draw.normal(size=len(some)), 0, 0.999))
@@ -153,7 +153,7 @@ def findings_of(seen: Seen, names: set[str]) -> dict[str, set[int]]:
 
 
 def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
-    """Kind, the places at which it was planted, and those at which it is said."""
+    """Yield kind, the places where it was planted, and those where it is reported."""
     for number in range(draws):
         for make, loss in (
             (with_near, "info_nce"),

@@ -220,7 +220,7 @@ BY_FILE: dict[str, tuple[str, str, Cells, Cells]] = {
 
 
 def of_files(name: str) -> Iterator[tuple[str, bool]]:
-    """The names that are said of a table with the fault, and of one without."""
+    """Return the findings on a table with the fault, and on one without."""
     loss, head, wrong, right = BY_FILE[name]
     for cells, planted in ((wrong, True), (right, False)):
         lines = (f"q {place // 2 * 2}\td {place}\t{cells(place)}" for place in range(60))

@@ -30,7 +30,7 @@ half = len(lines) // 2
 
 def heard(done, total):
     print(done, flush=True)
-    sys.stdin.readline()  # it goes on when it is told to
+    sys.stdin.readline()  # it goes on at a command
 
 halves = lines[:half], lines[half:]
 found = encoded_similarities.encoded(*halves, locate(sys.argv[2]), heard, with_vectors=False)

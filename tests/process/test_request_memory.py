@@ -29,7 +29,7 @@ from tests import warm
 
 pytestmark = pytest.mark.skipif(
     not (Path("/proc/self/clear_refs").exists() and hasattr(ctypes.CDLL(None), "mallopt")),
-    reason="the system tells no peak, or its C library cannot be told how to take memory",
+    reason="the system reports no peak, or its C library has no setting for its memory",
 )
 # How many pairs of a large batch, by what of them is kept: enough for their own to be what counts.
 PAIRS = {"cosines": 2**18, "angles": 2**13, "vectors": 2**12}

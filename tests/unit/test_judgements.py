@@ -1,4 +1,4 @@
-"""Every sentence that judges is listed, is said where it is true, and is not where it is false."""
+"""Every sentence that judges is listed, appears where it is true, and not where it is false."""
 
 from __future__ import annotations
 
@@ -310,7 +310,7 @@ def test_the_document_describes_every_judgement():
     assert not wrong, "run python -m tests.judgements"
 
 
-# Where what is said depends on what was found, a sentence judges without a value in it, too.
+# Sentences of findings judge even without a value in them.
 OF_FINDINGS = (
     "remark.",
     "doctor.",
@@ -333,7 +333,7 @@ NOT_OF_DATA = ("problem.", "compare.question.", "doctor.data.do.")
 
 
 def judging() -> list[str]:
-    """The keys of all sentences that are said of what was found."""
+    """Return the keys of all sentences on findings."""
     return [
         key
         for key, sentence in catalogue("en").items()

@@ -42,7 +42,7 @@ def near(found: list[float], expected: list[float]) -> bool:
 def test_the_page_shows_what_is_computed(compare: Page) -> None:
     expected = compared(Scenario(), [Side("cosent"), Side("info_nce")])
     assert near(values(compare), [one.figures.loss for one in expected.sides])
-    # Two losses: their values say nothing beside each other, and it is said why.
+    # Two losses: their values are not comparable, for a reason that is shown.
     between = expected.between[0]
     row = compare.locator(TABLE).nth(1)
     expect(row).to_contain_text(say("en", "compare.not_beside_short", letter="A"))

@@ -1,4 +1,4 @@
-"""Doctor: a number is typed, and what it may be is said, shown, and linked."""
+"""Doctor: a typed number gets its possible meanings, with pictures and links."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def doctor(new_page: Callable[..., Page], server: Server) -> Page:
 
 
 def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
-    # Before anything is typed an example is solved, and said to be one; the link does not name it.
+    # Before anything is typed an example is solved and marked as one; the link does not name it.
     example = doctor.get_by_text("Example: 5.545 under SigLIP")
     expect(example).to_be_visible()
     expect(doctor.locator(FINDINGS).first).to_contain_text("SigLIP is 5.54518")

@@ -68,7 +68,7 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
     page.get_by_role("link", name="Explain its last value").click()
     expect(page.locator("#doctor-number .lp-finding").first).to_contain_text("2.77")
 
-    # What is no log is said, and nothing typed is lost.
+    # Input that is no log is reported, and nothing typed is lost.
     page.go_back()
     expect(page.locator("#lp-run-batch")).to_have_value("16")
     page.fill("#lp-run-batch", "many")

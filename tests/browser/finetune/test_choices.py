@@ -164,7 +164,8 @@ def test_losses_are_put_together_and_stay_so(finetune: Page) -> None:
     expect(together).to_have_value("matryoshka(cosent)+angle")
     expect(side.locator("#lp-finetune-combine .lp-part")).to_have_count(2)
     expect(page.locator(".lp-start-box")).to_contain_text("CoSENT on prefixes + AnglE")
-    # What a queue keeps is no part of the batch of another loss on the same logits, and it is told.
+    # What a queue keeps is no part of the batch of another loss on the same logits, which is
+    # reported.
     plan(page, loss="info_nce", parameters={})
     page.evaluate(UNFOLD)
     side.locator("#lp-finetune-combine-0-queue").check()

@@ -23,7 +23,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def listed(page: Page) -> list[str]:
-    """The runs that the page is told of, asked anew."""
+    """Request the runs that the page receives."""
     page.evaluate(f"{CHANNEL}.listed = 0; {CHANNEL}.arrived = false; {CHANNEL}.tick()")
     page.wait_for_function(f"{CHANNEL}.arrived")
     return page.evaluate(f"{CHANNEL}.runs.map(({{ id }}) => id)")

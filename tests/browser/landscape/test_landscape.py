@@ -116,7 +116,7 @@ def test_another_loss_another_batch_and_the_surface(
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("document.documentElement.scrollWidth <= 390")
 
-    # A batch that is not there is said, whatever else is answered, until there is one.
+    # A missing batch is reported until there is one, whatever else is answered.
     problem = page.locator(".lp-problem")
     page.goto(f"{server.address}/learn/landscape?lang=en#example=nothing")
     page.reload(wait_until="domcontentloaded")

@@ -175,7 +175,7 @@ def test_a_hinge_on_very_many_pairs(large: Page) -> None:
     large.wait_for_function(f"{CHANNEL}.details && !{CHANNEL}.working")
     assert number(figure(large, "loss")) == pytest.approx(truth.loss, rel=1e-4)
     assert number(figure(large, "gradient")) == pytest.approx(truth.gradient_norm, rel=1e-2)
-    # Of the effective terms bounds are known: how far they are apart is said.
+    # Of the effective terms bounds are known: their distance is shown.
     expect(large.locator("#lp-large-figure-effective")).to_contain_text("±")
     # A window of very many pairs is widened to whole blocks, and says which it shows.
     with redrawn(large):

@@ -77,7 +77,7 @@ def test_choosing_a_source_that_was_there_before_returns_to_it(large: Page) -> N
     with redrawn(large):
         large.click("#lp-large-source-random")
     assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == FIRST.pairs
-    large.click("#lp-large-source-explore")  # no link was opened yet, which is said
+    large.click("#lp-large-source-explore")  # no link was opened yet, which is reported
     expect(large.locator("#large-large_controls")).to_contain_text("still shows “Random”")
     with redrawn(large):
         large.click("#lp-large-source-file")

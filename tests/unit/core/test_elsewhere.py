@@ -1,4 +1,4 @@
-"""What a batch is told on a device is worked out where its tensors are, or brought back first."""
+"""Facts of a batch on a device are computed where its tensors are, or after a copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The distance of two kinds of vectors, and when it is said."""
+"""The distance of two kinds of vectors, and when it is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is striking is said, with numbers that are right; what is not is left unsaid."""
+"""Remarks appear where they are true, with correct numbers, and nowhere else."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ GRADED = (("one", "two", "4"), ("three", "four", "2"), ("five", "six", "1"), ("o
 )
 def test_labels_that_a_convention_takes_as_they_are(loss, convention, other):
     """It computes what the trainer computes, and names the convention that converts; there, and of
-    labels within the ends, nothing is said."""
+    labels within the range, there is no remark."""
     data = Data("table", rows=GRADED, encoder="all apart")
     scenario = Scenario(data, loss=loss, convention=convention)
     found = explore(scenario)
@@ -130,7 +130,7 @@ def at(scenario, **parameters):
     ],
 )
 def test_the_scale_is_named_at_which_a_loss_is_no_longer_above_its_collapse(loss, name, gentler):
-    """On one side of what is said it is above, on the other it is not, by a hundredth."""
+    """By a hundredth, it is above on one side of the reported value, and not on the other."""
     scenario = on(loss, agreement=0.5, mislabelled=0.1, hard_negatives=0.4)
     sharp = 60.0 if name == "scale" else 0.01
     here = at(scenario, **{name: sharp})
@@ -169,7 +169,7 @@ def test_of_a_convex_loss_few_values_show_what_all_of_its_range_would(loss, labe
 
 
 def upside_down(loss):
-    """What is said of pairs that all stand in the wrong order."""
+    """Remarks on pairs that are all in the wrong order."""
     words = tuple("abcdefghijkl")
     scores = tuple(1 - place / 11 for place in range(12))
     pairs = Pairs(words, tuple(map(str.upper, words)), tuple(map(float, range(12))), scores)
@@ -210,7 +210,7 @@ def test_collapsed_similarities_are_called_so():
     assert remarks(flat)[0].key == "alike"
     alike = dataclasses.replace(flat.batch, vectors=torch.ones_like(flat.batch.vectors))
     assert remarks(dataclasses.replace(flat, batch=alike))[0].key == "collapsed"
-    # Where the loss is elsewhere all the same, it is not said to sit at its collapse value.
+    # Where the loss is elsewhere all the same, it is not reported at its collapse value.
     assert remarks(flat_at(exploration, 0.0))[0].key == "alike"
     assert remarks(flat_at(exploration, 0.019))[0].values == {"spread": "0.019"}
     assert remarks(flat_at(exploration, 0.021))[0].key not in ("collapsed", "alike")

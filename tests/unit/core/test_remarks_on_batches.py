@@ -34,7 +34,7 @@ OF_CHOICES = {
     "above_collapse_at", "gradient_small", "labels_outside", "margin_beyond",
     "no_gradient", "not_finite", "same_text_left_out", "teacher_beyond",
 }  # fmt: skip
-OF_RUNS = ("run_", "verdict_")  # said of trainings, which no batch shows
+OF_RUNS = ("run_", "verdict_")  # on trainings, which no batch shows
 ROUNDED = 0.011  # the most by which three digits are off
 
 
@@ -161,7 +161,7 @@ def is_as_stated(found, values):
 
 
 def stays_above(found, values):
-    """Steps downhill from vectors at random end above the floor that is said."""
+    """Steps downhill from vectors at random end above the reported minimum."""
     case = case_of(found, unit(len(found.batch.vectors)))
     for _ in range(60):
         moved = case.vectors - 0.5 * case.gradient

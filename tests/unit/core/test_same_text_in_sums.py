@@ -21,7 +21,7 @@ ON_HALVES = "matryoshka(info_nce,6,2)"
 
 
 def remarks_of(found):
-    """What is said of the same text, by the English names of the losses that it is said of."""
+    """Remarks on equal texts, by the English names of their losses."""
     keys = [one for one in remarks(found, most=9) if one.key in ("same_text", "same_text_left_out")]
     for one in keys:
         for language in LANGUAGES:

@@ -1,4 +1,4 @@
-"""What must be said beside a number is said, in both languages, and of whom it comes."""
+"""Numbers have their notes, in both languages, with their source."""
 
 from __future__ import annotations
 

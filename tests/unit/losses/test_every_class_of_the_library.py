@@ -72,7 +72,7 @@ def test_every_dense_class_is_tested_or_listed():
     assert held | set(WITHOUT) == every
     assert set(WITHOUT) == {
         one.name for one in RELATED_CLASSES if not one.is_shared
-    }  # whoever looks is told
+    }  # for the message
 
 
 def test_every_class_of_cross_encoders_is_tested_or_listed():

@@ -157,7 +157,7 @@ def every_other_text(first, second):
     "name", [MULTIPLE_NEGATIVES, MULTIPLE_NEGATIVES.replace("Mult", "CachedMult")]
 )
 def test_in_batch_negatives_of_a_cross_encoder_are_lists(name, bert):
-    """With its own scale and sigmoid; it draws some of the negatives unless it is told to take
+    """With its own scale and sigmoid; it draws some of the negatives unless it is set to take
     all."""
     model = in_evaluation(cross_encoder(bert))
     theirs = getattr(cross, name.rpartition(".")[2])(model, num_negatives=None)

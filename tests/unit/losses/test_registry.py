@@ -352,7 +352,7 @@ def test_a_former_name_means_one_convention(spec):
         assert spec.under(old) == spec.under(name)
 
 
-# A convention that no version can be told of: it stands in an article, a question or an option,
+# A convention without a version: it stands in an article, a question or an option,
 # or in code of which it is not known by which commit it came to be as it is.
 OF_NO_RELEASE = {
     ("cosent", "S0 (−10¹²)"),

@@ -1,4 +1,4 @@
-"""Arrays in files: whole, or not there; and a full disk is told as one."""
+"""Arrays in files: whole, or not there; and a full disk is reported as one."""
 
 from __future__ import annotations
 

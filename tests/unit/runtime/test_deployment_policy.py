@@ -1,4 +1,4 @@
-"""What a page promises: said in one place, and told in the documents part by part."""
+"""The deployment policy: defined in one place, with every part documented."""
 
 from __future__ import annotations
 

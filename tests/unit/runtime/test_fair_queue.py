@@ -32,7 +32,7 @@ def hosted(monkeypatch):
 
 
 class Workers:
-    """Work that goes on until it is told to end, begun one after the other."""
+    """Work that runs until a signal, started one after the other."""
 
     def __init__(self, queue: FairQueue) -> None:
         self.queue = queue

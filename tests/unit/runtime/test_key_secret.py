@@ -50,4 +50,4 @@ def test_another_page_has_other_keys(folder, monkeypatch):
     monkeypatch.setenv(KEY_SECRET, "another")
     assert not is_key(key)
     monkeypatch.delenv(HOSTED)
-    assert is_key(key)  # at home nobody is told from another
+    assert is_key(key)  # locally, visitors are not distinguished

@@ -1,4 +1,4 @@
-"""Paths on other computers are told by their form, before anything looks at them."""
+"""Paths on other computers are recognised by their form, before any access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nobody on a hosted page is told where on the machine something stands."""
+"""A hosted page shows nobody a path of the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts in the encodings of the world, told by how they read, or by who says so."""
+"""Texts in the encodings of the world, detected from their content, or chosen."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_one_row_shows_its_encoding(country, codec):
     assert table.pairs.rows == ((*SENTENCES[country], "1"),)
     assert not table.skipped
     assert table.encoding in ENCODINGS
-    # It reads the same where it is said, under the name that was shown and under its own.
+    # It reads the same where it is chosen, under the name that was shown and under its own.
     for message in (table.encoding, codec):
         assert read_table(data, "x.csv", encoding=message).pairs.rows == table.pairs.rows
 

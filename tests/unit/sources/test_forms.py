@@ -1,4 +1,4 @@
-"""Files in the forms of training frameworks: nested, numbered, by ids; and what is said of them."""
+"""Files in the forms of training frameworks: nested, numbered, by ids; and their notes."""
 
 from __future__ import annotations
 
@@ -352,7 +352,7 @@ def test_paths_addresses_and_ids_are_no_sentences(reference, kind):
     table = read_table(as_file(rows, ("ref", "one", "other"), kind), f"x.{kind}")
     assert (table.chosen["first"], table.chosen["second"]) == ("one", "other")
     assert (table.unread, table.references) == (("ref",), ())
-    # Without a second text they tell what stands beside a text again, and it is said that they do.
+    # Without a second text they are read as rewordings, which is reported.
     table = read_table(as_file([row[:2] for row in rows], ("ref", "title"), kind), f"x.{kind}")
     assert (table.chosen["first"], table.references) == ("ref", ("ref",))
     assert keys(table)["reading.references"] == {"columns": "“ref”"}

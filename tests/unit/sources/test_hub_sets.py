@@ -1,4 +1,4 @@
-"""Rows of a dataset of the hub, as they are streamed; and what is said where they are not."""
+"""Rows of a dataset of the hub, as they are streamed; and the problems where they are not."""
 
 from __future__ import annotations
 

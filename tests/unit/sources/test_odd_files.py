@@ -86,7 +86,7 @@ def _folder(tmp_path):
 
 
 def outcome(reader: Callable, data: bytes, name: str) -> str:
-    """ "read", or the key of what is wrong; all that is said can be written and sent."""
+    """ "read", or the key of the problem; every message can be written and sent."""
     try:
         sentences, columns, skipped = reader(data, name)
         problems = [skip.problem for skip in skipped[:20]]

@@ -440,7 +440,7 @@ def test_numbers_beside_premise_and_hypothesis_are_kinds(tmp_path, text, inferen
 
 
 def test_numbers_in_order_of_their_kind_are_kinds(tmp_path):
-    """The first rows, by which columns are told, then hold but one of them."""
+    """The first rows, from which columns are recognised, then have only one of them."""
     rows = "".join(f"a {n},b {n},{n // 4000}\n" for n in range(12_000))
     table = read_file(write(tmp_path, "x.csv", f"premise,hypothesis,label\n{rows}"), most=12_000)
     assert table.inference

@@ -1,4 +1,4 @@
-"""Programs choose the rules of the page, and are told those in force."""
+"""Programs choose the rules of the page, and receive those in force."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ ROWS = [
 ]
 LINES = "\n".join(map(json.dumps, ROWS))
 CLASSES = "text,category,source\n" + "".join(f"a text of {n},kind {n % 3},web\n" for n in range(20))
-# What is said of these rows, wherever they come in.
+# The notes on these rows, wherever they come in.
 SAID = [
     say("en", "reading.positive", columns="“pos_1”, “pos_2”"),
     say("en", "reading.negative", columns="“negative”"),
@@ -102,7 +102,7 @@ def of_training(capsys, monkeypatch, *words):
     def stop(*_):
         raise Problem("no_pairs")
 
-    monkeypatch.setattr(Runs, "start", stop)  # what is said is said before
+    monkeypatch.setattr(Runs, "start", stop)  # notes are printed before
     command = {"train": training.train, "compare": training.compare}[words[0]]
     command(output_of(training, *words))
     return capsys.readouterr().err

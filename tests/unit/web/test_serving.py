@@ -97,7 +97,7 @@ def test_what_is_no_object_is_refused_in_a_sentence(request_):
 
 
 def test_every_answer_can_be_sent():
-    """Half a character and a number of any length, in what is told and in what is refused."""
+    """Half a character and a number of any length, in answers and in refusals."""
     half, name = "half \ud83d", "\ud83dname"
 
     def refuse(request):

@@ -1,4 +1,4 @@
-"""A page's state as a table: nothing missing, nothing said a second time."""
+"""A page's state as a table: nothing missing, nothing repeated."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ def test_what_was_made_of_a_file_is_kept_for_its_visitor_alone(pages, runs):
 
 @pytest.mark.parametrize("is_large", [False, True], ids=["small", "large"])
 def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypatch, is_large):
-    """Also where it only is described, or its columns are told to be chosen from."""
+    """Also where it is only described, or its columns are offered."""
     explore_files._whole.cache_clear()  # what was read already is read no more
     monkeypatch.setattr(table_parser, "HEAVY_FILE_BYTES", 100 if is_large else 10**6)
     taken = []
@@ -604,7 +604,7 @@ def received_as_new(request: Request) -> tuple[str, bool]:
 
 
 def test_a_client_of_mcp_keeps_a_cookie_no_longer_than_it_talks(client):
-    """So it is told its key, unless it sends one by itself."""
+    """So it receives its key, unless it sends one."""
     key, is_new = client.get("/gradio_api/mcp/").json()
     assert is_new
     assert client.get("/gradio_api/mcp/").json() == [key, True]
@@ -717,7 +717,7 @@ def test_a_page_of_another_site_acts_for_nobody(client, monkeypatch, message, sp
     answer = client.post("/key", headers={"cookie": f"{COOKIE}={key}", **message})
     assert answer.text != key
     assert "set-cookie" not in answer.headers
-    # A program of theirs that was told a key has it in its own hand.
+    # A program that received a key keeps it itself.
     assert client.post("/key", headers={HEADER: key, **message}).text == key
 
 
@@ -736,7 +736,7 @@ def test_following_a_link_or_a_frame_keeps_the_key(client):
 
 
 def test_behind_a_proxy_the_page_is_known_by_its_address(monkeypatch):
-    """nginx without a header Host asks for the address it was told."""
+    """nginx without a header Host requests the configured address."""
     monkeypatch.setenv(HOSTED, "1")
     key, app = new_key(), KnowsAddress(APPLICATION, "https://example.org:8443/losses")
     for origin, text in (("https://example.org:8443", key), ("https://evil.example", "")):

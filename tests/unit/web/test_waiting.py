@@ -86,7 +86,7 @@ def many_wait(count: int) -> bool:
 @pytest.mark.thorough
 def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted):
     """More than the server has threads, of one key and of many; and nobody waits on who left. Who
-    asks for more than may wait is told so at once."""
+    asks for more than may wait is refused at once."""
     crowd = Crowd(hosted[1])
     one = new_key()
     keys = [new_key() for _ in range(6)]

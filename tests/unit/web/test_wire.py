@@ -181,7 +181,7 @@ def follow_a_training(server: Server, folder) -> None:
 
 
 def edit_own_loss(server: Server, folder) -> None:
-    """Its file is told, read and written, and not where others reach the page."""
+    """Its file is listed, read and written, but not where others reach the page."""
     path = folder / "mine.py"
     path.write_text("def wired(scores, labels):\n    return (scores * labels).sum()\n")
     own_loss.add_own_loss(f"{path}:wired")

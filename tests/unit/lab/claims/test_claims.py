@@ -267,7 +267,7 @@ def test_lambda_changes_the_description_of_the_scale(claim: Claim) -> None:
 
 
 def test_the_weights_do_not_underflow() -> None:
-    """At a large λ the shares are still told apart by their logarithms."""
+    """At a large λ the logarithms of the shares still differ."""
     steep = dataclasses.replace(S1_EXAMPLE, scale=900.0)
     within = [one for one in part_of("S1-40", steep, "claim") if one.within]
     assert within

@@ -36,7 +36,7 @@ def steps_of(exploration):
 
 
 def reported(parts, turned=False):
-    """What is said of each piece, step, parameter or line, in any order; with the sides turned."""
+    """Return the findings on each piece, step, parameter or line, sorted; with swapped sides."""
     found = []
     for part in parts:
         sides = [part.base, part.other]

@@ -1,4 +1,5 @@
-"""Formula, autograd and installed libraries agree; what does not is told, in red or by its name."""
+"""Formula, autograd and installed libraries agree; what does not is shown, in red or by its
+name."""
 
 from __future__ import annotations
 

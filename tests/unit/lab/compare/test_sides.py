@@ -1,4 +1,4 @@
-"""Losses on one batch: the numbers are those of `explore`, and what is said of two is true."""
+"""Losses on one batch: the numbers are those of `explore`, and the sentences on two are true."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def given(labels, scores):
 
 
 def reported(labels, scores, *sides):
-    """The pair, the keys of what is said, and its lines in English."""
+    """Return the pair, the keys of its sentences, and its lines in English."""
     (between,) = compare(RANDOM, [Side(one) for one in sides], given(labels, scores)).between
     keys = [one.key.partition(".")[2] for one in between.apart.sentences]
     for language, one in itertools.product(LANGUAGES, between.apart.sentences):

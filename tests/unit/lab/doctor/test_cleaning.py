@@ -198,7 +198,7 @@ def test_what_a_teacher_gave_stays_as_it_came(tmp_path):
 
 
 def test_copies_of_a_thousand_words():
-    """Rows of the same words in another order are told from rows of others."""
+    """Rows of the same words in another order are distinguished from others."""
     draw = np.random.default_rng(0)
     made = [draw.choice(WORDS, 3, replace=False) for _ in range(200)]
     text = "anchor\tpositive\tnegative\n" + "".join("\t".join(one) + "\n" for one in made)

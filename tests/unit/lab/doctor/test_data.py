@@ -34,7 +34,7 @@ COUNT = 400
 
 
 def clean_pairs(labels=None):
-    """Pairs of which no two texts are alike, graded 0 to 1 unless said otherwise."""
+    """Pairs of which no two texts are alike, graded 0 to 1 by default."""
     graded = tuple((place % 5) / 4 for place in range(COUNT))
     return Pairs(
         tuple(f"The first text is number {place}." for place in range(COUNT)),
@@ -371,7 +371,7 @@ def test_margins_that_no_cosines_have():
 
 
 def test_the_checks_are_reported():
-    """MarginMSE learns from a teacher and lists: without them it is not said to be well."""
+    """MarginMSE learns from a teacher and lists: without them it is not reported as sound."""
     faults = found(clean_pairs(), "margin_mse")
     assert faults["no_teacher"].severity == SEVERE
     assert "lists_of_one" in faults
@@ -394,7 +394,7 @@ def test_duplicates_are_shown_beside_each_other():
 
 
 def test_a_margin_that_no_two_vectors_have():
-    """Of data by what is told or the default; of a run by the card of its model, too."""
+    """For data by the chosen margin or the default; for a run by its model's card, too."""
     from lossprism.explorer.lab.doctor.logs.findings import examine_run
     from lossprism.explorer.lab.doctor.logs.log import log_of
     from lossprism.explorer.lab.doctor.logs.model_card import read as read_card

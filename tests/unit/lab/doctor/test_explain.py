@@ -306,7 +306,7 @@ def test_above_collapse_no_sentence_judges_the_embeddings():
 
 
 def assumed(message):
-    """What is assumed about labels that nobody told, by a sentence on where a number stands."""
+    """Assumptions about unknown labels in a sentence on the position of a number."""
     ends = ("", "_of")
     return {
         name
@@ -333,7 +333,7 @@ def test_the_position_of_a_loss_on_labels_is_reported_for_unknown_labels(loss):
 
 @pytest.mark.parametrize("loss", ["siglip", "info_nce", "nt_xent"])
 def test_a_loss_on_positive_pairs_reports_that_it_takes_all_as_positive(loss):
-    """Of scored pairs only the positive ones count, whose number nobody told."""
+    """Of scored pairs only the positive ones count, whose number is unknown."""
     answer = explained("3", loss=loss, batch=64)
     message = next(lines(answer))
     assert assumed(message) == {"positives"}

@@ -27,7 +27,7 @@ def findings(pairs, loss):
 
 
 def test_labels_outside_the_ends_of_a_class_are_found():
-    """Of every class whose trainer takes labels as they are; of all others nothing is said."""
+    """Reported for every class whose trainer takes labels as they are, and for no other."""
     five, unit = (
         profiled(clean_pairs(tuple(float(place % labels) for place in range(COUNT))))
         for labels in (6, 2)

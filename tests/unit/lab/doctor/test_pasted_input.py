@@ -1,4 +1,4 @@
-"""What people paste: told apart by what it holds, with the right values at the right steps."""
+"""Pasted input: recognised by its content, with the right values at the right steps."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_columns_that_are_named_make_the_first_row_a_header():
 
 
 def test_kinds_of_inference_are_no_degrees():
-    """Entailment is the only positive; nothing is said of degrees, of any loss."""
+    """Entailment is the only positive; no loss has a sentence on degrees."""
     rows = "".join(f"a {n}\tb {n}\t{n % 3}\n" for n in range(60))
     found = read(f"premise\thypothesis\tlabel\n{rows}", "t.tsv")
     assert found.profile.positives == 20

@@ -61,7 +61,7 @@ def test_two_runs_beside_each_other(tmp_path, capsys):
     output = capsys.readouterr().out
     assert pattern_of("doctor.run.two", name=other).search(output)
     assert say("en", "doctor.run.untold") in output
-    # What is known of the other may be told.
+    # Facts about the other run are accepted.
     named = (*words, "--scale", "20", "--beside-loss", "info_nce", "--beside-batch", "8")
     for scale, name in (("20", "comparable"), ("10", "other_scale")):
         doctor(typed(*named, "--beside-scale", scale, "--json"))
@@ -87,7 +87,7 @@ def test_what_cannot_be_read_is_reported(tmp_path, capsys):
         ("pairs.tsv", "a\tb\tscore\nA cat sleeps.\tA cat is asleep.\t1\n", False),
         ("steps.csv", "step,sentence1,sentence2\n1,A cat sleeps.,A dog runs.\n", False),
         ("loss.csv", "step,loss\n1,2\n", True),
-        ("numbers.csv", "foo,bar\n1,2\n3,4\n", True),  # which is told that steps are missing
+        ("numbers.csv", "foo,bar\n1,2\n3,4\n", True),  # reported as one without steps
         ("long.csv", "run_name,step,metric,value\nbold-sun,1,train/loss,3\n", True),
         ("trackio.csv", "id,timestamp,run_name,step,loss\n1,2026-11-26T10:00:00,a,1,3\n", True),
         ("text.txt", "", False),

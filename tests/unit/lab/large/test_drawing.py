@@ -1,4 +1,4 @@
-"""What is said of where the weight is, from the blocks in view."""
+"""Sentences on where the weight is, from the visible blocks."""
 
 from __future__ import annotations
 

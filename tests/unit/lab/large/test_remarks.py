@@ -1,4 +1,4 @@
-"""What is said of a large batch is what Explore says of the same pairs."""
+"""Remarks on a large batch are those of Explore on the same pairs."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def test_512_pairs_are_judged_as_explore_does(loss, wrong, noise):
 )
 def test_the_same_is_remarked_as_on_the_explore_page(labels, scores, loss, parameters):
     explored, _, _, message = both(labels, scores, loss, **parameters)
-    assert message, "each of these has something to be said of"
-    # The norm over sentence vectors is not known here, and nothing is said of it.
+    assert message, "each of these has a remark"
+    # The norm over sentence vectors is not known here, and has no remark.
     expected = [one for one in remarks(explored) if not one.key.startswith("gradient_")]
     assert [one.key for one in message] == [one.key for one in expected]
     for mine, other in zip(message, expected, strict=True):

@@ -229,8 +229,8 @@ def test_the_shares_of_all_pairs_are_the_whole_gradient() -> None:
 
 
 def test_what_the_duplicates_weigh_is_split_evenly_among_copies() -> None:
-    """A query and its duplicate cannot be told apart: each gives half of its own row to the other,
-    where nothing else is near."""
+    """A query and its duplicate cannot be distinguished: each gives half of its own row to the
+    other, where nothing else is near."""
     scenario = explored("hard_negatives", "info_nce", shared=False, temperature=0.01)
     batch = make_batch(scenario.data, scenario.rules)
     pair = int(batch.positives[lesson_measurements.REPEATED])

@@ -84,7 +84,7 @@ def test_the_schedule_of_the_source_starts_lower_by_the_root_of_the_warm_up():
 
 
 SAMPLED = {
-    # loss, convention: the sampler and what the loss is told, at each choice
+    # loss, convention: the sampler and the settings of the loss, at each choice
     ("info_nce", ""): {"apart": (True, False), "leave_out": (False, True), "keep": (False, False)},
     # It reads no texts, so that they are still kept out of the batch.
     ("supcon", ""): {"apart": (True, False), "leave_out": (True, False), "keep": (False, False)},

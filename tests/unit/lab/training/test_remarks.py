@@ -1,4 +1,4 @@
-"""What is said of a run, and how sure its gain is."""
+"""Remarks on a run, and the interval of its gain."""
 
 from __future__ import annotations
 

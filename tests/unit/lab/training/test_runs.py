@@ -1,4 +1,4 @@
-"""Runs as they are kept, listed, told and refused."""
+"""Runs: stored, listed, reported and refused."""
 
 from __future__ import annotations
 

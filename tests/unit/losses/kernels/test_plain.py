@@ -21,7 +21,7 @@ def test_what_has_lost_digits_is_zero_and_the_rest_is_exp(dtype):
 
 
 SMALLEST = torch.finfo(torch.float32).tiny
-TOLD_APART = [  # losses at a temperature at which what is told apart leaves the range of float32
+SEPARATED = [  # losses at a temperature at which separated pairs leave the range of float32
     ("info_nce", {}),
     ("info_nce", {"symmetric": True}),
     ("info_nce", {"directions": ("query_to_key", "key_to_query", "key_to_key")}),
@@ -30,7 +30,7 @@ TOLD_APART = [  # losses at a temperature at which what is told apart leaves the
 ]
 
 
-@pytest.mark.parametrize(("name", "parameters"), TOLD_APART)
+@pytest.mark.parametrize(("name", "parameters"), SEPARATED)
 def test_separated_pairs_leave_no_subnormal_weight(name, parameters, monkeypatch):
     """What is multiplied into the gradient, at every size, and the gradient of float64."""
     if name != "n_pair":

@@ -261,7 +261,7 @@ def test_rows_are_sent_once_and_then_named():
     assert "rows" not in named
     # Other rows have another name; the same rows the same.
     assert requested(typed(3))["rows"] != first["rows"] == requested(table)["rows"]
-    # A question that cannot be answered has told the rows all the same.
+    # A question that cannot be answered has sent the rows all the same.
     empty = requested({**table, "rows": [["", "", ""]]})
     assert empty["error"]["key"] == "problem.no_pairs"
     again = requested({**table, "rows": []}, rows=empty["rows"])

@@ -1,4 +1,4 @@
-"""What is said of a run: of where it stands, of its numbers, and of two beside each other."""
+"""Findings on a run: its position, its numbers, and two runs beside each other."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_the_time_grows_as_the_log_does(what):
 
 
 def test_a_wide_table_is_refused_at_its_first_bad_row(monkeypatch):
-    """What kind of table it is, is told by its first rows, and of a wide one by few of them."""
+    """The kind of a table follows from its first rows, of a wide one from few of them."""
     for module in (delimited, table_parser):
         monkeypatch.setattr(module, "SAMPLE_CELLS", 2000)
     monkeypatch.setattr(delimited, "SAMPLE_LETTERS", 4000)

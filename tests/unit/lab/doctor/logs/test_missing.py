@@ -159,7 +159,7 @@ def test_a_loss_that_is_not_logged_any_more():
 
 
 def test_its_end_is_reported_without_the_steps_between():
-    """Of a short log that scatters the level is said, and that nobody can tell where it stands."""
+    """A short noisy log has a reported level, and no position."""
     draw = np.random.default_rng(1)
     loud = (2.0 + 0.8 * draw.normal(size=12)).tolist()
 
@@ -190,7 +190,7 @@ def test_a_logged_collapse_is_reported():
 
 @pytest.mark.parametrize("name", ["MatryoshkaLoss", "SoftmaxLoss", "cosent + info_nce"])
 def test_a_run_of_a_loss_without_ends_here_is_read_all_the_same(name):
-    """Its card names such a loss, or somebody does: that it has no ends here is said of it."""
+    """Such a loss, from its card or the user, is reported as one without reference values."""
     broken = [*FALLING[:30], *[math.nan] * 10]
     for result, called in ((Known(loss=name), ""), (None, name)):
         found = examine_run(replace(log(broken), called=called), result)

@@ -147,7 +147,7 @@ PARQUET = "id,timestamp,run_name,step,train/loss\n" + "".join(
         [*(("a-0", step, 2.0) for step in range(2000)), ("b-1", 0, 5.0), ("b-1", 1, 4.0)]
     )
 )
-# As pandas writes what was logged at other times, once it is told to write it.
+# As pandas writes missing values with `na_rep`.
 TOGETHER = (
     "_step,train/loss,train/grad_norm,eval/loss\n"
     "1,4,1,NaN\n2,3,1,NaN\n2,NaN,NaN,3.5\n3,NaN,NaN,NaN\n4,nan,1,NaN\n"
