@@ -19,8 +19,8 @@ from lossprism.explorer.export.figure.chart_from_page import (
     Trace,
 )
 from lossprism.explorer.export.figure.header_and_caption import document, head
-from lossprism.explorer.export.figure.svg_elements import Pen, attributes, line, px, rectangle
-from lossprism.explorer.export.figure.texts import clean, width_of
+from lossprism.explorer.export.figure.svg_elements import Pen, attributes, line, rectangle
+from lossprism.explorer.export.figure.texts import clean, px, width_of
 from lossprism.explorer.runtime.number_format import display_number, percent
 
 Place = Callable[[float, float], tuple[float, float]]  # where a point of the axes stands

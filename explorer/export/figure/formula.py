@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 import re
 import threading
 import zlib
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from lossprism.explorer.export.figure.appearance import MONO
-from lossprism.explorer.export.figure.texts import printable, width_of
+from lossprism.explorer.export.figure.texts import printable, px, width_of
 
 if TYPE_CHECKING:
     from ziamath.drawable import Drawable
@@ -53,7 +54,7 @@ class Formula:
 
     def at(self, x: float, y: float, fill: str) -> str:
         """Return it as an element of a figure, from x on the base line y."""
-        place = f"translate({_short(x)} {_short(y)})"
+        place = f"translate({px(x)} {px(y)})"
         return f'<g class="formula" fill="{fill}" transform="{place}">{self.elements}</g>'
 
 
@@ -62,7 +63,7 @@ def typeset(latex: str, size: float, word: Callable[[str], str] = str) -> Formul
 
     What is no LaTeX, as the formula of a user's own loss may be, is shown as it is written.
     """
-    return _typeset(_translated(latex, word), size)
+    return _lines(_translated(latex, word), size, math.inf)[0]
 
 
 def typeset_lines(
@@ -71,9 +72,6 @@ def typeset_lines(
     """Set a formula in lines of this width, broken before relations, sums and spaces on the base
     line; smaller than this size only if a piece without such a place is wider."""
     latex = _translated(latex, word)
-    whole = _typeset(latex, size)
-    if whole.width <= room:
-        return [whole]
     lines = _lines(latex, size, room)
     while (widest := max(line.width for line in lines)) > room and size > SMALLEST:
         size *= min(room / widest, 0.99)
@@ -92,18 +90,12 @@ def _translated(latex: str, word: Callable[[str], str]) -> str:
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _typeset(latex: str, size: float) -> Formula:
-    row = _row(latex)
-    return _as_written(latex, size) if row is None else _drawn(row, size)
-
-
-@functools.lru_cache(maxsize=KEPT)
 def _lines(latex: str, size: float, room: float) -> tuple[Formula, ...]:
     row = _row(latex)
-    if row is None:
-        return (_as_written(latex, size),)
-    lines = _broken(row, size, room)
-    return tuple(_drawn(_stacked(line, size, room), size) for line in lines)
+    whole = _as_written(latex, size) if row is None else _drawn(row, size)
+    if row is None or whole.width <= room:
+        return (whole,)
+    return tuple(_drawn(_stacked(line, size, room), size) for line in _broken(row, size, room))
 
 
 def _broken(
@@ -267,12 +259,8 @@ def _outline(d: str) -> str:
 
 
 def _as_written(latex: str, size: float) -> Formula:
-    text = {"y": "0", "font-size": _short(size), "font-family": MONO}
+    text = {"y": "0", "font-size": px(size), "font-family": MONO}
     element = ElementTree.Element("text", text)
     element.text = printable(latex)
     elements = ElementTree.tostring(element, encoding="unicode")
     return Formula(width_of(latex, size), size, size / 4, elements)
-
-
-def _short(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") or "0"

@@ -26,8 +26,8 @@ from lossprism.explorer.export.figure.axes import (
 from lossprism.explorer.export.figure.cells import Cells, cells_of, drawn_cells
 from lossprism.explorer.export.figure.header_and_caption import document, head
 from lossprism.explorer.export.figure.legend import legend
-from lossprism.explorer.export.figure.svg_elements import Pen, attributes, line, px, rectangle
-from lossprism.explorer.export.figure.texts import clean, width_of
+from lossprism.explorer.export.figure.svg_elements import Pen, attributes, line, rectangle
+from lossprism.explorer.export.figure.texts import clean, px, width_of
 from lossprism.explorer.export.picture_types import Shown, Step
 from lossprism.explorer.runtime.number_format import display_number
 

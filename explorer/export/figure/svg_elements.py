@@ -18,7 +18,7 @@ from lossprism.explorer.export.figure.appearance import (
     palette_of,
 )
 from lossprism.explorer.export.figure.formula import Formula, typeset, typeset_lines
-from lossprism.explorer.export.figure.texts import printable
+from lossprism.explorer.export.figure.texts import printable, px
 from lossprism.explorer.export.palette import Palette
 from lossprism.explorer.locale import catalogue, say
 
@@ -119,10 +119,6 @@ def attributes(values: dict[str, str]) -> str:
     return "".join(
         f' {name}="{escape(value, {chr(34): "&quot;"})}"' for name, value in values.items() if value
     )
-
-
-def px(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
 
 
 def rectangle(x: float, y: float, width: float, height: float, **properties: str) -> str:

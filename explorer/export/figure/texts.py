@@ -8,6 +8,11 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 _DIRECTED = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 
 
+def px(value: float) -> str:
+    """Return a length or a place to two digits."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
+
+
 def printable(text: str) -> str:
     """Return text without the characters that XML forbids; lone surrogates are replaced."""
     return _FORBIDDEN.sub("", re.sub("[\ud800-\udfff]", "\ufffd", text))
