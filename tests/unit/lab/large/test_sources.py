@@ -8,7 +8,7 @@ import torch
 
 from lossprism import losses
 from lossprism.explorer.lab.large import encoded_similarities
-from lossprism.explorer.lab.large.batch import drawn
+from lossprism.explorer.lab.large.batch import drawn, in_order
 from lossprism.explorer.lab.large.files import read_pairs
 from lossprism.explorer.lab.large.session import open_batch
 from lossprism.explorer.runtime import cache
@@ -32,6 +32,18 @@ def quiet(done, total):
 
 def read(text, columns=None, header=None):
     return read_pairs(text.encode(), "pairs.csv", columns, header, lambda what, done, total: None)
+
+
+@pytest.mark.parametrize("distinct", [1, 7, 10_000])
+def test_pairs_stand_in_the_order_of_their_labels_then_of_their_scores(distinct):
+    stream, names = np.random.RandomState(distinct), ("",) * 1000
+    labels, scores = np.round(stream.random_sample((2, 1000)) * distinct) / distinct - 0.5
+    found, order = in_order(labels, scores, names, names), np.lexsort((scores, labels))
+    assert np.array_equal(found.labels, labels[order])
+    assert np.array_equal(found.scores, scores[order])
+    assert np.array_equal(np.sort(found.entry), np.arange(1000))
+    assert np.array_equal(scores[found.entry], found.scores)
+    assert len(in_order(labels[:0], scores[:0], (), ())) == 0
 
 
 # ---- Files ---------------------------------------------------------------------------------------
