@@ -12,7 +12,7 @@ from tests.browser.large.steering import CHANNEL, opened_page
 from tests.browser.serving import Server
 from tests.browser.ways import way_by_address
 
-COMPLETE = f"{CHANNEL}.details && !{CHANNEL}.working"
+COMPLETE = f"{CHANNEL}.details && !{CHANNEL}.isStale && !{CHANNEL}.working"
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,7 @@ def led(page: Page, place: str) -> Page:
     """The page that is open, led to the place of another address; its map has been drawn."""
     with redrawn(page):
         page.evaluate("place => { location.hash = place; }", place)
-    page.wait_for_function(f"{CHANNEL}.details && !{CHANNEL}.working")
+    page.wait_for_function(f"{CHANNEL}.details && !{CHANNEL}.isStale && !{CHANNEL}.working")
     return page
 
 
