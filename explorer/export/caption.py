@@ -34,7 +34,8 @@ def legend_of(exploration: Exploration, language: str = "en", origin: str = "") 
 
 
 def caption(exploration: Exploration, language: str = "en", origin: str = "") -> list[str]:
-    """Return sentences on the numbers and their origin.
+    """Return sentences on the numbers and their origin, with the first parameter and those that
+    differ from their defaults.
 
     `origin` replaces the scenario's own description of the origin if that is incomplete.
     """
@@ -51,8 +52,9 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
     lines.append(" · ".join(parts))
     rules = [
         parameter_words(language, one, value)
-        for one in e.spec.parameters
+        for place, one in enumerate(e.spec.parameters)
         if (value := e.parameters[one.name]) is not None
+        if place == 0 or value != one.default
     ]
     rules += _labels(language, e)
     if e.leaves_same_text_out:

@@ -172,6 +172,9 @@ class Writer:
             return self.out(first, dict(by_ids(inner)), letters)
         if how in ("first", "second") and not (named and self.by_name(outer)):
             return self.out(outer, dict(by_ids(inner)), letters, self.own_ink(outer))
+        named_alike = named and self.by_name(first) and self.by_name(second)
+        if named_alike and self.name(first, letters) == self.name(second, letters):
+            return self.both_names(first, second, letters), _level_of_name(first)
         # An input of one side that the other computes has the name of a quantity on both.
         is_input = INPUT in (first.operation, second.operation)
         one, _ = self.alone(first, letters, "base", named=named, is_input=is_input)
