@@ -47,7 +47,7 @@ class CosentLoss(LossModule):
 class WeightedCosentLoss(LossModule):
     r"""Weighted CoSENT as a module.
 
-    CoSENT in which a larger gap between labels weighs more.
+    Weighs CoSENT's comparisons by the gap between their labels.
 
         \log\Bigl(1 + \sum_{y_i > y_j} (y_i - y_j)\, e^{\lambda (s_j - s_i)}\Bigr)
 
@@ -59,7 +59,7 @@ class WeightedCosentLoss(LossModule):
 class HierarchicalCosentLoss(LossModule):
     r"""Hierarchical CoSENT as a module.
 
-    CoSENT at several levels of similarity, added with weights.
+    Adds CoSENT at several levels of similarity, with weights.
 
         \sum_{l} \beta_l \log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s^{(l)}_j - s^{(l)}_i)}\Bigr)
 
@@ -78,7 +78,7 @@ class HierarchicalCosentLoss(LossModule):
 class MultitaskCosentLoss(LossModule):
     r"""Multi-task CoSENT as a module.
 
-    CoSENT for the order and cross-entropy for the class, together.
+    Adds cross-entropy for the class to CoSENT for the order.
 
         \log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr) + \alpha\,\mathrm{CE}(z, c)
 
@@ -97,7 +97,7 @@ class MultitaskCosentLoss(LossModule):
 class PairwiseLogisticLoss(LossModule):
     r"""Pairwise logistic (RankNet) as a module.
 
-    Each ordered pair has a logarithm of its own, as in RankNet.
+    Penalises each ordered pair by a logarithm of its own, as in RankNet.
 
         \sum_{y_i > y_j} \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)
 
@@ -112,7 +112,7 @@ class PairwiseLogisticLoss(LossModule):
 class PairwiseHingeLoss(LossModule):
     r"""Pairwise hinge as a module.
 
-    Only pairs closer than the margin count, as defined here weighted by their label gap.
+    Penalises ordered pairs closer than the margin, weighted by their label gap.
 
         \frac{\sum_{y_i > y_j} (y_i - y_j)\,[s_j - s_i + m]_+}{\sum_{y_i > y_j} (y_i - y_j) + \varepsilon}
 
@@ -131,7 +131,7 @@ class PairwiseHingeLoss(LossModule):
 class MaxViolationLoss(LossModule):
     r"""Largest violation as a module.
 
-    The single worst violation: what CoSENT becomes as its scale grows.
+    Keeps only the worst violation: what CoSENT becomes as its scale grows.
 
         \max\bigl(0, \max_{y_i > y_j} (s_j - s_i)\bigr)
     """
@@ -140,7 +140,7 @@ class MaxViolationLoss(LossModule):
 class CircleLoss(LossModule):
     r"""Circle as a module.
 
-    CoSENT's form with a margin on either side.
+    Compares positives with negatives as CoSENT does, with a margin on either side.
 
         \log\Bigl(1 + \sum_{j \in -} e^{\gamma (s_j - \Delta_n)} \sum_{i \in +} e^{-\gamma (s_i - \Delta_p)}\Bigr)
 
@@ -161,7 +161,7 @@ class CircleLoss(LossModule):
 class CircleSelfPacedLoss(LossModule):
     r"""Circle, self-paced as a module.
 
-    Circle loss that slows down for pairs already in place.
+    Slows Circle loss down for pairs that are already in place.
 
         \log\Bigl(1 + \sum_{j \in -} e^{\gamma \alpha_n (s_j - m)} \sum_{i \in +} e^{-\gamma \alpha_p (s_i - 1 + m)}\Bigr)
 
@@ -180,7 +180,7 @@ class CircleSelfPacedLoss(LossModule):
 class CosineMseLoss(LossModule):
     r"""Cosine regression (MSE) as a module.
 
-    Each cosine is drawn to its label, regardless of the others.
+    Pulls each cosine to its label, regardless of the others.
 
         \frac1N \sum_i (s_i - y_i)^2
     """
@@ -189,7 +189,7 @@ class CosineMseLoss(LossModule):
 class BinaryCrossEntropyLoss(LossModule):
     r"""Binary cross-entropy as a module.
 
-    Each score is read as the logit of “this pair is positive”.
+    Reads each score as the logit of “this pair is positive”.
 
         \frac1N \sum_i \bigl(\log(1 + e^{s_i}) - y_i s_i\bigr)
     """
@@ -198,7 +198,7 @@ class BinaryCrossEntropyLoss(LossModule):
 class AngleLoss(LossModule):
     r"""AnglE as a module.
 
-    CoSENT on an angle in the complex plane, where cosine would saturate.
+    Compares pairs as CoSENT does, by an angle in the complex plane where cosine would saturate.
 
         \log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr),\quad s_i = \Bigl|\sum_d \mathrm{Re}\tfrac{z_{id}}{w_{id}} + \mathrm{Im}\tfrac{z_{id}}{w_{id}}\Bigr|
 
@@ -210,7 +210,7 @@ class AngleLoss(LossModule):
 class ListNetLoss(LossModule):
     r"""ListNet as a module.
 
-    The shares of a list's scores should be those of its labels.
+    Matches the probabilities of a list's scores to those of its labels.
 
         -\frac1L \sum_l \sum_j P_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}
 
@@ -225,7 +225,7 @@ class ListNetLoss(LossModule):
 class SoftmaxRankLoss(LossModule):
     r"""Softmax loss of lists as a module.
 
-    Each candidate's share of its list, weighted by its label.
+    Takes a softmax over each list and weighs every candidate by its label.
 
         -\frac1L \sum_l \sum_j y_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}
 
@@ -238,7 +238,7 @@ class SoftmaxRankLoss(LossModule):
 class ListMleLoss(LossModule):
     r"""ListMLE as a module.
 
-    Choose a list's candidates one by one, the best label first.
+    Picks a list's candidates one by one, the best label first.
 
         \frac1L \sum_l \sum_i \log\Bigl(1 + \sum_{j\ \text{after}\ i} e^{(s_{l,j} - s_{l,i})/\tau}\Bigr)
 
@@ -258,7 +258,7 @@ class ListMleLoss(LossModule):
 class LambdaLoss(LossModule):
     r"""LambdaLoss as a module.
 
-    RankNet within each list; a pair counts by what its order is worth to the NDCG.
+    Applies RankNet within each list, and weighs a pair by what its order is worth to the NDCG.
 
         \frac{1}{|P|} \sum_l \sum_{y_i > y_j} w_{l,ij} \log_2\bigl(1 + e^{\sigma (s_{l,j} - s_{l,i})}\bigr)
 
@@ -282,7 +282,7 @@ class LambdaLoss(LossModule):
 class ApproxNdcgLoss(LossModule):
     r"""ApproxNDCG as a module.
 
-    The NDCG itself, of ranks made soft. Its values are negative: −1 is the best order.
+    Maximises the NDCG with soft ranks. Its values are negative: −1 is the best order.
 
         -\frac1L \sum_l \sum_i \frac{G_{l,i}}{\log_2(1 + \hat r_{l,i})},\quad \hat r_{l,i} = 1 + \sum_{j \ne i} \sigma\Bigl(\frac{s_{l,j} - s_{l,i}}{\tau}\Bigr)
 
@@ -294,7 +294,7 @@ class ApproxNdcgLoss(LossModule):
 class AdrMseLoss(LossModule):
     r"""ADR-MSE as a module.
 
-    Each candidate's soft rank should be the rank of its label, the top ones most of all.
+    Pulls each candidate's soft rank to the rank of its label, the top ones most of all.
 
         \frac1N \sum_{l,i} \frac{(r_{l,i} - \hat r_{l,i})^2}{\log_2(1 + r_{l,i})},\quad \hat r_{l,i} = 1 + \sum_{j \ne i} \sigma\Bigl(\frac{s_{l,j} - s_{l,i}}{\tau}\Bigr)
 
@@ -306,7 +306,7 @@ class AdrMseLoss(LossModule):
 class InfoNceLoss(LossModule):
     r"""InfoNCE as a module.
 
-    For each query, pick its match among all texts in the batch.
+    Picks each query's match among all texts in the batch.
 
         -\frac1N \sum_i \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}
 
@@ -343,7 +343,7 @@ class InfoNceLoss(LossModule):
 class FocalInfoNceLoss(LossModule):
     r"""Focal InfoNCE as a module.
 
-    InfoNCE in which a query that already finds its key weighs less.
+    Weighs InfoNCE's queries less once they find their key.
 
         -\frac1N \sum_i (1 - p_i)^\gamma \log p_i,\quad p_i = \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}
 
@@ -362,7 +362,7 @@ class FocalInfoNceLoss(LossModule):
 class SoftInfoNceLoss(LossModule):
     r"""InfoNCE with soft targets as a module.
 
-    A query's target is a distribution over the keys, not one key.
+    Gives each query a target distribution over the keys, not a single key.
 
         -\frac1N \sum_i \sum_j t_{ij} \log \frac{e^{\cos(q_i, k_j)/\tau}}{\sum_l e^{\cos(q_i, k_l)/\tau}}
 
@@ -374,7 +374,7 @@ class SoftInfoNceLoss(LossModule):
 class GistLoss(LossModule):
     r"""GISTEmbed as a module.
 
-    InfoNCE without the negatives that a guide finds nearer than the positive.
+    Drops from InfoNCE the negatives that a guide finds nearer than the positive.
 
         -\frac1N \sum_i \log \frac{e^{s_{ii}}}{e^{s_{ii}} + \sum_{j \ne i} m_{ij}\, e^{s_{ij}} + \sum_{j \ne i} m_{ij}\, e^{s(q_i, q_j)} + \sum_{j \ne i} m_{ij}\, e^{s(k_i, k_j)} + \sum_n m_{in}\, e^{s_{in}}}
 
@@ -399,7 +399,7 @@ class GistLoss(LossModule):
 class DecoupledLoss(LossModule):
     r"""Decoupled contrastive (DCL) as a module.
 
-    InfoNCE without the positive pair in its denominator.
+    Leaves the positive pair out of InfoNCE's denominator.
 
         \frac1N \sum_i \Bigl(-\frac{\cos(q_i, k_i)}{\tau} + \log \sum_{j \ne i} e^{\cos(q_i, k_j)/\tau}\Bigr)
 
@@ -420,7 +420,7 @@ class DecoupledLoss(LossModule):
 class MegaBatchMarginLoss(LossModule):
     r"""Mega-batch margin as a module.
 
-    A margin for the positive, and one for the nearest negative.
+    Pulls the positive above one margin and pushes the nearest negative below another.
 
         \frac1N \sum_i \Bigl([m^+ - \cos(q_i, k_i)]_+ + \bigl[\max_{j \ne i} \cos(q_i, k_j) - m^-\bigr]_+\Bigr)
 
@@ -439,7 +439,7 @@ class MegaBatchMarginLoss(LossModule):
 class NtXentLoss(LossModule):
     r"""NT-Xent as a module.
 
-    Pick each view's partner out of all other views.
+    Picks each view's partner among all other views.
 
         -\frac{1}{2N} \sum_i \log \frac{e^{\cos(z_i, z_{p(i)})/\tau}}{\sum_{k \ne i} e^{\cos(z_i, z_k)/\tau}}
 
@@ -453,7 +453,7 @@ class NtXentLoss(LossModule):
 class DebiasedLoss(LossModule):
     r"""Debiased contrastive as a module.
 
-    NT-Xent that takes a share of the negatives for positives.
+    Corrects NT-Xent for the share of negatives that are positives.
 
         \frac{1}{2N} \sum_i \log\Bigl(1 + \frac{G_i}{e^{s_{i\,p(i)}}}\Bigr),\quad G_i = \max\Bigl(\frac{\sum_k e^{s_{ik}} - M \tau^+ e^{s_{i\,p(i)}}}{1 - \tau^+},\ M e^{-1/\tau}\Bigr)
 
@@ -472,7 +472,7 @@ class DebiasedLoss(LossModule):
 class HardWeightedLoss(LossModule):
     r"""Hard-weighted contrastive (HCL) as a module.
 
-    Debiased, and near negatives weigh more.
+    Corrects NT-Xent as the debiased loss does, and weighs near negatives more.
 
         \frac{1}{2N} \sum_i \log\Bigl(1 + \frac{G_i}{e^{s_{i\,p(i)}}}\Bigr),\quad G_i = \max\Bigl(\frac{\frac{\sum_k e^{(1 + \beta) s_{ik}}}{\overline{e^{\beta s_{ik}}}} - M \tau^+ e^{s_{i\,p(i)}}}{1 - \tau^+},\ M e^{-1/\tau}\Bigr)
 
@@ -493,7 +493,7 @@ class HardWeightedLoss(LossModule):
 class NceLoss(LossModule):
     r"""NCE as a module.
 
-    Tell each true pair from noise, one comparison at a time.
+    Tells each true pair from noise, one comparison at a time.
 
         -\frac{1}{|\mathrm{noise}|} \sum_{i, k} \log \frac{e^{s^+_i/\tau}}{e^{s^+_i/\tau} + m\, e^{s^-_{ik}/\tau}}
 
@@ -516,7 +516,7 @@ class NceLoss(LossModule):
 class SiglipLoss(LossModule):
     r"""SigLIP as a module.
 
-    Every query and key decide on their own whether they belong together.
+    Decides for each query and key on their own whether they belong together.
 
         \frac1N \sum_{i,j} \log\bigl(1 + e^{-z_{ij} (t \cos(q_i, k_j) + b)}\bigr)
 
@@ -535,7 +535,7 @@ class SiglipLoss(LossModule):
 class SupconLoss(LossModule):
     r"""Supervised contrastive (SupCon) as a module.
 
-    All sentences of a class are positives of one another.
+    Pulls all sentences of a class together, against all others in the batch.
 
         \frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)} \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}
 
@@ -554,8 +554,7 @@ class SupconLoss(LossModule):
 class MultiSimilarityLoss(LossModule):
     r"""Multi-Similarity as a module.
 
-    Positives and negatives of an anchor weigh by how hard they are, each side in a logarithm of its
-    own.
+    Weighs an anchor's positives and negatives by how hard they are, in one logarithm for each side.
 
         \frac1N \sum_i \Bigl(\frac1\alpha \log\bigl(1 + \sum_{p \in P(i)} e^{-\alpha(s_{ip} - \lambda)}\bigr) + \frac1\beta \log\bigl(1 + \sum_{n \in N(i)} e^{\beta(s_{in} - \lambda)}\bigr)\Bigr)
 
@@ -580,7 +579,7 @@ class MultiSimilarityLoss(LossModule):
 class NPairLoss(LossModule):
     r"""N-pair as a module.
 
-    Pick each anchor's own positive out of all positives of the batch, by dot product.
+    Picks each anchor's positive among all positives of the batch, by dot product.
 
         \frac1N \sum_i \log\Bigl(1 + \sum_{j \ne i} e^{a_i \cdot p_j - a_i \cdot p_i}\Bigr)
 
@@ -592,7 +591,7 @@ class NPairLoss(LossModule):
 class ContrastiveLoss(LossModule):
     r"""Contrastive as a module.
 
-    Pull positives to distance 0, push negatives beyond the margin.
+    Pulls positives to distance 0 and pushes negatives beyond the margin.
 
         \frac1N \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)
 
@@ -608,7 +607,7 @@ class ContrastiveLoss(LossModule):
 class OnlineContrastiveLoss(LossModule):
     r"""Online contrastive as a module.
 
-    Contrastive loss of far positives and near negatives only.
+    Applies contrastive loss to far positives and near negatives only.
 
         \sum_{y_i = 1,\, d_i > \min d^-} d_i^2 + \sum_{y_i = 0,\, d_i < \max d^+} [m - d_i]_+^2
 
@@ -623,7 +622,7 @@ class OnlineContrastiveLoss(LossModule):
 class TripletLoss(LossModule):
     r"""Triplet as a module.
 
-    The positive should be nearer than the negative, by a margin.
+    Pushes the negative farther away than the positive, by a margin.
 
         \frac{1}{|T|} \sum_{(a, p, n) \in T} [d(a, p) - d(a, n) + m]_+
 
@@ -646,7 +645,7 @@ class TripletLoss(LossModule):
 class LiftedLoss(LossModule):
     r"""Lifted structure as a module.
 
-    A positive pair should be nearer than all negatives of both its ends.
+    Pulls a positive pair nearer than all negatives of both its texts.
 
         \frac{1}{2|P|} \sum_{(i,j) \in P} \Bigl[\log\Bigl(\sum_{c_k \ne c_i} e^{m - d_{ik}} + \sum_{c_l \ne c_j} e^{m - d_{jl}}\Bigr) + d_{ij}\Bigr]_+^2
 
@@ -658,7 +657,7 @@ class LiftedLoss(LossModule):
 class SoftmaxLoss(PrototypeLoss):
     r"""Softmax with prototypes as a module.
 
-    Classify each sentence among the class prototypes.
+    Classifies each sentence among the class prototypes.
 
         -\frac1N \sum_i \log \frac{e^{q_i \cdot w_{c_i}}}{\sum_j e^{q_i \cdot w_j}}
 
@@ -669,7 +668,7 @@ class SoftmaxLoss(PrototypeLoss):
 class ArcfaceLoss(PrototypeLoss):
     r"""ArcFace as a module.
 
-    Classification with a margin added to the angle of the right class.
+    Classifies sentences, with a margin added to the angle of the right class.
 
         -\frac1N \sum_i \log \frac{e^{s \cos(\theta_{i c_i} + m)}}{e^{s \cos(\theta_{i c_i} + m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}
 
@@ -691,7 +690,7 @@ class ArcfaceLoss(PrototypeLoss):
 class CosfaceLoss(PrototypeLoss):
     r"""CosFace as a module.
 
-    Classification in which the right class must lead by a margin of cosine.
+    Classifies sentences; the right class must lead by a margin of cosine.
 
         -\frac1N \sum_i \log \frac{e^{s (\cos\theta_{i c_i} - m)}}{e^{s (\cos\theta_{i c_i} - m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}
 
@@ -713,7 +712,7 @@ class CosfaceLoss(PrototypeLoss):
 class ProxyNcaLoss(PrototypeLoss):
     r"""Proxy-NCA as a module.
 
-    Each sentence nearer to its own prototype than to all the others.
+    Pulls each sentence nearer to its own prototype than to all the others.
 
         -\frac1N \sum_i \log \frac{e^{-s\, d_{i c_i}}}{\sum_{j \ne c_i} e^{-s\, d_{ij}}},\quad d_{ij} = 2 - 2\cos\theta_{ij}
 
@@ -735,7 +734,7 @@ class ProxyNcaLoss(PrototypeLoss):
 class ProxyAnchorLoss(PrototypeLoss):
     r"""Proxy-Anchor as a module.
 
-    Each prototype draws its own sentences near and sends all others away.
+    Pulls sentences to their own prototype and pushes all others away from it.
 
         \frac{1}{|P^+|} \sum_{j \in P^+} \log\Bigl(1 + \sum_{c_i = j} e^{-\alpha(\cos\theta_{ij} - \delta)}\Bigr) + \frac1C \sum_j \log\Bigl(1 + \sum_{c_i \ne j} e^{\alpha(\cos\theta_{ij} + \delta)}\Bigr)
 
@@ -757,7 +756,7 @@ class ProxyAnchorLoss(PrototypeLoss):
 class AlignmentLoss(LossModule):
     r"""Alignment as a module.
 
-    The two sentences of a positive pair lie near each other.
+    Pulls the two sentences of a positive pair together.
 
         \frac1N \sum_i \lVert x_i - y_i \rVert^2,\quad \lVert x_i \rVert = \lVert y_i \rVert = 1
     """
@@ -766,7 +765,7 @@ class AlignmentLoss(LossModule):
 class UniformityLoss(LossModule):
     r"""Uniformity as a module.
 
-    All sentences spread evenly over the sphere.
+    Spreads all sentences evenly over the sphere.
 
         \log \frac{1}{N(N - 1)} \sum_{i \ne k} e^{-t \lVert z_i - z_k \rVert^2},\quad \lVert z_i \rVert = 1
 
@@ -778,7 +777,7 @@ class UniformityLoss(LossModule):
 class VicregLoss(LossModule):
     r"""VICReg as a module.
 
-    Pairs alike, every dimension in use, and no two dimensions saying the same.
+    Keeps pairs alike, every dimension in use, and no two dimensions correlated.
 
         \frac\lambda N \sum_i \lVert x_i - y_i \rVert^2 + \mu\,\bigl(v(x) + v(y)\bigr) + \nu\,\bigl(c(x) + c(y)\bigr)
 
@@ -801,7 +800,7 @@ class VicregLoss(LossModule):
 class BarlowTwinsLoss(LossModule):
     r"""Barlow Twins as a module.
 
-    Each dimension correlates with itself across the pair, and with no other.
+    Correlates each dimension with itself across the pair, and with no other.
 
         \sum_j (1 - C_{jj})^2 + \lambda \sum_{j \ne k} C_{jk}^2
 
@@ -815,7 +814,7 @@ class BarlowTwinsLoss(LossModule):
 class OrthogonalLoss(LossModule):
     r"""Global orthogonal regularisation as a module.
 
-    Unrelated sentences are as dissimilar as random directions are.
+    Makes unrelated sentences as dissimilar as random directions are.
 
         \frac12 \sum_{x, y} \Bigl(w_1\, \overline{s_{ik}}^2 + w_2\, \Bigl[\overline{s_{ik}^2} - \tfrac1D\Bigr]_+\Bigr)
 
@@ -836,7 +835,7 @@ class OrthogonalLoss(LossModule):
 class MarginMseLoss(LossModule):
     r"""MarginMSE as a module.
 
-    The positive should stand above each negative by as much as the teacher says.
+    Makes the positive's lead over each negative equal to the teacher's.
 
         \frac1{NK} \sum_{i,k} \bigl((s^+_i - s^-_{ik}) - (t^+_i - t^-_{ik})\bigr)^2
     """
@@ -845,7 +844,7 @@ class MarginMseLoss(LossModule):
 class DistillKlLoss(LossModule):
     r"""Distillation (KL) as a module.
 
-    The shares that the student gives a list's candidates should be the teacher's.
+    Makes the student's probabilities of a list's candidates equal to the teacher's.
 
         \frac{T^2}{N} \sum_i \sum_k P_{ik} \log \frac{P_{ik}}{p_{ik}},\quad P = \mathrm{softmax}(t / T_t),\ p = \mathrm{softmax}(s / T)
 
@@ -865,7 +864,7 @@ class DistillKlLoss(LossModule):
 class EmbeddingMseLoss(LossModule):
     r"""Embedding MSE as a module.
 
-    The student's vectors should be the teacher's, number by number.
+    Makes the student's vectors equal to the teacher's, number by number.
 
         \frac{1}{S D} \sum_i \sum_d (z_{id} - t_{id})^2
     """

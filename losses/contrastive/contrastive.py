@@ -210,8 +210,8 @@ def _equivalent(
 
 AS_THEY_ARE = {"first": "first", "second": "second", "labels": "labels"}
 GRADED_NOTE = (
-    "Labels are taken as they are, as the library takes them: 0.3 is a pull of 0.3 and a push of "
-    "0.7, and a label above 1 turns the sign of the push. Elsewhere a pair is 1 or 0 by the "
+    "Labels are used unchanged, as in the library: 0.3 is a pull of 0.3 and a push of 0.7, and a "
+    "label above 1 turns the sign of the push. Other conventions make a pair 1 or 0 by the "
     "threshold."
 )
 
@@ -291,7 +291,7 @@ CONTRASTIVE = LossSpec(
     function=contrastive,
     definition=contrastive_definition,
     title="Contrastive",
-    about="Pull positives to distance 0, push negatives beyond the margin.",
+    about="Pulls positives to distance 0 and pushes negatives beyond the margin.",
     steps={
         "terms": "What each pair costs by itself.",
     },
@@ -316,8 +316,8 @@ CONTRASTIVE = LossSpec(
     aliases=("ContrastiveLoss", "Siamese contrastive", "Siamese loss"),
     references=("S4", "S2", "Chopra et al. 2005", "S1 eq. 36", "Hadsell et al. 2006"),
     equivalent=_equivalent,
-    note="Labels are 1 from the threshold on and 0 below it. Called as a function it takes labels "
-    "between as shares of both sides.",
+    note="Labels at or above the threshold are 1, others 0. The function also takes labels in "
+    "between, as shares of both sides.",
     conventions=(
         Convention(
             "sentence-transformers 6.2 ContrastiveLoss",
@@ -384,8 +384,8 @@ CONTRASTIVE = LossSpec(
                     live=r"\frac{«Σ terms»}{«len(terms)»}",
                 ),
             },
-            note="The margin is one of the cosine: a dissimilar pair is left alone below it, which "
-            "is a distance above 1 − m. torch takes labels 1 and −1; −1 stands for our 0.",
+            note="The margin is a cosine: a dissimilar pair below it, that is at a distance "
+            "above 1 − m, costs nothing. torch's labels are 1 and −1; −1 is our 0.",
             collapse=_cosine_embedding_collapse,
             collapse_formula=r"(1 - m) \cdot \overline{1 - y}",
             floor=lambda tensors, **_: 0.0,
@@ -410,8 +410,8 @@ CONTRASTIVE = LossSpec(
                     signed=False,
                 ),
             },
-            note="The library's own pos_margin is 0: this is what it does with another. Positives "
-            "nearer than it cost nothing, and are no part of the mean.",
+            note="The library's default pos_margin is 0; this shows another value. Positives "
+            "nearer than it cost nothing and are left out of the mean.",
             peers=(Peer(METRIC_LEARNING, "ContrastiveLoss", OF_SIDES, {"pos_margin": 0.2}),),
             collapse=_unsquared_collapse,
             collapse_formula="m",

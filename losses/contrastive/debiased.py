@@ -255,7 +255,7 @@ DEBIASED = LossSpec(
     function=debiased,
     definition=debiased_definition,
     title="Debiased contrastive",
-    about="NT-Xent that takes a share of the negatives for positives.",
+    about="Corrects NT-Xent for the share of negatives that are positives.",
     steps={
         "excess": "What is left of the negatives, over the positive pair.",
         "noise": "All negatives, summed in the exponential.",
@@ -281,7 +281,7 @@ HARD_WEIGHTED = LossSpec(
     function=hard_weighted,
     definition=hard_weighted_definition,
     title="Hard-weighted contrastive (HCL)",
-    about="Debiased, and near negatives weigh more.",
+    about="Corrects NT-Xent as the debiased loss does, and weighs near negatives more.",
     steps={
         "excess": "What is left of the negatives, over the positive pair.",
         "noise": "The same, near negatives weighing more.",

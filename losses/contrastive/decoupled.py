@@ -243,9 +243,9 @@ OF_LIGHTLY = Convention(
         ),
     },
     reads={"first": "queries", "second": "keys"},
-    note="As the paper has it: over both views of each pair, against those of both sides, "
-    "2N − 2 negatives each; the weights of DCLW are constants. Earlier versions "
-    "added the logarithms of two sums, one for each side.",
+    note="As in the paper: both views of each pair against those of both sides, 2N − 2 negatives "
+    "each; DCLW's weights are constants. Earlier versions added the logarithms of two sums, one "
+    "for each side.",
     collapse=_of_lightly_collapse,
     collapse_formula=r"\ln(2N - 2)",
     floor=_of_lightly_floor,
@@ -257,7 +257,7 @@ DECOUPLED = LossSpec(
     function=decoupled,
     definition=decoupled_definition,
     title="Decoupled contrastive (DCL)",
-    about="InfoNCE without the positive pair in its denominator.",
+    about="Leaves the positive pair out of InfoNCE's denominator.",
     steps={
         "partition": "All negatives, summed in the exponential.",
         "weights": "A pair that is near already is pulled less.",
@@ -314,7 +314,7 @@ DECOUPLED = LossSpec(
     floor_formula=r"\ln(K - 1) - \frac{K}{(K - 1)\tau}",
     references=("Yeh et al. 2022 (DCL)",),
     aliases=("DCL", "DCLW", "DCLLoss", "DCLWLoss", "Decoupled Contrastive Learning"),
-    note="The positive pair does not stand in the denominator: a loss below 0 is normal.",
+    note="The positive pair is not in the denominator, so a loss below 0 is normal.",
     conventions=(
         OF_LIGHTLY,
         replace(

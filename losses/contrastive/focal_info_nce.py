@@ -185,7 +185,7 @@ FOCAL_INFO_NCE = LossSpec(
     function=focal_info_nce,
     definition=focal_info_nce_definition,
     title="Focal InfoNCE",
-    about="InfoNCE in which a query that already finds its key weighs less.",
+    about="Weighs InfoNCE's queries less once they find their key.",
     steps={
         "sharpened": "The cosine times itself; of the others, times itself plus the margin.",
         "weights": "A query that is nearly right weighs little.",
@@ -247,9 +247,9 @@ FOCAL_INFO_NCE = LossSpec(
                 ),
                 "per_query": QUERY_SYMBOLS["per_query"],
             },
-            note="Another loss of the same name (arXiv 2310.06918). The exponents are squares: "
-            "a pair below a cosine of 0 pulls the wrong way, and a negative is pushed to −m/2 and "
-            "no farther.",
+            note="Another loss of the same name (arXiv 2310.06918), with squares in its "
+            "exponents. A positive pair with a cosine below 0 is pulled the wrong way, and a "
+            "negative is pushed only as far as −m/2.",
             collapse=_by_exponents_collapse,
             collapse_formula=r"\ln\bigl(1 + (K - 1)\, e^{0.3/\tau}\bigr)",
             former=("puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)",),

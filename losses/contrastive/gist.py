@@ -306,7 +306,7 @@ GIST = LossSpec(
     function=gist,
     definition=gist_by_options,
     title="GISTEmbed",
-    about="InfoNCE without the negatives that a guide finds nearer than the positive.",
+    about="Drops from InfoNCE the negatives that a guide finds nearer than the positive.",
     steps={
         "bound": "What is nearer than this to the guide is left out.",
         "guide_keys": "The guide's vectors of the keys.",

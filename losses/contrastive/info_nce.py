@@ -370,7 +370,7 @@ INFO_NCE = LossSpec(
     function=info_nce,
     definition=info_nce_by_options,
     title="InfoNCE",
-    about="For each query, pick its match among all texts in the batch.",
+    about="Picks each query's match among all texts in the batch.",
     group="in_batch",
     formula=r"-\frac1N \sum_i \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}",
     symbols={
@@ -550,17 +550,17 @@ INFO_NCE = LossSpec(
         Convention(
             "NeMo Automodel 0.7.0, direction=symmetric",
             {"temperature": 0.05, "symmetric": True, "negatives_seen": "by_own"},
-            note="Hard negatives stand in the direction from queries to documents alone, and only "
-            'a query\'s own; direction=d2q is directions="key_to_query" of the function. '
-            "Second sentences whose first one is no query are seen by all.",
+            note="Hard negatives count only from queries to documents, and only a query's own; "
+            'direction=d2q is directions="key_to_query" of the function. Second sentences whose '
+            "first sentence is no query count for all.",
             former=("NeMo Automodel, direction=symmetric",),
             peers=(Peer("nemo-automodel", "infonce_loss"),),
         ),
         Convention(
             "RElbers/info-nce-pytorch 0.1.4, paired negatives",
             {"in_batch": False, "temperature": 0.1, "negatives_seen": "by_own"},
-            note="A query is compared with its own negatives alone. Second sentences whose first "
-            "one is no query are seen by all.",
+            note="Each query is compared only with its own negatives. Second sentences whose "
+            "first sentence is no query count for all.",
             peers=(Peer("info-nce-pytorch", "InfoNCE"),),
         ),
         Convention(
@@ -573,7 +573,7 @@ INFO_NCE = LossSpec(
         Convention(
             "sentence-transformers 6.2, four directions in one softmax (GTE)",
             {"directions": OF_ALL},
-            note="The positive pair stands twice in this softmax, seen from either side, so the "
+            note="The positive pair appears twice in this softmax, once from each side, so the "
             "loss is never below ln 2.",
             peers=(
                 Peer(
@@ -587,7 +587,7 @@ INFO_NCE = LossSpec(
         Convention(
             "sentence-transformers 6.2, both directions in one softmax",
             {"directions": ",".join(BOTH_WAYS)},
-            note="The positive pair stands twice in this softmax, seen from either side, so the "
+            note="The positive pair appears twice in this softmax, once from each side, so the "
             "loss is never below ln 2.",
         ),
         Convention(
@@ -605,8 +605,8 @@ INFO_NCE = LossSpec(
         Convention(
             "sentence-transformers 6.2, hardness_mode hard_negatives (EmbeddingGemma)",
             {"hardness": 5.0, "hardness_on": "hard"},
-            note="It weighs a query's own hard negatives: second sentences of other pairs with its "
-            "first one. Where it is not known whose any of them is, it weighs all.",
+            note="Weighs a query's own hard negatives: second sentences of other pairs with the "
+            "same first sentence. If none is known to be a query's own, it weighs all.",
             peers=(
                 Peer(
                     SENTENCE_TRANSFORMERS,
@@ -637,8 +637,8 @@ INFO_NCE = LossSpec(
         Convention(
             "FlagEmbedding 1.4.2, without in-batch negatives",
             {"in_batch": False, "temperature": 0.02, "negatives_seen": "by_own"},
-            note="The library compares a query with its own passages alone. Second sentences whose "
-            "first one is no query are seen by all.",
+            note="The library compares a query only with its own passages. Second sentences "
+            "whose first sentence is no query count for all.",
             former=("FlagEmbedding 1.3, without in-batch negatives",),
             peers=(Peer("FlagEmbedding", "_compute_no_in_batch_neg_loss"),),
         ),
@@ -658,9 +658,9 @@ INFO_NCE = LossSpec(
             reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
             function=info_nce_of_swift,
             with_copies=mean_log1p,
-            note="With INFONCE_MASK_FAKE_NEGATIVE, INCLUDE_QQ and INCLUDE_DD; keys among each "
-            "other are never masked. Before pull request 6761 the default temperature was 0.01; "
-            "4.6.0 has the same loss.",
+            note="With INFONCE_MASK_FAKE_NEGATIVE, INCLUDE_QQ and INCLUDE_DD; comparisons "
+            "between keys are never masked. 4.6.0 has the same loss; before pull request 6761 "
+            "the default temperature was 0.01.",
             former=("ms-swift 3.x (Qwen3-Embedding)",),
             peers=(Peer("ms-swift", "InfonceLoss"),),
         ),

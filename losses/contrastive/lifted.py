@@ -134,7 +134,7 @@ LIFTED = LossSpec(
     function=lifted,
     definition=lifted_definition,
     title="Lifted structure",
-    about="A positive pair should be nearer than all negatives of both its ends.",
+    about="Pulls a positive pair nearer than all negatives of both its texts.",
     steps={
         "both_push": "The negatives of both ends of a pair together.",
         "per_pair": "What is missed, squared.",
@@ -202,9 +202,9 @@ LIFTED = LossSpec(
     floor=lambda tensors, margin=1.0: 0.0,
     floor_formula="0",
     references=("Song et al. 2016 (lifted structure)",),
-    note="A pair costs nothing once its negatives are farther than m + ln(2(N − n)), where n of N "
-    "are of its class. Unit vectors are never more than 2 apart: of these, a small batch stays "
-    "above 0 already.",
+    note="A pair costs nothing once its negatives are farther than m + ln(2(N − n)), where n of "
+    "N sentences are of its class. Unit vectors are never more than 2 apart, so even a small "
+    "batch of them stays above 0.",
     conventions=(
         Convention(
             "pytorch-metric-learning 2.9 LiftedStructureLoss (unit vectors)",

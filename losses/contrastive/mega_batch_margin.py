@@ -130,7 +130,7 @@ MEGA_BATCH_MARGIN = LossSpec(
     function=mega_batch_margin,
     definition=mega_batch_margin_definition,
     title="Mega-batch margin",
-    about="A margin for the positive, and one for the nearest negative.",
+    about="Pulls the positive above one margin and pushes the nearest negative below another.",
     steps={
         "own": "Cosine with the positive.",
     },

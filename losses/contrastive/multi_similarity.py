@@ -156,8 +156,8 @@ MULTI_SIMILARITY = LossSpec(
     definition=multi_similarity_definition,
     title="Multi-Similarity",
     about=(
-        "Positives and negatives of an anchor weigh by how hard they are, each side in a "
-        "logarithm of its own."
+        "Weighs an anchor's positives and negatives by how hard they are, in one logarithm for "
+        "each side."
     ),
     steps={
         "alike": "The two sentences share a class.",
@@ -286,15 +286,15 @@ MULTI_SIMILARITY = LossSpec(
         Convention(
             "pytorch-metric-learning 2.9 MultiSimilarityLoss (every pair)",
             {"threshold": 0.5, "mined": False},
-            note="Every pair counts: the library chooses pairs by a miner that is given beside the "
-            "loss, MultiSimilarityMiner.",
+            note="Every pair counts: in the library a separate miner, MultiSimilarityMiner, "
+            "chooses the pairs.",
             peers=(Peer(METRIC_LEARNING, "MultiSimilarityLoss", CLASSED),),
         ),
         Convention(
             "msight-tech/research-ms-loss 8290973 (the authors' code)",
             {"threshold": 0.5, "negative_scale": 40.0},
-            note="That code takes every pair at a cosine above 1 − 10⁻⁵ for the anchor itself, so "
-            "that a positive with an equal vector does not count; here it does.",
+            note="That code takes any pair with a cosine above 1 − 10⁻⁵ for the anchor itself, "
+            "so a positive with the same vector does not count. Here it does.",
             former=("research-ms-loss (the authors' code)",),
             peers=(Peer("msight-tech/research-ms-loss", "MultiSimilarityLoss"),),
         ),

@@ -89,7 +89,7 @@ N_PAIR = LossSpec(
     function=n_pair,
     definition=n_pair_definition,
     title="N-pair",
-    about="Pick each anchor's own positive out of all positives of the batch, by dot product.",
+    about="Picks each anchor's positive among all positives of the batch, by dot product.",
     steps={
         "anchors": "First sentences of the positive pairs.",
         "own": "What each row should choose.",
@@ -140,15 +140,14 @@ N_PAIR = LossSpec(
     floor=_n_pair_floor,
     floor_formula=r"0\ \text{or}\ \ln\bigl(1 + (N - 1)\, e^{-\frac{N}{N - 1}}\bigr)",
     references=("Sohn 2016 (N-pair)",),
-    note="With dot products it falls without end as the vectors grow longer, for which the paper "
-    "adds a penalty on their length, apart from this loss. On unit vectors it is InfoNCE at τ = 1, "
-    "which cannot come near 0.",
+    note="With dot products the loss falls without end as vectors grow, so the paper adds a "
+    "penalty on their length. On unit vectors it is InfoNCE at τ = 1, which cannot come near 0.",
     conventions=(
         Convention(
             "pytorch-metric-learning 2.9 NPairsLoss (unit vectors)",
             {"similarity": "cosine"},
-            note="The library takes the first pair of each class out of the batch, and makes its "
-            "vectors unit vectors: InfoNCE at τ = 1, which cannot come near 0.",
+            note="The library takes the first pair of each class and normalises its vectors: "
+            "InfoNCE at τ = 1, which cannot come near 0.",
             peers=(Peer(METRIC_LEARNING, "NPairsLoss", OF_PAIRS),),
         ),
     ),

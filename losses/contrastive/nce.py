@@ -250,7 +250,7 @@ NCE = LossSpec(
     function=nce,
     definition=nce_by_options,
     title="NCE",
-    about="Tell each true pair from noise, one comparison at a time.",
+    about="Tells each true pair from noise, one comparison at a time.",
     group="in_batch",
     formula=r"-\frac{1}{|\mathrm{noise}|} \sum_{i, k}"
     r" \log \frac{e^{s^+_i/\tau}}{e^{s^+_i/\tau} + m\, e^{s^-_{ik}/\tau}}",

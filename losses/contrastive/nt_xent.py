@@ -260,7 +260,7 @@ NT_XENT = LossSpec(
     function=nt_xent,
     definition=nt_xent_definition,
     title="NT-Xent",
-    about="Pick each view's partner out of all other views.",
+    about="Picks each view's partner among all other views.",
     group="in_batch",
     formula=r"-\frac{1}{2N} \sum_i \log"
     r" \frac{e^{\cos(z_i, z_{p(i)})/\tau}}{\sum_{k \ne i} e^{\cos(z_i, z_k)/\tau}}",
@@ -324,8 +324,8 @@ NT_XENT = LossSpec(
         Convention(
             "SimCLR",
             {"temperature": 0.5},
-            note="The paper's formula. google-research's code adds the two directions up, twice "
-            "this number, and starts from τ = 0.1: it is a convention of its own.",
+            note="The paper's formula. google-research's code adds both directions, twice this "
+            "number, with τ = 0.1 by default: it is another convention.",
             peers=(
                 Peer("lightly", "NTXentLoss", OF_PAIRS),
                 Peer(METRIC_LEARNING, "NTXentLoss", OF_PAIRS, {"temperature": 0.5}),
@@ -396,7 +396,8 @@ NT_XENT = LossSpec(
             reads={"embeddings": "embeddings", "classes": "paired_classes"},
             function=nt_xent_of_classes,
             note="The library adds the type's smallest number inside its logarithm: in float32 a "
-            "term there never exceeds 87.3, and near it has no gradient. Here it has no such end.",
+            "term never exceeds 87.3 there, and has no gradient near it. Here there is no such "
+            "limit.",
             former=("pytorch-metric-learning (several positives)",),
             peers=(Peer(METRIC_LEARNING, "NTXentLoss", CLASSED),),
         ),

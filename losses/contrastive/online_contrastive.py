@@ -115,7 +115,7 @@ ONLINE_CONTRASTIVE = LossSpec(
     function=online_contrastive,
     definition=online_contrastive_definition,
     title="Online contrastive",
-    about="Contrastive loss of far positives and near negatives only.",
+    about="Applies contrastive loss to far positives and near negatives only.",
     steps={
         "farthest": "The farthest positive: what is nearer among the negatives is hard.",
         "similar": "Pairs that should lie together.",
@@ -162,10 +162,10 @@ ONLINE_CONTRASTIVE = LossSpec(
     floor_formula="0",
     references=("Hadsell et al. 2006", "sentence-transformers (OnlineContrastiveLoss)"),
     aliases=("OnlineContrastiveLoss",),
-    note="At exact collapse no pair is nearer or farther than another, and nothing is selected: "
-    "the loss is 0 there, and about m² for each negative next to it. In a batch with one kind of "
-    "pair, positives farther than their own mean count, or negatives nearer than theirs, as in "
-    "sentence-transformers.",
+    note="At exact collapse no pair is nearer or farther than another, so nothing is selected "
+    "and the loss is 0; close to it, the loss is about m² for each negative. If a batch has one "
+    "kind of pair only, positives farther than their mean count, or negatives nearer than "
+    "theirs, as in sentence-transformers.",
     equivalent=_equivalent,
     conventions=(
         Convention(
@@ -173,8 +173,7 @@ ONLINE_CONTRASTIVE = LossSpec(
             {"margin": 0.5, "distance": "cosine"},
             reads={"first": "first", "second": "second", "labels": "labels"},
             equivalent=partial(_equivalent, "labels"),
-            note="The library reads labels as they are: a pair whose label is neither 0 nor 1 is "
-            "left out.",
+            note="The library uses labels unchanged: pairs labelled neither 0 nor 1 are left out.",
             former=("sentence-transformers 6.2",),
             label_ends=UNIT,
         ),

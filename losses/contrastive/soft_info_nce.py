@@ -108,7 +108,7 @@ SOFT_INFO_NCE = LossSpec(
     function=soft_info_nce,
     definition=soft_info_nce_definition,
     title="InfoNCE with soft targets",
-    about="A query's target is a distribution over the keys, not one key.",
+    about="Gives each query a target distribution over the keys, not a single key.",
     steps={
         "costs": "What each key costs, by its share of the target.",
     },

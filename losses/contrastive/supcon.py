@@ -230,7 +230,7 @@ SUPCON = LossSpec(
     function=supcon,
     definition=supcon_by_options,
     title="Supervised contrastive (SupCon)",
-    about="All sentences of a class are positives of one another.",
+    about="Pulls all sentences of a class together, against all others in the batch.",
     steps={
         "keys": "Every sentence of the batch, and the queue's, if there is one.",
     },
@@ -323,10 +323,10 @@ SUPCON = LossSpec(
                     live=r"\frac{«Σ per_anchor»}{«(per_anchor > 0).sum().clamp_min(1)»}",
                 ),
             },
-            note="Anchors whose loss is exactly 0 are left out of the mean, and a batch of one "
-            "class gives 0. With its memory bank (CrossBatchMemory) the keys are those of the "
-            "bank, which hold the batch as well but carry no gradient: an anchor moves towards its "
-            "positives, and they do not move towards it.",
+            note="Anchors with a loss of exactly 0 are left out of the mean, so a batch of one "
+            "class gives 0. With its memory bank (CrossBatchMemory) all keys are stored ones "
+            "without gradient: an anchor moves towards its positives, and they do not move "
+            "towards it.",
             former=("pytorch-metric-learning",),
             peers=(Peer(METRIC_LEARNING, "SupConLoss", CLASSED),),
         ),
@@ -351,8 +351,8 @@ SUPCON = LossSpec(
                     r"{0.07 \cdot «len(per_anchor)»}",
                 ),
             },
-            note="The repository has no releases. Until its pull request 142, which was opened on "
-            "2 December 2023 and merged, an anchor without a positive made the loss NaN, as at "
+            note="The repository has no releases. Before its pull request 142 (opened on 2 "
+            "December 2023, merged) an anchor without a positive made the loss NaN, as at "
             "2728c67.",
             function=supcon_with_zeros,
             former=("SupContrast (anchors without a positive count as zeros)",),

@@ -255,7 +255,7 @@ TRIPLET = LossSpec(
     function=triplet,
     definition=triplet_by_options,
     title="Triplet",
-    about="The positive should be nearer than the negative, by a margin.",
+    about="Pushes the negative farther away than the positive, by a margin.",
     steps={
         "anchors": "The anchor of each triplet, or every sentence that may be one.",
         "negatives": "The negative of each triplet.",
@@ -305,9 +305,9 @@ TRIPLET = LossSpec(
             {"mining": "all", "margin": 5.0},
             aliases=("SparseTripletLoss",),
             given_triplets={"mining": "given"},
-            note="The library's loss takes triplets as they are given; a batch of pairs has none: "
-            "here all are mined from the classes. Where a first sentence has a positive and "
-            "others, choose the convention of given triplets.",
+            note="The library takes given triplets; a batch of pairs has none, so here all are "
+            "mined from the classes. If a first sentence has a positive and others, choose the "
+            "convention of given triplets.",
             former=("sentence-transformers TripletLoss",),
         ),
         Convention(
@@ -340,9 +340,9 @@ TRIPLET = LossSpec(
                 "terms": OF_GIVEN_HARD,
             },
             reads=GIVEN,
-            note="A sum over dimensions: it grows with their number, about as √D for unit vectors, "
-            "and the margin of 5 with it means less. Takes each positive pair with each other pair "
-            "of the same first sentence.",
+            note="The distance is a sum over dimensions: for unit vectors it grows about as √D, "
+            "so a margin of 5 means less. Each positive pair is combined with each other pair of "
+            "the same first sentence.",
             collapse=triplet_collapse,
             floor=floor_of_manhattan,
             floor_formula=r"0\ \text{or}\ [m - 2 \sqrt D]_+",
@@ -477,7 +477,7 @@ TRIPLET = LossSpec(
                 "terms": OF_GIVEN_HARD,
             },
             reads=GIVEN,
-            note="The negative is held away from the nearer of anchor and positive. " + GIVEN_NOTE,
+            note="The negative is pushed from the nearer of anchor and positive. " + GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
             reach=triplet_reach,

@@ -184,7 +184,7 @@ DISTILL_KL = LossSpec(
     function=distill_kl,
     definition=distill_kl_definition,
     title="Distillation (KL)",
-    about="The shares that the student gives a list's candidates should be the teacher's.",
+    about="Makes the student's probabilities of a list's candidates equal to the teacher's.",
     group="distillation",
     formula=r"\frac{T^2}{N} \sum_i \sum_k P_{ik} \log \frac{P_{ik}}{p_{ik}},\quad"
     r" P = \mathrm{softmax}(t / T_t),\ p = \mathrm{softmax}(s / T)",
@@ -273,15 +273,15 @@ DISTILL_KL = LossSpec(
         "TCT-ColBERT",
     ),
     references=("Hinton et al. 2015", "Lin et al. 2020"),
-    note="A teacher's −inf that is given in code is a share of 0; its +inf is refused, with its "
-    "row. In a file neither is a score.",
+    note="A teacher's score of −inf, passed in code, is a probability of 0; +inf is refused with "
+    "its row. In a file neither is a score.",
     conventions=(
         Convention(
             "sentence-transformers 6.2 DistillKLDivLoss (dot products)",
             {"temperature": 1.0},
             score="dot",
-            note="The library compares dot products, and so does the class for trainers. Here "
-            "scores are cosines, the same for unit vectors.",
+            note="The library and our class for trainers compare dot products. Scores here are "
+            "cosines, the same for unit vectors.",
             peers=(Peer(SENTENCE_TRANSFORMERS, "DistillKLDivLoss", LISTED_VECTORS),),
         ),
         Convention(

@@ -67,7 +67,7 @@ EMBEDDING_MSE = LossSpec(
     function=embedding_mse,
     definition=embedding_mse_definition,
     title="Embedding MSE",
-    about="The student's vectors should be the teacher's, number by number.",
+    about="Makes the student's vectors equal to the teacher's, number by number.",
     steps={
         "embeddings": "The student's vectors of the sentences, as they are: lengths count.",
         "errors": "How far the student is off.",
@@ -108,13 +108,13 @@ EMBEDDING_MSE = LossSpec(
     equivalent=partial(_equivalent, "MSELoss"),
     aliases=("MSELoss", "EmbedDistillLoss", "EmbedDistill", "embedding distillation"),
     references=("Reimers & Gurevych 2020", "Kim et al. 2023 (EmbedDistill)"),
-    note="At collapse the one vector is the mean of the teacher's, the one that costs least. "
-    "Lengths count: vectors of length 1 do not reach a teacher's that are longer.",
+    note="At collapse all vectors are the mean of the teacher's, which costs least. Lengths "
+    "count: vectors of length 1 cannot equal longer ones of a teacher.",
     conventions=(
         Convention(
             "sentence-transformers 6.2 MSELoss",
-            note="The library can learn a projection to the teacher's dimension with the model "
-            "(projection_dim); here both have one dimension.",
+            note="The library can learn a projection to the teacher's dimension "
+            "(projection_dim); here both have the same dimension.",
             aliases=("SparseMSELoss",),
         ),
         Convention(
@@ -131,7 +131,7 @@ EMBEDDING_MSE = LossSpec(
                     r"\mathcal L = \frac1S \sum_i e_i", live=r"\frac{«Σ errors»}{«len(errors)»}"
                 ),
             },
-            note='distance_metric="mse" of the same class is the library\'s MSELoss.',
+            note='distance_metric="mse" of the same class gives the library\'s MSELoss.',
             equivalent=partial(_equivalent, "EmbedDistillLoss"),
             collapse=_collapse_of_cosines,
             collapse_formula=r"1 - \bigl\lVert\, \overline{t_i / \lVert t_i \rVert}\, \bigr\rVert",

@@ -110,7 +110,7 @@ MARGIN_MSE = LossSpec(
     function=margin_mse,
     definition=margin_mse_definition,
     title="MarginMSE",
-    about="The positive should stand above each negative by as much as the teacher says.",
+    about="Makes the positive's lead over each negative equal to the teacher's.",
     steps={
         "errors": "What is missing; two cosines are never farther apart than 2.",
         "margins": "How far the student has it above.",
@@ -168,8 +168,8 @@ MARGIN_MSE = LossSpec(
         Convention(
             "sentence-transformers 6.2 MarginMSELoss (dot products)",
             score="dot",
-            note="The library compares dot products, and so does the class for trainers. Here "
-            "scores are cosines, the same for unit vectors.",
+            note="The library and our class for trainers compare dot products. Scores here are "
+            "cosines, the same for unit vectors.",
             aliases=("SparseMarginMSELoss",),
             peers=(Peer(SENTENCE_TRANSFORMERS, "MarginMSELoss", MARGIN_VECTORS),),
         ),

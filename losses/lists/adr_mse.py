@@ -104,7 +104,7 @@ ADR_MSE = LossSpec(
     function=adr_mse,
     definition=adr_mse_definition,
     title="ADR-MSE",
-    about="Each candidate's soft rank should be the rank of its label, the top ones most of all.",
+    about="Pulls each candidate's soft rank to the rank of its label, the top ones most of all.",
     steps={
         "discounts": "The first places count most.",
         "errors": "How far each candidate is from its place.",

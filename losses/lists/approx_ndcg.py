@@ -111,7 +111,7 @@ APPROX_NDCG = LossSpec(
     function=approx_ndcg,
     definition=approx_ndcg_definition,
     title="ApproxNDCG",
-    about="The NDCG itself, of ranks made soft. Its values are negative: −1 is the best order.",
+    about="Maximises the NDCG with soft ranks. Its values are negative: −1 is the best order.",
     steps={
         "ranks": "A rank that a gradient can follow: 1, and how far each other candidate is above.",
         "terms": "The gain at that rank.",
@@ -168,8 +168,8 @@ APPROX_NDCG = LossSpec(
             "allRank 1.4.3 approxNDCGLoss (α = 1)",
             {"temperature": 1.0},
             reads=READS_JUDGED,
-            note="The library takes a label of −1 for a place without a candidate. A list of these "
-            "alone counts nowhere here, and as 0 there.",
+            note="The library reads a label of −1 as no candidate. A list of only these is left "
+            "out of the mean here, and counts as 0 there.",
             score="logit",
             peers=(Peer("allRank", "approxNDCGLoss", LISTED),),
         ),

@@ -169,7 +169,8 @@ LAMBDA_LOSS = LossSpec(
     function=lambda_loss,
     definition=lambda_loss_definition,
     title="LambdaLoss",
-    about="RankNet within each list; a pair counts by what its order is worth to the NDCG.",
+    about="Applies RankNet within each list, and weighs a pair by what its order is worth to the "
+    "NDCG.",
     steps={
         "ordered": "The row's label is higher, so its score should be higher too.",
         "reached": "Whether a candidate stands among the first k.",
@@ -262,9 +263,9 @@ LAMBDA_LOSS = LossSpec(
         "NDCG",
     ),
     references=("Wang et al. 2018", "Burges 2010"),
-    note='NDCG-Loss1 (scheme "ndcg1") goes over all i and j of a list, ties and a candidate with '
-    "itself too, as in its paper, sentence-transformers and allRank. Over pairs with y_i > y_j "
-    "alone, as the other schemes, it would be another number.",
+    note='NDCG-Loss1 (scheme "ndcg1") sums over all i and j of a list, with ties and i = j, as '
+    "in its paper, sentence-transformers and allRank. Over pairs with y_i > y_j alone, as in the "
+    "other schemes, it would be another number.",
     conventions=(
         Convention(
             "sentence-transformers 6.2 LambdaLoss",
@@ -292,9 +293,9 @@ LAMBDA_LOSS = LossSpec(
             "allRank 1.4.3 lambdaLoss, ndcgLoss2PP_scheme",
             {"reduction": "sum"},
             reads=READS_JUDGED,
-            note="The library takes a label of −1 for a place without a candidate. With k "
-            "it keeps pairs of which both stand among the first k; here, as in the paper and in "
-            "sentence-transformers, one of them does.",
+            note="The library reads a label of −1 as no candidate. With k it keeps pairs with "
+            "both among the first k; here, as in the paper and in sentence-transformers, one of "
+            "them is enough.",
             score="logit",
             peers=(
                 Peer(

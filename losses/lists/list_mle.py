@@ -138,7 +138,7 @@ LIST_MLE = LossSpec(
     function=list_mle,
     definition=list_mle_definition,
     title="ListMLE",
-    about="Choose a list's candidates one by one, the best label first.",
+    about="Picks a list's candidates one by one, the best label first.",
     steps={
         "choices": "What choosing each candidate at its turn costs.",
         "later": "The column is still there when the row is chosen.",
@@ -208,8 +208,8 @@ LIST_MLE = LossSpec(
         Convention(
             "sentence-transformers 6.2 ListMLELoss",
             {"order": "given"},
-            note="The library takes the order of the columns for that of the labels, which it does "
-            "not look at, unless it is given respect_input_order=False.",
+            note="The library takes the order of the columns for that of the labels, and reads "
+            "labels only with respect_input_order=False.",
             score="logit",
             peers=(Peer(SENTENCE_TRANSFORMERS, "ListMLELoss", LISTED),),
         ),
@@ -236,9 +236,8 @@ LIST_MLE = LossSpec(
             "allRank 1.4.3 listMLE (ties shuffled)",
             {},
             reads=READS_JUDGED,
-            note="The library takes a label of −1 for a place without a candidate. It adds "
-            "10⁻¹⁰ inside its logarithm, which is left out here: below a share of that size it is "
-            "another number.",
+            note="The library reads a label of −1 as no candidate. It adds 10⁻¹⁰ inside its "
+            "logarithm, left out here: the numbers differ only for shares below that.",
             former=("allRank 1.4.3 listMLE (ties shuffled, ε = 1e-10)",),
             score="logit",
             peers=(Peer("allRank", "listMLE", LISTED),),

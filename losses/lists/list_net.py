@@ -231,7 +231,7 @@ LIST_NET = LossSpec(
     function=list_net,
     definition=list_net_definition,
     title="ListNet",
-    about="The shares of a list's scores should be those of its labels.",
+    about="Matches the probabilities of a list's scores to those of its labels.",
     group="lists",
     formula=r"-\frac1L \sum_l \sum_j P_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}",
     symbols=SHARE_SYMBOLS,
@@ -256,9 +256,8 @@ LIST_NET = LossSpec(
             "allRank 1.4.3 listNet",
             {"target": "softmax"},
             reads=READS_JUDGED,
-            note="The library takes a label of −1 for a place without a candidate. It adds "
-            "10⁻¹⁰ inside its logarithm, which is left out here: below a share of that size it is "
-            "another number.",
+            note="The library reads a label of −1 as no candidate. It adds 10⁻¹⁰ inside its "
+            "logarithm, left out here: the numbers differ only for shares below that.",
             former=("allRank 1.4.3 listNet (ε = 1e-10)",),
             score="logit",
             peers=(Peer("allRank", "listNet", LISTED),),
@@ -270,7 +269,7 @@ SOFTMAX_RANK = LossSpec(
     function=softmax_rank,
     definition=softmax_rank_definition,
     title="Softmax loss of lists",
-    about="Each candidate's share of its list, weighted by its label.",
+    about="Takes a softmax over each list and weighs every candidate by its label.",
     group="lists",
     formula=r"-\frac1L \sum_l \sum_j y_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}",
     symbols={
@@ -325,9 +324,9 @@ SOFTMAX_RANK = LossSpec(
                     equals=r"\sigma(s_{l,j}) / \tau",
                 ),
             },
-            note="The library draws 4 other second sentences for each query, beside its hard "
-            "negatives: a list holds the positive, labelled 1, and what was drawn. For a "
-            "bi-encoder its class of this name is InfoNCE.",
+            note="For each query the library draws 4 other second sentences beside its hard "
+            "negatives: a list holds the positive, labelled 1, and these. For bi-encoders its "
+            "class of this name is InfoNCE.",
             collapse=_collapse,
             floor=_floor_of_sigmoids,
             floor_formula=r"\min_{0 \le \sigma(s) \le 1} \mathcal L",

@@ -75,7 +75,7 @@ BINARY_CROSS_ENTROPY = LossSpec(
     function=binary_cross_entropy,
     definition=binary_cross_entropy_definition,
     title="Binary cross-entropy",
-    about="Each score is read as the logit of “this pair is positive”.",
+    about="Reads each score as the logit of “this pair is positive”.",
     steps={
         "labels": "1 for a pair whose label reaches the threshold, 0 for the others.",
         "scores": "The similarity of each pair, as the model sees it now, read as a logit.",
@@ -108,8 +108,8 @@ BINARY_CROSS_ENTROPY = LossSpec(
     formulas_unbounded={"collapse": r"\ln 2", "floor": r"\tfrac1N \sum_i H(y_i)"},
     aliases=("BCEWithLogitsLoss", "BinaryCrossEntropyLoss", "BCE", "pointwise logistic"),
     references=("spaces.ac.cn/archives/9341", "S3 eq. 1-1"),
-    note="Labels are 1 from the threshold on and 0 below it. Called as a function it takes labels "
-    "between as probabilities.",
+    note="Labels at or above the threshold are 1, others 0. The function also takes labels in "
+    "between, as probabilities.",
     conventions=(
         Convention(
             "sentence-transformers 6.2 BinaryCrossEntropyLoss",
@@ -129,8 +129,8 @@ BINARY_CROSS_ENTROPY = LossSpec(
             "sentence-transformers 6.2 BinaryCrossEntropyLoss, labels brought to 0…1",
             symbols={"terms": replace(TERMS, signed=True)},
             reads={"scores": "scores", "labels": "unit_labels"},
-            note="Labels of 0 to 4 and the like are probabilities once they are divided by 4. The "
-            "library does not divide: the column of labels has to hold the quotients.",
+            note="Labels such as 0 to 4 are probabilities once divided by 4. The library does "
+            "not divide, so the label column must hold the quotients.",
             peers=(Peer(SENTENCE_TRANSFORMERS, "BinaryCrossEntropyLoss", CONVERTED),),
             score="logit",
         ),

@@ -45,7 +45,7 @@ COSINE_MSE = LossSpec(
     function=cosine_mse,
     definition=cosine_mse_definition,
     title="Cosine regression (MSE)",
-    about="Each cosine is drawn to its label, regardless of the others.",
+    about="Pulls each cosine to its label, regardless of the others.",
     steps={
         "labels": (
             "The labels as targets of a cosine: the ends of their scale are 0 and 1; labels "
@@ -82,8 +82,8 @@ COSINE_MSE = LossSpec(
             "sentence-transformers 6.2 CosineSimilarityLoss",
             reads={"scores": "scores", "labels": "labels"},
             equivalent=of_pairs("CosineSimilarityLoss"),
-            note="Labels are taken as they are, as the library takes them: no cosine reaches one "
-            "above 1. Elsewhere those of 1 to 5 and the like are brought to 0…1 first.",
+            note="Labels are used unchanged, as in the library: no cosine reaches a label above "
+            "1. Other conventions first rescale labels such as 1 to 5 to 0…1.",
             former=("sentence-transformers",),
             aliases=("SparseCosineSimilarityLoss",),
             label_ends=COSINES,
@@ -91,8 +91,8 @@ COSINE_MSE = LossSpec(
         Convention(
             "sentence-transformers 6.2, distillation of a cross-encoder",
             reads={"scores": "scores", "labels": "labels"},
-            note="Labels are a teacher's scores, taken as they are. For a bi-encoder the library's "
-            "MSELoss is another loss, of embeddings.",
+            note="Labels are a teacher's scores, used unchanged. For bi-encoders the library's "
+            "MSELoss is another loss, on embeddings.",
             equivalent=lambda **_: None,  # it is asked as a cross-encoder's
             peers=(Peer(SENTENCE_TRANSFORMERS, "cross_encoder.losses.MSELoss", SCORES),),
             score="logit",

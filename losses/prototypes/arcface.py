@@ -165,7 +165,7 @@ ARCFACE = LossSpec(
     function=arcface,
     definition=arcface_definition,
     title="ArcFace",
-    about="Classification with a margin added to the angle of the right class.",
+    about="Classifies sentences, with a margin added to the angle of the right class.",
     group="prototypes",
     formula=r"-\frac1N \sum_i \log \frac{e^{s \cos(\theta_{i c_i} + m)}}"
     r"{e^{s \cos(\theta_{i c_i} + m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}",
@@ -235,8 +235,8 @@ ARCFACE = LossSpec(
             "insightface arcface_torch 657ae30 (gradient straight through)",
             {},
             arcface_straight_definition,
-            note="The same number with another gradient: arccos, + m and cos stand under no_grad, "
-            "so its own cosine is drawn with slope 1, and not with sin(θ + m) / sin θ.",
+            note="The same value with another gradient: arccos, + m and cos run under no_grad, "
+            "so the right class's cosine has slope 1 instead of sin(θ + m) / sin θ.",
             former=("insightface arcface_torch (gradient straight through)",),
             peers=(Peer("deepinsight/insightface", "CombinedMarginLoss"),),
         ),

@@ -97,7 +97,7 @@ COSFACE = LossSpec(
     function=cosface,
     definition=cosface_definition,
     title="CosFace",
-    about="Classification in which the right class must lead by a margin of cosine.",
+    about="Classifies sentences; the right class must lead by a margin of cosine.",
     steps={
         "moved": "The same with the margin taken off.",
     },

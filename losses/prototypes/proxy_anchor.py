@@ -126,7 +126,7 @@ PROXY_ANCHOR = LossSpec(
     function=proxy_anchor,
     definition=proxy_anchor_definition,
     title="Proxy-Anchor",
-    about="Each prototype draws its own sentences near and sends all others away.",
+    about="Pulls sentences to their own prototype and pushes all others away from it.",
     group="prototypes",
     aliases=("ProxyAnchorLoss",),
     formula=r"\frac{1}{|P^+|} \sum_{j \in P^+} \log\Bigl(1 + \sum_{c_i = j}"

@@ -116,7 +116,7 @@ PROXY_NCA = LossSpec(
     function=proxy_nca,
     definition=proxy_nca_definition,
     title="Proxy-NCA",
-    about="Each sentence nearer to its own prototype than to all the others.",
+    about="Pulls each sentence nearer to its own prototype than to all the others.",
     steps={
         "own": "Distance to its own prototype.",
     },
@@ -161,19 +161,20 @@ PROXY_NCA = LossSpec(
     floor_formula=r"\ln(C - 1) - \frac{2 s\, C}{C - 1}\ \text{or}\ "
     r"\ln\bigl(1 + (C - 1)\, e^{-\frac{2 s C}{C - 1}}\bigr)",
     references=("Movshovitz-Attias et al. 2017 (Proxy-NCA)", "Teh et al. 2020 (ProxyNCA++)"),
-    note="Its own prototype does not stand in the denominator: a loss below 0 is normal, and it "
-    "falls on as far as the minimum.",
+    note="A sentence's own prototype is not in the denominator, so a loss below 0 is normal.",
     conventions=(
         Convention(
             "pytorch-metric-learning 2.9 ProxyNCALoss (own prototype in the denominator)",
             {"include_own": True},
-            note="A softmax over all prototypes, its own one too, so that the loss stays above 0.",
+            note="The softmax is over all prototypes, including the sentence's own, so the loss "
+            "stays above 0.",
             peers=(Peer(METRIC_LEARNING, "ProxyNCALoss", PROTOTYPED),),
         ),
         Convention(
             "ProxyNCA++, euwern/proxynca_pp a8e2aa9 (temperature 1/9)",
             {"include_own": True, "scale": 9.0},
-            note="A softmax over all prototypes, its own one too, so that the loss stays above 0.",
+            note="The softmax is over all prototypes, including the sentence's own, so the loss "
+            "stays above 0.",
             former=("ProxyNCA++ (temperature 1/9)",),
             peers=(Peer("euwern/proxynca_pp", "ProxyNCA_prob"),),
         ),

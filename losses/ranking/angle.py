@@ -102,7 +102,8 @@ ANGLE = LossSpec(
     function=angle,
     definition=angle_definition,
     title="AnglE",
-    about="CoSENT on an angle in the complex plane, where cosine would saturate.",
+    about="Compares pairs as CoSENT does, by an angle in the complex plane where cosine would "
+    "saturate.",
     steps={
         "scores": "Both parts together are the score.",
     },

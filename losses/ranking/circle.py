@@ -119,7 +119,7 @@ CIRCLE = LossSpec(
     function=circle,
     definition=circle_definition,
     title="Circle",
-    about="CoSENT's form with a margin on either side.",
+    about="Compares positives with negatives as CoSENT does, with a margin on either side.",
     steps={
         "labels": "1 for a pair whose label reaches the threshold, 0 for the others.",
     },

@@ -246,7 +246,7 @@ CIRCLE_SELF_PACED = LossSpec(
     function=circle_self_paced,
     definition=circle_self_paced_definition,
     title="Circle, self-paced",
-    about="Circle loss that slows down for pairs already in place.",
+    about="Slows Circle loss down for pairs that are already in place.",
     steps={
         "labels": "1 for a pair whose label reaches the threshold, 0 for the others.",
     },
@@ -295,8 +295,8 @@ CIRCLE_SELF_PACED = LossSpec(
     floor=_paced_floor,
     floor_formula=r"\ln\bigl(1 + |P|\, e^{-2\gamma m^2}\bigr)",
     references=("Sun et al. 2020, eq. 6",),
-    note="The weights α follow the scores but carry no gradient: the gradient shown is that of the "
-    "training step, with α held, and not the slope of the loss itself.",
+    note="The weights α follow the scores but carry no gradient. The gradient shown is that of a "
+    "training step, with α fixed, not the slope of the loss.",
     conventions=(
         Convention("paper (γ = 256)", {"scale": 256.0, "margin": 0.25}, printed=True),
         Convention(

@@ -91,7 +91,7 @@ HIERARCHICAL_COSENT = LossSpec(
     function=hierarchical_cosent,
     definition=hierarchical_cosent_definition,
     title="Hierarchical CoSENT",
-    about="CoSENT at several levels of similarity, added with weights.",
+    about="Adds CoSENT at several levels of similarity, with weights.",
     group="pair_scores",
     formula=r"\sum_{l} \beta_l \log\Bigl(1 + \sum_{y_i > y_j}"
     r" e^{\lambda (s^{(l)}_j - s^{(l)}_i)}\Bigr)",

@@ -147,19 +147,19 @@ UNWEIGHTED = {
     ),
 }
 UNWEIGHTED_NOTE = (
-    "An ordered pair counts alike however far its labels are apart, and the margin is always 1."
+    "All ordered pairs count the same, whatever their label gap, and the margin is always 1."
 )
 
 MARGIN_RANKING_NOTE = (
-    "The class is given both scores of each pair: here those of all pairs whose labels differ. Its "
-    "own margin is 0, under which equal scores cost nothing."
+    "The class takes two scores for each comparison: here those of all pairs whose labels "
+    "differ. Its default margin is 0, at which equal scores cost nothing."
 )
 
 PAIRWISE_HINGE = LossSpec(
     function=pairwise_hinge,
     definition=pairwise_hinge_definition,
     title="Pairwise hinge",
-    about="Only pairs closer than the margin count, as defined here weighted by their label gap.",
+    about="Penalises ordered pairs closer than the margin, weighted by their label gap.",
     steps={
         "terms": "What is missed, weighted as the formula says; the rest is 0.",
     },
@@ -264,7 +264,7 @@ PAIRWISE_HINGE = LossSpec(
                         live=r"\frac{«Σ terms»}{«len(scores)»}",
                     ),
                 },
-                note=f"{UNWEIGHTED_NOTE} A label below 0 is compared with none.",
+                note=f"{UNWEIGHTED_NOTE} Pairs labelled below 0 are left out.",
                 function=pairwise_hinge_per_item,
                 collapse=_per_item_collapse,
                 collapse_formula=r"m \cdot \tfrac{|P|}{N}",

@@ -71,7 +71,7 @@ MULTITASK_COSENT = LossSpec(
     function=multitask_cosent,
     definition=multitask_cosent_definition,
     title="Multi-task CoSENT",
-    about="CoSENT for the order and cross-entropy for the class, together.",
+    about="Adds cross-entropy for the class to CoSENT for the order.",
     group="pair_scores",
     formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr)"
     r" + \alpha\,\mathrm{CE}(z, c)",
@@ -115,7 +115,7 @@ MULTITASK_COSENT = LossSpec(
     floor=lambda tensors, **_: Bound(0.0),  # a classifier's outputs have no end
     floor_formula=r"\ge 0",
     references=("S1 eq. 53",),
-    note="There is no classifier in a batch of pairs: on Explore its two outputs are −s and s of "
-    "each pair, so the cross-entropy is that of the probability σ(2s). Two outputs are no "
-    "embedding, so that there is no value at collapse.",
+    note="A batch of pairs has no classifier: on Explore its outputs are −s and s of each pair, "
+    "so its cross-entropy is that of the probability σ(2s). Two outputs are no embedding, so "
+    "there is no value at collapse.",
 )

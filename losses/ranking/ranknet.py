@@ -242,7 +242,7 @@ PAIRWISE_LOGISTIC = LossSpec(
     function=pairwise_logistic,
     definition=pairwise_logistic_definition,
     title="Pairwise logistic (RankNet)",
-    about="Each ordered pair has a logarithm of its own, as in RankNet.",
+    about="Penalises each ordered pair by a logarithm of its own, as in RankNet.",
     steps={
         "logistic": "What each cell would cost, ordered or not.",
         "terms": "A logarithm for each comparison, where CoSENT has one for all.",
@@ -314,7 +314,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             collapse=of_judged(logistic_collapse),
             floor=of_judged(logistic_floor),
             note="TF-Ranking here is its function make_loss_fn; its Keras loss divides by the "
-            "number of items, and is a convention of its own. A pair of label −1 is left out.",
+            "number of items and is another convention. Pairs labelled −1 are left out.",
             former=("allRank, TF-Ranking",),
             score="logit",
             peers=(
@@ -378,8 +378,8 @@ PAIRWISE_LOGISTIC = LossSpec(
                     live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
                 ),
             },
-            note="The mean is over pairs, and not over their weights: on another scale of labels "
-            "it is another number. A pair of label −1 is left out.",
+            note="The mean is over pairs, not over their weights, so it changes with the scale "
+            "of the labels. Pairs labelled −1 are left out.",
             function=pairwise_logistic_by_gap,
             collapse=of_judged(by_gap_collapse),
             collapse_formula=r"\overline{y_i - y_j}\, \ln 2\ \text{over}\ P",

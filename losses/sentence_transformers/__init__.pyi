@@ -103,7 +103,7 @@ class CosentLoss(TrainingLoss):
 class WeightedCosentLoss(TrainingLoss):
     r"""Weighted CoSENT for a trainer.
 
-    CoSENT in which a larger gap between labels weighs more.
+    Weighs CoSENT's comparisons by the gap between their labels.
 
         \log\Bigl(1 + \sum_{y_i > y_j} (y_i - y_j)\, e^{\lambda (s_j - s_i)}\Bigr)
 
@@ -130,7 +130,7 @@ class WeightedCosentLoss(TrainingLoss):
 class HierarchicalCosentLoss(LevelTrainingLoss):
     r"""Hierarchical CoSENT for a trainer.
 
-    CoSENT at several levels of similarity, added with weights.
+    Adds CoSENT at several levels of similarity, with weights.
 
         \sum_{l} \beta_l \log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s^{(l)}_j - s^{(l)}_i)}\Bigr)
 
@@ -160,7 +160,7 @@ class HierarchicalCosentLoss(LevelTrainingLoss):
 class MultitaskCosentLoss(ClassifierTrainingLoss):
     r"""Multi-task CoSENT for a trainer.
 
-    CoSENT for the order and cross-entropy for the class, together.
+    Adds cross-entropy for the class to CoSENT for the order.
 
         \log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr) + \alpha\,\mathrm{CE}(z, c)
 
@@ -189,7 +189,7 @@ class MultitaskCosentLoss(ClassifierTrainingLoss):
 class PairwiseLogisticLoss(TrainingLoss):
     r"""Pairwise logistic (RankNet) for a trainer.
 
-    Each ordered pair has a logarithm of its own, as in RankNet.
+    Penalises each ordered pair by a logarithm of its own, as in RankNet.
 
         \sum_{y_i > y_j} \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)
 
@@ -218,7 +218,7 @@ class PairwiseLogisticLoss(TrainingLoss):
 class PairwiseHingeLoss(TrainingLoss):
     r"""Pairwise hinge for a trainer.
 
-    Only pairs closer than the margin count, as defined here weighted by their label gap.
+    Penalises ordered pairs closer than the margin, weighted by their label gap.
 
         \frac{\sum_{y_i > y_j} (y_i - y_j)\,[s_j - s_i + m]_+}{\sum_{y_i > y_j} (y_i - y_j) + \varepsilon}
 
@@ -247,7 +247,7 @@ class PairwiseHingeLoss(TrainingLoss):
 class MaxViolationLoss(TrainingLoss):
     r"""Largest violation for a trainer.
 
-    The single worst violation: what CoSENT becomes as its scale grows.
+    Keeps only the worst violation: what CoSENT becomes as its scale grows.
 
         \max\bigl(0, \max_{y_i > y_j} (s_j - s_i)\bigr)
 
@@ -270,7 +270,7 @@ class MaxViolationLoss(TrainingLoss):
 class CircleLoss(TrainingLoss):
     r"""Circle for a trainer.
 
-    CoSENT's form with a margin on either side.
+    Compares positives with negatives as CoSENT does, with a margin on either side.
 
         \log\Bigl(1 + \sum_{j \in -} e^{\gamma (s_j - \Delta_n)} \sum_{i \in +} e^{-\gamma (s_i - \Delta_p)}\Bigr)
 
@@ -301,7 +301,7 @@ class CircleLoss(TrainingLoss):
 class CircleSelfPacedLoss(TrainingLoss):
     r"""Circle, self-paced for a trainer.
 
-    Circle loss that slows down for pairs already in place.
+    Slows Circle loss down for pairs that are already in place.
 
         \log\Bigl(1 + \sum_{j \in -} e^{\gamma \alpha_n (s_j - m)} \sum_{i \in +} e^{-\gamma \alpha_p (s_i - 1 + m)}\Bigr)
 
@@ -330,7 +330,7 @@ class CircleSelfPacedLoss(TrainingLoss):
 class CosineMseLoss(TrainingLoss):
     r"""Cosine regression (MSE) for a trainer.
 
-    Each cosine is drawn to its label, regardless of the others.
+    Pulls each cosine to its label, regardless of the others.
 
         \frac1N \sum_i (s_i - y_i)^2
 
@@ -353,7 +353,7 @@ class CosineMseLoss(TrainingLoss):
 class BinaryCrossEntropyLoss(TrainingLoss):
     r"""Binary cross-entropy for a trainer, as in sentence-transformers 6.2 BinaryCrossEntropyLoss.
 
-    Each score is read as the logit of “this pair is positive”.
+    Reads each score as the logit of “this pair is positive”.
 
         \frac1N \sum_i \bigl(\log(1 + e^{s_i}) - y_i s_i\bigr)
 
@@ -376,7 +376,7 @@ class BinaryCrossEntropyLoss(TrainingLoss):
 class AngleLoss(TrainingLoss):
     r"""AnglE for a trainer, as in sentence-transformers 6.2 AnglELoss.
 
-    CoSENT on an angle in the complex plane, where cosine would saturate.
+    Compares pairs as CoSENT does, by an angle in the complex plane where cosine would saturate.
 
         \log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr),\quad s_i = \Bigl|\sum_d \mathrm{Re}\tfrac{z_{id}}{w_{id}} + \mathrm{Im}\tfrac{z_{id}}{w_{id}}\Bigr|
 
@@ -403,7 +403,7 @@ class AngleLoss(TrainingLoss):
 class ListNetLoss(TrainingLoss):
     r"""ListNet for a trainer, as in sentence-transformers 6.2 ListNetLoss.
 
-    The shares of a list's scores should be those of its labels.
+    Matches the probabilities of a list's scores to those of its labels.
 
         -\frac1L \sum_l \sum_j P_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}
 
@@ -432,7 +432,7 @@ class ListNetLoss(TrainingLoss):
 class SoftmaxRankLoss(TrainingLoss):
     r"""Softmax loss of lists for a trainer.
 
-    Each candidate's share of its list, weighted by its label.
+    Takes a softmax over each list and weighs every candidate by its label.
 
         -\frac1L \sum_l \sum_j y_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}
 
@@ -461,7 +461,7 @@ class SoftmaxRankLoss(TrainingLoss):
 class ListMleLoss(TrainingLoss):
     r"""ListMLE for a trainer, as in sentence-transformers 6.2 ListMLELoss.
 
-    Choose a list's candidates one by one, the best label first.
+    Picks a list's candidates one by one, the best label first.
 
         \frac1L \sum_l \sum_i \log\Bigl(1 + \sum_{j\ \text{after}\ i} e^{(s_{l,j} - s_{l,i})/\tau}\Bigr)
 
@@ -492,7 +492,7 @@ class ListMleLoss(TrainingLoss):
 class LambdaLoss(TrainingLoss):
     r"""LambdaLoss for a trainer, as in sentence-transformers 6.2 LambdaLoss.
 
-    RankNet within each list; a pair counts by what its order is worth to the NDCG.
+    Applies RankNet within each list, and weighs a pair by what its order is worth to the NDCG.
 
         \frac{1}{|P|} \sum_l \sum_{y_i > y_j} w_{l,ij} \log_2\bigl(1 + e^{\sigma (s_{l,j} - s_{l,i})}\bigr)
 
@@ -527,7 +527,7 @@ class LambdaLoss(TrainingLoss):
 class ApproxNdcgLoss(TrainingLoss):
     r"""ApproxNDCG for a trainer.
 
-    The NDCG itself, of ranks made soft. Its values are negative: −1 is the best order.
+    Maximises the NDCG with soft ranks. Its values are negative: −1 is the best order.
 
         -\frac1L \sum_l \sum_i \frac{G_{l,i}}{\log_2(1 + \hat r_{l,i})},\quad \hat r_{l,i} = 1 + \sum_{j \ne i} \sigma\Bigl(\frac{s_{l,j} - s_{l,i}}{\tau}\Bigr)
 
@@ -554,7 +554,7 @@ class ApproxNdcgLoss(TrainingLoss):
 class AdrMseLoss(TrainingLoss):
     r"""ADR-MSE for a trainer, as in sentence-transformers 6.2 ADRMSELoss.
 
-    Each candidate's soft rank should be the rank of its label, the top ones most of all.
+    Pulls each candidate's soft rank to the rank of its label, the top ones most of all.
 
         \frac1N \sum_{l,i} \frac{(r_{l,i} - \hat r_{l,i})^2}{\log_2(1 + r_{l,i})},\quad \hat r_{l,i} = 1 + \sum_{j \ne i} \sigma\Bigl(\frac{s_{l,j} - s_{l,i}}{\tau}\Bigr)
 
@@ -581,7 +581,7 @@ class AdrMseLoss(TrainingLoss):
 class InfoNceLoss(TrainingLoss):
     r"""InfoNCE for a trainer.
 
-    For each query, pick its match among all texts in the batch.
+    Picks each query's match among all texts in the batch.
 
         -\frac1N \sum_i \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}
 
@@ -626,7 +626,7 @@ class InfoNceLoss(TrainingLoss):
 class FocalInfoNceLoss(TrainingLoss):
     r"""Focal InfoNCE for a trainer.
 
-    InfoNCE in which a query that already finds its key weighs less.
+    Weighs InfoNCE's queries less once they find their key.
 
         -\frac1N \sum_i (1 - p_i)^\gamma \log p_i,\quad p_i = \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}
 
@@ -655,7 +655,7 @@ class FocalInfoNceLoss(TrainingLoss):
 class SoftInfoNceLoss(TrainingLoss):
     r"""InfoNCE with soft targets for a trainer.
 
-    A query's target is a distribution over the keys, not one key.
+    Gives each query a target distribution over the keys, not a single key.
 
         -\frac1N \sum_i \sum_j t_{ij} \log \frac{e^{\cos(q_i, k_j)/\tau}}{\sum_l e^{\cos(q_i, k_l)/\tau}}
 
@@ -682,7 +682,7 @@ class SoftInfoNceLoss(TrainingLoss):
 class GistLoss(TrainingLoss):
     r"""GISTEmbed for a trainer.
 
-    InfoNCE without the negatives that a guide finds nearer than the positive.
+    Drops from InfoNCE the negatives that a guide finds nearer than the positive.
 
         -\frac1N \sum_i \log \frac{e^{s_{ii}}}{e^{s_{ii}} + \sum_{j \ne i} m_{ij}\, e^{s_{ij}} + \sum_{j \ne i} m_{ij}\, e^{s(q_i, q_j)} + \sum_{j \ne i} m_{ij}\, e^{s(k_i, k_j)} + \sum_n m_{in}\, e^{s_{in}}}
 
@@ -717,7 +717,7 @@ class GistLoss(TrainingLoss):
 class DecoupledLoss(TrainingLoss):
     r"""Decoupled contrastive (DCL) for a trainer.
 
-    InfoNCE without the positive pair in its denominator.
+    Leaves the positive pair out of InfoNCE's denominator.
 
         \frac1N \sum_i \Bigl(-\frac{\cos(q_i, k_i)}{\tau} + \log \sum_{j \ne i} e^{\cos(q_i, k_j)/\tau}\Bigr)
 
@@ -748,7 +748,7 @@ class DecoupledLoss(TrainingLoss):
 class MegaBatchMarginLoss(TrainingLoss):
     r"""Mega-batch margin for a trainer, as in sentence-transformers 6.2 MegaBatchMarginLoss.
 
-    A margin for the positive, and one for the nearest negative.
+    Pulls the positive above one margin and pushes the nearest negative below another.
 
         \frac1N \sum_i \Bigl([m^+ - \cos(q_i, k_i)]_+ + \bigl[\max_{j \ne i} \cos(q_i, k_j) - m^-\bigr]_+\Bigr)
 
@@ -777,7 +777,7 @@ class MegaBatchMarginLoss(TrainingLoss):
 class NtXentLoss(TrainingLoss):
     r"""NT-Xent for a trainer.
 
-    Pick each view's partner out of all other views.
+    Picks each view's partner among all other views.
 
         -\frac{1}{2N} \sum_i \log \frac{e^{\cos(z_i, z_{p(i)})/\tau}}{\sum_{k \ne i} e^{\cos(z_i, z_k)/\tau}}
 
@@ -804,7 +804,7 @@ class NtXentLoss(TrainingLoss):
 class DebiasedLoss(TrainingLoss):
     r"""Debiased contrastive for a trainer.
 
-    NT-Xent that takes a share of the negatives for positives.
+    Corrects NT-Xent for the share of negatives that are positives.
 
         \frac{1}{2N} \sum_i \log\Bigl(1 + \frac{G_i}{e^{s_{i\,p(i)}}}\Bigr),\quad G_i = \max\Bigl(\frac{\sum_k e^{s_{ik}} - M \tau^+ e^{s_{i\,p(i)}}}{1 - \tau^+},\ M e^{-1/\tau}\Bigr)
 
@@ -833,7 +833,7 @@ class DebiasedLoss(TrainingLoss):
 class HardWeightedLoss(TrainingLoss):
     r"""Hard-weighted contrastive (HCL) for a trainer.
 
-    Debiased, and near negatives weigh more.
+    Corrects NT-Xent as the debiased loss does, and weighs near negatives more.
 
         \frac{1}{2N} \sum_i \log\Bigl(1 + \frac{G_i}{e^{s_{i\,p(i)}}}\Bigr),\quad G_i = \max\Bigl(\frac{\frac{\sum_k e^{(1 + \beta) s_{ik}}}{\overline{e^{\beta s_{ik}}}} - M \tau^+ e^{s_{i\,p(i)}}}{1 - \tau^+},\ M e^{-1/\tau}\Bigr)
 
@@ -864,7 +864,7 @@ class HardWeightedLoss(TrainingLoss):
 class NceLoss(TrainingLoss):
     r"""NCE for a trainer.
 
-    Tell each true pair from noise, one comparison at a time.
+    Tells each true pair from noise, one comparison at a time.
 
         -\frac{1}{|\mathrm{noise}|} \sum_{i, k} \log \frac{e^{s^+_i/\tau}}{e^{s^+_i/\tau} + m\, e^{s^-_{ik}/\tau}}
 
@@ -897,7 +897,7 @@ class NceLoss(TrainingLoss):
 class SiglipLoss(TrainingLoss):
     r"""SigLIP for a trainer.
 
-    Every query and key decide on their own whether they belong together.
+    Decides for each query and key on their own whether they belong together.
 
         \frac1N \sum_{i,j} \log\bigl(1 + e^{-z_{ij} (t \cos(q_i, k_j) + b)}\bigr)
 
@@ -926,7 +926,7 @@ class SiglipLoss(TrainingLoss):
 class SupconLoss(TrainingLoss):
     r"""Supervised contrastive (SupCon) for a trainer.
 
-    All sentences of a class are positives of one another.
+    Pulls all sentences of a class together, against all others in the batch.
 
         \frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)} \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}
 
@@ -955,8 +955,7 @@ class SupconLoss(TrainingLoss):
 class MultiSimilarityLoss(TrainingLoss):
     r"""Multi-Similarity for a trainer.
 
-    Positives and negatives of an anchor weigh by how hard they are, each side in a logarithm of its
-    own.
+    Weighs an anchor's positives and negatives by how hard they are, in one logarithm for each side.
 
         \frac1N \sum_i \Bigl(\frac1\alpha \log\bigl(1 + \sum_{p \in P(i)} e^{-\alpha(s_{ip} - \lambda)}\bigr) + \frac1\beta \log\bigl(1 + \sum_{n \in N(i)} e^{\beta(s_{in} - \lambda)}\bigr)\Bigr)
 
@@ -989,7 +988,7 @@ class MultiSimilarityLoss(TrainingLoss):
 class NPairLoss(TrainingLoss):
     r"""N-pair for a trainer.
 
-    Pick each anchor's own positive out of all positives of the batch, by dot product.
+    Picks each anchor's positive among all positives of the batch, by dot product.
 
         \frac1N \sum_i \log\Bigl(1 + \sum_{j \ne i} e^{a_i \cdot p_j - a_i \cdot p_i}\Bigr)
 
@@ -1012,7 +1011,7 @@ class NPairLoss(TrainingLoss):
 class ContrastiveLoss(TrainingLoss):
     r"""Contrastive for a trainer, as in sentence-transformers 6.2 ContrastiveLoss.
 
-    Pull positives to distance 0, push negatives beyond the margin.
+    Pulls positives to distance 0 and pushes negatives beyond the margin.
 
         \frac1N \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)
 
@@ -1043,7 +1042,7 @@ class ContrastiveLoss(TrainingLoss):
 class OnlineContrastiveLoss(TrainingLoss):
     r"""Online contrastive for a trainer, as in sentence-transformers 6.2 OnlineContrastiveLoss.
 
-    Contrastive loss of far positives and near negatives only.
+    Applies contrastive loss to far positives and near negatives only.
 
         \sum_{y_i = 1,\, d_i > \min d^-} d_i^2 + \sum_{y_i = 0,\, d_i < \max d^+} [m - d_i]_+^2
 
@@ -1072,7 +1071,7 @@ class OnlineContrastiveLoss(TrainingLoss):
 class TripletLoss(TripletTrainingLoss):
     r"""Triplet for a trainer, as in sentence-transformers 6.2 TripletLoss.
 
-    The positive should be nearer than the negative, by a margin.
+    Pushes the negative farther away than the positive, by a margin.
 
         \frac{1}{|T|} \sum_{(a, p, n) \in T} [d(a, p) - d(a, n) + m]_+
 
@@ -1105,7 +1104,7 @@ class TripletLoss(TripletTrainingLoss):
 class LiftedLoss(TrainingLoss):
     r"""Lifted structure for a trainer.
 
-    A positive pair should be nearer than all negatives of both its ends.
+    Pulls a positive pair nearer than all negatives of both its texts.
 
         \frac{1}{2|P|} \sum_{(i,j) \in P} \Bigl[\log\Bigl(\sum_{c_k \ne c_i} e^{m - d_{ik}} + \sum_{c_l \ne c_j} e^{m - d_{jl}}\Bigr) + d_{ij}\Bigr]_+^2
 
@@ -1132,7 +1131,7 @@ class LiftedLoss(TrainingLoss):
 class SoftmaxLoss(PrototypeTrainingLoss):
     r"""Softmax with prototypes for a trainer.
 
-    Classify each sentence among the class prototypes.
+    Classifies each sentence among the class prototypes.
 
         -\frac1N \sum_i \log \frac{e^{q_i \cdot w_{c_i}}}{\sum_j e^{q_i \cdot w_j}}
 
@@ -1156,7 +1155,7 @@ class SoftmaxLoss(PrototypeTrainingLoss):
 class ArcfaceLoss(PrototypeTrainingLoss):
     r"""ArcFace for a trainer.
 
-    Classification with a margin added to the angle of the right class.
+    Classifies sentences, with a margin added to the angle of the right class.
 
         -\frac1N \sum_i \log \frac{e^{s \cos(\theta_{i c_i} + m)}}{e^{s \cos(\theta_{i c_i} + m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}
 
@@ -1186,7 +1185,7 @@ class ArcfaceLoss(PrototypeTrainingLoss):
 class CosfaceLoss(PrototypeTrainingLoss):
     r"""CosFace for a trainer.
 
-    Classification in which the right class must lead by a margin of cosine.
+    Classifies sentences; the right class must lead by a margin of cosine.
 
         -\frac1N \sum_i \log \frac{e^{s (\cos\theta_{i c_i} - m)}}{e^{s (\cos\theta_{i c_i} - m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}
 
@@ -1216,7 +1215,7 @@ class CosfaceLoss(PrototypeTrainingLoss):
 class ProxyNcaLoss(PrototypeTrainingLoss):
     r"""Proxy-NCA for a trainer.
 
-    Each sentence nearer to its own prototype than to all the others.
+    Pulls each sentence nearer to its own prototype than to all the others.
 
         -\frac1N \sum_i \log \frac{e^{-s\, d_{i c_i}}}{\sum_{j \ne c_i} e^{-s\, d_{ij}}},\quad d_{ij} = 2 - 2\cos\theta_{ij}
 
@@ -1246,7 +1245,7 @@ class ProxyNcaLoss(PrototypeTrainingLoss):
 class ProxyAnchorLoss(PrototypeTrainingLoss):
     r"""Proxy-Anchor for a trainer.
 
-    Each prototype draws its own sentences near and sends all others away.
+    Pulls sentences to their own prototype and pushes all others away from it.
 
         \frac{1}{|P^+|} \sum_{j \in P^+} \log\Bigl(1 + \sum_{c_i = j} e^{-\alpha(\cos\theta_{ij} - \delta)}\Bigr) + \frac1C \sum_j \log\Bigl(1 + \sum_{c_i \ne j} e^{\alpha(\cos\theta_{ij} + \delta)}\Bigr)
 
@@ -1276,7 +1275,7 @@ class ProxyAnchorLoss(PrototypeTrainingLoss):
 class AlignmentLoss(TrainingLoss):
     r"""Alignment for a trainer.
 
-    The two sentences of a positive pair lie near each other.
+    Pulls the two sentences of a positive pair together.
 
         \frac1N \sum_i \lVert x_i - y_i \rVert^2,\quad \lVert x_i \rVert = \lVert y_i \rVert = 1
 
@@ -1299,7 +1298,7 @@ class AlignmentLoss(TrainingLoss):
 class UniformityLoss(TrainingLoss):
     r"""Uniformity for a trainer.
 
-    All sentences spread evenly over the sphere.
+    Spreads all sentences evenly over the sphere.
 
         \log \frac{1}{N(N - 1)} \sum_{i \ne k} e^{-t \lVert z_i - z_k \rVert^2},\quad \lVert z_i \rVert = 1
 
@@ -1326,7 +1325,7 @@ class UniformityLoss(TrainingLoss):
 class VicregLoss(TrainingLoss):
     r"""VICReg for a trainer.
 
-    Pairs alike, every dimension in use, and no two dimensions saying the same.
+    Keeps pairs alike, every dimension in use, and no two dimensions correlated.
 
         \frac\lambda N \sum_i \lVert x_i - y_i \rVert^2 + \mu\,\bigl(v(x) + v(y)\bigr) + \nu\,\bigl(c(x) + c(y)\bigr)
 
@@ -1359,7 +1358,7 @@ class VicregLoss(TrainingLoss):
 class BarlowTwinsLoss(TrainingLoss):
     r"""Barlow Twins for a trainer.
 
-    Each dimension correlates with itself across the pair, and with no other.
+    Correlates each dimension with itself across the pair, and with no other.
 
         \sum_j (1 - C_{jj})^2 + \lambda \sum_{j \ne k} C_{jk}^2
 
@@ -1386,7 +1385,7 @@ class BarlowTwinsLoss(TrainingLoss):
 class OrthogonalLoss(TrainingLoss):
     r"""Global orthogonal regularisation for a trainer.
 
-    Unrelated sentences are as dissimilar as random directions are.
+    Makes unrelated sentences as dissimilar as random directions are.
 
         \frac12 \sum_{x, y} \Bigl(w_1\, \overline{s_{ik}}^2 + w_2\, \Bigl[\overline{s_{ik}^2} - \tfrac1D\Bigr]_+\Bigr)
 
@@ -1417,7 +1416,7 @@ class OrthogonalLoss(TrainingLoss):
 class MarginMseLoss(TrainingLoss):
     r"""MarginMSE for a trainer, as in sentence-transformers 6.2 MarginMSELoss (dot products).
 
-    The positive should stand above each negative by as much as the teacher says.
+    Makes the positive's lead over each negative equal to the teacher's.
 
         \frac1{NK} \sum_{i,k} \bigl((s^+_i - s^-_{ik}) - (t^+_i - t^-_{ik})\bigr)^2
 
@@ -1440,7 +1439,7 @@ class MarginMseLoss(TrainingLoss):
 class DistillKlLoss(TrainingLoss):
     r"""Distillation (KL) for a trainer, as in sentence-transformers 6.2 DistillKLDivLoss (dot products).
 
-    The shares that the student gives a list's candidates should be the teacher's.
+    Makes the student's probabilities of a list's candidates equal to the teacher's.
 
         \frac{T^2}{N} \sum_i \sum_k P_{ik} \log \frac{P_{ik}}{p_{ik}},\quad P = \mathrm{softmax}(t / T_t),\ p = \mathrm{softmax}(s / T)
 
@@ -1471,7 +1470,7 @@ class DistillKlLoss(TrainingLoss):
 class EmbeddingMseLoss(VectorTrainingLoss):
     r"""Embedding MSE for a trainer.
 
-    The student's vectors should be the teacher's, number by number.
+    Makes the student's vectors equal to the teacher's, number by number.
 
         \frac{1}{S D} \sum_i \sum_d (z_{id} - t_{id})^2
 

@@ -111,7 +111,7 @@ ALIGNMENT = LossSpec(
     function=alignment,
     definition=alignment_definition,
     title="Alignment",
-    about="The two sentences of a positive pair lie near each other.",
+    about="Pulls the two sentences of a positive pair together.",
     steps={
         "differences": "What the directions of a pair differ by.",
         "terms": "What each pair costs by itself.",
@@ -146,15 +146,15 @@ ALIGNMENT = LossSpec(
     floor=lambda tensors: 0.0,
     floor_formula="0",
     references=("Wang & Isola 2020",),
-    note="It is 0 at collapse: alone it is content with one point for everything. Uniformity is "
-    "the other half.",
+    note="It is 0 at collapse, so alone it is satisfied by one point for everything. Uniformity "
+    "is the other half.",
 )
 
 UNIFORMITY = LossSpec(
     function=uniformity,
     definition=uniformity_definition,
     title="Uniformity",
-    about="All sentences spread evenly over the sphere.",
+    about="Spreads all sentences evenly over the sphere.",
     steps={
         "distances": "Squared distance of the directions.",
         "others": "Every pair of two sentences.",
@@ -201,5 +201,5 @@ UNIFORMITY = LossSpec(
     floor=_uniformity_floor,
     floor_formula=r"-\frac{2 t N}{N - 1}",
     references=("Wang & Isola 2020",),
-    note="A loss below 0 is normal: 0 is its highest value, where everything is one point.",
+    note="A loss below 0 is normal: its highest value, 0, is that of one point for everything.",
 )

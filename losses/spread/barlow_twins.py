@@ -110,7 +110,7 @@ BARLOW_TWINS = LossSpec(
     function=barlow_twins,
     definition=barlow_twins_definition,
     title="Barlow Twins",
-    about="Each dimension correlates with itself across the pair, and with no other.",
+    about="Correlates each dimension with itself across the pair, and with no other.",
     steps={
         "correlations": "How each dimension of the one side correlates with each of the other.",
         "deviation_first": "How much each dimension of the first sentences varies.",
@@ -198,15 +198,15 @@ BARLOW_TWINS = LossSpec(
     floor=_floor,
     floor_formula="0",
     references=("Zbontar et al. 2021 (Barlow Twins)",),
-    note="N rows vary independently in at most N − 1 dimensions: in a batch with fewer rows than "
-    "dimensions some correlate, and the minimum is not known.",
+    note="N rows vary independently in at most N − 1 dimensions: with fewer rows than dimensions "
+    "some correlate, and the minimum is unknown.",
     conventions=(
         Convention(
             "facebookresearch/barlowtwins 046eec3 (batch normalisation with ε, λ = 0.0051)",
             {"off_diagonal_weight": 0.0051},
             barlow_twins_of_batch_norm_definition,
-            note="A dimension that hardly varies is drawn towards 0 by ε = 10⁻⁵ in the deviations. "
-            "Before that commit the code multiplied the whole by --scale-loss besides.",
+            note="The ε = 10⁻⁵ in the deviations pulls a dimension that hardly varies towards 0. "
+            "Before that commit the code also multiplied the loss by --scale-loss.",
             former=("facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)",),
             peers=(Peer("facebookresearch/barlowtwins", "BarlowTwins"),),
         ),

@@ -163,7 +163,7 @@ ORTHOGONAL = LossSpec(
     function=orthogonal,
     definition=orthogonal_definition,
     title="Global orthogonal regularisation",
-    about="Unrelated sentences are as dissimilar as random directions are.",
+    about="Makes unrelated sentences as dissimilar as random directions are.",
     steps={
         "cosines_first": "Cosines of the first sentences with each other.",
         "cosines_second": "Cosines of the second sentences with each other.",
@@ -207,7 +207,7 @@ ORTHOGONAL = LossSpec(
     floor=lambda tensors, **_: 0.0,
     floor_formula="0",
     references=("Zhang et al. 2017 (GOR)", "EmbeddingGemma 2025"),
-    note="It asks nothing of positive pairs, and is given beside another loss.",
+    note="It asks nothing of positive pairs, so combine it with another loss.",
     equivalent=_equivalent,
     conventions=(
         Convention("sentence-transformers 6.2 GlobalOrthogonalRegularizationLoss", {}),

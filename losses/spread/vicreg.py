@@ -227,7 +227,7 @@ VICREG = LossSpec(
     function=vicreg,
     definition=vicreg_definition,
     title="VICReg",
-    about="Pairs alike, every dimension in use, and no two dimensions saying the same.",
+    about="Keeps pairs alike, every dimension in use, and no two dimensions correlated.",
     steps={
         "covariance": "Dimensions that say the same.",
         "covariance_first": "How any two dimensions of the first sentences vary together.",
@@ -293,9 +293,9 @@ VICREG = LossSpec(
     floor=_floor,
     floor_formula="0",
     references=("Bardes et al. 2022 (VICReg)",),
-    note="N rows vary independently in at most N − 1 dimensions: in a batch with fewer rows than "
-    "dimensions the covariance cannot be 0, and its minimum is not known. Lengths count: on unit "
-    "vectors a dimension varies by 1/D, and the variance term stays near its highest value.",
+    note="N rows vary independently in at most N − 1 dimensions: with fewer rows than dimensions "
+    "the covariance cannot be 0, and the minimum is unknown. Lengths count: each dimension of "
+    "unit vectors varies by 1/D, so the variance term stays near its highest value.",
     conventions=(
         Convention(
             "pytorch-metric-learning 2.9 VICRegLoss, facebookresearch/vicreg (λ/D, μ/2)",
@@ -324,8 +324,8 @@ VICREG = LossSpec(
                 ),
             },
             function=vicreg_of_means,
-            note="The code sums as the paper does not: the invariance is a mean over rows and "
-            "dimensions, and the variance of both sides is averaged.",
+            note="The code sums differently from the paper: the invariance is a mean over rows "
+            "and dimensions, and the variance is averaged over both sides.",
             peers=(
                 Peer(METRIC_LEARNING, "VICRegLoss", OF_PAIRS),
                 Peer("facebookresearch/vicreg", "VICReg"),

@@ -37,7 +37,7 @@ def test_a_note_exists_in_both_languages():
         ("multitask_cosent", "", "σ(2s)"),
         ("nt_xent", "SimCLR", "twice this number"),
         ("nt_xent", "", ""),
-        ("triplet", "sentence-transformers 6.2 TripletLoss", "as they are given"),
+        ("triplet", "sentence-transformers 6.2 TripletLoss", "takes given triplets"),
     ],
 )
 def test_the_page_gets_the_note_of_the_loss_or_of_its_convention(loss, convention, message):
