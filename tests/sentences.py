@@ -11,6 +11,8 @@ import pytest
 from lossprism.explorer.locale import sentence_of, spelled
 from lossprism.explorer.runtime.problem import Problem
 
+# Not in a longer word or number.
+BEFORE, BEHIND = "(?<![A-Za-z0-9.−-])", "(?![A-Za-z0-9])"
 PLACEHOLDER = re.compile(r"\{(\w+)(?::([^|}]*)\|([^}]*))?\}")
 
 
@@ -39,8 +41,16 @@ def pattern_of(key: str, language: str = "en", **values: object) -> re.Pattern[s
             any_text = ".*?" if text[end:] else ".*"
             pattern += f"(?P={name})" if name in seen else f"(?P<{name}>{any_text})"
             seen.add(name)
-    before = "(?<![A-Za-z0-9.−-])" if text[0].isascii() else ""
-    return re.compile(f"{before}{pattern}{re.escape(text[end:])}(?![A-Za-z0-9])")
+    before = BEFORE if text[0].isascii() else ""
+    return re.compile(f"{before}{pattern}{re.escape(text[end:])}{BEHIND}")
+
+
+def wording(key: str, language: str = "en", **values: object) -> re.Pattern[str]:
+    """Return `pattern_of` for Playwright, as the text of an element or the name of a control: a
+    browser's patterns name no groups, and elements follow one another without a space."""
+    pattern = pattern_of(key, language, **values).pattern
+    pattern = pattern.removeprefix(BEFORE).removesuffix(BEHIND)
+    return re.compile(re.sub(r"\(\?P<\w+>", "(?:", re.sub(r"\(\?P=\w+\)", ".*?", pattern)))
 
 
 @contextmanager

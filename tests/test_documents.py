@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from lossprism.explorer.runtime.problem import Problem
+from lossprism.explorer.web.middleware.request_limits import refusal
 from lossprism.explorer.web.pages.learn.page import BELOW
 from lossprism.losses import LOSSES, SHIPPED
 from lossprism.losses.combined.vector_queue import REFERENCES
@@ -98,3 +101,12 @@ def test_the_version_has_an_entry_in_the_changelog():
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"\n## {VERSION}\n" in changes
     assert len(changes.splitlines()) <= CHANGELOG_LINES
+
+
+def test_nginx_answers_in_the_words_of_the_app():
+    bodies = re.findall(r"return 200 '(.+)';", (ROOT / "docs" / "nginx.conf").read_text("utf-8"))
+    assert len(bodies) == 3
+    for body in map(json.loads, bodies):
+        error = body["error"]
+        key = error["key"].removeprefix("problem.")
+        assert body == refusal(Problem(key, about=error["about"], **error["values"]))

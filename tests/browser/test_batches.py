@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.reading import CHANNEL, choose, redrawn, settle, unfold, upload
+from tests.sentences import wording
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -40,7 +41,7 @@ def test_batches_of_a_file_follow_one_another_and_are_compared(page: Page) -> No
     with redrawn(page):
         page.select_option("#lp-sampler", "no_duplicates")
     assert len({text for a, b, _ in rows(page) for text in (a, b)}) == 2 * len(rows(page))
-    size = page.get_by_role("spinbutton", name="Pairs in a batch")
+    size = page.get_by_role("spinbutton", name=wording("sampler.size"))
     with redrawn(page):
         size.fill("8")
     assert len(rows(page)) == 8
@@ -58,7 +59,7 @@ def test_batches_of_a_file_follow_one_another_and_are_compared(page: Page) -> No
     choose(page, "info_nce")
     expect(page.locator(SPREAD).first).to_be_visible()
     with page.expect_download() as taken:
-        page.get_by_role("button", name="Their figures as CSV").click()
+        page.get_by_role("button", name=wording("ui.spread_csv")).click()
     table = taken.value.path().read_text(encoding="utf-8").splitlines()
     assert table[0].startswith("batch,loss,")
     assert len(table) == 201

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from lossprism.explorer.lab.training.run_folder import RunFolder
 from tests.browser.reading import CHANNEL, redrawn, unfold
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -26,18 +27,18 @@ def rows_of(page: Page, name: str) -> list[dict[str, str]]:
 
 def test_a_pair_is_relabelled_or_left_out_where_it_is_judged(page: Page) -> None:
     part = page.locator(PART)
-    expect(part).to_contain_text("Clean data with this much noise")
+    expect(part).to_contain_text(wording("ui.suspects_expected"))
     first = part.locator("tbody tr:visible").first
     words = first.locator(".lp-two span")
     expect(words.first).to_contain_text("Two children are building a sandcastle on the beach.")
     count = page.evaluate(f"{CHANNEL}.batch.labels.length")
     with redrawn(page):
         first.get_by_role("button", name="Use").click()
-    expect(part).to_contain_text("Corrected by you (1)")
+    expect(part).to_contain_text(wording("ui.corrections", count=1))
     with redrawn(page):
         part.locator("tbody tr:visible").first.get_by_role("button", name="Leave out").click()
     assert page.evaluate(f"{CHANNEL}.batch.labels.length") == count - 1
-    changed = rows_of(page, "What was changed")
+    changed = rows_of(page, wording("ui.take_corrections"))
     assert [bool(row["corrected"]) for row in changed] == [True, False]
     now = rows_of(page, "Corrected pairs")
     assert len(now) == count - 1
@@ -51,7 +52,7 @@ def test_a_pair_is_relabelled_or_left_out_where_it_is_judged(page: Page) -> None
     page.wait_for_function(f"window.lossprism && {CHANNEL}?.batch?.labels.length === {count - 1}")
     with redrawn(page):
         page.locator(PART).get_by_role("button", name="Undo").first.click()
-    expect(page.locator(PART)).to_contain_text("Corrected by you (1)")
+    expect(page.locator(PART)).to_contain_text(wording("ui.corrections", count=1))
     with redrawn(page):
         page.evaluate(f"{CHANNEL}.set({{data: {{source: 'random'}}}})")
     assert page.evaluate(f"{CHANNEL}.scenario.data.corrections") == []

@@ -33,7 +33,7 @@ from tests.browser.reading import (
     unfold,
     upload,
 )
-from tests.sentences import pattern_of
+from tests.sentences import pattern_of, wording
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -148,10 +148,12 @@ def test_an_example_becomes_rows_of_ones_own_and_two_columns_are_positives(page:
     paste(page, 1, 1, "How are you?\tFine.\nWhere is it?\tOver there.\nWhy?\tBecause it is.")
     problem = page.locator(PROBLEM)
     expect(problem).to_contain_text("CoSENT compares pairs with different scores")
-    expect(page.locator("#lp-source-panel")).to_contain_text("No scores: all")
-    expect(page.locator("#lp-loss option[value=cosent]")).to_have_text("CoSENT (needs scores)")
+    expect(page.locator("#lp-source-panel")).to_contain_text(wording("ui.all_positives"))
+    expect(page.locator("#lp-loss option[value=cosent]")).to_have_text(
+        wording("ui.needs_scores", name="CoSENT")
+    )
     with redrawn(page):
-        problem.get_by_role("button", name="Use a loss over positives").click()
+        problem.get_by_role("button", name=wording("ui.loss_over_positives")).click()
     expect(page.locator("#lp-loss")).to_have_value("info_nce")
     expect(problem).to_be_hidden()
     expect(page.locator(COUNT)).to_have_text("3 pairs")
@@ -159,11 +161,11 @@ def test_an_example_becomes_rows_of_ones_own_and_two_columns_are_positives(page:
     # A column that may be a score is asked about, and may be none.
     content = b"question,answer,x,y\nWhat is it?,A cat.,1,2\nWho is it?,A dog.,2,3\n"
     upload(page, "faq.csv", content)
-    expect(problem).to_contain_text("which of the columns")
+    expect(problem).to_contain_text(wording("problem.columns_not_recognised"))
     page.select_option("#main-controls select[name=first]", "question")
     page.select_option("#main-controls select[name=second]", "answer")
     with redrawn(page):
-        page.select_option("#main-controls select[name=score]", label="No score: all are positives")
+        page.select_option("#main-controls select[name=score]", label=say("en", "column.no_score"))
     expect(page.locator(COUNT)).to_have_text("2 pairs")
     expect(problem).to_be_hidden()
 
@@ -287,7 +289,9 @@ def test_choosing_other_columns_and_those_that_nothing_recognises(page: Page) ->
     upload(page, "odd.csv", rows.encode())
     expect(page.locator(PROBLEM)).to_contain_text("left side")
     expect(choices).to_have_count(3)
-    expect(note).to_have_text("odd.csv: choose its columns below.")  # not the file from before
+    expect(note).to_have_text(
+        wording("ui.file_undecided", name="odd.csv")
+    )  # not the file from before
     choices.nth(0).select_option("left side")
     choices.nth(1).select_option("right side")
     with redrawn(page):
@@ -418,7 +422,7 @@ def test_a_file_brings_a_guide(page: Page) -> None:
     rows.append({"question": "Why?", "answer": "Because.", "u": [1, 9], "v": None})
     columns = {"u": "guide_question", "v": "guide_answer"}
     named = [{columns.get(name, name): row[name] for name in row} for row in rows[:3]]
-    element = page.get_by_text("Guide: vectors from the data")
+    element = page.get_by_text(wording("ui.guide_given"))
     choices = page.locator("#main-controls .lp-columns select")
     with redrawn(page):
         page.select_option("#lp-loss", "info_nce")
@@ -434,7 +438,7 @@ def test_a_file_brings_a_guide(page: Page) -> None:
     expect(page.locator(PROBLEM)).to_contain_text("3 of 3 pairs lack them")
     with redrawn(page):
         page.click(f"{PROBLEM} [data-say='ui.without_guide']")
-    expect(page.get_by_text("Guide: the batch's own vectors, without gradient")).to_be_visible()
+    expect(page.get_by_text(wording("ui.guide_own"))).to_be_visible()
     # Columns of any name, of which one lacks a vector.
     content = "\n".join(map(json.dumps, rows)).encode()
     upload(page, "vectors.jsonl", content)

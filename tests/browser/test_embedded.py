@@ -12,6 +12,7 @@ from playwright.sync_api import APIResponse, Browser, BrowserContext, Frame, Pag
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.reading import CHANNEL, PROBLEM, choose, loss_shown, still
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -100,6 +101,6 @@ def test_the_link_of_the_hubs_page_opens_the_scenario_within_it(hub: BrowserCont
     assert faults == []
     still(again)
     again.click(COPY)
-    expect(again.locator(PROBLEM)).to_contain_text("does not let this page copy")
+    expect(again.locator(PROBLEM)).to_contain_text(wording("ui.copy_refused"))
     text = again.locator(PROBLEM).inner_text()
     assert next(word for word in text.split() if word.startswith("https://")) == link

@@ -18,6 +18,7 @@ from tests.browser.reading import (
     sound,
     words,
 )
+from tests.sentences import wording
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -33,7 +34,7 @@ def use(page: Page, encoder: str = "", cross: str = "") -> None:
 
 def leads_back(page: Page, loss: float) -> None:
     """The button beside the sentence restores the picture that was there."""
-    expect(page.locator(BACK)).to_have_text("Back to all-MiniLM-L6-v2")
+    expect(page.locator(BACK)).to_have_text(wording("ui.embedded_encoder"))
     with redrawn(page):
         page.click(BACK)
     sound(page)
@@ -44,10 +45,10 @@ def leads_back(page: Page, loss: float) -> None:
 
 def test_a_folder_that_holds_no_model(page: Page, tmp_path: Path) -> None:
     before = loss_shown(page)
-    for folder, message in ((tmp_path, "no model"), (tmp_path / "absent", "There is no folder")):
+    for folder, key in ((tmp_path, "no_model"), (tmp_path / "absent", "folder_missing")):
         use(page, str(folder))
-        expect(page.locator(PROBLEM)).to_contain_text(str(folder))
-        expect(page.locator(PROBLEM)).to_contain_text(message)
+        refused = wording(f"problem.encoder_{key}", encoder=str(folder))
+        expect(page.locator(PROBLEM)).to_contain_text(refused)
         leads_back(page, before)
     use(page, cross=str(tmp_path))
     expect(page.locator(PROBLEM)).to_contain_text(str(tmp_path))
@@ -80,7 +81,7 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
     expect(page.locator("#lp-guide")).to_be_hidden()
     with redrawn(page):
         page.select_option("#lp-loss", "gist")
-    expect(page.get_by_text("Guide: the batch's own vectors, without gradient")).to_be_visible()
+    expect(page.get_by_text(wording("ui.guide_own"))).to_be_visible()
     own = loss_shown(page)
     button(page, "ui.choose_guide").click()
     expect(page.locator("#lp-guide")).to_be_focused()
@@ -92,7 +93,7 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
     assert guided != own
     page.fill("#lp-guide", str(tmp_path / "absent"))
     button(page, "ui.use_encoder").click()
-    expect(page.locator(PROBLEM)).to_contain_text("There is no folder")
+    expect(page.locator(PROBLEM)).to_contain_text(wording("problem.encoder_folder_missing"))
     expect(page.locator(BACK)).to_be_hidden()
     # The picture is that of the guide before, which is no more the chosen one.
     expect(page.get_by_text("Guide: all apart")).to_be_hidden()

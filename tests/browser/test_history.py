@@ -24,6 +24,7 @@ from tests.browser.reading import (
     visit,
 )
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -121,7 +122,7 @@ def test_a_scenario_too_large_for_a_link_is_kept_in_the_tab(
     assert page.evaluate("location.hash") == ""
     large = loss_shown(page)
     page.click("#main-header [data-say='ui.copy_link']")
-    expect(page.locator(PROBLEM)).to_contain_text("too large for a link")
+    expect(page.locator(PROBLEM)).to_contain_text(wording("ui.link_too_long"))
     reload(page)
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
     assert loss_shown(page) == large

@@ -13,6 +13,7 @@ from lossprism.explorer.core.scenario import Data, Scenario, View
 from lossprism.explorer.export.interactive_figure import interactive_figure, write_interactive
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.sources.random_batch import RandomBatch
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -59,8 +60,8 @@ def cells_of(page: Page) -> Locator:
 
 def test_a_cell_says_its_sentences_and_its_numbers(context: BrowserContext, tmp_path: Path) -> None:
     page = opened(context, write_interactive(Scenario(), tmp_path / "figure.html"))
-    expect(page.get_by_text("Point at a cell")).to_be_visible()
-    expect(page.get_by_text("Tap a cell")).to_be_hidden()
+    expect(page.get_by_text(wording("interactive.hint"))).to_be_visible()
+    expect(page.get_by_text(wording("interactive.hint.touch"))).to_be_hidden()
     found = explore(Scenario())
     order = found.batch.scores.argsort(stable=True)
     order = order[found.batch.labels[order].argsort(stable=True)].tolist()
@@ -135,8 +136,8 @@ def test_a_finger_taps_and_nothing_is_wider_than_a_phone(browser: Browser, tmp_p
     size = {"width": 390, "height": 844}
     with browser.new_context(viewport=size, has_touch=True, is_mobile=True) as phone:
         page = opened(phone, path)
-        expect(page.get_by_text("点一下单元")).to_be_visible()
-        expect(page.get_by_text("指向一个单元")).to_be_hidden()
+        expect(page.get_by_text(wording("interactive.hint.touch", "zh"))).to_be_visible()
+        expect(page.get_by_text(wording("interactive.hint", "zh"))).to_be_hidden()
         assert page.evaluate("document.documentElement.scrollWidth") == 390
         box = page.locator("#figure .frame").bounding_box()
         page.touchscreen.tap(box["x"] + 20, box["y"] + 20)

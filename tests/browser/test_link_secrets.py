@@ -12,6 +12,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.locale import say
 from tests.browser.doctor.test_number import opened
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 SECRET = "/home/alice/key.pem"
 ROWS = [[f"the log says {SECRET}", "mail alice@example.org", "1"], ["a cat", "a dog", "0"]]
@@ -69,12 +70,12 @@ def test_no_link_of_doctor_has_a_secret_and_explore_opens_the_whole_rows(
     server: Server, new_page: Callable[..., Page]
 ) -> None:
     page = opened(new_page(), server.address)
-    page.get_by_role("tab", name="Check a dataset").click()
+    page.get_by_role("tab", name=wording("doctor.check.data")).click()
     page.select_option("#lp-doctor-from", "typed")
     pairs = [f"how tall\t{SECRET}\t{grade}" for grade in (5, 0)]
     pairs += [f"mail {name}@example.org\tyes\t{place % 6}" for place, name in enumerate("abcdefgh")]
     page.fill("#lp-doctor-pasted", "\n".join(["sentence1\tsentence2\tscore", *pairs]))
-    link = page.get_by_role("link", name="Open these rows").first
+    link = page.get_by_role("link", name=wording("doctor.open.rows")).first
     expect(link).to_be_visible()
     found = page.locator("a[href*='#']").evaluate_all("(all) => all.map((one) => one.href)")
     scenarios = [scenario for address in found for scenario in scenarios_in(address)]

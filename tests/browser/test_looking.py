@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from lossprism.explorer.locale import say
 from lossprism.explorer.sources import textbook
 from tests.browser.reading import (
     CANVAS,
@@ -33,6 +34,7 @@ from tests.browser.reading import (
     visit,
 )
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -187,7 +189,7 @@ def test_a_number_out_of_range_is_marked(page: Page) -> None:
     for wrong in ("100000000", "-3", ""):
         box.fill(wrong)
         assert "lp-bad" in box.get_attribute("class")
-        expect(element).to_have_text("Accepted: 0.1 to 1000. 20 stays in use.")
+        expect(element).to_have_text(wording("ui.accepted_else", low="0.1", high="1000", value=20))
     box.fill("")
     box.press_sequentially("1e9")  # it begins with 1, which would fit
     expect(element).to_be_visible()
@@ -376,16 +378,16 @@ def test_walking_the_derivation(page: Page) -> None:
 
 def test_a_loss_is_judged_by_what_it_does(page: Page, subtests: pytest.Subtests) -> None:
     for loss, judged in {
-        "cosent": ["Violated", "Spearman"],
-        "info_nce": ["Own key nearest", "Mean 1/rank"],
-        "triplet": ["Own class nearest", "Mean 1/rank"],
-        "softmax": ["Own prototype first", "Mean 1/rank"],
+        "cosent": ["violated", "spearman"],
+        "info_nce": ["first_key", "reciprocal"],
+        "triplet": ["first_class", "reciprocal"],
+        "softmax": ["first_prototype", "reciprocal"],
     }.items():
         with subtests.test(loss=loss):
             choose(page, loss)
             heads = page.locator("#lp-main .lp-figure > [data-say]:first-child")
             names = heads.all_text_contents()
-            assert [names[1], names[4]] == judged
+            assert [names[1], names[4]] == [say("en", f"figure.{one}") for one in judged]
 
 
 def test_a_figure_explains_itself_to_pointer_and_keyboard(page: Page) -> None:
@@ -428,6 +430,6 @@ def test_the_matrix_is_sharp_at_every_pixel_ratio(
 
 
 def test_a_rule_for_the_scale_is_quoted_and_not_offered(page: Page) -> None:
-    advice = page.locator("#main-metrics .lp-note", has_text="Rule of thumb")
+    advice = page.locator("#main-metrics .lp-note", has_text=wording("ui.suggested_scale"))
     expect(advice).to_contain_text("σ = ")
     expect(advice.locator("button, a")).to_have_count(0)

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Page, Response, expect
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.notebook.embedded_page import EmbeddedPage
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 # What a page can try without being asked first, and what a browser would ask for it.
 EXPLORES = "/requests/explore/explore"
@@ -134,7 +135,9 @@ def test_the_page_in_the_cell_of_a_notebook_asks_before_a_model_is_fetched(
     expect(question).to_contain_text("stranger/model")
     question.get_by_role("button").first.click()  # declines
     expect(question).to_have_count(0)
-    expect(page.frame_locator("iframe").locator("body")).to_contain_text("not on this computer")
+    expect(page.frame_locator("iframe").locator("body")).to_contain_text(
+        wording("problem.model_leave")
+    )
     assert {one.json()["error"]["about"] for one in answers} == {"leave"}
     page.close()
 

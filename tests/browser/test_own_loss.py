@@ -22,6 +22,7 @@ from tests.browser.reading import (
 )
 from tests.browser.serving import Server
 from tests.browser.test_steps import LIVE, go_to
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -104,7 +105,7 @@ def test_it_is_shown_read_again_and_edited_and_marked_where_it_is_no_number(
     with redrawn(page):
         path.write_text(OWN.replace("2.0", "4.0"))
     page.click(".lp-own [data-say='ui.own_save']")
-    expect(page.locator(".lp-own .lp-fault")).to_contain_text("changed on disk")
+    expect(page.locator(".lp-own .lp-fault")).to_contain_text(wording("problem.own_loss_changed"))
     expect(page.locator(EDITOR)).to_have_value(typed)
     assert path.read_text() == OWN.replace("2.0", "4.0")
     # Saved by the other editor again, with steps that are no numbers everywhere.
@@ -114,7 +115,7 @@ def test_it_is_shown_read_again_and_edited_and_marked_where_it_is_no_number(
 
 
 def cells_that_are_no_numbers_are_marked_and_explained(page: Page) -> None:
-    legend = page.locator("#main-matrix .lp-swatch", has_text="NaN or ∞")
+    legend = page.locator("#main-matrix .lp-swatch", has_text=wording("legend.broken"))
     go_to(page, "differences")
     expect(legend).to_be_hidden()
     colour = page.evaluate("lossprism.kit('colours').then(({ palette }) => palette().broken)")

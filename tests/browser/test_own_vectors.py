@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 import lossprism
 from tests.browser.reading import PROBLEM, loss_shown, redrawn, upload
+from tests.sentences import wording
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -32,10 +33,10 @@ def test_vectors_of_ones_own_come_as_a_file(page: Page) -> None:
     assert [choice.input_value() for choice in choices.all()] == read
     found = lossprism.probe("info_nce", (torch.tensor(images), torch.tensor(texts)))
     assert loss_shown(page) == pytest.approx(found.value, rel=1e-3)
-    expect(page.get_by_text("Cosines of clip.npz")).to_be_attached()
+    expect(page.get_by_text(wording("ui.encoder_now", name="clip.npz"))).to_be_attached()
     with redrawn(page):
         choices.nth(4).select_option("none")
-    expect(page.get_by_text("Cosines of all-MiniLM-L6-v2")).to_be_attached()
+    expect(page.get_by_text(wording("ui.encoder_now", name="all-MiniLM-L6-v2"))).to_be_attached()
     expect(choices.nth(5)).to_have_value("none")  # those of one side alone are not taken
     with redrawn(page):
         choices.nth(4).select_option("image_embedding")

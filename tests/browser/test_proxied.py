@@ -25,6 +25,7 @@ from tests.browser.finetune import steering as finetune
 from tests.browser.large import steering as large
 from tests.browser.reading import choose, sound, still, unfold, visit
 from tests.browser.serving import ROOT, Server, free_port
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -180,7 +181,7 @@ def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
     expect(page.locator(compare.TABLE)).to_have_count(2)
 
     opened(page, public)
-    page.get_by_role("tab", name="Check a dataset").click()
+    page.get_by_role("tab", name=wording("doctor.check.data")).click()
     page.select_option("#lp-doctor-from", "file")
     file = {"name": "own.tsv", "mimeType": "text/plain", "buffer": PASTED.encode()}
     page.set_input_files("#lp-doctor-file", file)
@@ -191,7 +192,9 @@ def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
     page.click("#lp-finetune-source-file")
     mine = finetune.pairs_file("id,sentence1,sentence2,score,other", 80)
     page.set_input_files("#lp-finetune-file", mine)
-    expect(page.locator(".lp-finetune_controls")).to_contain_text("80.csv: 80 pairs from 80 rows")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text(
+        wording("ui.file_read", name="80.csv", used=80, total=80)
+    )
     finetune.begin(page, steps=2, evaluations=1)
     finetune.wait_for(page, "finished")
     page.evaluate(finetune.UNFOLD)

@@ -25,7 +25,7 @@ from tests.browser.reading import (
     upload,
     visit,
 )
-from tests.sentences import pattern_of
+from tests.sentences import pattern_of, wording
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -112,7 +112,7 @@ def test_ten_thousand_rows_of_a_file(page: Page) -> None:
         page.get_by_role("spinbutton", name="Seed").fill("1")
     assert loss_shown(page) != drawn
     with redrawn(page):
-        page.get_by_role("spinbutton", name="Pairs in a batch").fill("512")
+        page.get_by_role("spinbutton", name=wording("sampler.size")).fill("512")
     expect(page.locator(COUNT)).to_have_text("512 pairs")
     sound(page)
 
@@ -188,7 +188,7 @@ def test_left_out_rows_of_a_file_are_reported_to_readers_of_its_link(
     expect(element.nth(1)).to_contain_text("第 2 行")
     expect(element.nth(1)).to_contain_text("high")
     other.click("#lp-language")
-    expect(element.nth(0)).to_contain_text("2 rows were left out")
+    expect(element.nth(0)).to_contain_text(wording("ui.skipped", count=2))
     expect(other.locator(NOTE)).to_contain_text("2 pairs from 4 rows")
     # Once the rows are one's own, the file is no longer spoken of.
     with redrawn(other):

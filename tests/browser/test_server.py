@@ -28,6 +28,7 @@ from tests.browser.reading import (
     visit,
 )
 from tests.browser.serving import ROOT, START_S, Server, command
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -105,7 +106,7 @@ def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[...
     assert "LossPrism has stopped." in server.said
     assert "Traceback" not in server.complaints
     type_pair(page, 2, "And a fourth.", "And a fourth.", "0")
-    expect(page.locator(PROBLEM)).to_contain_text("does not answer")
+    expect(page.locator(PROBLEM)).to_contain_text(wording("ui.server_gone"))
     assert loss_shown(page) == before
     typed = [["One sentence.", "Another one.", "1"], ["And a fourth.", "And a fourth.", "0"]]
     assert table_rows(page) == typed
@@ -114,7 +115,7 @@ def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[...
     page.on("pageerror", lambda error: faults.append(str(error)))
     upload(page, "pairs.csv", b"sentence1,sentence2,score\na,b,1\n")
     page.click("#lp-source-table")
-    expect(page.locator(PROBLEM)).to_contain_text("does not answer")
+    expect(page.locator(PROBLEM)).to_contain_text(wording("ui.server_gone"))
     # As the sentence promises: started again, the page goes on by itself where it was.
     own_server(port=server.port)
     expect(page.locator(PROBLEM)).to_be_hidden()

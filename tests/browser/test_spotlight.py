@@ -13,6 +13,7 @@ from lossprism.explorer.sources.textbook import load_example
 from tests.browser.axe import script, violations
 from tests.browser.reading import CANVAS, CHANNEL, choose, redrawn, reload, settle, slider, still
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -265,7 +266,7 @@ def test_the_other_settings_open_where_one_differs(page: Page) -> None:
     )
     expect(fold).to_be_hidden()  # CoSENT has its scale alone
     choose(page, "info_nce")
-    expect(fold.locator("> summary")).to_have_text("More settings (10)")
+    expect(fold.locator("> summary")).to_have_text(wording("ui.more_settings", count=10))
     fold.evaluate("fold => { fold.open = false; }")
     with redrawn(page):
         page.evaluate(f"{CHANNEL}.set({{ parameters: {{ symmetric: true }} }})")

@@ -11,6 +11,7 @@ from lossprism.explorer.core.scenario import Scenario
 from tests.browser.compare.steering import opened_page, values
 from tests.browser.reading import loss_shown, redrawn, slider, still, visit
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -70,7 +71,7 @@ def test_a_weight_beyond_the_slider_is_reported_and_not_set(page: Page, server: 
     rows = page.locator(PARTS).locator("tbody tr")
     expect(rows).to_have_count(2)
     for row in range(2):  # each in terms of the other: one too small, one too large
-        expect(rows.nth(row)).to_contain_text("beyond the slider, 0.001 to 1")
+        expect(rows.nth(row)).to_contain_text(wording("ui.parts.equal.beyond", low="0.001", high=1))
         expect(rows.nth(row).locator("button")).to_be_hidden()
 
 

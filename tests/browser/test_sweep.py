@@ -23,6 +23,7 @@ from tests.browser.reading import (
     slider,
     unfold,
 )
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -188,7 +189,7 @@ def test_the_curves_follow_the_loss_and_the_language(page: Page) -> None:
 
 def test_the_rule_for_the_scale_is_given_only_where_it_speaks(page: Page) -> None:
     unfold(page, "ui.more_metrics")
-    advice = page.locator("#main-metrics .lp-note:visible", has_text="Rule of thumb")
+    advice = page.locator("#main-metrics .lp-note:visible", has_text=wording("ui.suggested_scale"))
     expect(advice).to_have_count(1)
     choose(page, "siglip")  # its scale is before other similarities than those of the pairs
     expect(advice).to_have_count(0)

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.reading import CHANNEL, choose, number, redrawn, rows_lit, slider
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -71,7 +72,9 @@ def test_a_table_is_sorted_by_mouse_and_keyboard_and_keeps_its_order(untouched: 
     # And the language.
     page.locator("#lp-language").click()
     expect(head(page, TERMS, "值")).to_have_attribute("aria-sort", "ascending")
-    expect(page.locator("#main-terms .lp-more-rows").first).to_have_text("显示全部 20 行")
+    expect(page.locator("#main-terms .lp-more-rows").first).to_have_text(
+        wording("ui.all_rows", "zh", count=20)
+    )
 
 
 def sorted_and_walked_by_keyboard(page: Page) -> None:
@@ -114,7 +117,7 @@ def test_labels_are_not_doubted_on_the_word_of_an_encoder_that_cannot_read(page:
         page.select_option("#lp-example", "graded_chinese")
     expect(warning).to_be_visible()
     expect(page.locator("#lp-main :is(.lp-verdict, .lp-remarks li)").first).to_contain_text(
-        "trained on English"
+        wording("remark.language")
     )
     with redrawn(page):
         page.select_option("#lp-example", "graded_english")

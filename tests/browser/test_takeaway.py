@@ -17,6 +17,7 @@ from playwright.sync_api import Page, expect
 
 from tests import warm
 from tests.browser.reading import CHANNEL, choose, loss_shown, redrawn, settle, unfold
+from tests.sentences import wording
 from tests.unit.export.test_interactive import data_in
 
 pytestmark = pytest.mark.browser
@@ -101,9 +102,7 @@ def test_the_code_gives_the_number_again(box: Page, tmp_path: Path) -> None:
 def test_a_loss_without_an_embedding_form_raises(box: Page) -> None:
     choose(box, "max_violation")
     box.click(f"{BOX} [data-say='take.twin']")
-    expect(box.locator(f"{BOX} .lp-code")).to_contain_text(
-        "no script with sentence-transformers is written"
-    )
+    expect(box.locator(f"{BOX} .lp-code")).to_contain_text(wording("take.no_twin"))
 
 
 def test_a_scenario_goes_into_a_file_and_comes_back(box: Page) -> None:
@@ -124,7 +123,9 @@ def test_a_scenario_goes_into_a_file_and_comes_back(box: Page) -> None:
         f"{BOX} input[type=file]",
         {"name": "no.json", "mimeType": "application/json", "buffer": b"{ not a scene"},
     )
-    expect(box.locator("#main-figures .lp-problem")).to_contain_text("not a scenario")
+    expect(box.locator("#main-figures .lp-problem")).to_contain_text(
+        wording("problem.scene_file_damaged")
+    )
     assert loss_shown(box) == before
 
 
@@ -138,7 +139,7 @@ def test_statistics_come_on_request(page: Page) -> None:
 
 def test_remarks_appear_and_follow_the_slider(page: Page) -> None:
     remarks = page.locator("#lp-main :is(.lp-verdict, .lp-remarks li)")
-    expect(remarks.first).to_contain_text("worse than giving every pair the same score")
+    expect(remarks.first).to_contain_text(wording("remark.above_collapse_not_below"))
     with redrawn(page):
         page.evaluate(f"{CHANNEL}.setParameter('scale', 0.5)")
     settle(page)

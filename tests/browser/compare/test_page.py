@@ -31,6 +31,7 @@ from tests.browser.compare.steering import (
 )
 from tests.browser.reading import TWO_FRAMES, choose, clear_table, number, type_pair
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -80,9 +81,13 @@ def test_losses_come_and_go_and_the_link_brings_them_back(compare: Page) -> None
     assert compare.locator(TABLE).count() == 3
     link, found = linked(compare), values(compare)
     with redrawn(compare):
-        compare.locator(".lp-side-card").first.get_by_role("button", name="Leave this loss").click()
+        compare.locator(".lp-side-card").first.get_by_role(
+            "button", name=wording("compare.remove")
+        ).click()
     assert near(values(unfolded(compare)), found[1:])
-    assert compare.get_by_role("button", name="Leave this loss").count() == 0  # two are the least
+    assert (
+        compare.get_by_role("button", name=wording("compare.remove")).count() == 0
+    )  # two are the least
     linked(compare)
     with redrawn(compare):
         compare.go_back()
@@ -115,7 +120,7 @@ def test_one_formula_in_three_inks(compare: Page) -> None:
     temperature = page.locator(f"{FORMULA} .lp-ink-of-parameter").first
     temperature.hover()
     element = page.locator(f"{FORMULA} .lp-atom")
-    expect(element).to_contain_text("a parameter of both, at another value")
+    expect(element).to_contain_text(wording("compare.ink.meaning.parameter"))
     steps = [temperature.get_attribute(f"data-{side}") for side in ("base", "other")]
     with redrawn(page):
         temperature.click()
@@ -132,8 +137,8 @@ def test_one_formula_in_three_inks(compare: Page) -> None:
 
 def test_a_loss_and_itself_are_one_formula(compare: Page) -> None:
     page = led(compare, "1=cosent&2=cosent")
-    expect(page.locator(".lp-inks")).to_contain_text("one formula with the same parameters")
-    expect(page.locator(".lp-judged")).to_contain_text("one loss, one definition, same parameters")
+    expect(page.locator(".lp-inks")).to_contain_text(wording("compare.same_formula"))
+    expect(page.locator(".lp-judged")).to_contain_text(wording("compare.comparable_of"))
     assert page.locator(f"{FORMULA} .lp-ink-of-base, {FORMULA} .lp-ink-of-other").count() == 0
     expect(page.locator(".lp-apart-head + li")).to_contain_text("is 1 times")
 
@@ -182,7 +187,7 @@ def test_bars_are_equalised_or_not(compare: Page) -> None:
     paths = compare.locator(f"{STRIPS} path")
     equal = [one.get_attribute("d") for one in paths.all()]
     compare.locator("#compare-gradients .lp-notes > summary").click()
-    compare.get_by_label("Normalise the gradients").uncheck()
+    compare.get_by_label(wording("compare.equalised")).uncheck()
     plain = [one.get_attribute("d") for one in paths.all()]
     assert plain != equal
     assert "equalised=false" in linked(compare)
@@ -239,7 +244,9 @@ def test_explore_brings_its_scenario_and_a_row_leads_back(page: Page) -> None:
     assert page.evaluate(f"{CHANNEL}.batch.first[0]") == "A <b>cat</b>"
     assert page.locator("b", has_text="cat").count() == 0
     unfolded(page)
-    page.locator(".lp-side-card").nth(1).get_by_role("button", name="Open on Explore").click()
+    page.locator(".lp-side-card").nth(1).get_by_role(
+        "button", name=wording("compare.edit_on_explore")
+    ).click()
     page.wait_for_function("window.lossprism?.page()?.drawn > 0")
     assert page.evaluate("window.lossprism.page().scenario.loss") == "cosent"
     assert page.evaluate("window.lossprism.page().batch.first[0]") == "A <b>cat</b>"
@@ -282,7 +289,7 @@ def test_a_batch_too_large_for_an_address_is_kept_beside_it(page: Page) -> None:
 
 def test_a_missing_saved_batch_is_reported(compare: Page) -> None:
     led(compare, "1=cosent&2=info_nce&scene=kept")
-    expect(compare.locator(PROBLEM)).to_contain_text("no longer has it")
+    expect(compare.locator(PROBLEM)).to_contain_text(wording("problem.scene_not_kept"))
 
 
 def test_what_is_shown_is_taken_away(compare: Page) -> None:

@@ -11,6 +11,7 @@ from lossprism.explorer.core.scenario import Data, Rules, Scenario
 from lossprism.explorer.lab.compare.answers import answer
 from lossprism.explorer.lab.compare.compared_losses import compare as compared
 from lossprism.explorer.lab.compare.comparison_results import Side
+from lossprism.explorer.locale import say
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from tests.browser.compare.steering import (
     CHANNEL,
@@ -26,6 +27,7 @@ from tests.browser.compare.steering import (
 )
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
+from tests.sentences import pattern_of, wording
 
 pytestmark = pytest.mark.browser
 
@@ -66,7 +68,9 @@ def test_any_batch_answers_a_question(compare: Page) -> None:
     other = answer_to(question, Data(example="hard_negatives"))
     assert other != answer_to(question, english)
     expect(message).to_have_text(other)
-    expect(compare.locator(f"{ANSWER} + p")).to_have_text("Questions with hard negatives, 24 pairs")
+    expect(compare.locator(f"{ANSWER} + p")).to_have_text(
+        wording("compare.caption", where=say("en", "example.hard_negatives.title"), count=24)
+    )
     assert f"q={question}" in linked(compare)
     # A batch of the reader's own stays for other questions, and leads back to the example of each.
     with redrawn(compare):
@@ -77,7 +81,12 @@ def test_any_batch_answers_a_question(compare: Page) -> None:
         compare.click("#lp-questions-libraries")
     expect(message).to_have_text(answer_to("libraries", random))
     with redrawn(compare):
-        compare.get_by_role("button", name="Ask of “Graded English pairs”").click()
+        compare.get_by_role(
+            "button",
+            name=wording(
+                "compare.ask_of_example", example=say("en", "example.graded_english.title")
+            ),
+        ).click()
     expect(message).to_have_text(answer_to("libraries", english))
     with redrawn(compare):
         compare.click("#lp-questions-margins")
@@ -85,7 +94,7 @@ def test_any_batch_answers_a_question(compare: Page) -> None:
     with redrawn(compare):
         compare.select_option("#lp-compare-example", "graded_english")
     expect(message).to_have_text(answer_to("margins", english))
-    assert message.inner_text().startswith("This batch does not answer it.")
+    assert pattern_of("compare.answer.none").match(message.inner_text())
 
 
 def test_other_losses_or_another_experiment_are_no_question(compare: Page) -> None:

@@ -16,6 +16,7 @@ from lossprism.explorer.web.pages.compare.state_entries import VARIED
 from tests.browser import axe
 from tests.browser.compare.steering import CHANNEL, led, linked, redrawn, unfolded, values
 from tests.browser.reading import number
+from tests.sentences import pattern_of, wording
 
 pytestmark = pytest.mark.browser
 
@@ -122,10 +123,11 @@ def test_eight_questions_in_small_batches(compare: Page) -> None:
     assert comparisons.inner_text() == "36 of 269"
     assert number(whole.inner_text()) == pytest.approx(19.12, abs=5e-3)
     page.locator(f"{PANEL} .lp-check input:visible").check()
-    expect(this_way).to_contain_text("on average")
-    assert "4.8" in this_way.inner_text().split("on average")[1]
+    expect(this_way).to_contain_text(wording("compare.vary.averaged"))
+    average = pattern_of("compare.vary.averaged").search(this_way.inner_text())["loss"]
+    assert average.startswith("4.8")
     page.select_option("#lp-vary-way", "cached")
-    expect(difference).to_contain_text("= equal, gradient too")
+    expect(difference).to_contain_text(wording("compare.vary.equal"))
     page.select_option("#lp-vary-way", "copies")
     answered(page)
     added = number(this_way.inner_text()) - number(whole.inner_text())
@@ -133,7 +135,7 @@ def test_eight_questions_in_small_batches(compare: Page) -> None:
     assert "way=copies" in linked(page)
     page.select_option("#lp-vary-way", "queue")
     expect(cells(page, 1)).to_have_count(2)
-    expect(cells(page, 1).last).to_contain_text("a queue has nothing to hold")
+    expect(cells(page, 1).last).to_contain_text(wording("problem.mechanics_no_queue"))
 
 
 def test_a_shift_is_noticed_by_who_does_not_rank(compare: Page) -> None:
@@ -161,7 +163,7 @@ def test_a_shift_is_noticed_by_who_does_not_rank(compare: Page) -> None:
 def test_those_that_fall_on_the_way_to_collapse_are_named(compare: Page) -> None:
     page = opened(compare, "1=cosent&2=triplet&vary=collapse")
     expect(page.locator(f"{PANEL} .lp-falling li")).to_have_text(
-        "For A, one point for everything has a lower value than this batch."
+        wording("compare.vary.falls", letters="A")
     )
     page.locator(f"{PANEL} input[type=range]").focus()
     page.keyboard.press("End")

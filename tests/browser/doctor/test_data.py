@@ -13,6 +13,7 @@ from lossprism.explorer.core.scenario import Scenario
 from lossprism.explorer.locale import say
 from tests.browser.doctor.test_number import opened
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -36,21 +37,22 @@ def test_a_stranger_brings_data(
 ) -> None:
     page = opened(new_page(), server.address)
     # It opens on a set that is here, with something the matter with it.
-    page.get_by_role("tab", name="Check a dataset").click()
+    page.get_by_role("tab", name=wording("doctor.check.data")).click()
     twins = finding(page, "twins")
-    expect(twins).to_contain_text("and a minimum of")
+    verdict, *_ = say("en", "doctor.data.twins", count=7).split(". ")
+    expect(twins).to_contain_text(verdict)
     expect(twins.locator("tbody tr")).to_have_count(5)
     expect(page.locator("#doctor-number")).to_be_hidden()
     # An encoder tells which answers would do for another question, too.
-    page.get_by_text("With an encoder").click()
+    page.get_by_text(wording("doctor.encoder")).click()
     page.click("#lp-doctor-encode")
     expect(finding(page, "false_negatives")).to_contain_text("It is closed on Mondays")
-    expect(page.locator(f"{MAIN} .lp-encoded")).to_contain_text("negatives of a batch have weight")
+    expect(page.locator(f"{MAIN} .lp-encoded")).to_contain_text(wording("doctor.sharpnesses"))
     # Its hard negatives are a file to take away.
     page.fill("#lp-doctor-mine-negatives", "2")
     expect(page.locator(f"{MAIN} .lp-mining code")).to_contain_text("num_negatives=2")
     with page.expect_download() as mined:
-        page.get_by_role("button", name="Download the triplets").click()
+        page.get_by_role("button", name=wording("doctor.take_mined")).click()
     assert mined.value.suggested_filename == "twins-hard-negatives.tsv"
     triplets = Path(mined.value.path()).read_text().splitlines()
     assert triplets[0] == "anchor\tpositive\tnegative"
@@ -59,7 +61,7 @@ def test_a_stranger_brings_data(
     expect(finding(page, "false_negatives")).to_have_count(0)
     # Loss and batch are moved, and the findings follow.
     page.fill("input[aria-label='Batch size'].lp-number", "8")
-    expect(page.locator(ABOUT)).to_contain_text("batches of 8")
+    expect(page.locator(ABOUT)).to_contain_text(wording("finetune.batch_of", count=8))
     page.select_option("#lp-doctor-for", "cosent")
     expect(twins).to_have_count(0)
     expect(page.locator(f"{MAIN} .lp-looked li").first).to_be_visible()
@@ -84,7 +86,7 @@ def test_a_stranger_brings_data(
     assert page.input_value("#lp-doctor-pasted") == PASTED
     # Another column is chosen.
     page.select_option("select[name=score]", "none")
-    expect(finding(page, "no_labels")).to_contain_text("There is no column of labels")
+    expect(finding(page, "no_labels")).to_contain_text(wording("doctor.data.no_labels"))
     expect(page.locator("select[name=score]")).to_have_value("none")
 
     # Texts with their classes.
@@ -92,17 +94,21 @@ def test_a_stranger_brings_data(
     expect(finding(page, "texts_in_classes").locator("tbody")).to_contain_text("two")
     expect(page.locator(f"{MAIN} .lp-looked")).to_contain_text("Largest: a (2)")
     expect(page.locator(f"{MAIN} .lp-clean")).to_contain_text("1 of 3 texts")
-    page.get_by_text("The rows that stay", exact=True).click()
+    page.get_by_text(wording("doctor.clean"), exact=True).click()
     with page.expect_download() as taken:
-        page.get_by_role("button", name="Download the rows that stay").click()
+        page.get_by_role("button", name=wording("doctor.take_kept")).click()
     assert Path(taken.value.path()).read_text() == "text\tclass\none\ta\n"
-    link = page.locator(f"{MAIN} .lp-suited").get_by_role("link", name="Some rows in Explore").first
+    link = (
+        page.locator(f"{MAIN} .lp-suited")
+        .get_by_role("link", name=wording("doctor.open.explore"))
+        .first
+    )
     scenario = Scenario.from_link(href(link).removeprefix("./#"))
     assert (scenario.loss, scenario.data.rows[0]) == ("softmax", ("one", "two", "1"))
-    page.get_by_text("With an encoder").click()
+    page.get_by_text(wording("doctor.encoder")).click()
     page.click("#lp-doctor-encode")
     refused = page.locator(f"{MAIN} .lp-problem")
-    expect(refused).to_contain_text("This is a table of texts with classes,")
+    expect(refused).to_contain_text(wording("problem.classes_no_pairs"))
     page.get_by_role("button", name="Without", exact=True).click()
     expect(refused).to_be_hidden()
     # They can be taken for pairs, and other columns for texts and classes.
@@ -112,7 +118,9 @@ def test_a_stranger_brings_data(
     page.select_option("select[name=kind]", "classes")
     expect(finding(page, "texts_in_classes")).to_have_count(1)
     page.select_option("select[name=class]", "text")
-    expect(page.locator(f"{MAIN} .lp-problem")).to_contain_text("was chosen twice")
+    expect(page.locator(f"{MAIN} .lp-problem")).to_contain_text(
+        wording("problem.column_chosen_twice")
+    )
     # A file: read, and what stays of it is taken away.
     page.select_option("#lp-doctor-from", "file")
     path = tmp_path / "mine.csv"
@@ -121,10 +129,10 @@ def test_a_stranger_brings_data(
     page.set_input_files("#lp-doctor-file", path)
     expect(finding(page, "copies")).to_contain_text("1 row repeats an earlier row")
     expect(page.locator(ABOUT)).to_contain_text("401 pairs")
-    if not page.get_by_role("button", name="Download the rows that stay").is_visible():
-        page.get_by_text("The rows that stay", exact=True).click()
+    if not page.get_by_role("button", name=wording("doctor.take_kept")).is_visible():
+        page.get_by_text(wording("doctor.clean"), exact=True).click()
     with page.expect_download() as taken:
-        page.get_by_role("button", name="Download the rows that stay").click()
+        page.get_by_role("button", name=wording("doctor.take_kept")).click()
     assert taken.value.suggested_filename == "mine-clean.tsv"
     assert len(Path(taken.value.path()).read_text().splitlines()) == 401
     # The language turns the sentences of the server, too.
@@ -142,11 +150,13 @@ def test_a_stranger_brings_data(
     scenario = Scenario.from_link(beside["scene"][0])
     assert beside["1"] == [name] == [scenario.loss] != beside["2"]
     assert scenario.data.rows
-    shown = finding(page, "copies").get_by_role("link", name="Open these rows", include_hidden=True)
+    shown = finding(page, "copies").get_by_role(
+        "link", name=wording("doctor.open.rows"), include_hidden=True
+    )
     copies = href(shown)
     rows = Scenario.from_link(copies.removeprefix("./#")).data.rows
     assert [row[0] for row in rows].count("question 3") == 2
-    first.get_by_role("link", name="Fine-tune with it").click()
+    first.get_by_role("link", name=wording("doctor.open.finetune")).click()
     page.wait_for_function("window.lossprism?.page('finetune')?.checked")
     plan = page.evaluate("window.lossprism.page('finetune').plan")
     assert (plan["loss"], plan["data"]["source"]) == (name, "file")

@@ -7,8 +7,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from lossprism.explorer.locale import say
 from tests.browser.reading import loss_shown
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -49,10 +51,11 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     expect(first).to_contain_text("坍缩")
     doctor.click("#lp-language")
     doctor.reload(wait_until="domcontentloaded")
-    expect(first).to_contain_text("when all vectors are alike")
+    verdict = say("en", "doctor.collapse", loss="SigLIP", value="5.54518").partition("{")[0]
+    expect(first).to_contain_text(verdict)
     assert doctor.locator("#lp-doctor-loss").input_value() == "siglip"
     # The scenario shows the number.
-    first.get_by_role("link", name="Show it in Explore").click()
+    first.get_by_role("link", name=wording("doctor.open.loss")).click()
     doctor.wait_for_function("window.lossprism?.page()?.drawn > 0")
     assert loss_shown(doctor) == pytest.approx(5.545, abs=5e-4)
 
@@ -67,7 +70,7 @@ def test_no_match_is_reported_and_examples_are_one_click_away(doctor: Page) -> N
     doctor.fill("#lp-doctor-batch", "")
     expect(doctor.locator(f"{MAIN} .lp-problem")).to_be_hidden()
     heading = doctor.locator(f"{MAIN} h1")
-    doctor.get_by_text("Try another number").click()
+    doctor.get_by_text(wording("doctor.examples")).click()
     buttons = doctor.locator(".lp-doctor-tries button")
     count = buttons.count()
     assert count > 4
@@ -84,7 +87,7 @@ def test_no_match_is_reported_and_examples_are_one_click_away(doctor: Page) -> N
     # Losses with one number are compared there.
     doctor.evaluate("location.hash = 'value=2.0794'")
     expect(heading).to_contain_text("2.0794")
-    doctor.locator(FINDINGS).first.get_by_role("link", name="Compare these losses").click()
+    doctor.locator(FINDINGS).first.get_by_role("link", name=wording("doctor.compare")).click()
     doctor.wait_for_function("window.lossprism?.page('compare')?.drawn > 0")
     rows = doctor.locator(".lp-compared tbody tr")
     assert rows.count() > 1

@@ -15,6 +15,7 @@ from playwright.sync_api import Page, expect
 from lossprism.losses.sentence_transformers.saved_batch import SavedBatch, write
 from tests.browser.doctor.test_number import opened
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -31,8 +32,8 @@ def finding(page: Page, name: str):
 def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) -> None:
     page = opened(new_page(), server.address)
     # It opens on a log that is here, with something the matter with it.
-    page.get_by_role("tab", name="Check a run").click()
-    expect(finding(page, "at_collapse")).to_contain_text("every text the same vector")
+    page.get_by_role("tab", name=wording("doctor.check.run")).click()
+    expect(finding(page, "at_collapse")).to_contain_text(wording("doctor.run.at_collapse"))
     legend = page.locator(f"{MAIN} .lp-chart-legend").first
     expect(legend).to_contain_text("collapse")
     expect(legend).to_contain_text("3.466")
@@ -53,7 +54,7 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
          "buffer": json.dumps(STATE).encode()},
     )  # fmt: skip
     known = page.locator(f"{MAIN} .lp-known")
-    expect(known).to_contain_text("Enter loss and batch size")
+    expect(known).to_contain_text(wording("doctor.run.nothing_known"))
     page.fill("#lp-run-loss", "MNRL")
     page.fill("#lp-run-batch", "16")
     expect(finding(page, "at_collapse")).to_contain_text("2.773")
@@ -65,7 +66,7 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
     page.select_option("#lp-run-other", "none")
     expect(page).not_to_have_url(re.compile("beside"))
     # Its last value leads to the check of a number.
-    page.get_by_role("link", name="Explain its last value").click()
+    page.get_by_role("link", name=wording("doctor.what_is_its_value")).click()
     expect(page.locator("#doctor-number .lp-finding").first).to_contain_text("2.77")
 
     # Input that is no log is reported, and nothing typed is lost.
@@ -90,7 +91,9 @@ def test_what_is_pasted_finds_its_check_and_its_link_opens_it(
     )
     page.fill("#lp-doctor-value", lines)
     about = page.locator(f"{MAIN} .lp-about").first
-    expect(about).to_contain_text("59 values of “loss” from step 1 to 59")
+    expect(about).to_contain_text(
+        wording("doctor.run.read", points=59, curve="loss", first=1, last=59)
+    )
     page.wait_for_function("location.hash.includes('by=typed') && location.hash.includes('&t=')")
     other = new_page()
     other.goto(page.url)
@@ -133,7 +136,7 @@ def test_the_folder_of_a_running_training_is_followed(
     write(folder, saved(1))
     content = write(elsewhere, saved(50)).read_bytes()
     page = opened(new_page(), server.address)
-    page.get_by_role("tab", name="Check a run").click()
+    page.get_by_role("tab", name=wording("doctor.check.run")).click()
     page.select_option("#lp-doctor-by", "kept")
     page.on("dialog", lambda dialog: dialog.accept())
     page.fill("#lp-doctor-folder", str(folder))
@@ -147,12 +150,12 @@ def test_the_folder_of_a_running_training_is_followed(
     growing.write_bytes(content)
     expect(batches).to_have_count(2)
     expect(batches.last).to_have_attribute("data-step", "50")
-    expect(page.locator(MAIN)).not_to_contain_text("still being written")
+    expect(page.locator(MAIN)).not_to_contain_text(wording("doctor.kept_unfinished"))
     page.locator(".lp-kept a").first.click()
     newer = page.locator("#main-newer")
-    expect(newer).to_contain_text("batch of step 50")
+    expect(newer).to_contain_text(wording("ui.newer_step", step=50))
     newer.get_by_role("checkbox").check()
-    expect(newer).to_contain_text("This is the newest batch.")
+    expect(newer).to_contain_text(wording("ui.newer_none"))
     write(folder, saved(100))
     expect(page).to_have_url(re.compile("#1"))
     page.wait_for_function(

@@ -27,6 +27,7 @@ from tests.browser.finetune.steering import (
 )
 from tests.browser.serving import Server
 from tests.browser.ways import Way
+from tests.sentences import wording
 from tests.tiny import save_bert
 
 
@@ -97,7 +98,9 @@ def four(browser: Browser, training_server: Server) -> list[str]:
         page.evaluate(UNFOLD)
         page.select_option("#lp-finetune-another", "cosine_mse")
         page.fill("#lp-finetune-seeds", "2")
-        expect(page.locator("#lp-finetune-start")).to_have_text("Start 4 runs")
+        expect(page.locator("#lp-finetune-start")).to_have_text(
+            wording("finetune.start_many", count=4)
+        )
         page.click("#lp-finetune-start")
         page.wait_for_function(f"{CHANNEL}.shown.length === 4")
         # The table is drawn again as each run ends: it is whole when every loss has both seeds.

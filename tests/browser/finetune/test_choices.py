@@ -22,6 +22,7 @@ from tests.browser.finetune.steering import (
     plan,
     wait_for,
 )
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -57,10 +58,10 @@ def fill_in(page: Page) -> None:
     for role, column in {"first": "b", "second": "c", "score": "d"}.items():
         side.locator(f"select[name={role}]").select_option(column)
         expect(side.locator(f"select[name={role}]")).to_have_value(column)
-    expect(side).to_contain_text("40.csv: 40 pairs from 40 rows")
+    expect(side).to_contain_text(wording("ui.file_read", name="40.csv", used=40, total=40))
     side.locator("input[name=other]").check()
     page.set_input_files("#lp-finetune-held_out_file", pairs_file("a,b,c,d,other", 20))
-    expect(side).to_contain_text("20.csv: 20 pairs from 20 rows")
+    expect(side).to_contain_text(wording("ui.file_read", name="20.csv", used=20, total=20))
     page.evaluate(UNFOLD)
     page.select_option("#lp-finetune-loss", "triplet")
     for choice in side.locator("select[data-parameter]").all():
@@ -111,8 +112,12 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     page.reload()
     page.wait_for_function(f"window.lossprism && {known}")
     assert page.evaluate(FORM) == chosen
-    expect(page.locator(".lp-finetune_controls")).to_contain_text("40.csv: 40 pairs from 40 rows")
-    expect(page.locator(".lp-finetune_controls")).to_contain_text("20.csv: 20 pairs from 20 rows")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text(
+        wording("ui.file_read", name="40.csv", used=40, total=40)
+    )
+    expect(page.locator(".lp-finetune_controls")).to_contain_text(
+        wording("ui.file_read", name="20.csv", used=20, total=20)
+    )
     page.click(".lp-pages a >> text=Doctor")
     page.wait_for_selector("#lp-doctor-value")
     page.click(".lp-pages a >> text=Fine-tune")
@@ -134,7 +139,7 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     expect(page.locator("#lp-language")).to_have_text("中文")
     assert page.evaluate(FORM) == chosen
     # The file that was held out can be left out again.
-    page.get_by_role("button", name="Leave this file out").click()
+    page.get_by_role("button", name=wording("finetune.leave_file")).click()
     expect(page.locator(".lp-finetune_controls")).not_to_contain_text("20.csv")
     assert page.evaluate(f"{CHANNEL}.plan.data.held_out_file") == ""
 
@@ -172,7 +177,9 @@ def test_losses_are_put_together_and_stay_so(finetune: Page) -> None:
     expect(together).to_have_value("queue(info_nce)")
     page.select_option("#lp-finetune-combine-add", "decoupled")
     expect(together).to_have_value("queue(info_nce)+decoupled")
-    expect(side.locator(".lp-wrong:visible").first).to_contain_text("cannot be trained as one sum")
+    expect(side.locator(".lp-wrong:visible").first).to_contain_text(
+        wording("problem.training_sum_apart")
+    )
     side.locator("#lp-finetune-combine .lp-part button").last.click()
     expect(together).to_have_value("queue(info_nce)")
     expect(side.locator(".lp-wrong:visible")).to_have_count(0)
@@ -188,16 +195,20 @@ def test_someone_with_pairs_of_their_own_is_led_from_the_invitation_to_the_start
     expect(page.locator("#lp-finetune-source-panel .lp-drop").first).to_be_focused()
     page.set_input_files("#lp-finetune-file", pairs_file("id,one,two,points,other", 40))
     panel = page.locator("#lp-finetune-source-panel")
-    expect(panel.locator(".lp-wrong:visible")).to_contain_text("not clear which of the columns")
+    expect(panel.locator(".lp-wrong:visible")).to_contain_text(
+        wording("problem.columns_not_recognised")
+    )
     for role, column in {"first": "one", "second": "two", "score": "points"}.items():
         panel.locator(f"select[name={role}]").select_option(column)
-    expect(panel).to_contain_text("40.csv: 40 pairs from 40 rows")
+    expect(panel).to_contain_text(wording("ui.file_read", name="40.csv", used=40, total=40))
     expect(panel.locator(".lp-wrong:visible")).to_have_count(0)
     # Epochs that are typed count: the steps that stood there no longer do.
     page.evaluate(UNFOLD)
     page.fill("#lp-finetune-epochs", "2")
     expect(page.locator("#lp-finetune-steps")).to_have_value("0")
-    expect(page.locator(".lp-start-box")).to_contain_text("4 steps, batches of 16 (2 epochs)")
+    expect(page.locator(".lp-start-box")).to_contain_text(
+        wording("finetune.steps_of", steps=4, batch=16, epochs=2)
+    )
 
 
 def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path: Path) -> None:
@@ -206,7 +217,7 @@ def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path
     # An impossible combination.
     plan(page, encoder="all-MiniLM-L6-v2", kind="cross", loss="info_nce")
     message = page.locator(
-        ".lp-finetune_controls .lp-wrong", has_text="cross-encoder gives one score"
+        ".lp-finetune_controls .lp-wrong", has_text=wording("problem.training_needs_vectors")
     )
     expect(message).to_have_count(2)  # at the loss, and at the button
     page.click("#lp-finetune-start")
@@ -225,12 +236,16 @@ def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path
     wrong = page.locator(".lp-finetune_controls .lp-wrong:visible")
     encoder = page.locator("section", has=page.locator("#lp-finetune-encoder"))
     page.select_option("#lp-finetune-encoder", "other")
-    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("Name the model to start from")
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text(
+        wording("problem.training_no_encoder")
+    )
     page.select_option("#lp-finetune-encoder", "scratch")
     expect(wrong).to_have_count(0)
     page.evaluate(UNFOLD)
     page.click("#lp-finetune-kind-cross")
-    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("cannot be a cross-encoder")
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text(
+        wording("problem.training_scratch_cross")
+    )
     page.evaluate(UNFOLD)
     page.fill("#lp-finetune-batch_size", "1")
     expect(page.locator(".lp-finetune_controls")).to_contain_text("Accepted: 2 to 4096")
@@ -241,9 +256,10 @@ def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path
     page.select_option("#lp-finetune-encoder", "other")
     page.fill("#lp-finetune-encoder-name", str(tmp_path))
     page.keyboard.press("Tab")
-    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("has no model")
+    no_model = wording("problem.encoder_no_model", encoder=str(tmp_path))
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text(no_model)
     page.click("#lp-finetune-start")
-    expect(page.locator(".lp-start-box .lp-wrong:visible")).to_contain_text("has no model")
+    expect(page.locator(".lp-start-box .lp-wrong:visible")).to_contain_text(no_model)
     expect(page.locator("#lp-finetune-quick")).to_be_visible()
     # One that looks like an encoder is found out when it is loaded.
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
@@ -261,7 +277,7 @@ def test_data_that_cannot_be_used_is_named(finetune: Page) -> None:
     page.click("#lp-finetune-source-file")
     data = page.locator("section", has=page.locator("#lp-finetune-source-file"))
     wrong = data.locator(".lp-wrong:visible")
-    expect(wrong).to_have_text("Choose a file with pairs and scores first.")
+    expect(wrong).to_have_text(wording("problem.training_no_file"))
     rows = "sentence1,sentence2,score\nA,B,1\nC,D,0\n"
     page.set_input_files(
         "#lp-finetune-file",

@@ -29,7 +29,7 @@ from tests.browser.finetune.steering import (
     taken,
 )
 from tests.browser.reading import number
-from tests.sentences import pattern_of
+from tests.sentences import pattern_of, wording
 from tests.tiny import sentence
 from tests.unit.lab.training.conftest import SUMMARY
 
@@ -43,17 +43,19 @@ def test_losses_are_put_beside_each_other(finetune: Page) -> None:
     chosen = page.locator(".lp-kept-name")
     expect(chosen).to_have_text(["CoSENT"])
     page.select_option("#lp-finetune-another", "info_nce")
-    expect(start).to_have_text("Start 2 runs")
+    expect(start).to_have_text(wording("finetune.start_many", count=2))
     expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
     page.fill("#lp-finetune-seeds", "3")
-    expect(start).to_have_text("Start 6 runs")
-    expect(page.locator(".lp-start-box")).to_contain_text("2 losses × 3 seeds = 6 runs")
+    expect(start).to_have_text(wording("finetune.start_many", count=6))
+    expect(page.locator(".lp-start-box")).to_contain_text(
+        wording("finetune.product", losses=2, seeds=3, count=6)
+    )
     # The same loss with another parameter is another loss; one chosen twice is trained once.
     page.select_option("#lp-finetune-another", "cosent")
-    expect(start).to_have_text("Start 6 runs")
+    expect(start).to_have_text(wording("finetune.start_many", count=6))
     plan(page, parameters={"scale": 40})
     expect(chosen).to_have_text(["CoSENT", "InfoNCE", "CoSENT · scale = 40"])
-    expect(start).to_have_text("Start 9 runs")
+    expect(start).to_have_text(wording("finetune.start_many", count=9))
     # Each comes back into the controls with its parameters, in its place.
     chosen.nth(1).click()
     expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
@@ -65,7 +67,7 @@ def test_losses_are_put_beside_each_other(finetune: Page) -> None:
     page.get_by_role("button", name="Leave out CoSENT · scale = 40").click()
     expect(chosen).to_have_text(["InfoNCE"])
     expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
-    expect(start).to_have_text("Start 3 runs")
+    expect(start).to_have_text(wording("finetune.start_many", count=3))
 
 
 def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]) -> None:
@@ -76,7 +78,7 @@ def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]
         expect(final.locator("tbody tr").nth(row).locator("td").last).to_have_text("2")
     # Graded labels have no accuracy: its column is not there to be empty.
     expect(final.get_by_role("columnheader")).to_have_text(
-        ["Loss", "Spearman", "Pearson", "Training loss, last step", "Seeds"]
+        ["Loss", "Spearman", "Pearson", say("en", "finetune.column.last_loss"), "Seeds"]
     )
     gaps = page.get_by_role("table", name="Differences")
     line = gaps.locator("tbody tr").first.locator("td")
@@ -121,7 +123,7 @@ def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]
     # Two seeds compare these models, not the losses.
     expect(verdict.locator("li").nth(1)).to_contain_text(re.compile("these (very|two) models"))
     expect(verdict.locator("li").nth(1)).to_contain_text(best)
-    expect(page.locator("figure", has_text="no common unit").locator("h3")).to_have_text(
+    expect(page.locator("figure", has_text=wording("finetune.apart")).locator("h3")).to_have_text(
         "Training loss"
     )
     # Any of the runs can be looked at; each keeps its colour.
@@ -129,11 +131,13 @@ def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]
     looked = verdict.locator(".lp-looked")
     before = looked.evaluate_all(colours)
     looked.nth(3).click()
-    expect(page.locator(".lp-finetune_run .lp-head h2")).to_have_text("Cosine regression (MSE)")
+    expect(page.locator(".lp-finetune_run .lp-head h2")).to_have_text(
+        wording("loss.cosine_mse.title")
+    )
     assert page.evaluate(f"{CHANNEL}.shown[0]") == names[3]
     assert looked.evaluate_all(colours) == before
     looked.first.click()
-    moved = page.get_by_role("table", name="Pairs that changed rank most")
+    moved = page.get_by_role("table", name=wording("finetune.moved"))
     expect(moved.locator("tbody tr:visible")).to_have_count(8)
 
 
@@ -158,13 +162,13 @@ def test_runs_are_compared_on_a_file_of_ones_own_in_either_language(
     of_file = say("en", "finetune.pairs.of_file", count=40, file="mine.tsv")
     now = say("en", "finetune.unseen_now", pairs=of_file)
     expect(element).to_contain_text(now, timeout=60_000)
-    expect(element).to_contain_text("with the training pairs.")
+    expect(element).to_contain_text(wording("finetune.unseen_shared_none"))
     gains = say("en", "finetune.gains_on", figure="Spearman", pairs=of_file)
     expect(drawn.locator("h3")).to_have_text(gains)
     verdict = page.locator(".lp-verdict li")
     expect(verdict.first).to_have_text(re.compile(r"^On the 40 pairs of mine\.tsv, "))
     expect(verdict.nth(1)).to_contain_text(of_file)
-    for about in ("mean ± standard deviation", "the mean over the shared seeds"):
+    for about in map(wording, ("finetune.final_about", "finetune.differences_about")):
         note = page.locator(".lp-finetune_runs .lp-note", has_text=about)
         expect(note).to_have_text(re.compile(r"^On the 40 pairs of mine\.tsv: "))
     page.select_option("#lp-finetune-figure", "finetune.gains")
@@ -197,7 +201,7 @@ def test_values_of_a_parameter_are_tried_by_a_click(
     press = page.locator(".lp-trials button")
     expect(press).to_have_text("Try scale 5 · 10 · 20 · 40 · 80")
     expect(page.locator(".lp-trials .lp-note")).to_contain_text(
-        "15 short trainings of 3 steps: 5 values under 3 seeds each"
+        wording("trials.about", count=15, steps=3, values=5, seeds=3)
     )
     # What the server would queue is found out here; runs that there are stand for those.
     page.evaluate(
@@ -266,7 +270,7 @@ def test_a_repetition_joins_the_table_of_the_source(finetune: Page, folder: Path
     here = page.locator(".lp-printed tr.lp-lit")
     expect(here).to_have_count(6)  # two losses and their difference, by Spearman and by accuracy
     expect(here.nth(0)).to_contain_text("all-MiniLM-L6-v2 + CE")
-    expect(here.nth(0)).to_contain_text("81.00 ± 1.41 here, on the data of this run (2 seeds)")
+    expect(here.nth(0)).to_contain_text(wording("finetune.here", value="81.00 ± 1.41", count=2))
     expect(here.nth(1)).to_contain_text("85.00 ± 0.00")
     name, result = here.nth(2).inner_text().split("\t", 1)
     assert name.strip() == "CoSENT − CE"

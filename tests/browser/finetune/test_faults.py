@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests import warm
 from tests.browser.finetune.steering import CHANNEL, UNFOLD, begin, read, visitor, wait_for
 from tests.browser.serving import Server
+from tests.sentences import wording
 from tests.warm import joining
 
 pytestmark = pytest.mark.browser
@@ -51,17 +52,15 @@ def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(odd: Page
     kept = read(odd, "about.problem.values.kept")
     assert 0 < done == kept
     element = odd.locator(".lp-finetune_run .lp-problem:visible")
-    expect(element).to_contain_text(f"is not a number at step {done + 1}")
+    values = {"step": done + 1, "kept": kept, "more": 13}
+    expect(element).to_contain_text(wording("problem.training_own_not_finite", **values))
     expect(element).to_contain_text(", on “")
-    expect(element).to_contain_text("and 13 more")
-    expect(element).to_contain_text(f"the saved model is that of step {kept}")
 
 
 def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(odd: Page) -> None:
     begin(odd, loss="odd", parameters={"greedy": 1}, batch_size=16)
     element = odd.locator(".lp-finetune_run .lp-problem:visible")
-    expect(element).to_contain_text("A batch of 16 does not fit into memory.")
-    expect(element).to_contain_text("A batch of 4 does;")
+    expect(element).to_contain_text(wording("problem.training_out_of_memory", batch=16, fits=4))
     # What was chosen is still there, and the batch that was named is enough.
     assert odd.evaluate(f"{CHANNEL}.plan.parameters") == {"greedy": 1}
     odd.evaluate(UNFOLD)
@@ -101,8 +100,8 @@ def test_a_full_disk_is_reported_and_the_run_can_go_on(browser: Browser, cramped
         done = read(page, "steps.length")
         assert done > 100
         element = page.locator(".lp-finetune_run .lp-problem:visible")
-        expect(element).to_contain_text("The disk is full (0 MB free) at ")
-        expect(element).to_contain_text("free some space, then resume")
+        expect(element).to_contain_text(wording("problem.training_disk_full", free=0))
+        expect(element).to_contain_text(wording("problem.training_disk_full"))
         expect(page.locator("#lp-finetune-resume")).to_be_visible()
         # Nor can another run be kept there.
         page.click("#lp-finetune-start")
@@ -114,4 +113,4 @@ def test_a_full_disk_is_reported_and_the_run_can_go_on(browser: Browser, cramped
         # The weights of this one are larger than the disk.
         begin(page, dimension=4096)
         wait_for(page, "failed", "interrupted")
-        expect(element).to_contain_text("The disk is full")
+        expect(element).to_contain_text(wording("problem.training_disk_full"))

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from tests.browser.finetune.steering import PROBE, TINY, led, made_run, read, settled
 from tests.browser.reading import number
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -72,11 +73,11 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_as_a_table_and_presented(
     expect(chart.locator(".lp-chart-step")).to_have_text("Step 1")
     first = read(page, "smooth[0]")
     assert number(chart.locator("b").inner_text()) == pytest.approx(first, rel=1e-3)
-    chart.get_by_role("button", name="As a table").click()
+    chart.get_by_role("button", name=wording("ui.as_table")).click()
     cells = chart.locator("tbody tr").first.locator("td")
     assert number(cells.nth(0).inner_text()) == 1
     assert number(cells.nth(1).inner_text()) == pytest.approx(first, rel=1e-3)
-    chart.get_by_role("button", name="As a table").click()
+    chart.get_by_role("button", name=wording("ui.as_table")).click()
     settled(page, "finished")
     page.click("#lp-present")
     expect(page.locator("#lp-side")).to_be_hidden()
@@ -118,7 +119,7 @@ def test_a_run_that_collapsed_and_failed_says_so(finetune: Page, folder: Path) -
     page = led(finetune, run.name)
     expect(page.locator(".lp-state")).to_have_text("Failed")
     element = page.locator(".lp-finetune_run .lp-problem:visible")
-    expect(element).to_contain_text("is not a number at step 31")
+    expect(element).to_contain_text(wording("problem.training_not_finite", step=31))
     expect(element).to_contain_text("“<b>a</b> | b” and 15 more")
     alarmed = page.locator(".lp-alarm")
     for part in (

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
+from lossprism.explorer.locale import say
 from tests.browser.finetune.steering import (
     CHANNEL,
     PROBE,
@@ -24,6 +25,7 @@ from tests.browser.finetune.steering import (
 )
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
+from tests.sentences import wording
 from tests.tiny import save_bert
 
 pytestmark = pytest.mark.browser
@@ -129,7 +131,10 @@ def test_soon_after_the_click_something_moves_and_is_named(finetune: Page) -> No
     now = finetune.locator(".lp-preparation [aria-current]")
     expect(now).to_be_visible(timeout=1000 * SOON_S)
     assert time.monotonic() - pressed < SOON_S
-    assert now.inner_text() in ("Start", "Load libraries", "Load encoder", "Encode held-out pairs")
+    assert now.inner_text() in [
+        say("en", f"finetune.preparing.{what}")
+        for what in ("start", "libraries", "encoder", "held_out")
+    ]
     finetune.wait_for_function(f"{CHANNEL}.trace()?.done")
     expect(now).to_have_count(0)
 
@@ -176,12 +181,12 @@ def test_prompts_of_the_encoder_are_named_and_taken_by_a_click(
     plan(finetune, **{**TINY, "encoder": str(tmp_path / "saved")})
     finetune.evaluate(UNFOLD)
     side = finetune.locator(".lp-finetune_controls")
-    expect(side).to_contain_text("The encoder has its own prompts: ")
+    expect(side).to_contain_text(wording("finetune.prompts_unused"))
     for known in ("query “query: ”", "passage “passage: ”"):
         expect(side).to_contain_text(known)
     finetune.click("#lp-finetune-own-prompts")
     for name, text in {"query_prompt": "query: ", "document_prompt": "passage: "}.items():
         expect(finetune.locator(f"#lp-finetune-{name}")).to_have_value(text)
         assert finetune.evaluate(f"{CHANNEL}.plan.{name}") == text
-    expect(side).to_contain_text("The encoder's own prompts are used")
+    expect(side).to_contain_text(wording("finetune.prompts_used"))
     expect(finetune.locator("#lp-finetune-own-prompts")).to_have_count(0)

@@ -23,6 +23,7 @@ from tests.browser.finetune.steering import (
     read,
     wait_for,
 )
+from tests.sentences import wording
 from tests.unit.lab.training.conftest import SUMMARY
 from tests.unit.lab.training.test_in_lists import drawn, rows
 
@@ -61,15 +62,19 @@ def test_a_run_learns_from_lists_with_the_teacher_that_was_chosen(finetune: Page
     teacher = page.locator(".lp-finetune_controls select[name=teacher]")
     expect(teacher).to_have_value("none")
     plan(page, **TINY, loss="distill_kl")
-    refused = page.locator(".lp-finetune_controls .lp-wrong", has_text="a teacher's scores").first
+    refused = page.locator(
+        ".lp-finetune_controls .lp-wrong", has_text=wording("problem.training_needs_teacher")
+    ).first
     expect(refused).to_be_attached()
     teacher.select_option("reranker")
     page.wait_for_function(f"{CHANNEL}.checked?.form === 'lists' && !{CHANNEL}.checked.refused")
     lists = page.evaluate(f"{CHANNEL}.checked.examples")
     assert 15 < lists < 24
     note = page.locator("#lp-finetune-rows")
-    expect(note).to_contain_text(f"There are {lists} lists to learn from")
+    expect(note).to_contain_text(wording("finetune.rows.lists", count=lists))
     begin(page, steps=3, batch_size=8, loss="distill_kl")
     wait_for(page, "finished")
-    expect(page.locator(".lp-gain-box", has_text="NDCG@10 of lists")).to_be_visible()
+    expect(
+        page.locator(".lp-gain-box", has_text=wording("finetune.list_ndcg_at_10"))
+    ).to_be_visible()
     assert read(page, "about.summary.examples") == {"form": "lists", "count": lists}

@@ -30,6 +30,7 @@ from tests.browser.finetune.steering import (
     wait_for,
 )
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -39,7 +40,9 @@ def test_the_empty_page_invites_and_so_does_an_address_of_no_run(finetune: Page)
     expect(page.locator("#lp-finetune-quick")).to_be_visible()
     page.evaluate("location.hash = '20200101-000000-cosent-nothing'")
     message = page.locator(".lp-wrong:visible")
-    expect(message).to_have_text("There is no run called “20200101-000000-cosent-nothing”.")
+    expect(message).to_have_text(
+        wording("problem.training_no_run", name="20200101-000000-cosent-nothing")
+    )
     expect(page.locator("#lp-finetune-quick")).to_be_visible()
     expect(page.locator(".lp-charts").first).to_be_hidden()
     expect(page.locator("#lp-probe")).to_be_hidden()
@@ -68,17 +71,16 @@ def test_the_time_is_shown_before_the_start_and_never_blocks_it(
     page = open_page(timed=True)
     plan(page, **{**TINY, "steps": 1000})
     element = page.locator("#lp-finetune-time")
-    pattern = r"^About \d+ (s|min) for 1\u202f000 steps including loading"
-    expect(element).to_have_text(re.compile(pattern))
+    expect(element).to_have_text(wording("finetune.takes", steps=1000))
     page.evaluate(UNFOLD)
     page.fill("#lp-finetune-seeds", "3")
-    expect(element).to_contain_text("for 3 runs of 1\u202f000 steps")
+    expect(element).to_have_text(wording("finetune.takes_many", count=3, steps=1000))
     # Another count of steps needs no other trial; other work does, and a start ends that.
     plan(page, steps=2)
-    expect(element).to_contain_text("for 3 runs of 2 steps")
+    expect(element).to_have_text(wording("finetune.takes_many", count=3, steps=2))
     page.fill("#lp-finetune-seeds", "1")
     plan(page, batch_size=24)
-    expect(element).to_contain_text("Timing two trial steps")
+    expect(element).to_contain_text(wording("finetune.measuring"))
     end = time.monotonic() + PATIENCE_MS / 1000
     while not (trying := trials(training_server)):
         assert time.monotonic() < end
@@ -103,7 +105,9 @@ def test_one_click_shows_something(finetune: Page) -> None:
     for entry in ("encoder", "loss", "steps", "batch_size", "learning_rate", "evaluations"):
         assert mine[entry] == its[entry], entry
     expect(page.locator("#lp-finetune-encoder")).to_have_value("scratch")
-    expect(page.locator(".lp-start-box")).to_contain_text("120 steps, batches of 32")
+    expect(page.locator(".lp-start-box")).to_contain_text(
+        wording("finetune.steps_of", steps=120, batch=32)
+    )
     page.click("#lp-next-run > summary")
     # Another kind of encoder does not inherit a learning rate that would wreck it.
     page.select_option("#lp-finetune-encoder", "embedded")
@@ -119,13 +123,13 @@ def test_loading_names_what_is_loaded_and_its_clock_runs(finetune: Page, folder:
     process = {"process": os.getpid(), "born": psutil.Process().create_time()}
     run = made_run(folder, "loading", TrainingPlan(), state="loading", **loading, **process)
     page = led(finetune, run.name)
-    expect(page.locator(".lp-state")).to_have_text("Loading the libraries…")
+    expect(page.locator(".lp-state")).to_have_text(wording("finetune.loading.libraries"))
     element = page.locator(".lp-progress .lp-note")
     expect(element).to_have_text(re.compile(r"^[1-9]\d*:\d\d$"))
     early = element.inner_text()
     expect(element).not_to_have_text(early)
     run.set_stage("loading", part="encoder")
-    expect(page.locator(".lp-state")).to_have_text("Loading the encoder…")
+    expect(page.locator(".lp-state")).to_have_text(wording("finetune.loading.encoder"))
     expect(element).not_to_have_text(re.compile("^0:"))
     run.set_stage("finished")
 
@@ -167,10 +171,10 @@ def test_a_run_grows_outlives_its_page_and_is_found_again_steered_and_deleted(
     expect(row).to_contain_text("Paused")
     begin(other, steps=2)
     state = other.locator(".lp-state")
-    expect(state).to_have_text("Queued: 1 run before it")
+    expect(state).to_have_text(wording("finetune.queue", count=1))
     again.click("#lp-finetune-resume")
     wait_for(again, "training")
-    expect(state).to_have_text(re.compile("Queued: 1 run before it, with about .+ left to train"))
+    expect(state).to_have_text(wording("finetune.queue_for", count=1))
     other.click("#lp-finetune-stop")
     wait_for(other, "stopped")
     again.wait_for_function(f"{TRACE}.steps.length > {held}")
@@ -182,6 +186,6 @@ def test_a_run_grows_outlives_its_page_and_is_found_again_steered_and_deleted(
     assert read(again, "about.summary.kept_step") == done[-1] < 100_000
     # Deleting is asked for twice.
     again.click("#lp-finetune-delete")
-    expect(again.locator("#lp-finetune-delete")).to_have_text("Delete with its model?")
+    expect(again.locator("#lp-finetune-delete")).to_have_text(wording("finetune.surely"))
     again.click("#lp-finetune-delete")
     expect(again.locator("#lp-finetune-quick")).to_be_visible()

@@ -15,6 +15,7 @@ from playwright.sync_api import Page, expect
 from safetensors.torch import load_file
 
 from tests.browser.finetune.steering import TINY, UNFOLD, plan, read, taken, wait_for
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +26,7 @@ def test_script_log_model_and_figures_are_taken_away(
     page = open_page(f"#{finished}")
     script = taken(page, tmp_path, "train.py alone").read_text(encoding="utf-8")
     compile(script, "train.py", "exec")
-    with zipfile.ZipFile(taken(page, tmp_path, "Script with its data (ZIP)")) as packed:
+    with zipfile.ZipFile(taken(page, tmp_path, wording("finetune.take.kit"))) as packed:
         inside = {name.split("/")[0] for name in packed.namelist()}
         assert packed.read("train.py").decode() == script
     needed = re.match(r'"""Needs (.*) beside it', script)[1].replace("/", "").split(", ")
@@ -34,13 +35,13 @@ def test_script_log_model_and_figures_are_taken_away(
     log = json.loads(taken(page, tmp_path, "JSON").read_text(encoding="utf-8"))
     assert sum(record["kind"] == "step" for record in log["records"]) == TINY["steps"]
     assert taken(page, tmp_path, "CSV").read_text(encoding="utf-8-sig").count("\n") >= TINY["steps"]
-    with zipfile.ZipFile(taken(page, tmp_path, "Folder as ZIP")) as packed:
+    with zipfile.ZipFile(taken(page, tmp_path, wording("finetune.take.zip"))) as packed:
         assert any(name.endswith("model.safetensors") for name in packed.namelist())
 
     page.reload()  # a browser takes ten downloads in a row of one document, and drops the next
     which = page.locator("#lp-finetune-figure")
-    expect(which).to_contain_text("Spearman before and after, on the")
-    expect(which).to_contain_text("The matrix of the probe batch")
+    expect(which).to_contain_text(wording("finetune.gains_on", figure="Spearman", pairs="the"))
+    expect(which).to_contain_text(wording("finetune.matrix"))
     figures = which.locator("option").evaluate_all("all => all.map((one) => one.value)")
     kinds = {"finetune.chart.loss", "finetune.bands", "finetune.matrix", "finetune.gains"}
     assert kinds <= set(figures)
@@ -68,7 +69,7 @@ def test_part_of_a_transformer_is_trained(finetune: Page, bert: str, tmp_path: P
     written = taken(page, tmp_path, "train.py alone").read_text(encoding="utf-8")
     assert "LoraConfig(r=2" in written
     # What is taken away stands without what it was trained with.
-    with zipfile.ZipFile(taken(page, tmp_path, "Folder as ZIP")) as packed:
+    with zipfile.ZipFile(taken(page, tmp_path, wording("finetune.take.zip"))) as packed:
         packed.extractall(tmp_path / "model")
     (config,) = (tmp_path / "model").rglob("modules.json")
     before, after = (

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.finetune.steering import CHANNEL, TRACE, begin, read, visitor, wait_for
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -41,14 +42,14 @@ def test_visitors_see_their_own_runs_and_the_link_of_another(
             _seen_by_its_link_alone(mine, other, hosted, name)
         mine.click("#lp-forget")
         with mine.expect_navigation():
-            mine.get_by_role("dialog").get_by_text("Delete mine now").click()
+            mine.get_by_role("dialog").get_by_text(wording("ui.forget_mine")).click()
         mine.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
         assert listed(mine) == []
         assert not list((Path(hosted.arguments[-1])).glob("*"))
 
 
 def _seen_by_its_link_alone(mine: Page, other: Page, hosted: Server, name: str) -> None:
-    expect(other.locator("body")).to_contain_text(f"There is no run called “{name}”")
+    expect(other.locator("body")).to_contain_text(wording("problem.training_no_run", name=name))
     assert listed(other) == []
     mine.context.grant_permissions(["clipboard-read", "clipboard-write"])
     mine.get_by_role("button", name="Copy link").click()
@@ -60,7 +61,7 @@ def _seen_by_its_link_alone(mine: Page, other: Page, hosted: Server, name: str) 
     assert listed(other) == []
     refused = other.evaluate(f"{CHANNEL}.server.steer({{ run: {TRACE}.about.id, what: 'delete' }})")
     assert refused["error"]["key"] == "problem.training_read_only"
-    mine.get_by_role("button", name="Take back the link").click()
-    expect(mine.get_by_role("button", name="Take back the link")).to_be_hidden()
+    mine.get_by_role("button", name=wording("finetune.unshare")).click()
+    expect(mine.get_by_role("button", name=wording("finetune.unshare"))).to_be_hidden()
     other.reload()
-    expect(other.locator("body")).to_contain_text(f"There is no run called “{name}”")
+    expect(other.locator("body")).to_contain_text(wording("problem.training_no_run", name=name))

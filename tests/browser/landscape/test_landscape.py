@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 DRAWN = (
     "window.lossprism?.page('landscape')?.drawn"
@@ -42,8 +43,8 @@ def test_a_landscape_is_walked(new_page: Callable[..., Page], server: Server) ->
     words, controls = words_and_controls(page)
     assert (words <= MOST_WORDS, controls <= MOST_CONTROLS) == (True, True), (words, controls)
     notes = page.locator(".lp-landscape-sides .lp-note")
-    expect(notes.nth(0)).to_contain_text("an arc of radius 0.354 around (1, 0)")
-    expect(notes.nth(1)).to_contain_text("both scores are equal")
+    expect(notes.nth(0)).to_contain_text(wording("landscape.arc", radius="0.354"))
+    expect(notes.nth(1)).to_contain_text(wording("landscape.line"))
 
     # The whole range of the lever is there: what follows the hand waits for no answer.
     requests: list[str] = []
@@ -128,7 +129,7 @@ def test_another_loss_another_batch_and_the_surface(
     # A loss that two scores do not determine says so, and leaves the other as it is.
     opened(page, server, "?lang=en#1=info_nce&2=cosent")
     expect(notes.nth(0)).to_contain_text("InfoNCE has no landscape")
-    expect(notes.nth(1)).to_contain_text("both scores are equal")
+    expect(notes.nth(1)).to_contain_text(wording("landscape.line"))
 
 
 def test_compare_and_a_lesson_show_the_same(new_page: Callable[..., Page], server: Server) -> None:
@@ -137,9 +138,11 @@ def test_compare_and_a_lesson_show_the_same(new_page: Callable[..., Page], serve
     page.goto(f"{server.address}/compare#{scenario}", wait_until="domcontentloaded")
     drawn = page.locator(".lp-landscape-sides .lp-plot .main-svg")
     expect(drawn.nth(2)).to_be_attached()
-    expect(page.locator(".lp-landscape-sides")).to_contain_text("an arc of radius 0.354")
+    expect(page.locator(".lp-landscape-sides")).to_contain_text(
+        wording("landscape.arc", radius="0.354")
+    )
     expect(page.locator("#lp-vary-panel table")).to_contain_text("InfoNCE has no landscape")
-    page.get_by_role("link", name="on the Landscape page").click()
+    page.get_by_role("link", name=wording("landscape.open")).click()
     page.wait_for_function(DRAWN)
     expect(page.locator("#lp-loss-1")).to_have_value("cosent")
     expect(page.locator("#lp-loss-2")).to_have_value("circle_self_paced")

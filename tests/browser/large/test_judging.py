@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.large.steering import CHANNEL
 from tests.browser.large.test_sources import upload
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -49,7 +50,7 @@ def test_a_suspect_of_a_file_is_read_corrected_and_all_of_it_taken_away(large: P
     upload(large, "judged.csv", judged_file())
     judged(large, 1500)
     part = large.locator(PART)
-    expect(part).to_contain_text("Clean data with this much noise")
+    expect(part).to_contain_text(wording("ui.suspects_expected"))
     expect(large.locator("#lp-large-figure-spearman strong")).to_contain_text("0.9")
     words = part.locator("tbody tr:visible .lp-two span").first
     expect(words).to_contain_text(LONG.strip())
@@ -57,9 +58,9 @@ def test_a_suspect_of_a_file_is_read_corrected_and_all_of_it_taken_away(large: P
     part.get_by_role("button", name="Leave out").first.click()
     judged(large, 1499)
     part.get_by_role("button", name="Use").first.click()
-    expect(part).to_contain_text("Corrected by you (2)")
+    expect(part).to_contain_text(wording("ui.corrections", count=2))
     large.wait_for_function(f"{CHANNEL}.of.source.corrections.length === 2 && !{CHANNEL}.working")
-    changed = rows_of(large, PART, "What was changed")
+    changed = rows_of(large, PART, wording("ui.take_corrections"))
     assert sorted(bool(row["corrected"]) for row in changed) == [False, True]
     assert {int(row["row"]) for row in changed} <= {1, 2, 3, 4}
     assert len(rows_of(large, PART, "Corrected pairs")) == 1499
@@ -72,4 +73,4 @@ def test_a_suspect_of_a_file_is_read_corrected_and_all_of_it_taken_away(large: P
     assert waiting.value.suggested_filename == "lossprism-cosent-map@2x.png"
     large.reload()
     judged(large, 1499)
-    expect(part).to_contain_text("Corrected by you (2)")
+    expect(part).to_contain_text(wording("ui.corrections", count=2))

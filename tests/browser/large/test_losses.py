@@ -26,6 +26,7 @@ from tests.browser.large.steering import (
 )
 from tests.browser.reading import number
 from tests.browser.serving import Server
+from tests.sentences import pattern_of, wording
 
 pytestmark = pytest.mark.browser
 
@@ -124,7 +125,7 @@ def test_angle_scores_come_from_vectors(large: Page) -> None:
 
 def test_more_pairs_than_can_be_compared_one_with_one(large: Page) -> None:
     page = led(large, "loss=pairwise_logistic&pairs=40000")
-    expect(page.locator("#large-large_map")).to_contain_text("a millionth of its value")
+    expect(page.locator("#large-large_map")).to_contain_text(wording("large.blocks_note_near"))
     with redrawn(page):
         page.mouse.click(*centre(page, 10, 200))
     assert window(page) is not None
@@ -144,7 +145,9 @@ def test_every_loss_is_there_or_has_its_reason(large: Page) -> None:
     assert set(words) < missing
     titles = {name: say("en", f"loss.{name}.title") for name in missing - set(words)}
     assert all(word in text for word in {**words, **titles}.values())
-    alone = next(line for line in text.splitlines() if "has its own term" in line)
+    alone = next(
+        line for line in text.splitlines() if pattern_of("large.not_here.single").search(line)
+    )
     judged = {name for name, title in titles.items() if title in alone}
     assert judged == {"cosine_mse", "binary_cross_entropy", "contrastive"}
 

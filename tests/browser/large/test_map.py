@@ -27,6 +27,7 @@ from tests.browser.large.steering import (
 )
 from tests.browser.reading import number, touch
 from tests.browser.serving import Server
+from tests.sentences import pattern_of, wording
 
 pytestmark = pytest.mark.browser
 
@@ -54,7 +55,7 @@ def test_it_opens_with_a_picture_and_names_the_pointed_cell(
     columns = np.arange(200 * width, 201 * width)
     cells = truth.matrix.split.cells(rows, columns)
     total = np.logaddexp.reduce(cells.ravel())
-    shown = number(re.search(r"log of the sum ([−\d.e]+)", text)[1])
+    shown = number(pattern_of("large.total_is").search(text)["value"])
     assert shown == pytest.approx(total, rel=1e-3)
     assert "none masked" in text
     x, y = centre(large, 200, 10)
@@ -115,7 +116,7 @@ def test_the_keyboard_walks_enters_and_returns(large: Page) -> None:
     large.locator(MAP).focus()
     spoken = large.locator("#large-large_map .lp-spoken")
     large.keyboard.press("ArrowDown")  # the walk begins at the heaviest block
-    expect(spoken).to_contain_text("of all weight")
+    expect(spoken).to_contain_text(wording("large.share_is"))
     before = spoken.inner_text()
     large.keyboard.press("ArrowUp")
     expect(spoken).not_to_have_text(before)
@@ -153,7 +154,7 @@ def test_few_cells_make_a_square_with_a_legend_for_each(large: Page) -> None:
 
 
 def test_the_map_as_a_table(large: Page) -> None:
-    large.locator("#large-large_map .lp-button", has_text="As a table").click()
+    large.locator("#large-large_map .lp-button", has_text=wording("ui.as_table")).click()
     rows = large.locator("#large-large_map tbody tr:visible")
     expect(rows).to_have_count(20)
     with redrawn(large):

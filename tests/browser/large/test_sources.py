@@ -11,6 +11,7 @@ from lossprism.explorer.web.pages.large.requests import FIRST
 from tests.browser.large.steering import CHANNEL, PROBLEM, UNDERWAY, figure, open_folds, redrawn
 from tests.browser.reading import number, still, visit
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -53,7 +54,7 @@ def test_columns_that_nothing_recognises_can_be_chosen(large: Page) -> None:
     upload(large, "odd.csv", f"left,right,human,machine,place\n{rows}")
     expect(large.locator(PROBLEM)).to_contain_text("“left”, “right”, “human”")
     controls = large.locator("#large-large_controls")
-    expect(controls).to_contain_text("odd.csv: choose its columns below.")
+    expect(controls).to_contain_text(wording("ui.file_undecided", name="odd.csv"))
     # No answer is awaited between them: what was chosen before counts all the same.
     large.evaluate(
         """() => {
@@ -139,7 +140,7 @@ def test_the_batch_of_the_explore_page(new_page, server: Server) -> None:
     page.wait_for_function(f"window.lossprism && {CHANNEL}.details")
     open_folds(page)
     page.click("#lp-large-source-explore")
-    page.get_by_role("button", name="Open this batch").click()
+    page.get_by_role("button", name=wording("large.open_link")).click()
     page.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 24")
     assert number(figure(page, "loss")) == pytest.approx(loss, rel=1e-4)
 
@@ -159,7 +160,7 @@ def test_the_sentences_of_a_file_are_shown_on_a_map(large: Page) -> None:
     assert gradient in large.url
     shown = large.evaluate(f"{MAP}.found.sentences")
     assert set(shown) == {*example.first, *example.second}
-    expect(large.locator("#lp-batch option:checked")).to_have_text("The pairs of the large batch")
+    expect(large.locator("#lp-batch option:checked")).to_have_text(wording("map.large"))
     large.select_option("#lp-batch", "graded_english")  # and back to an example
     large.wait_for_function(f"{MAP}.drawn && !location.hash.includes('large')")
     large.go_back()

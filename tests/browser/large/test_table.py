@@ -13,6 +13,7 @@ from lossprism.explorer.locale import say
 from tests.browser.large.steering import PROBLEM, opened_page, redrawn
 from tests.browser.reading import number
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -43,7 +44,9 @@ def test_the_table_is_sorted_searched_and_turned(large: Page) -> None:
     assert set(column(2)) == {3}
     assert max(column(4)) < 0
     large.fill("#lp-large-search", "gradient <")
-    expect(large.locator(".lp-search")).to_contain_text("“gradient <” is not a condition")
+    expect(large.locator(".lp-search")).to_contain_text(
+        wording("problem.large_search", text="gradient <")
+    )
     redone(lambda: large.fill("#lp-large-search", "#777"))
     assert column(1) == [777]
     redone(lambda: large.fill("#lp-large-search", "no such words"))

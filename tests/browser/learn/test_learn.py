@@ -13,6 +13,7 @@ from lossprism.explorer.lab.learn.lessons import BY_NAME, LECTURE, LESSONS, mome
 from lossprism.explorer.locale import say
 from tests.browser.axe import script, violations
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 DRAWN = "window.lossprism?.page('learn')?.drawn"
 MOST_WORDS, MOST_CONTROLS = 90, 8
@@ -126,7 +127,9 @@ def test_a_lecture_is_walked_by_one_key_and_a_lesson_stands_alone_in_a_frame(
     expect(lever(page)).to_be_enabled()  # whoever teaches asks the room
     expect(page.locator(".lp-conclusion")).to_have_count(0)
     page.keyboard.press("PageDown")
-    expect(page.locator(".lp-conclusion")).to_contain_text("The minimum is 3")
+    expect(page.locator(".lp-conclusion")).to_contain_text(
+        wording("learn.margin.1.conclusion", floor=3)
+    )
     page.locator(".lp-look summary").first.click()
     with page.expect_download() as taken:
         page.locator(".lp-downloads [data-say='take.svg']").click()

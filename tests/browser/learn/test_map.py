@@ -17,6 +17,7 @@ from lossprism.explorer.lab.map.sentence_map import cell_of_pair
 from tests.browser.axe import script, violations
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
+from tests.sentences import pattern_of, wording
 
 pytestmark = pytest.mark.browser
 
@@ -71,7 +72,7 @@ def test_a_reader_comes_from_learn_marks_a_pair_and_opens_it_on_explore(
     page.locator(".lp-below a", has_text="Map").click()
     page.wait_for_function(DRAWN)
     assert page.url.startswith(f"{server.address}/learn/map")
-    expect(page.locator(".lp-map-page")).to_contain_text("of the variance of the sentence vectors")
+    expect(page.locator(".lp-map-page")).to_contain_text(wording("map.kept"))
 
     pair = heaviest(page)
     first = page.evaluate(f"{CHANNEL}.found.first[{pair}]")
@@ -137,9 +138,9 @@ def test_tsne_says_how_far_it_can_be_trusted_and_can_be_cancelled(
     before = page.evaluate(f"Array.from({CHANNEL}.frame().points)")
     page.get_by_role("tab", name="t-SNE").click()
     cancel = page.locator(".lp-busy button")
-    expect(page.locator(".lp-busy")).to_contain_text("Arranging the points")
+    expect(page.locator(".lp-busy")).to_contain_text(wording("progress.embedding"))
     cancel.click()
-    expect(page.locator(".lp-problem")).to_contain_text("You stopped this")
+    expect(page.locator(".lp-problem")).to_contain_text(wording("problem.cancelled"))
     assert page.evaluate(f"Array.from({CHANNEL}.frame().points)") == before
     page.locator(".lp-problem button").click()
     page.wait_for_function(f"{CHANNEL}.drawn")
@@ -153,7 +154,7 @@ def test_tsne_says_how_far_it_can_be_trusted_and_can_be_cancelled(
 def test_a_missing_library_is_named(new_page: Callable[..., Page], server: Server) -> None:
     page = opened(new_page(), server)
     page.get_by_role("tab", name="UMAP").click()
-    expect(page.locator(".lp-problem")).to_contain_text("pip install umap-learn")
+    expect(page.locator(".lp-problem")).to_contain_text(wording("problem.map_without_umap"))
 
 
 @pytest.mark.parametrize(("locale", "width", "height"), [("en-US", 1440, 900), ("zh-CN", 390, 844)])
@@ -170,13 +171,13 @@ def test_the_first_screen_is_short_and_axe_finds_nothing(
 
 def test_the_map_is_saved_as_a_figure(new_page: Callable[..., Page], server: Server) -> None:
     page = opened(new_page(), server)
-    page.get_by_text("Save the figure").click()
+    page.get_by_text(wording("landscape.save")).click()
     with page.expect_download() as taken:
         page.locator(".lp-downloads [data-say='take.svg']").click()
     drawn = taken.value.path().read_text(encoding="utf-8")
     assert taken.value.suggested_filename == "lossprism-map.svg"
     assert drawn.count("<circle") >= page.evaluate(f"{CHANNEL}.found.sentences.length")
-    assert "of the variance" in drawn
+    assert pattern_of("map.kept").search(drawn)
     assert "pulled together" in drawn
 
 

@@ -12,6 +12,7 @@ from lossprism.explorer.lab.sphere.presets import PRESETS
 from tests.browser.axe import script, violations
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -121,7 +122,7 @@ def test_a_hand_moves_a_point_and_both_films_go_on_from_there(
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20, steps=5)  # to the top
     page.mouse.up()
-    expect(page.locator("#lp-put-back")).to_have_text("Undo move of points")
+    expect(page.locator("#lp-put-back")).to_have_text(wording("sphere.put_back"))
     settled(page)
     after = page.evaluate(f"{CHANNEL}.films.map(({{ points }}) => Array.from(points))")
     frame = 32 * 2
@@ -129,7 +130,7 @@ def test_a_hand_moves_a_point_and_both_films_go_on_from_there(
         assert one[: 40 * frame] == other[: 40 * frame]
         assert other[40 * frame + 8 : 40 * frame + 10] == pytest.approx([0, 1], abs=0.02)
         assert one[-frame:] != pytest.approx(other[-frame:], abs=1e-3)
-    expect(page.locator(".lp-watch")).to_have_text("Points and losses of your own.")
+    expect(page.locator(".lp-watch")).to_have_text(wording("sphere.own"))
     assert "moves=40-4-" in page.evaluate("location.hash")
     page.reload()
     page.wait_for_function(DRAWN)
@@ -197,7 +198,7 @@ def test_sentences_say_how_much_of_them_is_seen_and_stay_text(
     rows = (("<img src=x onerror=alert(1)>", "b", "1"), ("c", "d", "0"), ("e", "f", "1"))
     scenario = Scenario(data=Data(source="table", rows=rows)).to_link()
     opened(page, server, f"#kind=sentences&1=cosent&rate=0.01&dimension=2&scene={scenario}")
-    expect(page.locator(".lp-variance-share")).to_contain_text("of the variance")
+    expect(page.locator(".lp-variance-share")).to_contain_text(wording("sphere.kept"))
     page.mouse.move(*place_of(page, 0))
     expect(page.locator(".lp-show [data-batch-text]")).to_have_text(rows[0][0])
     assert page.locator("#lp-main img").count() == 0

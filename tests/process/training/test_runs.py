@@ -12,6 +12,7 @@ import pytest
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.runs import estimate
 from lossprism.explorer.runtime.problem import Problem
+from tests.sentences import raises_problem
 from tests.unit.lab.training.conftest import corpus
 
 PATIENCE = 600  # seconds, on a machine that has other things to do
@@ -106,7 +107,7 @@ def test_pause_queue_stop_and_resume(runs):
     assert {"paused", "continued", "checkpoint"} <= kinds
     runs.delete(first)
     assert first not in [status.id for status in runs.listed()]
-    with pytest.raises(Problem, match="no run called"):
+    with raises_problem("training_no_run"):
         runs.status(first)
 
 

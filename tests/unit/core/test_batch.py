@@ -19,6 +19,7 @@ from lossprism.losses.geometry import cosine
 from lossprism.losses.readable_inputs import READABLE
 from tests.added_encoder import MadeEncoder, added
 from tests.scenes import data_for
+from tests.sentences import raises_problem
 
 ENGLISH = Data(example="graded_english")
 GRADED_LISTS = Data(example="graded_lists")
@@ -144,7 +145,7 @@ def test_prototypes_may_be_given():
     with pytest.raises(Problem, match="3 rows of 8"):
         read(wrong, "prototypes")
     words = make_batch_of(rows, Rules(prototypes="one two\n" * 3))
-    with pytest.raises(Problem, match="not a number"):
+    with raises_problem("prototypes_numbers"):
         read(words, "prototypes")
 
 
@@ -164,7 +165,7 @@ def test_regression_targets_reach_from_end_to_end():
         wider = make_batch_of(graded_rows(), Rules(label_range=(0.0, 10.0)))
         torch.testing.assert_close(read(wider, what), torch.arange(1, 6).to(wider.labels) / 10)
         narrow = make_batch_of(graded_rows(), Rules(label_range=(1.0, 4.0)))
-        with pytest.raises(Problem, match="A label is 5, outside the scale from 1 to 4"):
+        with raises_problem("labels_beyond", label=5, low=1, high=4):
             read(narrow, what)
         assert len(read(narrow, "binary_labels")) == 5  # asks for the threshold alone
     cosines = make_batch_of((("a", "b", "-0.5"), ("c", "d", "0.8")))
@@ -195,7 +196,7 @@ def test_every_axis_knows_its_pairs_and_sentences():
 
 
 def test_an_empty_table_is_a_problem():
-    with pytest.raises(Problem, match="no usable pair"):
+    with raises_problem("no_pairs"):
         make_batch(Data(source="table", rows=(("", "", ""),)), Rules())
 
 

@@ -27,6 +27,7 @@ from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.sources.tables import read_file
 from lossprism.losses import LOSSES
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
+from tests.sentences import raises_problem
 from tests.tiny import sentence, static_model
 from tests.unit.export.explored import ENGLISH, SMALL, run_code, seen
 
@@ -260,7 +261,7 @@ def test_stacked_levels_are_named_by_level_and_pair():
 def test_a_function_that_does_not_stand_in_its_file_is_not_written_out():
     found = seen(SMALL)
     inner = dataclasses.replace(found, definition=lambda scores, **_: scores.sum())
-    with pytest.raises(Problem, match="must be a top-level def"):
+    with raises_problem("code_not_alone"):
         alone(inner)
 
 

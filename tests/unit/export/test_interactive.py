@@ -21,6 +21,7 @@ from lossprism.explorer.export.figure.cells import cells_of
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.interactive_figure import interactive_figure, write_interactive
+from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.losses import LOSSES
@@ -60,7 +61,7 @@ def test_its_words_are_those_of_the_step_and_of_masked_cells():
     facets = {facet["name"]: cells_in(facet) for facet in data["facets"]}
     assert [*facets] == ["Value", "Weight", "Gradient"]
     for cells in facets.values():
-        assert set(cells[~present]) == {"masked: takes no part"} == {data["absent"]}
+        assert set(cells[~present]) == {say("en", "ui.takes_no_part")} == {data["absent"]}
     shares = found.weights.shares.numpy()
     for name, values, write in (
         ("Value", terms.value.numpy(), display_number),
@@ -138,7 +139,7 @@ def test_a_large_one_has_the_facet_in_view_to_three_digits_and_numbers_to_look_u
     assert min(rows, columns) > 64
     assert cells_in(facet).shape == (rows, columns)
     digits = [re.sub(r"[−.]|e.*", "", word).lstrip("0") for word in cells_in(facet)[0]]
-    assert max(map(len, digits[:20])) <= len("masked: takes no part")
+    assert max(map(len, digits[:20])) <= len(say("en", "ui.takes_no_part"))
     assert all(len(one) <= 3 for one in digits if one.isdigit())
     assert [len(one["numbers"]) for one in data["lookup"]] == [rows, columns]
     assert data["lookup"][1]["name"] == "key"

@@ -452,7 +452,7 @@ def test_data_are_examined(client):
     of_table = {"loss": "MultipleNegativesRankingLoss", "table": table, "batch": 4}
     found = client.predict(**of_table, language="zh", api_name="/doctor_data")
     assert [one["name"] for one in found["findings"]] == ["twins"]
-    assert "正例" in found["findings"][0]["said"]
+    assert "正样本" in found["findings"][0]["said"]
     assert found["columns"]["first"] == "query"
     assert found["met"]["pairs"] == 6
     assert {one["loss"] for one in found["suited"]} >= {"info_nce", "siglip"}

@@ -55,7 +55,7 @@ from lossprism.explorer.web.pages.finetune import state_entries as finetune_stat
 from lossprism.explorer.web.pages.map import requests as map_requests
 from tests import wire
 from tests.downloads import file_of
-from tests.sentences import raises_problem
+from tests.sentences import pattern_of, raises_problem
 from tests.unit.lab.training.conftest import corpus
 
 MINE, OTHER = new_key(), new_key()
@@ -369,9 +369,9 @@ def test_programs_know_their_runs_by_their_key(runs):
     assert ask(OTHER, status, began["id"], 0, began["key"])["state"] == "queued"
     for key in ("", new_key()):
         for call in (lambda k: (status, began["id"], 0, k), lambda k: (stop, began["id"], k)):
-            with pytest.raises(Exception, match="no run called"):
+            with pytest.raises(Exception, match=pattern_of("problem.training_no_run").pattern):
                 ask(OTHER, *call(key))
-    with pytest.raises(Exception, match="is not a key"):
+    with pytest.raises(Exception, match=pattern_of("problem.api_key").pattern):
         ask(OTHER, status, began["id"], 0, "../..")
     assert ask(OTHER, stop, began["id"], began["key"]) == {"id": began["id"]}
 

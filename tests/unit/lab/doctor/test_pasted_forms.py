@@ -12,6 +12,7 @@ from lossprism.explorer.sources.table_in_pasted_text import table_in
 from lossprism.explorer.sources.table_parser import read_grid
 from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
 from lossprism.explorer.web.pages.doctor import requests
+from tests.sentences import raises_problem
 from tests.unit.lab.doctor.test_standard_input import piped  # noqa: F401
 from tests.wire import by_name
 
@@ -127,7 +128,7 @@ def test_the_number_of_a_sentence_is_read_wherever_it_is_typed(text):
     "text", ["my loss is stuck", "I have 2.5 cats", "a loss with 3 negatives", "loss of 256 pairs"]
 )
 def test_a_sentence_without_a_value_is_refused(text):
-    with pytest.raises(ValueError, match="no number alone"):
+    with raises_problem("pasted_unknown", ValueError):
         read_pasted(text.encode())
     assert typed_numbers(text) == ()
 

@@ -13,6 +13,7 @@ from lossprism.explorer.lab.doctor.pasted_input import read_pasted
 from lossprism.explorer.lab.doctor.similarity_gap import read_similarities
 from lossprism.explorer.web.api.dataset_check import doctor_data
 from lossprism.explorer.web.api.pasted_input_check import doctor_pasted
+from tests.sentences import pattern_of
 from tests.unit.lab.doctor.test_commands import typed_doctor
 
 BEFORE = ([0.5, 0.6], [0.3, 0.4]), ([0.7], [0.2])
@@ -135,4 +136,4 @@ def test_the_same_answer_in_a_terminal_and_for_programs(tmp_path, capsys):
     assert "差距" in capsys.readouterr().out
     for words in (("--clean", str(tmp_path / "c.csv")), ("--encoder", "minilm")):
         assert doctor(typed_doctor(str(path), *words)) == 2
-        assert "similarities without texts" in capsys.readouterr().err
+        assert pattern_of("problem.similarities_no_texts").search(capsys.readouterr().err)

@@ -12,6 +12,7 @@ from lossprism.explorer.lab.map.projections import principal_components
 from lossprism.explorer.lab.map.sentence_map import cell_of_pair, map_of_scenario, project
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.random_batch import RandomBatch
+from tests.sentences import raises_problem
 
 
 @pytest.mark.parametrize("loss", ["cosent", "info_nce"])
@@ -63,7 +64,7 @@ def test_a_batch_without_an_encoder_has_no_map() -> None:
 def test_a_missing_library_is_named_and_too_many_points_refused(monkeypatch) -> None:
     units = np.eye(6, dtype=np.float32)
     monkeypatch.setattr(sentence_map, "is_installed", lambda _: False)
-    with pytest.raises(Problem, match="pip install umap-learn"):
+    with raises_problem("map_without_umap"):
         project(units, "umap", 0)
     monkeypatch.setattr(sentence_map, "is_installed", lambda _: True)
     monkeypatch.setattr(sentence_map, "MAX_EMBEDDED", 5)

@@ -231,7 +231,7 @@ def test_repeated_pairs_are_reported_wherever_runs_are_judged(runs, trained, cap
         trained(dataclasses.replace(PLAN, loss=loss, seed=seed), again)
         for loss, seed in (("cosent", 0), ("cosent", 1), ("cosine_mse", 0))
     ]
-    sentence = "Of the 36 held-out pairs, 12 repeat the two sentences of another"
+    sentence = say("en", "remark.run_repeats", pairs="the 36 held-out pairs", repeated=12)
     for some in (names, names[:2]):  # two ways, one way under two seeds
         found = run_comparison.table(runs, some)
         assert [one.key for one in found.verdict][-1] == "run_repeats"
