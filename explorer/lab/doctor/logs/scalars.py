@@ -54,6 +54,9 @@ RUN_TABLE_COLUMNS, MIN_RUN_TABLE_COLUMNS = {"name", "state", "created", "runtime
 _REPEATED = re.compile(r" \(\d+\)$")  # suffix of a second column of the same name
 _STEP_OF_TOTAL = re.compile(r"(\d+)/\d+")
 MAX_ROW_KINDS = 100  # different sets of curves with a number in one row
+# Name and column of steps of a curve, by its column; and (name, step, value) before they are read.
+Curves = dict[int, tuple[str, int | None]]
+Points = Iterator[tuple[str, object, object]]
 # Clocks, trackio's row numbers, and wandb's bounds of a smoothed curve.
 NOT_A_CURVE = re.compile(
     r"^(id|wall[_ ]time|_?timestamp|_runtime|relative time.*|epoch|.*/epoch|.*__(min|max)|"
@@ -69,10 +72,10 @@ def read(name: str, grid: Grid, step: str = "") -> Log:
     a name of `STEP_NAMES`; in a table of losses without one, rows are counted. Raises Problem
     without steps, values or rows, naming the columns, and for a table of runs.
     """
-    if not _has_rows(grid):
-        raise Problem("run_only_header", name=name, columns=", ".join(grid.columns)[:400])
-    column_at = {head.strip().lower(): place for place, head in enumerate(grid.columns)}
     columns = ", ".join(grid.columns)[:400]
+    if not _has_rows(grid):
+        raise Problem("run_only_header", name=name, columns=columns)
+    column_at = {head.strip().lower(): place for place, head in enumerate(grid.columns)}
     if _is_table_of_runs(column_at):
         raise Problem("run_table_of_runs", name=name)
     choices = _steps_in(grid, column_at)
@@ -91,7 +94,7 @@ def read(name: str, grid: Grid, step: str = "") -> Log:
         for names in (NAME_COLUMNS, VALUE_COLUMNS, RUN_COLUMNS)
     )
     rows = _Rows(grid, run_at)
-    curve_columns: dict[int, tuple[str, int | None]] = {}
+    curve_columns: Curves = {}
     if step_at is not None and name_at is not None and value_at is not None:
         points = _long_points(rows, step_at, name_at, value_at)
     elif step_at is not None and value_at is not None:  # TensorBoard's export of one curve
@@ -113,7 +116,7 @@ def read(name: str, grid: Grid, step: str = "") -> Log:
     curves = curves_of(points)
     if not curves:
         raise Problem("run_no_values", name=name, columns=columns)
-    is_wide = curve_columns and not rows.has_several_runs
+    is_wide = curve_columns and not rows.has_runs
     blank = tuple(_steps_without_values(rows, step_at)) if is_wide else ()
     return Log(
         "scalars",
@@ -130,21 +133,16 @@ def read(name: str, grid: Grid, step: str = "") -> Log:
 def _epochs(grid: Grid, rows: _Rows) -> float | None:
     """Return the last epoch of a table of one run; None without a column of epochs."""
     places = [place for place, head in enumerate(grid.columns) if EPOCH.search(head.strip())]
-    if not places or rows.has_several_runs:
+    if not places or rows.has_runs:
         return None
     return last_epoch(rows.number(cells.get(places[0])) for _, cells in rows)
 
 
-def _unread_columns(grid: Grid, curves: Mapping[int, tuple[str, int | None]]) -> Iterator[str]:
+def _unread_columns(grid: Grid, curves: Curves) -> Iterator[str]:
     """Yield the columns of a wide table other than curves, steps, clocks and names of runs."""
     for place, head in enumerate(grid.columns if curves else ()):
-        plain = head.strip().lower()
-        known = (
-            place in curves
-            or plain in (*STEP_NAMES, *RUN_COLUMNS)
-            or _is_not_a_curve(head.strip(), place)
-        )
-        if not known and not _is_rising(grid, place):
+        known = place in curves or head.strip().lower() in (*STEP_NAMES, *RUN_COLUMNS)
+        if not known and not _is_not_a_curve(head.strip(), place) and not _is_rising(grid, place):
             yield head
 
 
@@ -304,20 +302,15 @@ def _is_empty(cell: object) -> bool:
 
 
 class _Rows:
-    """Rows of a table, which can be iterated repeatedly.
-
-    `run` is the column with the name of the run. `without_values` has the rows in which
-    `_wide_points` found no value.
-    """
+    """Rows of a table, which can be iterated repeatedly; `run` is the column with the run's name.
+    `without_values` has the rows in which `_wide_points` found no value."""
 
     def __init__(self, grid: Grid, run: int | None) -> None:
         self.grid, self.run = grid, run
         self.without_values: list[Mapping[int, object]] = []
         cells = (cell for place in range(len(grid.columns)) for cell in grid.column(place))
         self.has_decimal_commas = any(decimal_mark(cell) == "," for cell in cells)
-        self.has_several_runs = (
-            run is not None and len({str(cells.get(run)) for _, cells in self}) > 1
-        )
+        self.has_runs = run is not None and len({str(cells.get(run)) for _, cells in self}) > 1
 
     def __iter__(self) -> Iterator[tuple[int, dict[int, object]]]:
         for row, cells in self.grid.records(no_progress):
@@ -334,23 +327,19 @@ class _Rows:
         return cell.replace(",", ".") if self.has_decimal_commas else cell
 
     def named(self, name: str, cells: Mapping[int, object]) -> str:
-        if not self.has_several_runs or self.run is None:
+        if not self.has_runs or self.run is None:
             return name
         return f"{cells.get(self.run, '?')} · {name}"
 
 
-def _wide_points(
-    rows: _Rows, curves: dict[int, tuple[str, int | None]], counts_rows: bool = False
-) -> Iterator[tuple[str, object, object]]:
-    """Yield (name, step, value) of each curve's column; with `counts_rows` the step is the number
-    of the row where there is no column of steps."""
+def _wide_points(rows: _Rows, curves: Curves, counts_rows: bool = False) -> Points:
+    """Yield the points of each curve's column; with `counts_rows` the step is the number of the row
+    where there is no column of steps."""
     exclusive = _exclusive_curves(rows, curves)
     for row, cells in rows:
         if curves.keys().isdisjoint(cells):
             rows.without_values.append(cells)
-        logged = set()
-        if exclusive:
-            logged = {place for place in curves if _is_finite_number(cells.get(place))}
+        logged = {one for one in curves if exclusive and _is_finite_number(cells.get(one))}
         for place, (name, step_at) in curves.items():
             step = cells.get(step_at) if step_at is not None else row if counts_rows else None
             value = cells.get(place)
@@ -361,13 +350,9 @@ def _wide_points(
             yield rows.named(name, cells), rows.number(step), rows.number(value)
 
 
-def _exclusive_curves(
-    rows: _Rows, curves: Mapping[int, tuple[str, int | None]]
-) -> dict[int, set[int]]:
-    """Return for each curve those that never have a number in the same row.
-
-    They are logged at other steps, with "NaN" in between. Empty where hardly a "NaN" is written.
-    """
+def _exclusive_curves(rows: _Rows, curves: Curves) -> dict[int, set[int]]:
+    """Return for each curve those that never have a number in the same row: they are logged at
+    other steps, with "NaN" in between. Empty where hardly a "NaN" is written."""
     first = [cells for _, cells in itertools.islice(rows, SAMPLE)]
     with_nan = (any(_is_nan(cells.get(place)) for cells in first) for place in curves)
     if sum(with_nan) < 2:
@@ -397,9 +382,7 @@ def _steps_without_values(rows: _Rows, step: int | None) -> Iterator[float]:
             yield at
 
 
-def _long_points(
-    rows: _Rows, step: int, named: int, value: int
-) -> Iterator[tuple[str, object, object]]:
+def _long_points(rows: _Rows, step: int, named: int, value: int) -> Points:
     for row, cells in rows:
         if step not in cells or value not in cells:
             continue
