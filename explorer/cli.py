@@ -149,9 +149,10 @@ def write_figure(chosen: argparse.Namespace) -> int:
 def _written(chosen: argparse.Namespace, options: dict) -> str:
     """Write the figure; return a remark on it, or ""."""
     from lossprism.explorer.export.figure import files
+    from lossprism.explorer.export.figure.appearance import Look
     from lossprism.explorer.web.pages.opening_figures import opening_figure
 
-    look = {**options, "palette": chosen.palette or "", "size": chosen.size}
+    look = Look(**options, palette=chosen.palette or "", size=chosen.size)
     look["picture_only"] = chosen.picture_only
     draw, is_page = opening_figure(chosen.scenario), chosen.out.lower().endswith(".html")
     if draw is not None and is_page:

@@ -115,7 +115,7 @@ def test_control_c_ends_a_command_without_a_word(monkeypatch, capsys):
 def test_the_figure_of_compares_address_is_its_first_loss_on_its_batch(
     address, tmp_path, monkeypatch, capsys
 ):
-    chosen_question = QUESTIONS[OPENING]
+    chosen_question = QUESTIONS[OPENING["en"]]
     out = tmp_path / "figure.svg"
     monkeypatch.setattr(sys, "argv", ["app.py", "figure", address, "--out", str(out)])
     assert cli.main() == 0, capsys.readouterr().err
@@ -123,3 +123,16 @@ def test_the_figure_of_compares_address_is_its_first_loss_on_its_batch(
     title = catalogue("en")[f"example.{chosen_question.example}.title"]
     assert title in drawn
     assert LOSSES[chosen_question.sides[0].loss].title in drawn
+
+
+@pytest.mark.parametrize("ending", [".svg", ".html", ".pdf"])
+def test_the_figure_of_a_page_without_a_scenario_is_what_it_shows_first(
+    ending, tmp_path, monkeypatch, capsys
+):
+    out = tmp_path / f"figure{ending}"
+    monkeypatch.setattr(sys, "argv", ["app.py", "figure", "/learn/claims", "--out", str(out)])
+    assert cli.main() == 0, capsys.readouterr().err
+    if ending == ".pdf":
+        assert out.read_bytes().startswith(b"%PDF")
+    else:
+        assert catalogue("en")["claims.curve.limit"] in out.read_text(encoding="utf-8")

@@ -121,7 +121,10 @@ def _in_file() -> dict[ConfiguredLoss, dict[str, dict[tuple, Values | None]]]:
 
 
 def _read(found: list | None) -> Values | None:
-    return found and Values(found[0], tuple((count, value) for count, value in found[1]))
+    if found is None:
+        return None
+    constant, sample = found
+    return Values(constant, tuple((count, value) for count, value in sample))
 
 
 def _identity(axis: Axis) -> tuple:
