@@ -31,10 +31,10 @@ def rows_of_object(text: str) -> Iterator[Row | Problem] | None:
         whole = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    queries, corpus = whole.get(_QUERIES), whole.get(_CORPUS)
     relevant = next((whole[name] for name in _RELEVANT if name in whole), None)
-    maps = (whole.get(_QUERIES), whole.get(_CORPUS), relevant)
-    if all(isinstance(one, dict) for one in maps):
-        return _joined(*maps)
+    if isinstance(queries, dict) and isinstance(corpus, dict) and isinstance(relevant, dict):
+        return _joined(queries, corpus, relevant)
     if is_row(whole):
         return None
     if tables := {name: value for name, value in whole.items() if _are_objects(value)}:
