@@ -83,10 +83,10 @@ def _compared() -> list[Scenario]:
 
 def _practised() -> Scenario:
     """Return the first practice pairs under the loss of the first plan, before any training."""
-    rows = practice_pairs(next(iter(PRACTICE)))[:PRACTISED]
-    data = Data(
-        source="table", rows=tuple((one, other, f"{label:g}") for one, other, label in rows)
-    )
+    name = next(iter(PRACTICE))
+    pairs = practice_pairs(name)[:PRACTISED]
+    rows = tuple((one, other, f"{label:g}") for one, other, label in pairs)
+    data = Data(source="table", rows=rows, file=name)
     return Scenario(data=data, loss=TrainingPlan().loss, view=OPENING.view)
 
 
