@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.sentences import wording
+
 pytestmark = pytest.mark.browser
 
 BOX, SAID = "#lp-loss-name", ".lp-finder p"
@@ -32,8 +34,8 @@ def test_a_class_without_a_loss_here_gets_a_reason(page: Page) -> None:
     box, message = page.locator(BOX), page.locator(SAID)
     box.fill("AdaptiveLayerLoss")
     box.press("Enter")
-    expect(message).to_contain_text("a batch has the vectors of one layer")
-    expect(message).to_contain_text("InfoNCE on prefixes (MRL)")
+    reason = {"name": "AdaptiveLayerLoss", "instead": "InfoNCE on prefixes (MRL)"}
+    expect(message).to_contain_text(wording("problem.related_layers", **reason))
     expect(page.locator("#lp-loss")).to_have_value("cosent")
     box.fill("SoftmaxLoss")
     box.press("Enter")

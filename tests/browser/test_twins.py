@@ -14,6 +14,7 @@ from tests.browser.compare.steering import values
 from tests.browser.large.steering import opened_page
 from tests.browser.reading import CHANNEL, redrawn, still
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -81,14 +82,13 @@ def test_they_are_left_out_by_one_name_on_all_pages(page: Page, server: Server) 
     show(page, SCENE)
     remarks = page.locator("#lp-main")
     # Rows 1 and 2 are each other's query; rows 3 and 4 have one key.
-    expect(remarks).to_contain_text(
-        "Of the 16 negatives of InfoNCE, 2 have the text of their own query"
-    )
+    counts = {"name": "InfoNCE", "all": 16, "count": 2}
+    expect(remarks).to_contain_text(wording("remark.same_text", **counts))
     before = page.evaluate(f"{CHANNEL}.picture.figures.loss")
     with redrawn(page):
         page.evaluate("document.querySelector('#lp-twins').closest('details').open = true")
         page.select_option("#lp-twins", "leave_out")
-    expect(remarks).to_contain_text("Left out of InfoNCE: of 16 negatives the 2 that have")
+    expect(remarks).to_contain_text(wording("remark.same_text_left_out", **counts))
     assert page.evaluate(f"{CHANNEL}.picture.figures.loss") < before
     expect(page.locator("#main-figures .lp-headline annotation")).to_contain_text("\\notin")
     still(page)
