@@ -26,7 +26,7 @@ OVER_ALL = (
     "every_loss_says_what_it_makes_of_a_change[duplicate]",  # as of the others
     "every_reason_names",
     "is_learnt_from",
-    "what_was_looked_for",
+    "the_checks_are_reported",
 )
 
 
