@@ -8,7 +8,7 @@
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
 from lossprism.explorer.runtime.limits import OBJECT_LETTERS
@@ -20,7 +20,7 @@ from lossprism.explorer.sources.nested_rows import Row, is_row, text_of
 _QUERIES, _CORPUS, _RELEVANT = "queries", "corpus", ("relevant_docs", "qrels")
 
 
-def rows_of_object(text: str) -> Iterator[Row | Problem] | None:
+def rows_of_object(text: str) -> Sequence[Row | Problem] | None:
     """Return the rows of a table that is one JSON object; None of any other text.
 
     Raises Problem if the object has several lists of rows.
@@ -34,21 +34,25 @@ def rows_of_object(text: str) -> Iterator[Row | Problem] | None:
     queries, corpus = whole.get(_QUERIES), whole.get(_CORPUS)
     relevant = next((whole[name] for name in _RELEVANT if name in whole), None)
     if isinstance(queries, dict) and isinstance(corpus, dict) and isinstance(relevant, dict):
-        return _joined(queries, corpus, relevant)
+        return [*_joined(queries, corpus, relevant)]
     if is_row(whole):
         return None
     if tables := {name: value for name, value in whole.items() if _are_objects(value)}:
         if len(tables) > 1:
             raise Problem("file_several_tables", names=", ".join(tables)[:400])
-        return iter(*tables.values())
-    if set(whole) <= {"columns", "index", "data"} and len(whole) > 1:
-        names = map(str, whole.get("columns", ()))
-        whole = dict(zip(names, zip(*whole.get("data", ()), strict=False), strict=False))
+        return next(iter(tables.values()))
+    names, data = whole.get("columns"), whole.get("data")
+    if isinstance(names, list) and isinstance(data, list) and all(map(_is_list, data)):
+        whole = dict(zip(map(str, names), zip(*data, strict=False), strict=False))
     return _of_columns({name: _entries(value) for name, value in whole.items()})
 
 
 def _are_objects(value: object) -> TypeGuard[list[Row]]:
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
 
 
 def _entries(column: object) -> list | tuple | None:
@@ -57,12 +61,12 @@ def _entries(column: object) -> list | tuple | None:
     return cells if isinstance(cells, list | tuple) else None
 
 
-def _of_columns(columns: Mapping[str, list | tuple | None]) -> Iterator[Row] | None:
+def _of_columns(columns: Mapping[str, list | tuple | None]) -> list[Row] | None:
     """Return the rows of two or more columns of one length; None of anything else."""
     cells = [one for one in columns.values() if one]
     if len(cells) < max(len(columns), 2) or len({len(one) for one in cells}) > 1:
         return None
-    return (dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True))
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
 def _joined(queries: Row, corpus: Row, relevant: Mapping) -> Iterator[Row | Problem]:

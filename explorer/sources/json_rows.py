@@ -65,12 +65,14 @@ def json_records(
     head = [cell for cell in first if isinstance(cell, str)]
     names = head if len(head) == len(first) and recognised(head) > 1 else []
 
+    whole = None if in_array else rows_of_object(text)
+
     def rows(tell: Tell) -> Iterator[tuple[int, object]]:
         return _array(text, name, tell) if in_array else _lines(text, tell)
 
     def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
-        if not in_array and (found := rows_of_object(text)) is not None:
-            for number, row in enumerate(found, start=1):
+        if whole is not None:
+            for number, row in enumerate(whole, start=1):
                 yield number, _checked(row)
             return
         for number, row in itertools.islice(rows(tell), bool(names), None):

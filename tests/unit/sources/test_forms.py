@@ -131,6 +131,21 @@ def test_a_table_may_be_one_object(form, indent):
     assert table.left_out == 0
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"columns": 5, "data": [[1]]},
+        {"columns": ["anchor", "positive"], "data": [1, 2]},
+        {"columns": ["anchor", "positive"], "data": {"0": 1}},
+        {"columns": [{}], "index": [], "data": []},
+        {"queries": [], "corpus": {}, "qrels": {}},
+    ],
+)
+def test_an_object_that_is_no_table_gets_a_sentence(odd):
+    with pytest.raises(Problem):
+        read_table(json.dumps(odd).encode(), "x.json")
+
+
 def test_of_several_tables_in_one_object_none_is_chosen():
     with raises_problem("file_several_tables") as caught:
         read_table(json.dumps({"train": PAIRS, "test": PAIRS[:1]}).encode(), "x.json")
