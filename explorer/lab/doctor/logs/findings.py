@@ -48,8 +48,8 @@ MAX_ERROR_SHARE = 0.1
 MIN_PLATEAU_STEPS, PLATEAU_BLOCKS, LEVEL_BLOCKS = 40, 20, 5
 MIN_PLATEAU_SHARE, MIN_FALL_STANDARD_ERRORS, MAX_DRIFT_SHARE = 0.25, 6.0, 0.1
 # A loss that never fell: the mean of every block of the log, with its error, is within this share
-# of the mean of all. A short log has fewer blocks.
-MIN_FLAT_STEPS, MIN_FLAT_BLOCKS, MAX_FLAT_SHARE = 10, 5, 0.01
+# of the mean of all. A short log has fewer blocks, of so many values.
+MIN_FLAT_STEPS, MIN_FLAT_BLOCKS, FLAT_BLOCK, MAX_FLAT_SHARE = 10, 5, 5, 0.01
 # Values before and after a step that are compared for a jump: a fiftieth of the curve, from the
 # usual number to the largest; in a short curve fewer, down to the least.
 MIN_JUMP_WINDOW, USUAL_JUMP_WINDOW, MAX_JUMP_WINDOW = 5, 10, 50
@@ -340,7 +340,7 @@ def on_flat(curve: Curve) -> Iterator[Fault]:
     count = len(curve)
     if count < MIN_FLAT_STEPS:
         return
-    blocks = min(PLATEAU_BLOCKS, max(MIN_FLAT_BLOCKS, count // MIN_JUMP_WINDOW))
+    blocks = min(PLATEAU_BLOCKS, max(MIN_FLAT_BLOCKS, count // FLAT_BLOCK))
     level = float(curve.values.mean())
     means = np.array([part.mean() for part in np.array_split(curve.values, blocks)])
     error = MIN_STANDARD_ERRORS * noise_of(curve.values).of_mean(count // blocks)
