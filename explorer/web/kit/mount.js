@@ -12,7 +12,7 @@
 import { bytes, floats } from "./base64_arrays.js";
 import { find, reword } from "./dom.js";
 import { pageData } from "./page_data.js";
-import { page } from "./page_states.js";
+import { pageState } from "./page_states.js";
 import { calm, functionsOf, pause } from "./server.js";
 import { begin } from "./theme.js";
 import { begin as speakFirst, wordsFor } from "./words.js";
@@ -47,10 +47,10 @@ async function open() {
     modulesOf(first),
     start(folder),
   ]);
-  const shared = page(name, make);
+  const shared = pageState(name, make);
   const server = calm(functionsOf(folder, functions.split(" ")));
   window.lossprism = {
-    page: (/** @type {string} */ one) => page(one),
+    page: (/** @type {string} */ one) => pageState(one),
     pageData,
     floats,
     bytes,

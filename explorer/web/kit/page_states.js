@@ -3,21 +3,21 @@ import { onTheme } from "./theme.js";
 import { onLanguage } from "./words.js";
 
 /** @type {Map<string, any>} */
-const pages = new Map();
+const states = new Map();
 
 /**
  * The state of this name; the first who asks for it makes it.
  * @param {string} name
  * @param {(() => object) | null} make
  */
-export function page(name = "main", make = null) {
-  if (make && !pages.has(name)) pages.set(name, make());
-  return pages.get(name);
+export function pageState(name = "main", make = null) {
+  if (make && !states.has(name)) states.set(name, make());
+  return states.get(name);
 }
 
 /** @param {string} topic */
 const publish = (topic) => () => {
-  for (const one of pages.values()) one.publish(topic);
+  for (const one of states.values()) one.publish(topic);
 };
 onLanguage(publish("language"));
 onTheme(publish("theme"));

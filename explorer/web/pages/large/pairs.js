@@ -22,7 +22,7 @@ class PairSearch {
     this.search = "";
     this.column = "gradient";
     this.falling = false;
-    this.page = 0;
+    this.pageNumber = 0;
     this.isComputing = false;
     /** @type {import("../../wire").PairsPage | null} */
     this.found = null;
@@ -35,8 +35,8 @@ class PairSearch {
     this.requests = new Requests({
       most: 2,
       ask: async () => {
-        const { search, column, falling, page } = this;
-        return (await channel.server?.pairs({ ...channel.asked, search, column, falling, page })) ?? { error: GONE };
+        const { search, column, falling, pageNumber } = this;
+        return (await channel.server?.pairs({ ...channel.asked, search, column, falling, page: pageNumber })) ?? { error: GONE };
       },
       again: ({ working }) => (working ? AGAIN_MS : null),
       take: (answer) => this.#take(answer),
@@ -47,8 +47,8 @@ class PairSearch {
     return Math.max(1, Math.ceil((this.found?.found ?? 0) / ROWS));
   }
 
-  ask(page = 0) {
-    this.page = page;
+  ask(pageNumber = 0) {
+    this.pageNumber = pageNumber;
     this.requests.ask();
   }
 
@@ -199,12 +199,12 @@ function ColumnHead({ pairs, column }) {
 
 /** @param {Properties} properties */
 function Paging({ pairs }) {
-  const { page, pages } = pairs;
+  const { pageNumber, pages } = pairs;
   /** @type {(id: string, sign: string, by: number) => import("preact").VNode} */
   const turn = (id, sign, by) => {
     const title = say(`large.${id}`);
-    const disabled = page + by < 0 || page + by >= pages;
-    const act = () => pairs.ask(page + by);
+    const disabled = pageNumber + by < 0 || pageNumber + by >= pages;
+    const act = () => pairs.ask(pageNumber + by);
     return h(
       "button.lp-square",
       { type: "button", id: `lp-large-${id}`, title, "aria-label": title, disabled, onClick: act },
@@ -215,7 +215,7 @@ function Paging({ pairs }) {
     "div.lp-row",
     null,
     turn("previous", "‹", -1),
-    h("span.lp-note", null, say("large.page_of", { page: grouped(page + 1), pages: grouped(pages) })),
+    h("span.lp-note", null, say("large.page_of", { page: grouped(pageNumber + 1), pages: grouped(pages) })),
     turn("next", "›", 1),
   );
 }
