@@ -42,21 +42,21 @@ REPEATS = 5
 # Each step goes into a part of what the last one showed, down to single cells. A part is where it
 # begins and how far it goes, in shares of what is shown, or in cells.
 STEPS = """async (parts) => {
-  const channel = window.lossprism.page("large");
+  const page = window.lossprism.page("large");
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   const times = [];
   for (const part of parts) {
-    const [top, bottom, left, right] = channel.answer.window;
+    const [top, bottom, left, right] = page.answer.window;
     const cut = (from, to, [start, size]) => {
       const length = Math.min(to - from, size > 1 ? size : Math.ceil(size * (to - from)));
       const first = Math.min(to - length, from + Math.floor(start * (to - from)));
       return [first, first + length];
     };
     const next = [...cut(top, bottom, part[0]), ...cut(left, right, part[1])];
-    const before = channel.drawn;
+    const before = page.drawn;
     const started = performance.now();
-    channel.zoom(next);
-    while (channel.drawn === before) await new Promise((done) => setTimeout(done));
+    page.zoom(next);
+    while (page.drawn === before) await new Promise((done) => setTimeout(done));
     await frame();
     times.push(performance.now() - started);
     await new Promise((done) => setTimeout(done, 400)); // the address is written meanwhile

@@ -69,10 +69,10 @@ def test_a_file_read_late_never_takes_the_place_of_a_newer_one(page: Page) -> No
     with replacing(page):
         page.evaluate(
             """() => {
-              const channel = window.lossprism.page();
-              const work = channel.work.bind(channel);
+              const page = window.lossprism.page();
+              const work = page.work.bind(page);
               let asked = 0;
-              channel.work = async (server, name, request) => {
+              page.work = async (server, name, request) => {
                 const first = name === "read_file" && (asked += 1) === 1;
                 const answer = await work(server, name, request);
                 if (first) await new Promise((done) => { window.answerFirst = done; });

@@ -33,7 +33,7 @@ async function opened(editable = true) {
   };
   const heard = {};
   const told = { asked: 0, published: [] };
-  const channel = {
+  const page = {
     scenario: { loss: "mine" },
     on: (topic, listener) => {
       heard[topic] = listener;
@@ -45,7 +45,7 @@ async function opened(editable = true) {
   };
   const root = document.createElement("div");
   Object.assign(document.createElement("textarea").constructor.prototype, { select() {}, focus() {} });
-  own(root, channel, server);
+  own(root, page, server);
   heard.scenario();
   await settled();
   const later = async () => {
@@ -54,7 +54,7 @@ async function opened(editable = true) {
     await settled();
     await settled();
   };
-  return { root, disk, told, later, channel, heard };
+  return { root, disk, told, later, page, heard };
 }
 
 test("a file that changed is said, its parameters are taken, and the picture asked for", async () => {
@@ -71,8 +71,8 @@ test("a file that changed is said, its parameters are taken, and the picture ask
 });
 
 test("nothing is asked while another loss is chosen", async () => {
-  const { disk, told, later, channel, heard, root } = await opened();
-  channel.scenario = { loss: "cosent" };
+  const { disk, told, later, page, heard, root } = await opened();
+  page.scenario = { loss: "cosent" };
   heard.scenario();
   disk.digest = "b";
   await later();

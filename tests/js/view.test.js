@@ -46,15 +46,15 @@ test("a component that says a word is drawn again in another language", async ()
 });
 
 test("a component that observes a topic of its page is drawn again whenever it is published", async () => {
-  const channel = new Bus();
+  const page = new Bus();
   const at = root();
   const Problem = () => {
-    channel.observe("problem");
-    return h("b", null, channel.problem?.key ?? "none");
+    page.observe("problem");
+    return h("b", null, page.problem?.key ?? "none");
   };
   show(at, Problem, {});
   assert.equal(at.textContent, "none");
-  channel.fail({ key: "wrong", values: {} });
+  page.fail({ key: "wrong", values: {} });
   await drawn();
   assert.equal(at.textContent, "wrong");
 });
@@ -98,17 +98,17 @@ test("an instrument is made once and updated with each drawing", async () => {
 
 test("the progress of a job has a button that cancels it", async () => {
   use("en", { "ui.working": "Working…", "ui.cancel": "Cancel", "progress.encode": "{done} of {total}" });
-  const [channel, at] = [new Bus(), root()];
-  progress(at, channel);
+  const [page, at] = [new Bus(), root()];
+  progress(at, page);
   assert.equal(at.innerHTML, "");
-  channel.setBusy(true);
+  page.setBusy(true);
   await drawn();
   assert.equal(at.textContent, "Working…");
-  channel.tell({ what: "encode", done: 1, total: 4, values: {} });
+  page.tell({ what: "encode", done: 1, total: 4, values: {} });
   await drawn();
   assert.equal(at.querySelector("progress").getAttribute("aria-label"), "1 of 4");
   happen(at.querySelector("button"), "click");
-  channel.setBusy(false);
+  page.setBusy(false);
   await drawn();
   assert.equal(at.innerHTML, "");
 });

@@ -211,17 +211,17 @@ export const Paste = ({ text }) =>
 /**
  * What went wrong, with a button for each remedy. `isShown`: whether there is a result, which a refused change
  * leaves a true one.
- * @param {{ channel: Pick<import("./bus.js").Bus, "problem" | "notice" | "observe">
+ * @param {{ page: Pick<import("./bus.js").Bus, "problem" | "notice" | "observe">
  *   & { remedies: import("./problem.js").Remedy[] }, isShown: boolean }} properties
  */
-export function ProblemBox({ channel, isShown }) {
-  channel.observe("problem");
-  const { problem, notice } = channel;
+export function ProblemBox({ page, isShown }) {
+  page.observe("problem");
+  const { problem, notice } = page;
   const message = problem ?? notice;
   useLayoutEffect(() => {
     document.body.classList.toggle("lp-stale", Boolean(problem));
   });
-  const remedies = message ? channel.remedies.filter(({ fits }) => fits(message)) : [];
+  const remedies = message ? page.remedies.filter(({ fits }) => fits(message)) : [];
   return h(
     "div.lp-problem",
     { role: "alert", hidden: !message },
@@ -251,14 +251,14 @@ export function Slider({ entry, value, title, change, ...options }) {
 
 /**
  * A large file on its way to the server (large_file_upload.js), with a line below it.
- * @param {{ channel: Parameters<typeof fileArrival>[0], note: string } & Omit<Parameters<typeof fileArrival>[1], "note">} properties
+ * @param {{ page: Parameters<typeof fileArrival>[0], note: string } & Omit<Parameters<typeof fileArrival>[1], "note">} properties
  */
-export const FileArrival = ({ channel, note, ...options }) =>
+export const FileArrival = ({ page, note, ...options }) =>
   hosted({
     make: (root) => {
       const line = document.createElement("p");
       line.className = "lp-note";
-      root.append(...fileArrival(channel, { ...options, note: line }), line);
+      root.append(...fileArrival(page, { ...options, note: line }), line);
       return line;
     },
     update: (line) => {
@@ -341,9 +341,9 @@ export function FigureButtons({ button, kind, save }) {
 /**
  * A fold that saves a figure in a format of choice: `ask` returns the server's answer, undefined where there is nothing
  * to save.
- * @param {{ title: string, channel: Pick<import("./bus.js").Bus, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
+ * @param {{ title: string, page: Pick<import("./bus.js").Bus, "warn">, ask: (look: Look) => Promise<FigureFile> | undefined }} properties
  */
-export const FigureFold = ({ title, channel, ask }) =>
+export const FigureFold = ({ title, page, ask }) =>
   h(
     Fold,
     { title },
@@ -353,7 +353,7 @@ export const FigureFold = ({ title, channel, ask }) =>
       save: async (look, ratio) => {
         const answer = await ask(look);
         if (answer === undefined) return;
-        if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+        if (!answer || answer.error) page.warn(answer?.error ?? GONE);
         else await saved(answer, ratio);
       },
     }),

@@ -12,10 +12,10 @@ import { language, languages, say, speak } from "./words.js";
 
 /**
  * @param {HTMLElement} root
- * @param {import("./bus.js").Bus} channel
+ * @param {import("./bus.js").Bus} page
  * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
  */
-export default function header(root, channel, server) {
+export default function header(root, page, server) {
   const { pages, hosted } = pageData;
   const names = languages();
   const codes = Object.keys(names);
@@ -25,7 +25,7 @@ export default function header(root, channel, server) {
     type: "button",
     id: "lp-language",
     onclick: async () => {
-      if (!(await speak(nextLanguage()))) channel.warn(GONE);
+      if (!(await speak(nextLanguage()))) page.warn(GONE);
     },
   });
   const themeButton = h(
@@ -57,10 +57,10 @@ export default function header(root, channel, server) {
       space: hosted?.space,
       isFirst: !here.path,
       isFramed: window.parent !== window,
-      isPublic: channel.isPublic(),
+      isPublic: page.isPublic(),
     });
 
-  const kept = hosted && h("p.lp-note.lp-kept", {}, h("span"), " ", forgetButton(channel, server));
+  const kept = hosted && h("p.lp-note.lp-kept", {}, h("span"), " ", forgetButton(page, server));
 
   // On the way to another page the scenario of Explore is left where that page can find it.
   if (!here.path) {
@@ -69,12 +69,12 @@ export default function header(root, channel, server) {
     // Compare begins with the batch that is here.
     const compare = links[top.findIndex(({ path }) => path === "compare")];
     compare?.addEventListener("click", () => {
-      const link = channel.comparedLink();
+      const link = page.comparedLink();
       compare.href = `${up}compare${location.search}${link && `#${link}`}`;
     });
   }
 
-  const tools = [copyButton(channel, linkOf), presenting(channel), themeButton, languageButton];
+  const tools = [copyButton(page, linkOf), presenting(page), themeButton, languageButton];
   walkableLine(tools);
   root.append(
     skipLink(),
@@ -98,7 +98,7 @@ export default function header(root, channel, server) {
     languageButton.textContent = names[nextLanguage()];
     if (kept && hosted) find(kept, "span").textContent = say("ui.kept", { uploads: hosted.uploads, runs: hosted.runs });
   };
-  channel.on("language", words);
+  page.on("language", words);
   words();
 }
 
@@ -118,25 +118,25 @@ const skipLink = () =>
 
 /**
  * Copies the address of what is open; its words say for a moment that they did.
- * @type {(channel: import("./bus.js").Bus, linkOf: (scene: string) => string) => HTMLButtonElement}
+ * @type {(page: import("./bus.js").Bus, linkOf: (scene: string) => string) => HTMLButtonElement}
  */
-function copyButton(channel, linkOf) {
+function copyButton(page, linkOf) {
   const button = worded("button.lp-quiet", "ui.copy_link", {
     type: "button",
     onclick: async () => {
-      if (channel.tooLong) {
-        channel.warn({ key: "ui.link_too_long", values: {} });
+      if (page.tooLong) {
+        page.warn({ key: "ui.link_too_long", values: {} });
         return;
       }
-      const readable = await channel.readableLink();
+      const readable = await page.readableLink();
       if (readable === null) return;
       try {
         await navigator.clipboard.writeText(linkOf(readable));
       } catch {
-        channel.warn({ key: "ui.copy_refused", values: { address: linkOf(readable) } });
+        page.warn({ key: "ui.copy_refused", values: { address: linkOf(readable) } });
         return;
       }
-      if (channel.leavesOut) channel.warn({ key: "ui.link_without_secrets", values: {} });
+      if (page.leavesOut) page.warn({ key: "ui.link_without_secrets", values: {} });
       button.textContent = say("ui.copied");
       setTimeout(() => {
         button.textContent = say("ui.copy_link");
@@ -148,10 +148,10 @@ function copyButton(channel, linkOf) {
 
 /**
  * Removes what a hosted page keeps of this visitor, once they agree.
- * @param {import("./bus.js").Bus} channel
+ * @param {import("./bus.js").Bus} page
  * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
  */
-const forgetButton = (channel, server) =>
+const forgetButton = (page, server) =>
   worded("button.lp-crumb", "ui.forget_mine", {
     type: "button",
     id: "lp-forget",
@@ -159,6 +159,6 @@ const forgetButton = (channel, server) =>
       if (!(await confirmed("ui.forget_sure", {}, "ui.forget_mine"))) return;
       const answer = await server.forget({});
       if (answer && !("error" in answer)) location.assign(location.href.split("#")[0]);
-      else channel.warn(answer?.error ?? GONE);
+      else page.warn(answer?.error ?? GONE);
     },
   });

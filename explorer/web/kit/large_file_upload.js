@@ -8,13 +8,13 @@ import { say } from "./words.js";
 /**
  * `put` sends a piece, `take` hears of the file once it is there, by the name that the server has for it.
  * `note` says meanwhile what comes. An earlier problem is shown again where nothing arrives.
- * @param {Pick<import("./bus.js").Bus, "problem" | "warn" | "fail">} channel
+ * @param {Pick<import("./bus.js").Bus, "problem" | "warn" | "fail">} page
  * @param {{ id: string, kinds: string, most: number, note: HTMLElement,
  *   put: (piece: object) => Promise<{ error?: import("../wire").Problem, file?: string }>,
  *   take: (file: string, name: string) => void }} options
  * @returns {HTMLElement[]}
  */
-export function fileArrival(channel, { id, kinds, most, note, put, take }) {
+export function fileArrival(page, { id, kinds, most, note, put, take }) {
   const arriving = h("progress", { hidden: true, max: 1 });
   const giveUp = worded("button.lp-button", "ui.stop", {
     type: "button",
@@ -29,13 +29,13 @@ export function fileArrival(channel, { id, kinds, most, note, put, take }) {
   async function send(file) {
     const refusal = tooLarge(file, most, "large_file_too_large");
     if (refusal) {
-      channel.warn(refusal);
+      page.warn(refusal);
       return;
     }
     sending = file;
-    const wrong = channel.problem;
-    channel.warn(null);
-    if (wrong) channel.fail(null);
+    const wrong = page.problem;
+    page.warn(null);
+    if (wrong) page.fail(null);
     note.textContent = file.name;
     arriving.hidden = giveUp.hidden = false;
     const answer = await sentInPieces(file, {
@@ -47,13 +47,13 @@ export function fileArrival(channel, { id, kinds, most, note, put, take }) {
     });
     if (sending && sending !== file) return; // another file was chosen meanwhile
     arriving.hidden = giveUp.hidden = true;
-    if (!answer || answer.error) channel.fail(wrong);
+    if (!answer || answer.error) page.fail(wrong);
     if (!answer) {
       note.textContent = say("large.not_sent", { name: file.name });
       return;
     }
     sending = null;
-    if (answer.error) channel.warn(answer.error);
+    if (answer.error) page.warn(answer.error);
     else take(answer.file ?? "", file.name);
   }
   return [...filePicker({ id, kinds }, send), arriving, giveUp];

@@ -3,8 +3,8 @@
 import { h, reword, worded } from "./dom.js";
 import { store, stored } from "./storage.js";
 
-/** @param {import("./bus.js").Bus} channel */
-export function presenting(channel) {
+/** @param {import("./bus.js").Bus} page */
+export function presenting(page) {
   const { body } = document;
   const inside = () => body.classList.contains("lp-presenting");
   const drawn = () => body.classList.contains("lp-drawer");
@@ -20,7 +20,7 @@ export function presenting(channel) {
   /** @param {boolean} open */
   function pull(open) {
     body.classList.toggle("lp-drawer", open);
-    if (open) channel.publish("drawer");
+    if (open) page.publish("drawer");
     say();
   }
 
@@ -56,10 +56,10 @@ export function presenting(channel) {
       else present(false);
     }
   });
-  channel.on("language", () => reword(bar));
+  page.on("language", () => reword(bar));
   // Pages lead to their controls, and from these back to the picture.
-  channel.on("open_controls", () => pull(drawer.checkVisibility()));
-  channel.on("close_controls", () => pull(false));
+  page.on("open_controls", () => pull(drawer.checkVisibility()));
+  page.on("close_controls", () => pull(false));
   reword(bar);
   present(stored("presenting") === "yes");
   return button;

@@ -8,25 +8,25 @@ import { say } from "./words.js";
  * The box at the head of a page. `isShown()`: whether there is a picture, which a refused change leaves
  * a true one.
  * @param {{ problem: import("./types").Notice | null, notice: import("./types").Notice | null, remedies: Remedy[],
- *   on(topic: string, listener: () => void): void }} channel
+ *   on(topic: string, listener: () => void): void }} page
  * @param {() => boolean} isShown
  */
-export function problemBox(channel, isShown) {
+export function problemBox(page, isShown) {
   const box = h("div.lp-problem", { role: "alert", hidden: true });
   function complain() {
-    const message = channel.problem ?? channel.notice;
+    const message = page.problem ?? page.notice;
     box.hidden = !message;
-    document.body.classList.toggle("lp-stale", Boolean(channel.problem));
+    document.body.classList.toggle("lp-stale", Boolean(page.problem));
     if (!message) return;
-    const remedies = channel.remedies.filter(({ fits }) => fits(message));
-    const isStillShown = !channel.problem && "about" in message && isShown();
+    const remedies = page.remedies.filter(({ fits }) => fits(message));
+    const isStillShown = !page.problem && "about" in message && isShown();
     box.replaceChildren(
       say(message.key, message.values),
       isStillShown ? h("p", {}, say("ui.still_shown")) : "",
       ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })),
     );
   }
-  channel.on("problem", complain);
-  channel.on("language", complain);
+  page.on("problem", complain);
+  page.on("language", complain);
   return box;
 }

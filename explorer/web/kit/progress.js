@@ -6,18 +6,18 @@ import { say } from "./words.js";
 
 const SECOND = 1000; // ms
 
-/** @typedef {{ channel: Pick<import("./bus.js").Bus, "busy" | "progress" | "observe" | "cancel"> }} Properties */
+/** @typedef {{ page: Pick<import("./bus.js").Bus, "busy" | "progress" | "observe" | "cancel"> }} Properties */
 
 /** @param {Properties} properties */
-export function Progress({ channel }) {
-  channel.observe("busy", "progress");
-  const { busy, progress } = channel;
-  return busy || progress ? h(Waiting, { channel }) : null;
+export function Progress({ page }) {
+  page.observe("busy", "progress");
+  const { busy, progress } = page;
+  return busy || progress ? h(Waiting, { page }) : null;
 }
 
 /** @param {Properties} properties */
-function Waiting({ channel }) {
-  const { progress } = channel;
+function Waiting({ page }) {
+  const { progress } = page;
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {
     const began = Date.now();
@@ -31,7 +31,7 @@ function Waiting({ channel }) {
     h("span", null, words),
     seconds ? h("span", null, say("progress.elapsed", { seconds: grouped(seconds) })) : null,
     progress?.total ? h("progress", { max: progress.total, value: progress.done, "aria-label": words }) : null,
-    progress ? h("button.lp-button", { type: "button", onClick: () => channel.cancel() }, say("ui.cancel")) : null,
+    progress ? h("button.lp-button", { type: "button", onClick: () => page.cancel() }, say("ui.cancel")) : null,
   );
 }
 
@@ -41,6 +41,6 @@ const wordsOf = ({ what, values, done, total }) =>
 
 /**
  * @param {HTMLElement} root
- * @param {import("./bus.js").Bus} channel
+ * @param {import("./bus.js").Bus} page
  */
-export default (root, channel) => show(root, Progress, { channel });
+export default (root, page) => show(root, Progress, { page });

@@ -25,8 +25,8 @@ export const Formula = ({ latex, display = false }) =>
 export const VerdictMark = ({ verdict }) =>
   h(`span.lp-claim-verdict.lp-claim-${LOOKS[verdict] ?? "none"}`, null, say(`claims.verdict.${verdict}`));
 
-/** @param {{ name: string, found: Executed, title: string, channel: import("./state.js").ClaimsPage }} properties */
-export const ExecutedClaim = ({ name, found, title, channel }) =>
+/** @param {{ name: string, found: Executed, title: string, page: import("./state.js").ClaimsPage }} properties */
+export const ExecutedClaim = ({ name, found, title, page }) =>
   h(
     "section",
     null,
@@ -49,7 +49,7 @@ export const ExecutedClaim = ({ name, found, title, channel }) =>
         )
       : null,
     found.sample ? h("p.lp-note", null, sampleOf(found.sample, found.comparisons)) : null,
-    found.chart ? h(SaveCurves, { channel, name, chart: found.chart }) : null,
+    found.chart ? h(SaveCurves, { page, name, chart: found.chart }) : null,
   );
 
 /** @type {(sample: import("../../wire").Sample, rows: Comparison[]) => string} What the runs were judged on. */
@@ -120,11 +120,11 @@ function SidesRow({ row }) {
   );
 }
 
-/** @param {{ channel: import("./state.js").ClaimsPage, name: string, chart: import("../../wire").ClaimChart }} properties */
-const SaveCurves = ({ channel, name, chart }) =>
+/** @param {{ page: import("./state.js").ClaimsPage, name: string, chart: import("../../wire").ClaimChart }} properties */
+const SaveCurves = ({ page, name, chart }) =>
   h(FigureFold, {
     title: say("claims.save"),
-    channel,
+    page,
     ask: (look) => {
       const figure = figureOf(chart);
       const legend = chart.curves.map((one, i) => ({
@@ -138,6 +138,6 @@ const SaveCurves = ({ channel, name, chart }) =>
         panels: [{ wide: 640, tall: 360, title: "", ...figure }],
         across: 1,
       };
-      return channel.server?.chart({ ...look, name: `lossprism-${name}`, chart: whole });
+      return page.server?.chart({ ...look, name: `lossprism-${name}`, chart: whole });
     },
   });

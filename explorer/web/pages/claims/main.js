@@ -7,26 +7,26 @@ import { say } from "../../kit/words.js";
 import { ExecutedClaim, Formula, statementOf, VerdictMark } from "./executed.js";
 import { Training } from "./training.js";
 
-/** @typedef {{ channel: import("./state.js").ClaimsPage }} Properties */
+/** @typedef {{ page: import("./state.js").ClaimsPage }} Properties */
 
 /** @param {Properties} properties */
-function Main({ channel }) {
-  channel.observe("state", "row");
-  const { claim } = channel;
+function Main({ page }) {
+  page.observe("state", "row");
+  const { claim } = page;
   useLayoutEffect(() => entitle(say(`claims.${claim.name}.claim`)));
   return h(
     "div",
     null,
-    h(ProblemBox, { channel, isShown: channel.drawn }),
-    h(Choice, { channel }),
-    h(OneClaim, { channel }),
-    h(AllClaims, { channel }),
+    h(ProblemBox, { page, isShown: page.drawn }),
+    h(Choice, { page }),
+    h(OneClaim, { page }),
+    h(AllClaims, { page }),
   );
 }
 
 /** @param {Properties} properties */
-function Choice({ channel }) {
-  const { claim, listed } = channel;
+function Choice({ page }) {
+  const { claim, listed } = page;
   const sources = [...new Set(listed.map(({ name }) => name.split("-")[0]))];
   return h(
     "div.lp-claim-choice",
@@ -35,7 +35,7 @@ function Choice({ channel }) {
       "button.lp-button",
       {
         type: "button",
-        onClick: () => channel.step(-1),
+        onClick: () => page.step(-1),
         title: say("claims.previous"),
         "aria-label": say("claims.previous"),
       },
@@ -47,7 +47,7 @@ function Choice({ channel }) {
         id: "lp-claim",
         value: claim.name,
         "aria-label": say("claims.choose"),
-        onChange: (event) => channel.set({ claim: event.currentTarget.value }),
+        onChange: (event) => page.set({ claim: event.currentTarget.value }),
       },
       sources.map((source) =>
         h(
@@ -61,16 +61,16 @@ function Choice({ channel }) {
     ),
     h(
       "button.lp-button",
-      { type: "button", onClick: () => channel.step(1), title: say("claims.next"), "aria-label": say("claims.next") },
+      { type: "button", onClick: () => page.step(1), title: say("claims.next"), "aria-label": say("claims.next") },
       "▶",
     ),
   );
 }
 
 /** @param {Properties} properties */
-function OneClaim({ channel }) {
-  const { claim, row } = channel;
-  const scale = channel.store.table.get("scale");
+function OneClaim({ page }) {
+  const { claim, row } = page;
+  const scale = page.store.table.get("scale");
   return h(
     "article.lp-claim",
     { "aria-busy": row ? "false" : "true" },
@@ -84,48 +84,48 @@ function OneClaim({ channel }) {
         { tabIndex: 0, role: "img", "aria-label": claim.formula },
         h(Formula, { latex: claim.formula, display: true }),
       ),
-      row ? h(Judged, { channel, row }) : null,
+      row ? h(Judged, { page, row }) : null,
       row?.here && claim.scaled && scale
         ? h(Slider, {
             entry: /** @type {any} */ (scale),
-            value: channel.store.state.scale,
+            value: page.store.state.scale,
             title: "claims.scale",
             logarithmic: true,
-            change: (/** @type {number} */ value) => channel.set({ scale: value }),
+            change: (/** @type {number} */ value) => page.set({ scale: value }),
           })
         : null,
     ),
-    h("div", null, row ? h(BatchOrOwn, { channel, row }) : null, h(Training, { channel })),
+    h("div", null, row ? h(BatchOrOwn, { page, row }) : null, h(Training, { page })),
   );
 }
 
 /** @param {Properties & { row: import("../../wire").ClaimRow }} properties */
-function BatchOrOwn({ channel, row }) {
-  const { name } = channel.claim;
+function BatchOrOwn({ page, row }) {
+  const { name } = page.claim;
   const known = statementOf(name, "known");
   if (!row.here) {
     return row.own.parts.length
-      ? h(ExecutedClaim, { channel, name, found: row.own, title: known || say("claims.known") })
+      ? h(ExecutedClaim, { page, name, found: row.own, title: known || say("claims.known") })
       : null;
   }
   return h(
     "div",
     null,
     row.here.parts.length
-      ? h(ExecutedClaim, { channel, name, found: row.here, title: known || say("claims.here") })
+      ? h(ExecutedClaim, { page, name, found: row.here, title: known || say("claims.here") })
       : h("p", null, say("claims.nothing_here")),
-    h(BatchLine, { channel, row }),
+    h(BatchLine, { page, row }),
     h(
       Fold,
       { title: say("claims.own") },
-      h(ExecutedClaim, { channel, name, found: { ...row.own, chart: null }, title: known || say("claims.own_here") }),
+      h(ExecutedClaim, { page, name, found: { ...row.own, chart: null }, title: known || say("claims.own_here") }),
     ),
   );
 }
 
 /** The verdict over all batches, and its condition. */
-function Judged(/** @type {Properties & { row: import("../../wire").ClaimRow }} */ { channel, row }) {
-  const { name } = channel.claim;
+function Judged(/** @type {Properties & { row: import("../../wire").ClaimRow }} */ { page, row }) {
+  const { name } = page.claim;
   const [main] = row.tried;
   const condition = statementOf(name, "only_if");
   return h(
@@ -144,14 +144,14 @@ function Judged(/** @type {Properties & { row: import("../../wire").ClaimRow }} 
 }
 
 /** @param {Properties & { row: import("../../wire").ClaimRow }} properties */
-function BatchLine({ channel, row }) {
+function BatchLine({ page, row }) {
   const { pairs, total } = row;
   return h(
     "p.lp-note",
     null,
     h(
       "a.lp-link",
-      { href: new URL(`.#${channel.scene}`, document.baseURI).href },
+      { href: new URL(`.#${page.scene}`, document.baseURI).href },
       say(pairs < total ? "claims.batch_cut" : "claims.batch", { pairs, total }),
     ),
   );
@@ -164,9 +164,9 @@ const citedIn = (source) =>
     .replace(/ eq\. (.+)$/, (_all, number) => say("cite.equation", { number }));
 
 /** @param {Properties} properties */
-function AllClaims({ channel }) {
-  channel.observe("verdicts");
-  const { listed, verdicts } = channel;
+function AllClaims({ page }) {
+  page.observe("verdicts");
+  const { listed, verdicts } = page;
   return h(
     Fold,
     { title: say("claims.all", { count: listed.length }) },
@@ -183,7 +183,7 @@ function AllClaims({ channel }) {
             h(
               "tr",
               { key: name },
-              h("th", { scope: "row" }, h("a.lp-link", { href: channel.addressOf(name) }, name)),
+              h("th", { scope: "row" }, h("a.lp-link", { href: page.addressOf(name) }, name)),
               h("td", null, statementOf(name, "claim")),
               h("td", null, verdicts[name] ? h(VerdictMark, { verdict: verdicts[name] }) : null),
             ),
@@ -196,10 +196,10 @@ function AllClaims({ channel }) {
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").ClaimsPage} channel
+ * @param {import("./state.js").ClaimsPage} page
  * @param {import("../../kit/types").Asking<import("../../wire").ClaimsServer>} server
  */
-export default function main(root, channel, server) {
-  show(root, Main, { channel });
-  channel.connect(server);
+export default function main(root, page, server) {
+  show(root, Main, { page });
+  page.connect(server);
 }

@@ -6,16 +6,16 @@ import { ExecutedClaim } from "./executed.js";
 
 /** @typedef {import("../../wire").FollowedRuns} FollowedRuns */
 
-/** @param {{ channel: import("./state.js").ClaimsPage }} properties */
-export function Training({ channel }) {
-  channel.observe("followed");
+/** @param {{ page: import("./state.js").ClaimsPage }} properties */
+export function Training({ page }) {
+  page.observe("followed");
   const [isStarting, setStarting] = useState(false);
-  const { claim, followed, runs } = channel;
+  const { claim, followed, runs } = page;
   if (!claim.trains) return null;
   const isLive = runs.length > 0 && (followed === null || followed.done < followed.count);
   async function start() {
     setStarting(true);
-    await channel.train();
+    await page.train();
     setStarting(false);
   }
   return h(
@@ -25,13 +25,13 @@ export function Training({ channel }) {
       "p.lp-row.lp-wrap",
       null,
       isLive
-        ? h("button.lp-button", { type: "button", onClick: () => channel.stop() }, say("claims.stop"))
+        ? h("button.lp-button", { type: "button", onClick: () => page.stop() }, say("claims.stop"))
         : h("button.lp-button.lp-main", { type: "button", disabled: isStarting, onClick: start }, say("claims.train")),
       h("span.lp-note", { role: "status" }, isLive ? progressOf(followed) : say("claims.train_about")),
     ),
     followed?.found && !followed.found.parts.length ? h("p", null, say("claims.unmeasured")) : null,
     followed?.found?.parts.length
-      ? h(ExecutedClaim, { channel, name: claim.name, found: followed.found, title: say("claims.trained") })
+      ? h(ExecutedClaim, { page, name: claim.name, found: followed.found, title: say("claims.trained") })
       : null,
   );
 }

@@ -10,14 +10,14 @@ import { useState } from "../../kit/vendor/preact/hooks.js";
 import { say } from "../../kit/words.js";
 import { Unfoldable } from "./folding_section.js";
 
-/** @typedef {{ channel: import("./state.js").ComparePage }} Page */
+/** @typedef {{ page: import("./state.js").ComparePage }} Page */
 /** @typedef {Page & { place: number }} Placed */
 
 const SOURCES = /** @type {const} */ (["example", "random", "table"]);
 
 /** @param {Page} properties */
-function Controls({ channel }) {
-  channel.observe("state", "compared", "skipped", "batch", "problem");
+function Controls({ page }) {
+  page.observe("state", "compared", "skipped", "batch", "problem");
   return group(
     h(
       Section,
@@ -25,16 +25,16 @@ function Controls({ channel }) {
       h(
         "ol.lp-sides-chosen",
         null,
-        channel.sides.map((_side, place) => h(SideCard, { key: place, channel, place })),
+        page.sides.map((_side, place) => h(SideCard, { key: place, page, place })),
       ),
-      channel.sides.length < pageData.compare.most ? h(AddLoss, { channel }) : null,
+      page.sides.length < pageData.compare.most ? h(AddLoss, { page }) : null,
     ),
     h(Unfoldable, {
-      channel,
+      page,
       name: "data",
       title: say("ui.data"),
       kind: "lp-fold",
-      content: () => h(Batch, { channel }),
+      content: () => h(Batch, { page }),
     }),
   );
 }
@@ -42,71 +42,71 @@ function Controls({ channel }) {
 // ---- The losses ----------------------------------------------------------------------------
 
 /** @param {Placed} properties */
-const SideCard = ({ channel, place }) =>
+const SideCard = ({ page, place }) =>
   h(
     "li",
     null,
     h(Unfoldable, {
-      channel,
+      page,
       name: `side-${place}`,
       kind: "lp-side-card",
-      title: h(Named, { sides: channel.sides, place }),
-      content: () => h(SideFields, { channel, place }),
+      title: h(Named, { sides: page.sides, place }),
+      content: () => h(SideFields, { page, place }),
     }),
   );
 
 /** @param {Placed} properties */
-function SideFields({ channel, place }) {
+function SideFields({ page, place }) {
   return group(
     h(LossFields, {
       id: `lp-side-${place}`,
       label: say("compare.loss_of", { letter: letterOf(place) }),
-      side: channel.sides[place],
-      choose: (change) => channel.setSide(place, change),
-      change: (name, value) => channel.setParameter(place, name, value),
+      side: page.sides[place],
+      choose: (change) => page.setSide(place, change),
+      change: (name, value) => page.setParameter(place, name, value),
     }),
     h(
       "div.lp-row",
       null,
       h(
         "button.lp-button",
-        { type: "button", title: say("compare.open_on_explore"), onClick: () => openOnExplore(channel, place) },
+        { type: "button", title: say("compare.open_on_explore"), onClick: () => openOnExplore(page, place) },
         say("compare.edit_on_explore"),
       ),
-      channel.sides.length > pageData.compare.least
-        ? h("button.lp-button", { type: "button", onClick: () => channel.remove(place) }, say("compare.remove"))
+      page.sides.length > pageData.compare.least
+        ? h("button.lp-button", { type: "button", onClick: () => page.remove(place) }, say("compare.remove"))
         : null,
     ),
   );
 }
 
 /** @param {Page} properties */
-function AddLoss({ channel }) {
+function AddLoss({ page }) {
   // One that is not compared yet, of those that people train with most.
   function addUsual() {
-    const known = channel.sides.map(({ loss }) => loss);
+    const known = page.sides.map(({ loss }) => loss);
     const loss = pageData.compare.usual.find((name) => name in pageData.losses && !known.includes(name)) ?? known[0];
-    channel.unfold(`side-${channel.sides.length}`, true);
-    channel.add({ loss, convention: "", parameters: {} });
+    page.unfold(`side-${page.sides.length}`, true);
+    page.add({ loss, convention: "", parameters: {} });
   }
   return h("button.lp-button", { type: "button", id: "lp-add-side", onClick: addUsual }, say("compare.add"));
 }
 
-/** @type {(channel: import("./state.js").ComparePage, place: number) => Promise<void>} */
-async function openOnExplore(channel, place) {
-  const link = await channel.exploreLink(channel.sides[place]);
+/** @type {(page: import("./state.js").ComparePage, place: number) => Promise<void>} */
+async function openOnExplore(page, place) {
+  const link = await page.exploreLink(page.sides[place]);
   if (link) location.href = `./#${link}`;
 }
 
 // ---- The batch -----------------------------------------------------------------------------
 
 /** @param {Page} properties */
-function Batch({ channel }) {
-  const { data, rules } = channel.store.state;
+function Batch({ page }) {
+  const { data, rules } = page.store.state;
   // Without pairs of one's own, their panel only says where to enter them.
   const [isEmptyTable, showEmptyTable] = useState(false);
   const source = isEmptyTable ? "table" : /** @type {keyof typeof PANELS} */ (data.source);
-  const forms = channel.sides.map((side) => channel.formOf(side));
+  const forms = page.sides.map((side) => page.formOf(side));
   return group(
     h(Tabs, {
       id: "lp-compare-source",
@@ -117,17 +117,17 @@ function Batch({ channel }) {
       choose: (name) => {
         const isEmpty = name === "table" && !data.rows.length;
         showEmptyTable(isEmpty);
-        if (!isEmpty) channel.set({ data: { source: name } });
+        if (!isEmpty) page.set({ data: { source: name } });
       },
     }),
-    h(TabPanel, { id: "lp-compare-source", chosen: source }, h(PANELS[source], { channel })),
-    h("p.lp-note", null, secondModels(channel, forms)),
-    h(SkippedRows, { count: channel.skipped.length, reasons: channel.skipped }),
+    h(TabPanel, { id: "lp-compare-source", chosen: source }, h(PANELS[source], { page })),
+    h("p.lp-note", null, secondModels(page, forms)),
+    h(SkippedRows, { count: page.skipped.length, reasons: page.skipped }),
     forms.some((form) => form?.counted)
       ? h(SameTexts, {
           id: "lp-compare-twins",
           value: rules.twins,
-          change: (twins) => channel.set({ rules: { twins } }),
+          change: (twins) => page.set({ rules: { twins } }),
         })
       : null,
   );
@@ -135,7 +135,7 @@ function Batch({ channel }) {
 
 /**
  * The guide and the teacher of the batch, where a loss needs them.
- * @type {(channel: import("./state.js").ComparePage, forms: (import("../../wire").Form | undefined)[]) => string}
+ * @type {(page: import("./state.js").ComparePage, forms: (import("../../wire").Form | undefined)[]) => string}
  */
 function secondModels({ problem, batch, store }, forms) {
   if (problem || !batch) return ""; // a refusal says what is missing of the new batch
@@ -146,9 +146,9 @@ function secondModels({ problem, batch, store }, forms) {
 }
 
 /** @param {Page} properties */
-function Example({ channel }) {
+function Example({ page }) {
   const { examples } = pageData.compare;
-  const { example } = channel.store.state.data;
+  const { example } = page.store.state.data;
   const note = examples[example]?.note;
   return group(
     h(Select, {
@@ -156,33 +156,32 @@ function Example({ channel }) {
       name: say("ui.example"),
       value: example,
       options: Object.keys(examples).map((id) => [id, say(`example.${id}.title`)]),
-      change: (id) => channel.set({ data: { source: "example", example: id } }),
+      change: (id) => page.set({ data: { source: "example", example: id } }),
     }),
     h("p.lp-note", null, [say(`example.${example}.about`), note ? say(note) : ""].join(" ").trim()),
   );
 }
 
 /** @param {Page} properties */
-function RandomBatch({ channel }) {
-  const { random } = channel.store.state.data;
-  const needsGuide = channel.sides.some((side) => channel.formOf(side)?.asks_guide);
+function RandomBatch({ page }) {
+  const { random } = page.store.state.data;
+  const needsGuide = page.sides.some((side) => page.formOf(side)?.asks_guide);
   return h(RandomFields, {
-    table: channel.store.table,
+    table: page.store.table,
     prefix: "data.random.",
     labelsId: "lp-compare-labels",
     values: random,
     hidden: needsGuide || random.guide ? [] : ["guide"],
-    change: (name, value) =>
-      channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false }),
+    change: (name, value) => page.set({ data: { source: "random", random: { [name]: value } } }, { announce: false }),
   });
 }
 
 /** @param {Page} properties */
-function OwnPairs({ channel }) {
-  const count = channel.store.state.data.rows.length;
+function OwnPairs({ page }) {
+  const count = page.store.state.data.rows.length;
   return group(
     h("p.lp-note", null, count ? say("compare.rows", { count }) : say("compare.no_rows")),
-    h("button.lp-button", { type: "button", onClick: () => openOnExplore(channel, 0) }, say("compare.edit_on_explore")),
+    h("button.lp-button", { type: "button", onClick: () => openOnExplore(page, 0) }, say("compare.edit_on_explore")),
   );
 }
 
@@ -190,10 +189,10 @@ const PANELS = { example: Example, random: RandomBatch, table: OwnPairs };
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").ComparePage} channel
+ * @param {import("./state.js").ComparePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").CompareServer>} server
  */
-export default function controls(root, channel, server) {
-  show(root, Controls, { channel });
-  channel.connect(server);
+export default function controls(root, page, server) {
+  show(root, Controls, { page });
+  page.connect(server);
 }

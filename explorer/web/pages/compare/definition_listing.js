@@ -6,52 +6,52 @@ import { say } from "../../kit/words.js";
 import { Table } from "./scrolling_table.js";
 
 /** @typedef {import("../../wire").FormulaLine} Line */
-/** @typedef {{ channel: import("./state.js").ComparePage, lines: Line[] }} Listed */
+/** @typedef {{ page: import("./state.js").ComparePage, lines: Line[] }} Listed */
 
 // A colour is never the only sign.
 const SIGNS = { shared: "", parameter: "≈", changed: "≈", base: "−", other: "+" };
 
 /** @param {Listed} properties */
-export function Listing({ channel, lines }) {
+export function Listing({ page, lines }) {
   const signatures = lines.filter(({ signature }) => signature);
   return group(
     h("h3", null, say("compare.code")),
-    h(Fold, { title: say("compare.signatures") }, h(Lines, { channel, lines: signatures })),
-    h(Lines, { channel, lines: lines.filter(({ signature }) => !signature) }),
+    h(Fold, { title: say("compare.signatures") }, h(Lines, { page, lines: signatures })),
+    h(Lines, { page, lines: lines.filter(({ signature }) => !signature) }),
   );
 }
 
 /** @param {Listed} properties */
-const Lines = ({ channel, lines }) =>
+const Lines = ({ page, lines }) =>
   h(
     Table,
     {
       label: say("compare.code"),
       kind: "lp-listing",
       box: "lp-listing-box",
-      heads: [null, ...channel.between.map((place) => h(Named, { sides: channel.comparedSides, place }))],
+      heads: [null, ...page.between.map((place) => h(Named, { sides: page.comparedSides, place }))],
     },
-    lines.map((line, at) => h(Row, { key: at, channel, line })),
+    lines.map((line, at) => h(Row, { key: at, page, line })),
   );
 
-/** @param {{ channel: import("./state.js").ComparePage, line: Line }} properties */
-function Row({ channel, line: { kind, base_text, other_text, base_step, other_step } }) {
-  const [base, other] = channel.between;
+/** @param {{ page: import("./state.js").ComparePage, line: Line }} properties */
+function Row({ page, line: { kind, base_text, other_text, base_step, other_step } }) {
+  const [base, other] = page.between;
   const letter = letterOf(kind === "other" ? other : base);
   return h(
     `tr.lp-ink-row-${kind}`,
     null,
     h("td.lp-ink-sign", { title: say(`compare.ink.line.${kind}`, { letter }) }, SIGNS[kind]),
-    h(Code, { channel, place: base, text: base_text, step: base_step }),
-    h(Code, { channel, place: other, text: other_text, step: other_step }),
+    h(Code, { page, place: base, text: base_text, step: base_step }),
+    h(Code, { page, place: other, text: other_text, step: other_step }),
   );
 }
 
 /**
  * A line of code; a click shows its step in the matrices.
- * @param {{ channel: import("./state.js").ComparePage, place: number, text: string, step: number | null }} properties
+ * @param {{ page: import("./state.js").ComparePage, place: number, text: string, step: number | null }} properties
  */
-const Code = ({ channel, place, text, step }) =>
+const Code = ({ page, place, text, step }) =>
   h(
     "td",
     null,
@@ -59,7 +59,7 @@ const Code = ({ channel, place, text, step }) =>
       ? h("code", null, text)
       : h(
           "button.lp-code-line",
-          { type: "button", onClick: () => channel.lookAt([[place, step]]) },
+          { type: "button", onClick: () => page.lookAt([[place, step]]) },
           h("code", null, text),
         ),
   );

@@ -30,10 +30,10 @@ export const SaveButtons = ({ buttons, figure }) =>
 /**
  * Buttons for a part of the page, called `name` in file names. `figure()` returns its present drawing, null for
  * none; `csv()` its numbers row by row; `more` are further buttons.
- * @param {{ channel: import("./state.js").ComparePage, name: string, more?: Button[], figure?: () => Figure | null,
+ * @param {{ page: import("./state.js").ComparePage, name: string, more?: Button[], figure?: () => Figure | null,
  *   csv: () => Rows }} properties
  */
-export function Downloads({ channel, name, figure, csv, more = [] }) {
+export function Downloads({ page, name, figure, csv, more = [] }) {
   /**
    * @param {Parameters<SaveFigure>[0]} look
    * @param {number} ratio of a PNG
@@ -41,15 +41,15 @@ export function Downloads({ channel, name, figure, csv, more = [] }) {
   async function saveFigure(look, ratio) {
     const found = figure?.();
     if (!found) return;
-    const { comparedSides } = channel;
+    const { comparedSides } = page;
     const { note = "", places = comparedSides.map((_side, place) => place), ...rest } = found;
     const legend = places.map((place) => ({
       name: labelOf(comparedSides, place),
       colour: writtenOut(colourOf(place)),
     }));
-    const chart = { ...rest, legend, caption: captionOf(channel, note) };
-    const answer = await channel.server?.chart({ ...look, name: `lossprism-${name}`, chart });
-    if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+    const chart = { ...rest, legend, caption: captionOf(page, note) };
+    const answer = await page.server?.chart({ ...look, name: `lossprism-${name}`, chart });
+    if (!answer || answer.error) page.warn(answer?.error ?? GONE);
     else await saved(answer, ratio);
   }
   const saveCsv = () => saved({ name: `lossprism-${name}.csv`, type: "text/csv", text: csvText(csv()) });
@@ -58,17 +58,17 @@ export function Downloads({ channel, name, figure, csv, more = [] }) {
 
 /**
  * What a figure says below it: the losses, the batch, and a note.
- * @type {(channel: import("./state.js").ComparePage, note: string) => string[]}
+ * @type {(page: import("./state.js").ComparePage, note: string) => string[]}
  */
-function captionOf(channel, note) {
-  const { comparedSides } = channel;
-  const lines = [comparedSides.map((_side, place) => labelOf(comparedSides, place)).join("; "), batchName(channel)];
+function captionOf(page, note) {
+  const { comparedSides } = page;
+  const lines = [comparedSides.map((_side, place) => labelOf(comparedSides, place)).join("; "), batchName(page)];
   return note ? [...lines, note] : lines;
 }
 
 /**
  * Where the batch comes from, and how many pairs it has.
- * @param {import("./state.js").ComparePage} channel
+ * @param {import("./state.js").ComparePage} page
  */
 export function batchName({ batch, store }) {
   const { source, example } = store.state.data;

@@ -22,26 +22,26 @@ const EXPERIMENTS = {
 /** @typedef {keyof typeof EXPERIMENTS} Name */
 const NAMES = /** @type {Name[]} */ (Object.keys(EXPERIMENTS));
 
-/** @param {{ channel: import("./state.js").ComparePage }} properties */
-export function Experiments({ channel }) {
-  channel.observe("state", "batch", "unfolded");
-  const chosen = /** @type {Name} */ (channel.store.state.vary);
+/** @param {{ page: import("./state.js").ComparePage }} properties */
+export function Experiments({ page }) {
+  page.observe("state", "batch", "unfolded");
+  const chosen = /** @type {Name} */ (page.store.state.vary);
   const tabs = h(Tabs, {
     id: "lp-vary",
     label: say("compare.vary"),
     names: NAMES,
     chosen,
     title: (name) => say(`compare.vary.${name}`),
-    choose: (name) => channel.set({ vary: name }),
+    choose: (name) => page.set({ vary: name }),
   });
   /** @type {{ role?: "tabpanel", "aria-labelledby"?: string }} */
-  const ofTab = channel.showsOptions("vary") ? { role: "tabpanel", "aria-labelledby": `lp-vary-${chosen}` } : {};
+  const ofTab = page.showsOptions("vary") ? { role: "tabpanel", "aria-labelledby": `lp-vary-${chosen}` } : {};
   return group(
-    h(FoldedOptions, { channel, section: "vary" }, tabs),
+    h(FoldedOptions, { page, section: "vary" }, tabs),
     h(
       "div.lp-panel",
       { key: chosen, id: "lp-vary-panel", ...ofTab },
-      channel.batch ? h(EXPERIMENTS[chosen], { channel }) : null,
+      page.batch ? h(EXPERIMENTS[chosen], { page }) : null,
     ),
   );
 }

@@ -2,15 +2,15 @@
 import { h } from "../../kit/preact_view.js";
 
 /**
- * @param {{ channel: import("./state.js").ComparePage, name: string, title: import("preact").ComponentChildren,
+ * @param {{ page: import("./state.js").ComparePage, name: string, title: import("preact").ComponentChildren,
  *   id?: string, kind?: string, content: () => import("preact").ComponentChildren }} properties
  */
-export function Unfoldable({ channel, name, title, id, kind = "lp-more", content }) {
-  channel.observe("unfolded");
-  const open = channel.isOpen(name);
+export function Unfoldable({ page, name, title, id, kind = "lp-more", content }) {
+  page.observe("unfolded");
+  const open = page.isOpen(name);
   return h(
     "details",
-    { id, class: kind, open, onToggle: (event) => channel.unfold(name, event.currentTarget.open) },
+    { id, class: kind, open, onToggle: (event) => page.unfold(name, event.currentTarget.open) },
     h("summary", null, title),
     open ? content() : null,
   );

@@ -19,32 +19,32 @@ import { Table } from "./scrolling_table.js";
 /** @typedef {import("../../wire").StepNumbers} StepNumbers */
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {"base" | "other"} Whose */
-/** @typedef {{ channel: ComparePage, differing: Differing }} Found */
+/** @typedef {{ page: ComparePage, differing: Differing }} Found */
 
 const WHOSE = /** @type {const} */ (["base", "other"]);
 
-/** @param {{ channel: ComparePage }} properties */
-export function Formulas({ channel }) {
-  channel.observe("formula", "state");
-  const { differing, notDiffering, between } = channel;
+/** @param {{ page: ComparePage }} properties */
+export function Formulas({ page }) {
+  page.observe("formula", "state");
+  const { differing, notDiffering, between } = page;
   if (notDiffering) return h("p.lp-wrong", null, say(notDiffering.key, notDiffering.values));
   if (!differing) return null;
   const [base, other] = between.map(colourOf);
   return h(
     "div",
     { style: `--lp-base: ${base}; --lp-other: ${other}` },
-    h(PairChoice, { channel, id: "lp-formula" }),
+    h(PairChoice, { page, id: "lp-formula" }),
     differing.together ? null : h("p.lp-note", null, say("compare.not_one_formula")),
-    h(Inks, { channel, differing }),
-    h(Parts, { channel, differing }),
-    h(Parameters, { channel, differing }),
-    h(Listing, { channel, lines: differing.code }),
+    h(Inks, { page, differing }),
+    h(Parts, { page, differing }),
+    h(Parameters, { page, differing }),
+    h(Listing, { page, lines: differing.code }),
     h(Downloads, {
-      channel,
+      page,
       name: "formulas",
       more: [
-        ["take.latex", () => saveLatex(channel, differing, true)],
-        ["take.latex_plain", () => saveLatex(channel, differing, false)],
+        ["take.latex", () => saveLatex(page, differing, true)],
+        ["take.latex_plain", () => saveLatex(page, differing, false)],
       ],
       csv: () => csvOf(differing),
     }),
@@ -55,14 +55,14 @@ export function Formulas({ channel }) {
  * What each colour of the formula says.
  * @param {Found} properties
  */
-function Inks({ channel, differing: { empty, together } }) {
-  const [base, other] = channel.between;
+function Inks({ page, differing: { empty, together } }) {
+  const [base, other] = page.between;
   if (empty) {
     const letters = { first: letterOf(base), second: letterOf(other) };
     return h("p.lp-inks", null, say("compare.same_formula", letters));
   }
   /** @param {number} place */
-  const only = (place) => group(say("compare.ink.only"), " ", h(Named, { sides: channel.comparedSides, place }));
+  const only = (place) => group(say("compare.ink.only"), " ", h(Named, { sides: page.comparedSides, place }));
   const meanings = { base: only(base), other: only(other) };
   const both = { shared: say("compare.ink.shared"), ...meanings, parameter: say("compare.ink.parameter") };
   return h(
@@ -80,32 +80,32 @@ function Inks({ channel, differing: { empty, together } }) {
  * The formula, line by line; a part that is pointed at says its number.
  * @param {Found} properties
  */
-function Parts({ channel, differing }) {
+function Parts({ page, differing }) {
   const [pointed, point] = useState(/** @type {HTMLElement | null} */ (null));
   return group(
     h(
       "div.lp-differing",
       { onMouseLeave: () => point(null) },
-      differing.formula.map((latex, place) => h(FormulaLine, { key: place, channel, latex, pointed, point })),
+      differing.formula.map((latex, place) => h(FormulaLine, { key: place, page, latex, pointed, point })),
     ),
-    h("p.lp-atom", { "aria-live": "polite" }, pointed ? partWords(channel, pointed) : say("compare.formula_hint")),
+    h("p.lp-atom", { "aria-live": "polite" }, pointed ? partWords(page, pointed) : say("compare.formula_hint")),
   );
 }
 
 /**
- * @param {{ channel: ComparePage, latex: string, pointed: HTMLElement | null,
+ * @param {{ page: ComparePage, latex: string, pointed: HTMLElement | null,
  *   point: (part: HTMLElement) => void }} properties
  */
-const FormulaLine = ({ channel, latex, pointed, point }) =>
+const FormulaLine = ({ page, latex, pointed, point }) =>
   hosted({
     kind: "div.lp-differing-line",
     make: (root) => ({ root, written: "" }),
     update: (line) => {
-      const written = `${latex} ${channel.between} ${language()}`;
+      const written = `${latex} ${page.between} ${language()}`;
       if (line.written !== written) {
         line.written = written;
         tex(line.root, latex, true);
-        wireParts(channel, line.root, point);
+        wireParts(page, line.root, point);
       }
       for (const part of partsOf(line.root)) part.classList.toggle("lp-lit", part === pointed);
     },
@@ -114,8 +114,8 @@ const FormulaLine = ({ channel, latex, pointed, point }) =>
 /** @param {HTMLElement} root */
 const partsOf = (root) => /** @type {HTMLElement[]} */ (Array.from(root.querySelectorAll("[data-ink]")));
 
-/** @type {(channel: ComparePage, line: HTMLElement, point: (part: HTMLElement) => void) => void} */
-function wireParts(channel, line, point) {
+/** @type {(page: ComparePage, line: HTMLElement, point: (part: HTMLElement) => void) => void} */
+function wireParts(page, line, point) {
   const parts = partsOf(line);
   for (const part of parts) {
     part.classList.add("lp-part", `lp-ink-of-${part.dataset.ink}`);
@@ -128,16 +128,16 @@ function wireParts(channel, line, point) {
     part.addEventListener("focus", show);
     part.addEventListener("click", (event) => {
       event.stopPropagation();
-      showSteps(channel, part);
+      showSteps(page, part);
     });
     part.addEventListener("keydown", ({ key, target }) => {
-      if (key === "Enter" && target === part) showSteps(channel, part);
+      if (key === "Enter" && target === part) showSteps(page, part);
     });
   }
   const leaves = parts.filter((part) => !part.querySelector("[data-ink]"));
   for (const leaf of leaves) {
     leaf.setAttribute("role", "button");
-    leaf.setAttribute("aria-label", `${leaf.textContent}: ${partWords(channel, leaf)}`);
+    leaf.setAttribute("aria-label", `${leaf.textContent}: ${partWords(page, leaf)}`);
   }
   walkableLine(leaves);
   line.querySelector(".katex-html")?.removeAttribute("aria-hidden");
@@ -156,10 +156,10 @@ const tokensOf = (part) =>
  */
 const stepOf = ({ dataset }, whose) => (dataset[whose] === undefined ? null : Number(dataset[whose]));
 
-/** @type {(channel: ComparePage, part: HTMLElement) => void} Show the steps of a part in the matrices. */
-const showSteps = (channel, part) => channel.lookAt(WHOSE.map((whose, i) => [channel.between[i], stepOf(part, whose)]));
+/** @type {(page: ComparePage, part: HTMLElement) => void} Show the steps of a part in the matrices. */
+const showSteps = (page, part) => page.lookAt(WHOSE.map((whose, i) => [page.between[i], stepOf(part, whose)]));
 
-/** @type {(channel: ComparePage, part: HTMLElement) => string} */
+/** @type {(page: ComparePage, part: HTMLElement) => string} */
 function partWords({ differing, between }, part) {
   if (!differing) return "";
   const [first, second] = between.map(letterOf);
@@ -184,7 +184,7 @@ function inNumbers({ name, number }) {
 // ---- Parameters --------------------------------------------------------------------------------
 
 /** @param {Found} properties */
-function Parameters({ channel: { between }, differing: { parameters } }) {
+function Parameters({ page: { between }, differing: { parameters } }) {
   const differ = parameters.filter(({ kind, base, other }) => kind !== "shared" && base && other);
   const title = say("compare.differing_parameters");
   const heads = [title, ...between.map((place) => h(Chip, { place }))];
@@ -230,7 +230,7 @@ function settingWords(value) {
 
 /**
  * The formula, with colours or without, to be compiled.
- * @type {(channel: ComparePage, differing: Differing, coloured: boolean) => void}
+ * @type {(page: ComparePage, differing: Differing, coloured: boolean) => void}
  */
 function saveLatex({ between, comparedSides }, { formula }, coloured) {
   const [base, other] = between.map((place) => labelOf(comparedSides, place));

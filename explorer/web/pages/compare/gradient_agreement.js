@@ -15,11 +15,11 @@ import { Table } from "./scrolling_table.js";
 
 const CELL = 52; // pixels in a file
 
-/** @param {{ channel: ComparePage }} properties */
-export function Agreement({ channel }) {
-  channel.observe("state", "compared");
-  if (!channel.compared) return null;
-  const places = channel.comparedSides.map((_side, place) => place);
+/** @param {{ page: ComparePage }} properties */
+export function Agreement({ page }) {
+  page.observe("state", "compared");
+  if (!page.compared) return null;
+  const places = page.comparedSides.map((_side, place) => place);
   return group(
     h(
       Table,
@@ -33,23 +33,23 @@ export function Agreement({ channel }) {
           "tr",
           { key: row },
           h("th", { scope: "row" }, h(Chip, { place: row })),
-          places.map((column) => h(Cell, { key: column, channel, row, column })),
+          places.map((column) => h(Cell, { key: column, page, row, column })),
         ),
       ),
     ),
     h("p.lp-note", null, say("compare.agreement.about")),
-    h(PairChoice, { channel, id: "lp-agreement" }),
-    h(Disagreement, { channel }),
-    h(Downloads, { channel, name: "agreement", figure: () => figureOf(channel), csv: () => csvOf(channel) }),
+    h(PairChoice, { page, id: "lp-agreement" }),
+    h(Disagreement, { page }),
+    h(Downloads, { page, name: "agreement", figure: () => figureOf(page), csv: () => csvOf(page) }),
   );
 }
 
 /**
  * The measure of a cell and its value, null where there is none.
- * @type {(channel: ComparePage, row: number, column: number) => { what: string; value: number | null; }}
+ * @type {(page: ComparePage, row: number, column: number) => { what: string; value: number | null; }}
  */
-function measureOf(channel, row, column) {
-  const two = channel.twoOf(row, column);
+function measureOf(page, row, column) {
+  const two = page.twoOf(row, column);
   const what = row > column ? "tau" : "cosine";
   return { what, value: two ? read(two[what]) : null };
 }
@@ -59,14 +59,14 @@ const shareOf = (value) => (value === null || !Number.isFinite(value) ? 0 : Math
 /** @param {number | null} value */
 const tintOf = (value) => `var(${Number(value) < 0 ? "--lp-up" : "--lp-down"})`;
 
-/** @param {{ channel: ComparePage, row: number, column: number }} properties */
-function Cell({ channel, row, column }) {
+/** @param {{ page: ComparePage, row: number, column: number }} properties */
+function Cell({ page, row, column }) {
   if (row === column) return h("td.lp-same", null, "");
-  const { what, value } = measureOf(channel, row, column);
+  const { what, value } = measureOf(page, row, column);
   const [first, second] = [Math.min(row, column), Math.max(row, column)];
   const letters = { first: letterOf(first), second: letterOf(second) };
   const label = say(`compare.agreement.${what}`, { ...letters, value: show(value, 2) });
-  const isChosen = channel.pair.includes(row) && channel.pair.includes(column);
+  const isChosen = page.pair.includes(row) && page.pair.includes(column);
   return h(
     isChosen ? "td.lp-held" : "td",
     null,
@@ -78,7 +78,7 @@ function Cell({ channel, row, column }) {
         "aria-label": label,
         "aria-pressed": isChosen ? "true" : "false",
         style: `--lp-share: ${shareOf(value)}%; --lp-tint: ${tintOf(value)}`,
-        onClick: () => channel.choosePair(first, second),
+        onClick: () => page.choosePair(first, second),
       },
       show(value, 2),
     ),
@@ -87,11 +87,11 @@ function Cell({ channel, row, column }) {
 
 /**
  * Where the chosen two disagree most, with the sentences of that pair.
- * @param {{ channel: ComparePage }} properties
+ * @param {{ page: ComparePage }} properties
  */
-function Disagreement({ channel }) {
-  const { batch, pair } = channel;
-  const two = channel.twoOf(...pair);
+function Disagreement({ page }) {
+  const { batch, pair } = page;
+  const two = page.twoOf(...pair);
   if (!two || !batch) return null;
   const { first, second, factor, apart } = two;
   const letters = { first: letterOf(first), second: letterOf(second) };
@@ -110,23 +110,23 @@ function Disagreement({ channel }) {
       say("compare.apart_most"),
     ),
     [factorWords, none].map((words) => (words ? h("li", null, words) : null)),
-    apart ? h(DisagreedPair, { channel, batch, apart }) : null,
+    apart ? h(DisagreedPair, { page, batch, apart }) : null,
   );
 }
 
 /**
- * @param {{ channel: ComparePage, batch: import("../../wire").ComparedBatch,
+ * @param {{ page: ComparePage, batch: import("../../wire").ComparedBatch,
  *   apart: import("../../wire").DisagreedPair }} properties
  */
-const DisagreedPair = ({ channel, batch, apart: { pair, sentences } }) =>
+const DisagreedPair = ({ page, batch, apart: { pair, sentences } }) =>
   h(
     "li.lp-apart-pair",
     {
       tabIndex: 0,
-      onMouseEnter: () => channel.point([pair]),
-      onFocus: () => channel.point([pair]),
-      onMouseLeave: () => channel.point(),
-      onBlur: () => channel.point(),
+      onMouseEnter: () => page.point([pair]),
+      onFocus: () => page.point([pair]),
+      onMouseLeave: () => page.point(),
+      onBlur: () => page.point(),
     },
     sentences.map(({ key, values }) => say(key, values)).join(" "),
     h(
@@ -136,9 +136,9 @@ const DisagreedPair = ({ channel, batch, apart: { pair, sentences } }) =>
     ),
   );
 
-/** @param {ComparePage} channel */
-function figureOf(channel) {
-  const count = channel.comparedSides.length;
+/** @param {ComparePage} page */
+function figureOf(page) {
+  const count = page.comparedSides.length;
   /** @type {(x: number, y: number, words: string, look?: import("../../kit/types").Look) => SVGElement} */
   const text = (x, y, words, look = {}) => {
     const place = { x: x + CELL / 2, y: y + CELL / 2 + 4, "text-anchor": "middle", "font-size": 13 };
@@ -150,7 +150,7 @@ function figureOf(channel) {
     drawn.append(text((row + 1) * CELL, 0, letterOf(row), bold), text(0, (row + 1) * CELL, letterOf(row), bold));
     for (let column = 0; column < count; column += 1) {
       if (row === column) continue;
-      const { value } = measureOf(channel, row, column);
+      const { value } = measureOf(page, row, column);
       const at = { x: (column + 1) * CELL, y: (row + 1) * CELL };
       const look = { fill: tintOf(value), "fill-opacity": shareOf(value) / 100 };
       drawn.append(s("rect", { ...at, width: CELL - 2, height: CELL - 2, ...look }));
@@ -162,7 +162,7 @@ function figureOf(channel) {
   return { panels, title: say("compare.agreement"), note: say("compare.agreement.about") };
 }
 
-/** @type {(channel: ComparePage) => import("./downloads.js").Rows} */
+/** @type {(page: ComparePage) => import("./downloads.js").Rows} */
 const csvOf = ({ compared }) => [
   ["first", "second", "tau", "cosine", "factor"],
   ...(compared?.two ?? []).map(({ first, second, tau, cosine, factor }) => [

@@ -26,37 +26,37 @@ const stripHeight = (count) => HEAD + 2 * reachOf(count) + GAP;
 const LEAST_WIDTH = 160;
 const LETTER_WIDTH = 7.5;
 
-/** @param {{ channel: ComparePage }} properties */
-export function Gradients({ channel }) {
-  channel.observe("state", "compared", "batch");
+/** @param {{ page: ComparePage }} properties */
+export function Gradients({ page }) {
+  page.observe("state", "compared", "batch");
   const bars = useRef(/** @type {SVGGElement | null} */ (null));
-  const { compared, batch, store } = channel;
+  const { compared, batch, store } = page;
   if (!compared || !batch) return null;
   const { equalised: isEqual, bars: order } = store.state;
   const plain = compared.sides.map(({ gradient }) => floats(gradient));
   const values = plain.map((one) => (one && isEqual ? equalised(one) : one));
   const count = batch.labels.length;
-  const pairs = orderOf(order, { count, labels: batch.labels, base: values[channel.pair[0]] });
+  const pairs = orderOf(order, { count, labels: batch.labels, base: values[page.pair[0]] });
   const note = say(isEqual ? "compare.equalised.about" : "compare.not_equalised.about");
   return group(
-    h(Strips, { channel, pairs, strips: stripsOf(channel, values, pairs), bars }),
+    h(Strips, { page, pairs, strips: stripsOf(page, values, pairs), bars }),
     compared.sides.map(({ problem }, place) =>
       problem ? h("p.lp-note", null, `${letterOf(place)} · `, say(problem.key, problem.values)) : null,
     ),
-    h(Reading, { channel, plain }),
+    h(Reading, { page, plain }),
     h(
       "div.lp-tools",
       null,
       h(
         Notes,
         { notes: [say("compare.bars_hint"), say(`compare.gradient.${compared.gradient}`), note] },
-        h(BarChoices, { channel, order, isEqual }),
+        h(BarChoices, { page, order, isEqual }),
       ),
       h(Downloads, {
-        channel,
+        page,
         name: "gradients",
         figure: () => figureOf(bars.current, compared.sides.length, note),
-        csv: () => csvOf(channel, plain, pairs),
+        csv: () => csvOf(page, plain, pairs),
       }),
     ),
   );
@@ -64,9 +64,9 @@ export function Gradients({ channel }) {
 
 /**
  * How the bars are sorted, and whether each loss has its own scale.
- * @param {{ channel: ComparePage, order: string, isEqual: boolean }} properties
+ * @param {{ page: ComparePage, order: string, isEqual: boolean }} properties
  */
-const BarChoices = ({ channel, order, isEqual }) =>
+const BarChoices = ({ page, order, isEqual }) =>
   h(
     "div.lp-bar",
     null,
@@ -77,18 +77,18 @@ const BarChoices = ({ channel, order, isEqual }) =>
       value: order,
       options: pageData.compare.bars.map((name) => [
         name,
-        say(`compare.bars.${name}`, { letter: letterOf(channel.pair[0]) }),
+        say(`compare.bars.${name}`, { letter: letterOf(page.pair[0]) }),
       ]),
-      change: (name) => channel.set({ bars: name }),
+      change: (name) => page.set({ bars: name }),
     }),
     h(Checkbox, {
       name: say("compare.equalised"),
       checked: isEqual,
-      change: (on) => channel.set({ equalised: on }),
+      change: (on) => page.set({ equalised: on }),
     }),
   );
 
-/** @type {(channel: ComparePage, values: (Float32Array | null)[], pairs: number[]) => Strip[]} */
+/** @type {(page: ComparePage, values: (Float32Array | null)[], pairs: number[]) => Strip[]} */
 function stripsOf({ compared, comparedSides }, values, pairs) {
   const largest = largestOf(values);
   return values.map((one, place) => {
@@ -105,10 +105,10 @@ function stripsOf({ compared, comparedSides }, values, pairs) {
 
 /**
  * The strips under each other; they follow the pointer, and the arrow keys, from pair to pair.
- * @param {{ channel: ComparePage, pairs: number[], strips: Strip[], bars: import("preact").RefObject<SVGGElement | null> }}
+ * @param {{ page: ComparePage, pairs: number[], strips: Strip[], bars: import("preact").RefObject<SVGGElement | null> }}
  *   properties
  */
-function Strips({ channel, pairs, strips, bars }) {
+function Strips({ page, pairs, strips, bars }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const width = Math.max(useWidth(box), LEAST_WIDTH);
   const step = width / Math.max(pairs.length, 1);
@@ -118,15 +118,15 @@ function Strips({ channel, pairs, strips, bars }) {
   function follow({ clientX, currentTarget }) {
     const { left, width: wide } = currentTarget.getBoundingClientRect();
     const at = Math.floor(((clientX - left) / wide) * pairs.length);
-    channel.point([pairs[Math.max(0, Math.min(pairs.length - 1, at))]]);
+    page.point([pairs[Math.max(0, Math.min(pairs.length - 1, at))]]);
   }
   /** @param {KeyboardEvent} event */
   function walk(event) {
     const by = Number(event.key === "ArrowRight") - Number(event.key === "ArrowLeft");
     if (!by || !pairs.length) return;
     event.preventDefault();
-    const next = pairs.indexOf(channel.pointed.pairs[0]) + by;
-    channel.point([pairs[Math.max(0, Math.min(pairs.length - 1, next))]]);
+    const next = pairs.indexOf(page.pointed.pairs[0]) + by;
+    page.point([pairs[Math.max(0, Math.min(pairs.length - 1, next))]]);
   }
   return h(
     "div.lp-strips",
@@ -139,11 +139,11 @@ function Strips({ channel, pairs, strips, bars }) {
         viewBox: `0 0 ${width} ${height}`,
         "aria-label": say("compare.bars_label", { count: pairs.length, sides: strips.length }),
         onPointerMove: follow,
-        onPointerLeave: () => channel.point(),
+        onPointerLeave: () => page.point(),
         onKeyDown: walk,
-        onBlur: () => channel.point(),
+        onBlur: () => page.point(),
       },
-      h(Lit, { channel, pairs, step, height }),
+      h(Lit, { page, pairs, step, height }),
       h(
         "g",
         { ref: bars, "data-width": width },
@@ -175,27 +175,27 @@ function StripBars({ strip: { name, letter, value, colour, heights }, top, reach
 
 /**
  * The band behind the pair that is pointed at.
- * @param {{ channel: ComparePage, pairs: number[], step: number, height: number }} properties
+ * @param {{ page: ComparePage, pairs: number[], step: number, height: number }} properties
  */
-function Lit({ channel, pairs, step, height }) {
-  channel.observe("pointed");
-  const at = pairs.indexOf(channel.pointed.pairs.at(-1) ?? -1);
+function Lit({ page, pairs, step, height }) {
+  page.observe("pointed");
+  const at = pairs.indexOf(page.pointed.pairs.at(-1) ?? -1);
   if (at < 0) return null;
   return h("rect", { x: step * at, y: 0, width: Math.max(step, 2), height, fill: "var(--lp-pointed)" });
 }
 
 /**
  * What each loss does to the pair that is pointed at.
- * @param {{ channel: ComparePage, plain: (Float32Array | null)[] }} properties
+ * @param {{ page: ComparePage, plain: (Float32Array | null)[] }} properties
  */
-function Reading({ channel, plain }) {
-  channel.observe("pointed");
-  const pair = channel.pointed.pairs.at(-1);
-  const { batch } = channel;
+function Reading({ page, plain }) {
+  page.observe("pointed");
+  const pair = page.pointed.pairs.at(-1);
+  const { batch } = page;
   if (pair === undefined || !batch) return h("p.lp-atom", { "aria-live": "polite" }, say("ui.gradient_sign"));
   const gradients = plain.flatMap((one, place) => (one ? [`${letterOf(place)} ${show(one[pair], 3)}`] : []));
   const label = batch.labelled ? say("compare.labelled", { label: show(batch.labels[pair]) }) : "";
-  const facts = [say("compare.pair", { pair: channel.numberOf(pair) }), label, gradients.join(", ")];
+  const facts = [say("compare.pair", { pair: page.numberOf(pair) }), label, gradients.join(", ")];
   return h(
     "p.lp-atom",
     { "aria-live": "polite" },
@@ -231,14 +231,14 @@ function figureOf(drawn, count, note) {
   return { panels: [panel], title: say("compare.gradients"), note };
 }
 
-/** @type {(channel: ComparePage, plain: (Float32Array | null)[], pairs: number[]) => import("./downloads.js").Rows} */
-function csvOf(channel, plain, pairs) {
-  const { batch } = channel;
+/** @type {(page: ComparePage, plain: (Float32Array | null)[], pairs: number[]) => import("./downloads.js").Rows} */
+function csvOf(page, plain, pairs) {
+  const { batch } = page;
   const letters = plain.map((_one, place) => letterOf(place));
   return [
     ["pair", "sentence1", "sentence2", "label", ...letters],
     ...pairs.map((pair) => [
-      Number(channel.numberOf(pair)),
+      Number(page.numberOf(pair)),
       batch?.first[pair] ?? "",
       batch?.second[pair] ?? "",
       batch?.labels[pair] ?? "",

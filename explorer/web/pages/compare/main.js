@@ -17,7 +17,7 @@ import { Numbers } from "./metrics_table.js";
 import { Parity } from "./parity.js";
 import { exampleOf } from "./questions.js";
 
-/** @typedef {{ channel: import("./state.js").ComparePage }} Page */
+/** @typedef {{ page: import("./state.js").ComparePage }} Page */
 
 /** @type {Record<string, import("preact").FunctionComponent<Page>>} */
 const SECTIONS = {
@@ -31,39 +31,39 @@ const SECTIONS = {
 };
 
 /** @param {Page} properties */
-function Main({ channel }) {
-  channel.observe("state", "compared", "unfolded");
-  const { picture } = channel.store.state;
-  useLayoutEffect(() => entitle(channel.sides.map(nameOf).join(say("ui.versus"))));
+function Main({ page }) {
+  page.observe("state", "compared", "unfolded");
+  const { picture } = page.store.state;
+  useLayoutEffect(() => entitle(page.sides.map(nameOf).join(say("ui.versus"))));
   const folded = pageData.compare.sections.filter((name) => name !== picture);
   return group(
-    h(ProblemBox, { channel, isShown: channel.compared !== null }),
+    h(ProblemBox, { page, isShown: page.compared !== null }),
     h("h1", null, say("compare.title")),
-    h(Questions, { channel }),
-    h(Answer, { channel }, h(Picture, { key: picture, channel, name: picture })),
+    h(Questions, { page }),
+    h(Answer, { page }, h(Picture, { key: picture, page, name: picture })),
     h(Unfoldable, {
-      channel,
+      page,
       name: "others",
       title: say("compare.others", { count: folded.length }),
-      content: () => folded.map((name) => h(Section, { key: name, channel, name })),
+      content: () => folded.map((name) => h(Section, { key: name, page, name })),
     }),
   );
 }
 
 /** @param {Page & { name: string }} properties */
-const Section = ({ channel, name }) =>
+const Section = ({ page, name }) =>
   h(Unfoldable, {
-    channel,
+    page,
     name,
     id: `compare-${name}`,
     title: say(`compare.${name}`),
-    content: () => h(SECTIONS[name], { channel }),
+    content: () => h(SECTIONS[name], { page }),
   });
 
 /** @param {Page} properties */
-function Questions({ channel }) {
+function Questions({ page }) {
   const names = Object.keys(pageData.compare.questions);
-  const { question } = channel;
+  const { question } = page;
   useLayoutEffect(() => {
     const centred = /** @type {const} */ ({ block: "nearest", inline: "center" });
     document.getElementById(`lp-questions-${question}`)?.scrollIntoView(centred);
@@ -77,7 +77,7 @@ function Questions({ channel }) {
       names,
       chosen: question,
       title: (name) => say(`compare.question.${name}`),
-      choose: (name) => channel.openQuestion(name),
+      choose: (name) => page.openQuestion(name),
     }),
   );
 }
@@ -86,18 +86,18 @@ function Questions({ channel }) {
  * The answer above its picture, and the batch that it is about; of losses that the reader chose, how many there are.
  * @param {Page & { children?: import("preact").ComponentChildren }} properties
  */
-function Answer({ channel, children }) {
-  const { question, batch, compared } = channel;
+function Answer({ page, children }) {
+  const { question, batch, compared } = page;
   if (!question) {
-    const counts = { count: batch?.labels.length ?? 0, sides: channel.comparedSides.length };
+    const counts = { count: batch?.labels.length ?? 0, sides: page.comparedSides.length };
     return h("div.lp-panel", null, h("p.lp-about", null, batch ? say("compare.about", counts) : ""), children);
   }
-  const answer = channel.answered === question ? compared?.answer : null;
+  const answer = page.answered === question ? compared?.answer : null;
   return h(
     TabPanel,
     { id: "lp-questions", chosen: question },
     h("p.lp-answer", { role: "status" }, answer ? say(answer.key, answer.values) : ""),
-    h("p.lp-note.lp-answered-batch", null, answer ? batchName(channel) : "", h(AskOfExample, { channel })),
+    h("p.lp-note.lp-answered-batch", null, answer ? batchName(page) : "", h(AskOfExample, { page })),
     children,
   );
 }
@@ -106,35 +106,31 @@ function Answer({ channel, children }) {
  * The way from the reader's own batch to the example of the question.
  * @param {Page} properties
  */
-function AskOfExample({ channel }) {
-  const { question } = channel;
-  if (channel.store.state.data.source === "example") return null;
+function AskOfExample({ page }) {
+  const { question } = page;
+  if (page.store.state.data.source === "example") return null;
   const example = say(`example.${exampleOf(question)}.title`);
   return h(
     "button.lp-button",
-    { type: "button", onClick: () => channel.openQuestion(question, true) },
+    { type: "button", onClick: () => page.openQuestion(question, true) },
     say("compare.ask_of_example", { example }),
   );
 }
 
-/** @param {import("./state.js").ComparePage} channel */
+/** @param {import("./state.js").ComparePage} page */
 const experimentName = ({ store }) => say(`compare.vary.${store.state.vary}`);
 
 /** @param {Page & { name: string }} properties */
-const Picture = ({ channel, name }) =>
+const Picture = ({ page, name }) =>
   h(
     "section.lp-answering",
     { id: `compare-${name}` },
-    h(
-      "h2",
-      null,
-      name === "vary" ? say("compare.experiment", { name: experimentName(channel) }) : say(`compare.${name}`),
-    ),
-    h(SECTIONS[name], { channel }),
+    h("h2", null, name === "vary" ? say("compare.experiment", { name: experimentName(page) }) : say(`compare.${name}`)),
+    h(SECTIONS[name], { page }),
   );
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").ComparePage} channel
+ * @param {import("./state.js").ComparePage} page
  */
-export default (root, channel) => show(root, Main, { channel });
+export default (root, page) => show(root, Main, { page });

@@ -12,15 +12,15 @@ import { SaveButtons } from "./downloads.js";
 import { FoldedOptions } from "./section_options.js";
 
 /** @typedef {import("./state.js").ComparePage} ComparePage */
-/** @typedef {{ channel: ComparePage, place: number, looked: import("../../wire").Looked }} Panel */
+/** @typedef {{ page: ComparePage, place: number, looked: import("../../wire").Looked }} Panel */
 
 const ORDERS = ["label", "score", "entry"];
 
-/** @param {{ channel: ComparePage }} properties */
-export function Matrices({ channel }) {
-  channel.observe("compared", "state", "unfolded");
-  const steps = channel.compared?.sides.map(({ looked }) => looked) ?? [];
-  const { facet, order } = channel.store.state;
+/** @param {{ page: ComparePage }} properties */
+export function Matrices({ page }) {
+  page.observe("compared", "state", "unfolded");
+  const steps = page.compared?.sides.map(({ looked }) => looked) ?? [];
+  const { facet, order } = page.store.state;
   const having = facetsOf(steps);
   const shown = having.includes(facet) ? facet : having[0];
   return group(
@@ -33,25 +33,25 @@ export function Matrices({ channel }) {
         names: having,
         chosen: shown,
         title: (name) => say(`facet.${name}`),
-        choose: (name) => channel.set({ facet: name }),
+        choose: (name) => page.set({ facet: name }),
       }),
       h(
         FoldedOptions,
-        { channel, section: "matrices" },
+        { page, section: "matrices" },
         h(Select, {
           name: say("ui.sorted_by"),
           inline: true,
           id: "lp-compare-order",
           value: order,
           options: ORDERS.map((name) => [name, say(`order.${name}`)]),
-          change: (name) => channel.set({ order: name }),
+          change: (name) => page.set({ order: name }),
         }),
       ),
     ),
     h(
       "div.lp-matrices",
       { role: "tabpanel", id: "lp-compare-facet-panel", "aria-labelledby": `lp-compare-facet-${shown}` },
-      steps.map((looked, place) => (looked ? h(MatrixPanel, { key: place, channel, place, looked }) : null)),
+      steps.map((looked, place) => (looked ? h(MatrixPanel, { key: place, page, place, looked }) : null)),
     ),
     h("p.lp-note", null, say("compare.matrices.about")),
   );
@@ -67,25 +67,25 @@ const facetsOf = (steps) =>
   );
 
 /** @param {Panel} properties */
-function MatrixPanel({ channel, place, looked }) {
-  const hasOptions = channel.showsOptions("matrices");
+function MatrixPanel({ page, place, looked }) {
+  const hasOptions = page.showsOptions("matrices");
   return h(
     hasOptions ? "section.lp-matrix-box" : "section.lp-matrix-box.lp-without-options",
     null,
-    h("div.lp-matrix-of", null, h(Named, { sides: channel.comparedSides, place })),
-    hasOptions ? h(StepSelect, { channel, place, looked }) : null,
-    h(Matrix, { channel, place, looked }),
+    h("div.lp-matrix-of", null, h(Named, { sides: page.comparedSides, place })),
+    hasOptions ? h(StepSelect, { page, place, looked }) : null,
+    h(Matrix, { page, place, looked }),
     hasOptions
       ? h(SaveButtons, {
-          figure: (look, ratio) => save(channel, place, looked, "matrix_svg", look, ratio),
-          buttons: [["take.csv", () => save(channel, place, looked, "matrix_csv")]],
+          figure: (look, ratio) => save(page, place, looked, "matrix_svg", look, ratio),
+          buttons: [["take.csv", () => save(page, place, looked, "matrix_csv")]],
         })
       : null,
   );
 }
 
 /** @param {Panel} properties */
-const StepSelect = ({ channel, place, looked: { steps, chosen } }) =>
+const StepSelect = ({ page, place, looked: { steps, chosen } }) =>
   h(
     "label.lp-inline",
     null,
@@ -94,9 +94,9 @@ const StepSelect = ({ channel, place, looked: { steps, chosen } }) =>
       "select",
       {
         id: `lp-step-of-${place}`,
-        "aria-label": `${say("compare.step")}: ${nameOf(channel.comparedSides[place])}`,
+        "aria-label": `${say("compare.step")}: ${nameOf(page.comparedSides[place])}`,
         value: String(chosen),
-        onChange: (event) => channel.lookAt([[place, Number(event.currentTarget.value)]]),
+        onChange: (event) => page.lookAt([[place, Number(event.currentTarget.value)]]),
       },
       steps.map(({ name, shape }, step) =>
         h("option", { value: String(step) }, name.replace(/_/g, " "), shape.length ? ` [${shape.join(" × ")}]` : ""),
@@ -105,10 +105,10 @@ const StepSelect = ({ channel, place, looked: { steps, chosen } }) =>
   );
 
 /** @param {Panel} properties */
-function Matrix({ channel, place, looked }) {
-  channel.observe("pointed", "batch", "theme");
-  const { batch, pointed, drawn } = channel;
-  const { facet, order } = channel.store.state;
+function Matrix({ page, place, looked }) {
+  page.observe("pointed", "batch", "theme");
+  const { batch, pointed, drawn } = page;
+  const { facet, order } = page.store.state;
   const stateWith = (/** @type {[number, number] | null} */ range) => ({
     view: { facet, order, pinned: null, colour_range: range },
     pointed,
@@ -117,8 +117,8 @@ function Matrix({ channel, place, looked }) {
   const data = {
     picture: looked,
     batch,
-    numberOf: (/** @type {number} */ pair) => channel.numberOf(pair),
-    referenceFormulas: channel.formOf(channel.comparedSides[place]) ?? {},
+    numberOf: (/** @type {number} */ pair) => page.numberOf(pair),
+    referenceFormulas: page.formOf(page.comparedSides[place]) ?? {},
   };
   // What these depend on is drawn again where they change; pointing only marks.
   const content = [looked, batch, language()];
@@ -129,7 +129,7 @@ function Matrix({ channel, place, looked }) {
       const range = /** @type {[number, number] | null} */ (null);
       const made = { content: /** @type {unknown[]} */ ([]), looks, shown, range, stateWith };
       const view = pictureView(root, { hasBar: false }, (...message) => {
-        hear(channel, place, message);
+        hear(page, place, message);
         if (message[0] !== "view" || message[1].colour_range === undefined) return;
         made.range = message[1].colour_range;
         view.update({ state: made.stateWith(made.range) });
@@ -148,25 +148,25 @@ function Matrix({ channel, place, looked }) {
   });
 }
 
-/** @type {(channel: ComparePage, place: number, message: import("../../kit/step_view.js").Emitted) => void} */
-function hear(channel, place, message) {
-  if (message[0] === "point") channel.point(message[1], message[2], message[3]);
+/** @type {(page: ComparePage, place: number, message: import("../../kit/step_view.js").Emitted) => void} */
+function hear(page, place, message) {
+  if (message[0] === "point") page.point(message[1], message[2], message[3]);
   if (message[0] !== "view") return;
   const { step } = message[1];
-  if (step !== undefined) channel.lookAt([[place, step]]);
+  if (step !== undefined) page.lookAt([[place, step]]);
 }
 
 /**
  * Save the matrix: the figure of this step on Explore.
- * @param {ComparePage} channel
+ * @param {ComparePage} page
  * @param {number} place
  * @param {import("../../wire").Looked} looked
  * @param {string} what
  */
-async function save(channel, place, { chosen }, what, look = figureLook(), ratio = 1) {
-  const own = channel.scenarioOf(channel.comparedSides[place]);
+async function save(page, place, { chosen }, what, look = figureLook(), ratio = 1) {
+  const own = page.scenarioOf(page.comparedSides[place]);
   const scenario = { ...own, view: { ...own.view, step: chosen } };
-  const answer = await channel.server?.take({ what, scenario, ...look });
-  if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+  const answer = await page.server?.take({ what, scenario, ...look });
+  if (!answer || answer.error) page.warn(answer?.error ?? GONE);
   else await saved(answer, ratio);
 }

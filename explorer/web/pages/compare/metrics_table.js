@@ -54,10 +54,10 @@ function orderWords({ places, ordered, violated }) {
   return ordered ? say("compare.violated", { share: percent(violated / ordered), all: ordered }) : "";
 }
 
-/** @param {{ channel: ComparePage }} properties */
-export function Numbers({ channel }) {
-  channel.observe("state", "compared");
-  const { compared, comparedSides } = channel;
+/** @param {{ page: ComparePage }} properties */
+export function Numbers({ page }) {
+  page.observe("state", "compared");
+  const { compared, comparedSides } = page;
   if (!compared) return null;
   const heads = ["ui.loss", "compare.value", ...COLUMNS.map(({ key }) => key)];
   return group(
@@ -69,26 +69,26 @@ export function Numbers({ channel }) {
           "tr",
           { key: place },
           h("th.lp-side-cell", { scope: "row" }, h(Named, { sides: comparedSides, place })),
-          h(Cells, { channel, place, side }),
+          h(Cells, { page, place, side }),
         ),
       ),
     ),
-    h(Comparable, { channel }),
-    h(Downloads, { channel, name: "compared", csv: () => csvOf(channel) }),
+    h(Comparable, { page }),
+    h(Downloads, { page, name: "compared", csv: () => csvOf(page) }),
   );
 }
 
-/** @param {{ channel: ComparePage, place: number, side: import("../../wire").ComparedSide }} properties */
-function Cells({ channel, place, side: { figures, problem } }) {
+/** @param {{ page: ComparePage, place: number, side: import("../../wire").ComparedSide }} properties */
+function Cells({ page, place, side: { figures, problem } }) {
   if (!figures)
     return h(
       "td.lp-loss-cell",
       { colSpan: COLUMNS.length + 1, "data-refused": "" },
       h("span.lp-wrong", null, problem ? say(problem.key, problem.values) : ""),
     );
-  const [base] = channel.pair;
+  const [base] = page.pair;
   const letter = letterOf(base);
-  const isApart = Boolean(channel.twoOf(base, place)?.reasons.length);
+  const isApart = Boolean(page.twoOf(base, place)?.reasons.length);
   return group(
     h(
       "td.lp-loss-cell",
@@ -120,24 +120,24 @@ const ReferenceValues = ({ figures }) => {
 
 /**
  * Whether the values of the chosen two may be compared, and why not.
- * @param {{ channel: ComparePage }} properties
+ * @param {{ page: ComparePage }} properties
  */
-function Comparable({ channel }) {
-  const [base, other] = channel.pair;
+function Comparable({ page }) {
+  const [base, other] = page.pair;
   const letters = { first: letterOf(base), second: letterOf(other) };
-  const reasons = channel.twoOf(base, other)?.reasons;
+  const reasons = page.twoOf(base, other)?.reasons;
   const lines = reasons?.map(({ key, values }) => say(key, base < other ? values : exchanged(values))) ?? [];
-  const gap = channel.batch?.gap;
+  const gap = page.batch?.gap;
   const verdict = lines.length ? "compare.not_comparable_of" : "compare.comparable_of";
   return h(
     "div.lp-judged",
     null,
-    h(PairChoice, { channel, id: "lp-numbers" }),
+    h(PairChoice, { page, id: "lp-numbers" }),
     reasons ? h("p", null, say(verdict, letters)) : null,
     h(
       "ul.lp-remarks",
       null,
-      [...lines, ...(reasons ? explained(channel, base, other) : []), ...(gap ? [say(gap.key, gap.values)] : [])].map(
+      [...lines, ...(reasons ? explained(page, base, other) : []), ...(gap ? [say(gap.key, gap.values)] : [])].map(
         (line) => h("li", { key: line }, line),
       ),
     ),
@@ -149,15 +149,15 @@ const exchanged = ({ first, second, ...others }) => ({ ...others, first: second,
 
 /**
  * Of one loss in two conventions: the ratio of the values here, and what the conventions say of it.
- * @type {(channel: ComparePage, base: number, other: number) => string[]}
+ * @type {(page: ComparePage, base: number, other: number) => string[]}
  */
-function explained(channel, base, other) {
-  const { comparedSides, compared } = channel;
+function explained(page, base, other) {
+  const { comparedSides, compared } = page;
   const [one, two] = [comparedSides[base], comparedSides[other]];
   if (one.loss !== two.loss || one.convention === two.convention) return [];
   const notes = [base, other].flatMap((place) => {
     const { loss, convention } = comparedSides[place];
-    const note = channel.formOf(comparedSides[place])?.note;
+    const note = page.formOf(comparedSides[place])?.note;
     const key = `loss.${loss}.note.${convention}`;
     const values = { letter: letterOf(place), convention, note: has(key) ? say(key) : note };
     return note ? [say("compare.note_of", values)] : [];
@@ -168,7 +168,7 @@ function explained(channel, base, other) {
   return [say("compare.value_ratio", ratio), ...notes];
 }
 
-/** @param {ComparePage} channel */
+/** @param {ComparePage} page */
 function csvOf({ compared, comparedSides }) {
   const rows = (compared?.sides ?? []).map(({ figures, parameters }, place) => {
     const { loss, convention } = comparedSides[place];

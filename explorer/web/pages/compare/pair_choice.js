@@ -4,10 +4,10 @@ import { labelOf } from "../../kit/loss_legend.js";
 import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 
-/** @param {{ channel: import("./state.js").ComparePage, id: string }} properties */
-export function PairChoice({ channel, id }) {
-  const { sides } = channel;
-  const [base, other] = channel.pair;
+/** @param {{ page: import("./state.js").ComparePage, id: string }} properties */
+export function PairChoice({ page, id }) {
+  const { sides } = page;
+  const [base, other] = page.pair;
   const options = sides.map((_side, place) => [String(place), labelOf(sides, place)]);
   return h(
     "div.lp-pair-choice",
@@ -17,14 +17,14 @@ export function PairChoice({ channel, id }) {
       label: say("compare.first_of_two"),
       value: String(base),
       options,
-      change: (place) => channel.choosePair(Number(place), other),
+      change: (place) => page.choosePair(Number(place), other),
     }),
     h(Select, {
       id: `${id}-second`,
       label: say("compare.second_of_two"),
       value: String(other),
       options,
-      change: (place) => channel.choosePair(base, Number(place)),
+      change: (place) => page.choosePair(base, Number(place)),
     }),
   );
 }

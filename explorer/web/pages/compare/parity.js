@@ -24,35 +24,35 @@ const MARKS = {
 };
 const PRECISIONS = ["float64", "float32"];
 
-/** @param {{ channel: ComparePage }} properties */
-export function Parity({ channel }) {
-  channel.observe("compared", "batch", "problem");
+/** @param {{ page: ComparePage }} properties */
+export function Parity({ page }) {
+  page.observe("compared", "batch", "problem");
   const [parity, setParity] = useState(/** @type {import("../../wire").Parity | null} */ (null));
-  const losses = [...new Set(channel.sides.map(({ loss }) => loss))].join();
+  const losses = [...new Set(page.sides.map(({ loss }) => loss))].join();
   useEffect(() => {
     let isCurrent = true;
-    askParity(channel).then((found) => isCurrent && setParity(found));
+    askParity(page).then((found) => isCurrent && setParity(found));
     return () => {
       isCurrent = false;
     };
-  }, [channel.batch?.key, losses, Boolean(channel.problem)]);
+  }, [page.batch?.key, losses, Boolean(page.problem)]);
   const { seeded, first } = parity ?? {};
   const note = seeded ? "seeded" : first ? "first" : "here";
   return group(
     h("p.lp-note", null, say("compare.parity.about")),
     h("p.lp-note", { role: "status" }, parity ? say(`compare.parity.${note}`, { count: first }) : say("ui.working")),
     parity ? h(ParityTable, { rows: parity.rows }) : null,
-    parity ? h(Downloads, { channel, name: "parity", csv: () => csvOf(parity.rows) }) : null,
+    parity ? h(Downloads, { page, name: "parity", csv: () => csvOf(parity.rows) }) : null,
   );
 }
 
-/** @type {(channel: ComparePage) => Promise<import("../../wire").Parity | null>} */
-async function askParity(channel) {
-  if (!channel.batch || channel.problem) return null;
+/** @type {(page: ComparePage) => Promise<import("../../wire").Parity | null>} */
+async function askParity(page) {
+  if (!page.batch || page.problem) return null;
   /** @type {import("../../kit/types").Answer<import("../../wire").CompareServer, "parity"> | null | undefined} */
-  const answer = await channel.askServer("parity", {});
+  const answer = await page.askServer("parity", {});
   if (answer && !answer.error && !answer.send_rows) return answer;
-  if (answer !== undefined) channel.warn(answer?.error ?? GONE);
+  if (answer !== undefined) page.warn(answer?.error ?? GONE);
   return null;
 }
 

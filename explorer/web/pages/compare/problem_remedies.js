@@ -1,26 +1,26 @@
 // What a reader can do about a problem, as buttons beside it.
 import { aboutTeacher } from "../../kit/second_models.js";
 
-/** @type {(channel: import("./state.js").ComparePage) => import("../../kit/problem.js").Remedy[]} */
-export const remediesOf = (channel) => [
+/** @type {(page: import("./state.js").ComparePage) => import("../../kit/problem.js").Remedy[]} */
+export const remediesOf = (page) => [
   {
-    fits: ({ about }) => channel.problem !== null && about === "cancelled",
+    fits: ({ about }) => page.problem !== null && about === "cancelled",
     key: "ui.go_on",
-    act: () => channel.ask(),
+    act: () => page.ask(),
   },
   {
     fits: ({ about }) => about === "lists" || about === "teacher",
     key: "ui.example_of_lists",
-    act: () => channel.set({ data: { source: "example", example: "graded_lists" } }),
+    act: () => page.set({ data: { source: "example", example: "graded_lists" } }),
   },
   {
     fits: ({ about }) => about === "guide",
     key: "ui.without_guide",
-    act: () => channel.set({ data: channel.store.state.data.guide ? { guide: "" } : { guided: [] } }),
+    act: () => page.set({ data: page.store.state.data.guide ? { guide: "" } : { guided: [] } }),
   },
   {
-    fits: ({ about }) => aboutTeacher(about) && channel.store.state.data.teacher_model !== "",
+    fits: ({ about }) => aboutTeacher(about) && page.store.state.data.teacher_model !== "",
     key: "ui.without_teacher",
-    act: () => channel.set({ data: { teacher_model: "" } }),
+    act: () => page.set({ data: { teacher_model: "" } }),
   },
 ];

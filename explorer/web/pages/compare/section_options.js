@@ -3,22 +3,22 @@ import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { Unfoldable } from "./folding_section.js";
 
-/** @typedef {{ channel: import("./state.js").ComparePage, children?: import("preact").ComponentChildren }} Properties */
+/** @typedef {{ page: import("./state.js").ComparePage, children?: import("preact").ComponentChildren }} Properties */
 
 /**
  * The first options of a section, which a click on their title shows; then the others follow.
  * @param {Properties & { section: string }} properties
  */
-export function FoldedOptions({ channel, section, children }) {
-  if (section !== channel.answering) return children;
-  return h(Unfoldable, { channel, name: "options", title: say("compare.options"), content: () => children });
+export function FoldedOptions({ page, section, children }) {
+  if (section !== page.answering) return children;
+  return h(Unfoldable, { page, name: "options", title: say("compare.options"), content: () => children });
 }
 
 /**
  * The bar of an experiment's own options.
  * @param {Properties & { kind?: string }} properties
  */
-export function ExperimentOptions({ channel, kind = "", children }) {
-  channel.observe("unfolded");
-  return channel.showsOptions("vary") ? h("div", { class: `lp-bar ${kind}`.trim() }, children) : null;
+export function ExperimentOptions({ page, kind = "", children }) {
+  page.observe("unfolded");
+  return page.showsOptions("vary") ? h("div", { class: `lp-bar ${kind}`.trim() }, children) : null;
 }

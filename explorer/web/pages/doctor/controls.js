@@ -9,10 +9,10 @@ import { RunControls } from "./run/controls.js";
 
 const PANELS = { number: NumberControls, data: DataControls, run: RunControls };
 
-/** @param {{ channel: import("./state.js").DoctorPage }} properties */
-function Controls({ channel }) {
-  channel.observe("state");
-  const { check } = channel;
+/** @param {{ page: import("./state.js").DoctorPage }} properties */
+function Controls({ page }) {
+  page.observe("state");
+  const { check } = page;
   return group(
     h(Tabs, {
       id: "lp-doctor-check",
@@ -20,20 +20,20 @@ function Controls({ channel }) {
       names: /** @type {(typeof check)[]} */ (pageData.doctor.checks),
       chosen: check,
       title: (name) => say(`doctor.check.${name}`),
-      choose: (name) => channel.enter(name),
+      choose: (name) => page.enter(name),
     }),
-    h(TabPanel, { id: "lp-doctor-check", chosen: check }, h(PANELS[check], { channel })),
+    h(TabPanel, { id: "lp-doctor-check", chosen: check }, h(PANELS[check], { page })),
     h(LossNames, null),
   );
 }
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").DoctorPage} channel
+ * @param {import("./state.js").DoctorPage} page
  * @param {import("../../kit/types").Asking<import("../../wire").DoctorServer>} server
  */
-export default function controls(root, channel, server) {
-  show(root, Controls, { channel });
-  channel.on("language", () => channel.ask());
-  channel.connect(server);
+export default function controls(root, page, server) {
+  show(root, Controls, { page });
+  page.on("language", () => page.ask());
+  page.connect(server);
 }

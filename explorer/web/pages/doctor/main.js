@@ -12,25 +12,25 @@ import { RunReport } from "./run/report.js";
 const REPORTS = { number: Answer, data: DataReport, run: RunReport };
 const TOPICS = ["state", "found", "examined", "examined_run"];
 
-/** @param {{ channel: import("./state.js").DoctorPage }} properties */
-function Main({ channel }) {
-  channel.observe(...TOPICS);
-  const { check, explained } = channel;
+/** @param {{ page: import("./state.js").DoctorPage }} properties */
+function Main({ page }) {
+  page.observe(...TOPICS);
+  const { check, explained } = page;
   const value = check === "number" && explained ? explained.value.trim() : "";
-  useLayoutEffect(() => entitle(say("doctor.document", { what: value || nameOf(channel) })));
+  useLayoutEffect(() => entitle(say("doctor.document", { what: value || nameOf(page) })));
   return h(
     "div",
     { id: `doctor-${check}` },
-    h(ProblemBox, { channel, isShown: channel.isShown }),
+    h(ProblemBox, { page, isShown: page.isShown }),
     h("h1", null, value ? say("doctor.why", { value }) : say(`doctor.check.${check}`)),
-    h(Progress, { channel }),
-    h(REPORTS[check], { channel }),
+    h(Progress, { page }),
+    h(REPORTS[check], { page }),
   );
 }
 
 /**
  * What the dataset or the run is called that is open.
- * @param {import("./state.js").DoctorPage} channel
+ * @param {import("./state.js").DoctorPage} page
  */
 function nameOf({ check, data, run }) {
   if (check === "number") return say("doctor.check.number");
@@ -41,6 +41,6 @@ function nameOf({ check, data, run }) {
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").DoctorPage} channel
+ * @param {import("./state.js").DoctorPage} page
  */
-export default (root, channel) => show(root, Main, { channel });
+export default (root, page) => show(root, Main, { page });

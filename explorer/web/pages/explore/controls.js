@@ -11,57 +11,57 @@ import { hasTexts, LossSection } from "./sidebar/loss.js";
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../kit/types").Asking<import("../../wire").ExploreServer>} Server */
 
-/** @param {{ channel: ExplorePage, server: Server, reading: FileReading }} properties */
-const Controls = ({ channel, server, reading }) =>
-  group(h(LossSection, { channel, server }), h(RowsLeftOut, { channel }), h(DataFold, { channel, reading }));
+/** @param {{ page: ExplorePage, server: Server, reading: FileReading }} properties */
+const Controls = ({ page, server, reading }) =>
+  group(h(LossSection, { page, server }), h(RowsLeftOut, { page }), h(DataFold, { page, reading }));
 
 /**
  * What can be put right by a button beside a problem.
- * @type {(channel: ExplorePage) => import("../../kit/problem.js").Remedy[]}
+ * @type {(page: ExplorePage) => import("../../kit/problem.js").Remedy[]}
  */
-function remediesOf(channel) {
+function remediesOf(page) {
   const overPositives = Object.entries(pageData.losses).find(
     ([, spec]) => spec.group === "in_batch" && spec.learns_from_positives,
   );
   return [
     {
-      fits: ({ about }) => about === "encoder" && !isEmbedded(channel),
+      fits: ({ about }) => about === "encoder" && !isEmbedded(page),
       key: "ui.embedded_encoder",
-      act: () => useEmbedded(channel),
+      act: () => useEmbedded(page),
     },
     {
       fits: ({ about }) => about === "guide",
       key: "ui.without_guide",
-      act: () => channel.set({ data: channel.scenario.data.guide ? { guide: "" } : { guided: [] } }),
+      act: () => page.set({ data: page.scenario.data.guide ? { guide: "" } : { guided: [] } }),
     },
     {
-      fits: ({ about }) => aboutTeacher(about) && channel.scenario.data.teacher_model !== "",
+      fits: ({ about }) => aboutTeacher(about) && page.scenario.data.teacher_model !== "",
       key: "ui.without_teacher",
-      act: () => channel.set({ data: { teacher_model: "" } }),
+      act: () => page.set({ data: { teacher_model: "" } }),
     },
     {
-      fits: ({ about }) => aboutTeacher(about) && hasTexts(channel),
+      fits: ({ about }) => aboutTeacher(about) && hasTexts(page),
       key: "ui.choose_teacher",
       act: () => reveal("lp-teacher"),
     },
     {
       fits: ({ about }) => about === "scores" && overPositives !== undefined,
       key: "ui.loss_over_positives",
-      act: () => overPositives && channel.choose(overPositives[0]),
+      act: () => overPositives && page.choose(overPositives[0]),
     },
     {
       fits: ({ about }) => about === "lists" || about === "teacher",
       key: "ui.example_of_lists",
-      act: () => channel.set({ data: { source: "example", example: "graded_lists" } }),
+      act: () => page.set({ data: { source: "example", example: "graded_lists" } }),
     },
   ];
 }
 
-/** @type {(root: HTMLElement, channel: ExplorePage, server: Server) => void} */
-export default function controls(root, channel, server) {
-  show(root, Controls, { channel, server, reading: new FileReading(channel, server) });
-  channel.remedies.push(...remediesOf(channel));
-  channel.on("rules", () => reveal("lp-threshold"));
-  channel.leverRange.listen();
-  channel.connect(server);
+/** @type {(root: HTMLElement, page: ExplorePage, server: Server) => void} */
+export default function controls(root, page, server) {
+  show(root, Controls, { page, server, reading: new FileReading(page, server) });
+  page.remedies.push(...remediesOf(page));
+  page.on("rules", () => reveal("lp-threshold"));
+  page.leverRange.listen();
+  page.connect(server);
 }

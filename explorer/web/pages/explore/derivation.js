@@ -22,11 +22,11 @@ const hasModifier = (event) => event.altKey || event.ctrlKey || event.metaKey ||
 class Derivation {
   /**
    * @param {HTMLElement} root
-   * @param {ExplorePage} channel
+   * @param {ExplorePage} page
    */
-  constructor(root, channel) {
+  constructor(root, page) {
     this.root = root;
-    this.channel = channel;
+    this.page = page;
     this.place = h("span.lp-place");
     this.list = h("ol.lp-steps", { tabIndex: 0 });
     this.shown = ""; // which lines the rows are of
@@ -52,12 +52,12 @@ class Derivation {
 
   // Counted from the step asked for, so that quick presses are not lost to a slow answer.
   get step() {
-    return this.channel.scenario.view.step ?? this.channel.picture?.chosen ?? 0;
+    return this.page.scenario.view.step ?? this.page.picture?.chosen ?? 0;
   }
 
   /** @param {number} to */
   go(to) {
-    this.channel.goTo(Math.max(0, Math.min(this.rows.length - 1, to)));
+    this.page.goTo(Math.max(0, Math.min(this.rows.length - 1, to)));
     // On a projector, walking brings derivation and matrix to the top of the screen.
     if (document.body.classList.contains("lp-presenting"))
       this.root.closest("#lp-middle")?.scrollIntoView({ block: "start" });
@@ -69,21 +69,21 @@ class Derivation {
    */
   walk(event, moves) {
     const by = moves[event.key];
-    if (!by || !this.channel.picture || hasModifier(event)) return;
+    if (!by || !this.page.picture || hasModifier(event)) return;
     event.preventDefault();
     this.go(this.step + by);
   }
 
   /** The rows stay as long as the lines are the same; only numbers and pictures move. */
   draw() {
-    const { picture, scenario } = this.channel;
+    const { picture, scenario } = this.page;
     if (!picture) return;
     const { steps, chosen, inputs } = picture;
     const lines = steps.map((step) => `${step.name}:${step.line}`).join();
     const key = [language(), scenario.loss, scenario.convention, lines].join("|");
     if (key !== this.shown) {
       this.shown = key;
-      this.rows = steps.map((step, index) => stepRow(this.channel, step, { index, inputs, go: (to) => this.go(to) }));
+      this.rows = steps.map((step, index) => stepRow(this.page, step, { index, inputs, go: (to) => this.go(to) }));
       this.list.replaceChildren(...this.rows.map(({ row }) => row));
     }
     steps.forEach((step, index) => {
@@ -117,8 +117,8 @@ class Derivation {
 
   /** Ring a pair that is pointed at elsewhere in every thumbnail that has it as row or column. */
   mark() {
-    const { picture, pointed } = this.channel;
-    const from = pointed.part && picture ? this.channel.stepNamed(pointed.part.of, picture.chosen) : -1;
+    const { picture, pointed } = this.page;
+    const from = pointed.part && picture ? this.page.stepNamed(pointed.part.of, picture.chosen) : -1;
     const at = picture && pointed.pairs.length ? placeOf(picture, pointed.pairs[pointed.pairs.length - 1]) : null;
     this.list.classList.toggle("lp-pointing", pointed.pairs.length > 0);
     for (const [index, { row }] of this.rows.entries()) {
@@ -144,27 +144,27 @@ function placeOf({ shown: { row_axis: rows, column_axis: columns } }, pair) {
 /** @typedef {{ row: HTMLElement, thumbnail: HTMLCanvasElement, drawn: string, value: HTMLElement }} StepRow */
 
 /**
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  * @param {Step} step
  * @param {{ index: number, inputs: number, go: (step: number) => void }} options `inputs`: how many steps are inputs
  * @returns {StepRow}
  */
-function stepRow(channel, step, { index, inputs, go }) {
+function stepRow(page, step, { index, inputs, go }) {
   const thumbnail = h("canvas.lp-thumb", { width: 1, height: 1 });
   const value = h("span.lp-value");
   const formula = h("div.lp-formula");
   if (step.latex) tex(formula, step.latex);
   else formula.append(h("code", {}, step.name));
-  const { label, loss, name } = step.of ?? { label: "", loss: channel.scenario.loss, name: null };
+  const { label, loss, name } = step.of ?? { label: "", loss: page.scenario.loss, name: null };
   const own = label ? step.name.slice(label.length + 1) : step.name;
   const isInput = index < inputs;
-  const link = (/** @type {string} */ word) => stepLink(channel, word, { index, label, go });
+  const link = (/** @type {string} */ word) => stepLink(page, word, { index, label, go });
   const line = h(
     "code.lp-line",
     { title: step.source || step.name },
     isInput || !step.source ? own.replace(/_/g, " ") : linked(step.source, link),
   );
-  const group = pageData.losses[loss]?.group ?? channel.spec.group;
+  const group = pageData.losses[loss]?.group ?? page.spec.group;
   const key = [loss, group, "any"].map((owner) => `step.${owner}.${own}`).find(has);
   const about = key ? worded("p.lp-why", key) : null;
   const row = h(
@@ -192,13 +192,13 @@ function linked(source, link) {
 
 /**
  * A name that leads to the earlier step that it is of; other words stay words.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  * @param {string} word
  * @param {{ index: number, label: string, go: (step: number) => void }} options `label`: the part the line stands in
  */
-function stepLink(channel, word, { index, label, go }) {
-  const within = label ? channel.stepNamed(`${label}_${word}`, index) : -1;
-  const step = within < 0 ? channel.stepNamed(word, index) : within;
+function stepLink(page, word, { index, label, go }) {
+  const within = label ? page.stepNamed(`${label}_${word}`, index) : -1;
+  const step = within < 0 ? page.stepNamed(word, index) : within;
   if (step < 0) return word;
   return h(
     "button.lp-ref",
@@ -209,8 +209,8 @@ function stepLink(channel, word, { index, label, go }) {
         event.stopPropagation();
         go(step);
       },
-      onmouseenter: () => channel.point([], null, { of: word, at: "step" }),
-      onmouseleave: () => channel.point(),
+      onmouseenter: () => page.point([], null, { of: word, at: "step" }),
+      onmouseleave: () => page.point(),
     },
     word,
   );
@@ -233,9 +233,9 @@ function drawThumbnail(part, thumb) {
   paint(part.thumbnail, { rows, columns, values, least: 0, largest: 253, ramp });
 }
 
-/** @type {(root: HTMLElement, channel: ExplorePage) => void} */
-export default function derivation(root, channel) {
-  const steps = new Derivation(root, channel);
+/** @type {(root: HTMLElement, page: ExplorePage) => void} */
+export default function derivation(root, page) {
+  const steps = new Derivation(root, page);
   root.addEventListener("keydown", (event) => steps.walk(event, MOVES));
   // On a projector the keys walk from anywhere, those of a presenter's clicker too, unless they
   // mean something where the focus is.
@@ -247,6 +247,6 @@ export default function derivation(root, channel) {
   });
   // Presenting makes the rows larger and the list no longer.
   new ResizeObserver(() => steps.keepInSight()).observe(steps.list);
-  for (const topic of ["picture", "theme", "language"]) channel.on(topic, () => steps.draw());
-  channel.on("pointed", () => steps.mark());
+  for (const topic of ["picture", "theme", "language"]) page.on(topic, () => steps.draw());
+  page.on("pointed", () => steps.mark());
 }

@@ -4,8 +4,8 @@ import { say } from "../../kit/words.js";
 
 const DIGITS = 6; // of 1/τ, which claims about a loss with a temperature call λ
 
-/** @type {(root: HTMLElement, channel: import("./state.js").ExplorePage) => void} */
-export default function sources(root, channel) {
+/** @type {(root: HTMLElement, page: import("./state.js").ExplorePage) => void} */
+export default function sources(root, page) {
   const line = h("p.lp-note.lp-references");
   const title = h("summary");
   const links = h("ul");
@@ -13,27 +13,27 @@ export default function sources(root, channel) {
   root.append(line, claims);
 
   function list() {
-    const { references } = channel.spec;
+    const { references } = page.spec;
     line.hidden = references.length === 0;
     setText(line, say("ui.references", { list: references.map(cited).join("; ") }));
-    const { claims: names } = channel.spec;
+    const { claims: names } = page.spec;
     claims.hidden = names.length === 0;
     setText(title, say("claims.about_formula", { count: names.length }));
-    links.replaceChildren(...names.map((name) => h("li", {}, claimLink(channel, name))));
+    links.replaceChildren(...names.map((name) => h("li", {}, claimLink(page, name))));
   }
-  channel.on("scenario", list);
-  channel.on("language", list);
+  page.on("scenario", list);
+  page.on("language", list);
 }
 
 /**
  * A claim, executed on the batch as it is when the link is followed.
- * @type {(channel: import("./state.js").ExplorePage, name: string) => HTMLAnchorElement}
+ * @type {(page: import("./state.js").ExplorePage, name: string) => HTMLAnchorElement}
  */
-function claimLink(channel, name) {
+function claimLink(page, name) {
   const link = h("a", {}, `${name} · ${say(`claims.${name}.claim`)}`);
   const aim = () => {
     const query = new URLSearchParams({ claim: name });
-    const { scale, temperature } = channel.scenario.parameters;
+    const { scale, temperature } = page.scenario.parameters;
     if (typeof scale === "number") query.set("scale", String(scale));
     else if (typeof temperature === "number") query.set("scale", String(Number((1 / temperature).toPrecision(DIGITS))));
     const scenarioLink = location.hash.slice(1);

@@ -14,9 +14,9 @@ const TALL = 120; // of the chart, in pixels
 const INKS = ["up", "down", "line", "pointed"];
 
 class Bars {
-  /** @param {ExplorePage} channel */
-  constructor(channel) {
-    this.channel = channel;
+  /** @param {ExplorePage} page */
+  constructor(page) {
+    this.page = page;
     this.canvas = h("canvas.lp-bar-chart", { role: "img", tabIndex: 0 });
     this.spoken = h("div.lp-spoken", { "aria-live": "polite" });
     this.title = h("h2");
@@ -34,7 +34,7 @@ class Bars {
         this.take();
       },
     );
-    this.lines = Array.from({ length: LISTED }, (_, place) => pairLine(channel, place === 0));
+    this.lines = Array.from({ length: LISTED }, (_, place) => pairLine(page, place === 0));
     this.list = h(
       "ol.lp-list",
       {},
@@ -58,7 +58,7 @@ class Bars {
   }
 
   take() {
-    const { picture, batch } = this.channel;
+    const { picture, batch } = this.page;
     if (!picture || !batch) return;
     const { gradient, score_gradient: byScore } = picture.pairs;
     this.both = byScore === null ? null : { projected: floats(gradient), score: floats(byScore) };
@@ -129,7 +129,7 @@ class Bars {
     context.fillRect(0, TALL / 2 - 0.5, wide, 1);
     let most = 0;
     for (const value of gradient) most = Math.max(most, Math.abs(value));
-    const pointed = new Set(this.channel.pointed.pairs);
+    const pointed = new Set(this.page.pointed.pairs);
     order.forEach((pair, place) => {
       const size = most ? (gradient[pair] / most) * (TALL / 2 - 6) : 0;
       if (pointed.has(pair)) {
@@ -156,7 +156,7 @@ class Bars {
   }
 
   light() {
-    const { pairs } = this.channel.pointed;
+    const { pairs } = this.page.pointed;
     for (const { line } of this.lines)
       line.classList.toggle("lp-lit", line.pair !== undefined && pairs.includes(line.pair));
     this.draw();
@@ -167,30 +167,30 @@ class Bars {
     const box = this.canvas.getBoundingClientRect();
     const place = Math.floor(((clientX - box.left) / box.width) * this.order.length);
     if (!(place in this.order)) return;
-    this.channel.point([this.order[place]]);
+    this.page.point([this.order[place]]);
     this.canvas.title = this.gradientsOf(this.order[place]);
   }
 
   /** @type {(event: KeyboardEvent) => void} The left and right keys walk the bars. */
   walk(event) {
     const by = Number(event.key === "ArrowRight") - Number(event.key === "ArrowLeft");
-    const { order, channel } = this;
+    const { order, page } = this;
     if (!by || !order.length) return;
     event.preventDefault();
-    const from = order.indexOf(channel.pointed.pairs[0]);
+    const from = order.indexOf(page.pointed.pairs[0]);
     const pair = order[Math.max(0, Math.min(order.length - 1, from + by))];
-    channel.point([pair]);
+    page.point([pair]);
     const value = this.gradientsOf(pair) || show(this.gradient[pair]);
-    this.spoken.textContent = say("ui.bar_says", { pair: channel.numberOf(pair), value });
+    this.spoken.textContent = say("ui.bar_says", { pair: page.numberOf(pair), value });
   }
 }
 
 /**
  * A line of the list: a bar, the gradient, and the two sentences.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  * @param {boolean} isFirst the one that the tab key comes to
  */
-function pairLine(channel, isFirst) {
+function pairLine(page, isFirst) {
   const bar = h("i");
   const value = h("span.lp-value");
   const texts = [h("span"), h("span")];
@@ -201,9 +201,9 @@ function pairLine(channel, isFirst) {
     value,
     h("div.lp-two", {}, texts),
   );
-  const point = () => channel.point(line.pair === undefined ? [] : [line.pair]);
+  const point = () => page.point(line.pair === undefined ? [] : [line.pair]);
   for (const event of ["mouseenter", "focus"]) line.addEventListener(event, point);
-  for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => channel.point());
+  for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => page.point());
   return { line, bar, value, texts };
 }
 
@@ -212,24 +212,24 @@ function readInks() {
   return Object.fromEntries(INKS.map((ink) => [ink, style.getPropertyValue(`--lp-${ink}`)]));
 }
 
-/** @type {(root: HTMLElement, channel: ExplorePage) => void} */
-export default function bars(root, channel) {
-  const chart = new Bars(channel);
+/** @type {(root: HTMLElement, page: ExplorePage) => void} */
+export default function bars(root, page) {
+  const chart = new Bars(page);
   root.append(...chart.elements);
   reword(root);
   chart.canvas.addEventListener("mousemove", (event) => chart.pointAt(event));
   chart.canvas.addEventListener("keydown", (event) => chart.walk(event));
-  for (const event of ["mouseleave", "blur"]) chart.canvas.addEventListener(event, () => channel.point());
-  channel.on("batch", () => {
+  for (const event of ["mouseleave", "blur"]) chart.canvas.addEventListener(event, () => page.point());
+  page.on("batch", () => {
     for (const { line } of chart.lines) line.pair = undefined;
   });
-  channel.on("picture", () => chart.take());
-  channel.on("language", () => {
+  page.on("picture", () => chart.take());
+  page.on("language", () => {
     chart.tabs.element.setAttribute("aria-label", say("ui.gradient_shown"));
     chart.take();
   });
-  channel.on("pointed", () => chart.light());
-  channel.on("theme", () => {
+  page.on("pointed", () => chart.light());
+  page.on("theme", () => {
     chart.inks = null;
     chart.draw();
   });

@@ -18,17 +18,17 @@ const columnOf = (term) => term.items.at(-1);
 /** @param {Term} term */
 const pairsOf = (term) => [...new Set(term.items.map((item) => item.pair).filter((pair) => pair >= 0))];
 
-/** @type {(channel: ExplorePage, item: Item) => string | number} What a row or column of the matrix is called. */
-const called = (channel, item) => nameOf((pair) => channel.numberOf(pair), item.axis, item.item, item.pair);
+/** @type {(page: ExplorePage, item: Item) => string | number} What a row or column of the matrix is called. */
+const called = (page, item) => nameOf((pair) => page.numberOf(pair), item.axis, item.item, item.pair);
 
 /**
  * What a term's row or column stands for, in lines: its number, then its words.
- * @type {(channel: ExplorePage, item: Item | undefined) => import("../../kit/batch_text.js").BatchText[]}
+ * @type {(page: ExplorePage, item: Item | undefined) => import("../../kit/batch_text.js").BatchText[]}
  */
-function linesOf(channel, item) {
-  const of = channel.batch;
+function linesOf(page, item) {
+  const of = page.batch;
   if (!item || !of) return [{ text: "" }];
-  const before = `${called(channel, item)} · `;
+  const before = `${called(page, item)} · `;
   const second = of.second[item.pair] ?? "";
   if (item.axis === "pair")
     return [
@@ -36,21 +36,21 @@ function linesOf(channel, item) {
       { of, text: second },
     ];
   if (item.axis === "candidate" && item.pair >= 0)
-    return [{ of, before: `${channel.numberOf(item.pair)} · `, text: second }];
+    return [{ of, before: `${page.numberOf(item.pair)} · `, text: second }];
   if (item.sentence >= 0) return [{ of, before, text: of.sentences[item.sentence] }];
   return [{ text: `${say(`axis.one.${item.axis}`)} ${item.item + 1}` }];
 }
 
-/** @type {(channel: ExplorePage) => import("../../kit/sortable_table.js").Column<Term>[]} */
-function columnsOf(channel) {
+/** @type {(page: ExplorePage) => import("../../kit/sortable_table.js").Column<Term>[]} */
+function columnsOf(page) {
   /** @type {(key: string, itemOf: (term: Term) => Item | undefined) => import("../../kit/sortable_table.js").Column<Term>} */
   const words = (key, itemOf) => ({
     key,
     wide: true,
-    cell: (term) => linesOf(channel, itemOf(term)),
+    cell: (term) => linesOf(page, itemOf(term)),
     by: (term) => {
       const item = itemOf(term);
-      return item ? called(channel, item) : -1;
+      return item ? called(page, item) : -1;
     },
   });
   return [
@@ -78,7 +78,7 @@ function spreadOfWeight(spec, { active, terms, carried, beside }) {
   ];
 }
 
-/** @param {ExplorePage} channel */
+/** @param {ExplorePage} page */
 function reasonOfNone({ picture }) {
   if (picture?.parts) return "ui.terms_of_parts";
   return picture?.figures.terms === null ? "ui.terms_unnamed" : "ui.no_terms";
@@ -86,10 +86,10 @@ function reasonOfNone({ picture }) {
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").ExplorePage} channel
+ * @param {import("./state.js").ExplorePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
-export default function terms(root, channel, server) {
+export default function terms(root, page, server) {
   const headline = h("p.lp-note");
 
   const list = h("div");
@@ -97,24 +97,24 @@ export default function terms(root, channel, server) {
     list,
     {
       key: "ui.heaviest",
-      columns: columnsOf(channel),
+      columns: columnsOf(page),
       sorted: { column: 3, down: true },
     },
     (...event) => {
       if (event[0] !== "reach") {
-        channel.point();
+        page.point();
         return;
       }
       const [, term] = event;
       const [row, column] = term.items.map((item) => item.item);
-      channel.point(pairsOf(term), term.items.length === 2 ? [row, column] : null);
+      page.point(pairsOf(term), term.items.length === 2 ? [row, column] : null);
     },
   );
-  const suspects = suspectsPart(channel, server);
+  const suspects = suspectsPart(page, server);
   root.append(worded("h2", "ui.heaviest"), headline, list, suspects.element);
 
   function draw() {
-    const { picture, batch } = channel;
+    const { picture, batch } = page;
     if (!picture || !batch) return;
     const { heaviest, figures } = picture;
     terms.update({ data: heaviest });
@@ -124,22 +124,20 @@ export default function terms(root, channel, server) {
     list.querySelectorAll("th [data-say]")[1].setAttribute("data-say", single ? "ui.pair" : "ui.column");
     reword(list);
     headline.replaceChildren(
-      ...(heaviest.length
-        ? spreadOfWeight(channel.spec, figures)
-        : [say(reasonOfNone(channel), { step: channel.spec.terms })]),
+      ...(heaviest.length ? spreadOfWeight(page.spec, figures) : [say(reasonOfNone(page), { step: page.spec.terms })]),
     );
     suspects.draw();
   }
 
   function mark() {
-    const { pairs } = channel.pointed;
+    const { pairs } = page.pointed;
     /** @param {number[]} listed */
     const all = (listed) => pairs.length > 0 && pairs.every((pair) => listed.includes(pair));
     terms.update({ state: { lit: (term) => all(pairsOf(term)) } });
     suspects.light(all);
   }
 
-  channel.on("picture", draw);
-  channel.on("pointed", mark);
-  channel.on("language", draw);
+  page.on("picture", draw);
+  page.on("pointed", mark);
+  page.on("language", draw);
 }

@@ -9,19 +9,19 @@ import { leverMotion } from "./lever_motion.js";
 const SEEN = "lever_seen";
 const FIRST_LOOK_MS = 100; // the picture stands still before the lever moves
 
-/** @type {(root: HTMLElement, channel: import("./state.js").ExplorePage) => void} */
-export default function lever(root, channel) {
+/** @type {(root: HTMLElement, page: import("./state.js").ExplorePage) => void} */
+export default function lever(root, page) {
   // A link shows its own values, and a reader who was here before has seen the lever move.
   const switchedOff = new URLSearchParams(location.search).get("motion") === "off";
   const isOpened = Boolean(location.hash || history.state?.lossprism);
   const moves = !isOpened && !switchedOff && stored(SEEN) === null;
-  const list = parameterList((name, value) => channel.setParameter(name, value));
-  const motion = leverMotion(channel, show);
+  const list = parameterList((name, value) => page.setParameter(name, value));
+  const motion = leverMotion(page, show);
   const button = h("button.lp-square", { type: "button", onclick: motion.toggle });
   root.append(list.element, button);
 
   function show() {
-    const { scenario, form } = channel;
+    const { scenario, form } = page;
     const moved = leverOf(form.parameters);
     root.hidden = moved === null;
     const key = `${scenario.loss}|${scenario.convention}|${JSON.stringify(moved)}`;
@@ -33,13 +33,13 @@ export default function lever(root, channel) {
   }
 
   let isFirst = true;
-  channel.on("picture", () => {
+  page.on("picture", () => {
     if (!isFirst) return;
     isFirst = false;
     store(SEEN, "yes");
     if (moves) setTimeout(motion.play, FIRST_LOOK_MS);
   });
-  channel.on("pointed", () => list.light(channel.pointed.part?.of));
-  channel.on("scenario", show);
-  channel.on("language", show);
+  page.on("pointed", () => list.light(page.pointed.part?.of));
+  page.on("scenario", show);
+  page.on("language", show);
 }

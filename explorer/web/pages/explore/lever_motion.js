@@ -12,17 +12,17 @@ const ACTS = ["pointerdown", "keydown", "wheel"];
 /**
  * `changed` hears of each value that is shown, and of the end. A reader who wants no motion sees two stills: the low
  * end, then the value.
- * @param {import("./state.js").ExplorePage} channel
+ * @param {import("./state.js").ExplorePage} page
  * @param {() => void} changed
  */
-export function leverMotion(channel, changed) {
+export function leverMotion(page, changed) {
   /** @type {{ lever: import("../../wire").Parameter, before: Parameters, shown: Parameters, begun: number } | null} */
   let running = null;
 
   function play() {
-    const lever = leverOf(channel.form.parameters);
+    const lever = leverOf(page.form.parameters);
     if (!lever || running) return;
-    const before = channel.scenario.parameters;
+    const before = page.scenario.parameters;
     running = { lever, before, shown: before, begun: performance.now() };
     for (const act of ACTS) window.addEventListener(act, interrupt, { capture: true });
     frame();
@@ -33,12 +33,12 @@ export function leverMotion(channel, changed) {
     const { lever, before, begun } = running;
     const part = (performance.now() - begun) / MOTION_MS;
     // The reader chose something else meanwhile.
-    if (channel.scenario.parameters !== running.shown) end();
+    if (page.scenario.parameters !== running.shown) end();
     else if (part >= 1) stop();
     else {
       const value = valueAt(lever, Number(parameterValue(lever, before)), isStill() ? 0 : part);
       running.shown = { ...before, [lever.name]: value };
-      channel.preview(running.shown);
+      page.preview(running.shown);
       changed();
       if (isStill()) setTimeout(stop, MOTION_MS / 2);
       else requestAnimationFrame(frame);
@@ -48,8 +48,8 @@ export function leverMotion(channel, changed) {
   // As it was before.
   function stop() {
     if (!running) return;
-    channel.preview(running.before);
-    channel.remember();
+    page.preview(running.before);
+    page.remember();
     end();
   }
 

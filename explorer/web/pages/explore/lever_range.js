@@ -14,9 +14,9 @@ const MASKED = 255;
 const SLIDER = "input[type=range][data-parameter]";
 
 export class LeverRange {
-  /** @param {import("./state.js").ExplorePage} channel */
-  constructor(channel) {
-    this.channel = channel;
+  /** @param {import("./state.js").ExplorePage} page */
+  constructor(page) {
+    this.page = page;
     /** @type {number[]} */
     this.times = []; // of the last answers on their way, in milliseconds
     /** @type {{ key: string, stops: Stop[] }} */
@@ -51,9 +51,9 @@ export class LeverRange {
    * @param {import("../../wire").Setting} value
    */
   stopAt(name, value) {
-    const { known, channel } = this;
+    const { known, page } = this;
     if (!this.isHeld || !this.covers(name) || typeof value !== "number") return null;
-    const isLogarithmic = channel.form.parameters.find((one) => one.name === name)?.logarithmic;
+    const isLogarithmic = page.form.parameters.find((one) => one.name === name)?.logarithmic;
     const place = (/** @type {number} */ at) => (isLogarithmic ? Math.log(at) : at);
     /** @param {Stop} stop */
     const distance = (stop) => Math.abs(place(stop.value) - place(value));
@@ -68,15 +68,15 @@ export class LeverRange {
 
   #release() {
     this.isHeld = false;
-    if (this.drawn) this.channel.ask();
+    if (this.drawn) this.page.ask();
     this.drawn = null;
   }
 
   /** @param {HTMLInputElement | null} slider */
   async #fetch(slider) {
-    const { channel, times } = this;
-    const parameter = channel.form.parameters.find(({ name }) => name === slider?.dataset.parameter);
-    const { server, scenario, picture } = channel;
+    const { page, times } = this;
+    const parameter = page.form.parameters.find(({ name }) => name === slider?.dataset.parameter);
+    const { server, scenario, picture } = page;
     if (!parameter || !server || !picture || !times.length || Math.min(...times) < SLOW_MS) return;
     // A kept range of colours may be narrower than a step of the encoding.
     const isOff = parameterValue(parameter, scenario.parameters) === null;
@@ -84,7 +84,7 @@ export class LeverRange {
     const key = this.#key(parameter.name);
     if (this.covers(parameter.name) || this.asked === key) return;
     this.asked = key;
-    const answer = await channel.sent.asked({ scenario, parameter: parameter.name }, server.lever_range);
+    const answer = await page.sent.asked({ scenario, parameter: parameter.name }, server.lever_range);
     if (this.asked !== key) return;
     this.asked = "";
     const stops = answer?.stops ?? [];
@@ -96,7 +96,7 @@ export class LeverRange {
 
   /** @type {(name: string) => string} What the range of a parameter depends on: all but that parameter. */
   #key(name) {
-    const { batch, scenario } = this.channel;
+    const { batch, scenario } = this.page;
     const { loss, convention, parameters, rules, view } = scenario;
     const others = { ...parameters, [name]: null };
     const { step, facet, order } = view;

@@ -11,12 +11,12 @@ import { agreementWords, opposedWords } from "./verdict_sentences.js";
 /** @typedef {import("./state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../wire").PartSeen} PartSeen */
 /** @typedef {import("../../wire").Parts} Parts */
-/** @typedef {{ channel: ExplorePage, found: Parts }} Properties */
+/** @typedef {{ page: ExplorePage, found: Parts }} Properties */
 
-/** @param {{ channel: ExplorePage, block: HTMLElement }} properties */
-function PartsOfSum({ channel, block }) {
-  channel.observe("picture");
-  const found = channel.picture?.parts ?? null;
+/** @param {{ page: ExplorePage, block: HTMLElement }} properties */
+function PartsOfSum({ page, block }) {
+  page.observe("picture");
+  const found = page.picture?.parts ?? null;
   useLayoutEffect(() => {
     block.style.display = found ? "" : "none";
   });
@@ -34,12 +34,12 @@ function PartsOfSum({ channel, block }) {
         h(
           "tbody",
           null,
-          found.parts.map((part) => h(PartRow, { key: part.weight, channel, part })),
+          found.parts.map((part) => h(PartRow, { key: part.weight, page, part })),
         ),
       ),
     ),
-    h(Agreement, { channel, found }),
-    found.energies.length ? h(Energies, { channel, found }) : null,
+    h(Agreement, { page, found }),
+    found.energies.length ? h(Energies, { page, found }) : null,
   );
 }
 
@@ -55,8 +55,8 @@ const Heads = ({ names }) =>
     ),
   );
 
-/** @param {{ channel: ExplorePage, part: PartSeen }} properties */
-function PartRow({ channel, part }) {
+/** @param {{ page: ExplorePage, part: PartSeen }} properties */
+function PartRow({ page, part }) {
   const { formula, share, terms } = part;
   const references = [
     part.collapse === null ? "" : say("ui.parts.collapse", { value: written(part.collapse, 3) }),
@@ -75,7 +75,7 @@ function PartRow({ channel, part }) {
     ),
     h("td", null, written(part.value, 4), h("small", null, references.join(" · "))),
     h("td", null, share === null ? "—" : percent(share), h(ShareBar, { share: share ?? 0 })),
-    h("td", null, h(EqualWeight, { channel, part })),
+    h("td", null, h(EqualWeight, { page, part })),
     h("td", null, effective),
   );
 }
@@ -85,28 +85,28 @@ const ShareBar = ({ share }) => h("div.lp-part-bar", { style: { "--lp-part": per
 
 /**
  * The weight at which a part has as large a gradient as the first, as a button where the slider reaches it.
- * @param {{ channel: ExplorePage, part: PartSeen }} properties
+ * @param {{ page: ExplorePage, part: PartSeen }} properties
  */
-function EqualWeight({ channel, part: { weight, equal } }) {
+function EqualWeight({ page, part: { weight, equal } }) {
   if (equal === null) return "—";
-  const { minimum = 0, maximum = Infinity } = channel.form.parameters.find(({ name }) => name === weight) ?? {};
+  const { minimum = 0, maximum = Infinity } = page.form.parameters.find(({ name }) => name === weight) ?? {};
   if (equal < minimum || equal > maximum) {
     const beyond = say("ui.parts.equal.beyond", { low: written(minimum), high: written(maximum) });
     return group(written(equal, 3), h("small", null, beyond));
   }
   const title = say("ui.parts.equal.set");
   const rounded = Math.min(maximum, Math.max(minimum, Number(equal.toPrecision(3))));
-  const set = () => channel.set({ parameters: { ...channel.scenario.parameters, [weight]: rounded } });
+  const set = () => page.set({ parameters: { ...page.scenario.parameters, [weight]: rounded } });
   return h("button.lp-button", { type: "button", title, "aria-label": title, onClick: set }, written(equal, 3));
 }
 
 /** @param {Properties} properties */
-function Agreement({ channel, found }) {
+function Agreement({ page, found }) {
   const { parts, cosines, opposed, opposed_count: count, undone } = found;
   return group(
     h("p.lp-note", null, agreementWords(parts, cosines)),
     parts.length > 2 ? h(Cosines, { parts, cosines }) : null,
-    h("p.lp-note", null, opposedWords(count, channel.batch?.labels.length ?? 0, undone)),
+    h("p.lp-note", null, opposedWords(count, page.batch?.labels.length ?? 0, undone)),
     count
       ? h(
           Fold,
@@ -114,7 +114,7 @@ function Agreement({ channel, found }) {
           h(
             "ol.lp-opposed",
             null,
-            opposed.map((one) => h(OpposedPair, { key: one.pair, channel, parts, ...one })),
+            opposed.map((one) => h(OpposedPair, { key: one.pair, page, parts, ...one })),
           ),
         )
       : null,
@@ -157,19 +157,19 @@ const Cosines = ({ parts, cosines }) =>
 
 /**
  * A pair that the parts pull in opposite directions.
- * @param {{ channel: ExplorePage, parts: PartSeen[] } & Parts["opposed"][number]} properties
+ * @param {{ page: ExplorePage, parts: PartSeen[] } & Parts["opposed"][number]} properties
  */
-function OpposedPair({ channel, parts, pair, pulls }) {
-  const of = channel.batch;
-  const point = () => channel.point([pair]);
-  const leave = () => channel.point();
+function OpposedPair({ page, parts, pair, pulls }) {
+  const of = page.batch;
+  const point = () => page.point([pair]);
+  const leave = () => page.point();
   return h(
     "li",
     { tabIndex: 0, onMouseEnter: point, onFocus: point, onMouseLeave: leave, onBlur: leave },
     h(
       "div.lp-two",
       null,
-      h("span", null, batchText(h, { of, before: `${channel.numberOf(pair)} · `, text: of?.first[pair] ?? "" })),
+      h("span", null, batchText(h, { of, before: `${page.numberOf(pair)} · `, text: of?.first[pair] ?? "" })),
       h("span", null, batchText(h, { of, text: of?.second[pair] ?? "" })),
     ),
     h(
@@ -226,7 +226,7 @@ function ShareCell({ share }) {
 
 /**
  * @param {HTMLElement} root
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  */
-export default (root, channel) =>
-  show(root, PartsOfSum, { channel, block: /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root) });
+export default (root, page) =>
+  show(root, PartsOfSum, { page, block: /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root) });

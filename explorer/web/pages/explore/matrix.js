@@ -7,36 +7,36 @@ import { facetsAt } from "./lever_range.js";
 // Heading and lever stay on the screen with the cells.
 const around = (/** @type {boolean} */ isPresenting) => (isPresenting ? 392 : 400);
 
-/** @type {(root: HTMLElement, channel: import("./state.js").ExplorePage) => void} */
-export default function matrix(root, channel) {
+/** @type {(root: HTMLElement, page: import("./state.js").ExplorePage) => void} */
+export default function matrix(root, page) {
   const beside = find(document.body, "#main-cell .lp"); // the card stands beside the picture, not below it
   const tools = h("div.lp-walk"); // the derivation walks here, beside the picture
   const view = pictureView(root, { orderId: "lp-order", beside, around, tools }, (...event) => {
-    if (event[0] === "point") channel.point(event[1], event[2], event[3]);
+    if (event[0] === "point") page.point(event[1], event[2], event[3]);
     else if (event[0] === "view") choose(event[1]);
     else focusParameter(event[1]);
   });
 
   /** @param {Partial<import("../../wire").View>} change */
   function choose(change) {
-    channel.set({ view: change }, { announce: false });
+    page.set({ view: change }, { announce: false });
     view.update({ state: now() });
   }
 
-  const now = () => ({ view: channel.scenario.view, pointed: channel.pointed, drawn: channel.drawn });
+  const now = () => ({ view: page.scenario.view, pointed: page.pointed, drawn: page.drawn });
 
   function draw() {
-    const { picture, batch, form, stop } = channel;
+    const { picture, batch, form, stop } = page;
     if (!picture) return;
     /** @param {number} pair */
-    const numberOf = (pair) => channel.numberOf(pair);
-    const moving = stop && facetsAt(stop, picture.shown, channel.scenario.view.facet);
+    const numberOf = (pair) => page.numberOf(pair);
+    const moving = stop && facetsAt(stop, picture.shown, page.scenario.view.facet);
     view.update({ data: { picture, batch, numberOf, referenceFormulas: form, moving }, state: now() });
   }
 
-  channel.on("picture", draw);
-  channel.on("stop", draw);
-  channel.on("pointed", () => view.update({ state: now() }));
-  channel.on("theme", view.redraw);
-  channel.on("language", view.reword);
+  page.on("picture", draw);
+  page.on("stop", draw);
+  page.on("pointed", () => view.update({ state: now() }));
+  page.on("theme", view.redraw);
+  page.on("language", view.reword);
 }

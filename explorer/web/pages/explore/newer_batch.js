@@ -8,17 +8,17 @@ const SAVED = /(^|[\\/])step-\d+\.safetensors$/;
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").ExplorePage} channel
+ * @param {import("./state.js").ExplorePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
-export default function newerBatch(root, channel, server) {
+export default function newerBatch(root, page, server) {
   const block = /** @type {HTMLElement} */ (root.parentElement);
   /** @type {import("../../wire").NewerBatch | null} */
   let newer = null;
   let follows = false;
   let looking = false;
   const chosen = () => {
-    const { encoder, cross_encoder } = channel.scenario.data;
+    const { encoder, cross_encoder } = page.scenario.data;
     return [cross_encoder, encoder].find((name) => SAVED.test(name)) ?? "";
   };
 
@@ -43,9 +43,9 @@ export default function newerBatch(root, channel, server) {
 
   /** Other pairs under the loss that is looked at. */
   async function open() {
-    const scenario = newer && (await channel.read(newer.scene));
+    const scenario = newer && (await page.read(newer.scene));
     newer = null;
-    if (scenario) channel.set({ data: scenario.data, rules: scenario.rules });
+    if (scenario) page.set({ data: scenario.data, rules: scenario.rules });
     draw();
   }
 
@@ -57,8 +57,8 @@ export default function newerBatch(root, channel, server) {
   }
 
   draw();
-  channel.on("scenario", draw);
-  channel.on("language", draw);
+  page.on("scenario", draw);
+  page.on("language", draw);
   setInterval(look, LOOK_MS);
 }
 

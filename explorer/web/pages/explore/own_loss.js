@@ -9,10 +9,10 @@ const INDENT = "    ";
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").ExplorePage} channel
+ * @param {import("./state.js").ExplorePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
-export default function own(root, channel, server) {
+export default function own(root, page, server) {
   const { own: mine, editable } = pageData.explore;
   const block = /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root);
   block.style.display = "none";
@@ -23,7 +23,7 @@ export default function own(root, channel, server) {
   const editor = editable ? new OwnEditor(server, () => look()) : null;
   root.append(note, ...(editor ? [editor.element] : []));
   let looking = false;
-  const chosen = () => (mine.includes(channel.scenario.loss) ? channel.scenario.loss : "");
+  const chosen = () => (mine.includes(page.scenario.loss) ? page.scenario.loss : "");
 
   async function look() {
     const name = chosen();
@@ -41,8 +41,8 @@ export default function own(root, channel, server) {
     const isOther = JSON.stringify(pageData.losses[name]) !== JSON.stringify(answer.own.loss);
     pageData.losses[name] = answer.own.loss;
     if (before) tell(answer.own);
-    if (isOther) channel.publish("scenario");
-    if (before) channel.ask();
+    if (isOther) page.publish("scenario");
+    if (before) page.ask();
   }
 
   /** @param {import("../../wire").OwnFile} file */
@@ -55,11 +55,11 @@ export default function own(root, channel, server) {
   /** @type {any} */
   let pending = null;
 
-  channel.on("scenario", () => {
+  page.on("scenario", () => {
     block.style.display = chosen() ? "" : "none";
     if (!files.has(chosen())) look();
   });
-  channel.on("language", () => {
+  page.on("language", () => {
     if (pending) tell(pending);
     reword(root);
     editor?.name();

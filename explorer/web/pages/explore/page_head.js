@@ -15,19 +15,19 @@ import { has, language, parameterName, say, titleOf } from "../../kit/words.js";
 
 /**
  * @param {HTMLElement} root
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
-export default function figures(root, channel, server) {
-  const head = headline(channel);
+export default function figures(root, page, server) {
+  const head = headline(page);
   const loss = figure("loss");
   const marks = h("div.lp-marks");
   loss.box.classList.add("lp-loss");
   loss.extra.replaceWith(marks);
   const verdict = h("p.lp-verdict");
-  const metrics = moreMetrics(channel, server, loss.box);
+  const metrics = moreMetrics(page, server, loss.box);
   root.append(
-    problemBox(channel, () => channel.picture !== null),
+    problemBox(page, () => page.picture !== null),
     head.element,
     h("div.lp-glance", {}, loss.box, verdict),
   );
@@ -37,22 +37,22 @@ export default function figures(root, channel, server) {
   reword(below);
 
   function draw() {
-    const picture = channel.stop ?? channel.picture;
+    const picture = page.stop ?? page.picture;
     if (!picture) return;
     setText(loss.value, show(picture.figures.loss, 6));
     marks.replaceChildren(...landmarkScale(picture.figures));
     const sentences = picture.remarks.map(({ key, values }) => say(`remark.${key}`, values));
     setText(verdict, sentences[0] ?? plainVerdict(picture.figures));
-    if (!channel.stop) metrics.draw(sentences.slice(1));
+    if (!page.stop) metrics.draw(sentences.slice(1));
   }
 
-  channel.on("scenario", head.draw);
-  channel.on("picture", () => {
+  page.on("scenario", head.draw);
+  page.on("picture", () => {
     head.draw();
     draw();
   });
-  channel.on("stop", draw);
-  channel.on("language", () => {
+  page.on("stop", draw);
+  page.on("language", () => {
     head.draw();
     draw();
     reword(below);
@@ -69,27 +69,27 @@ function plainVerdict({ active, terms, loss, floor, collapse }) {
 
 /**
  * Name, sentence, note and formula of the loss, which is also what the title of the page names.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  */
-function headline(channel) {
+function headline(page) {
   const name = h("h1");
   const about = h("p.lp-about");
   const note = h("p.lp-note.lp-caveat", { hidden: true });
   const formula = h("div.lp-headline");
 
   function draw() {
-    const { loss, convention } = channel.scenario;
+    const { loss, convention } = page.scenario;
     setText(name, [titleOf(loss), convention].filter(Boolean).join(" · "));
     setText(about, aboutOf(loss));
     const key = [`loss.${loss}.note.${convention}`, `loss.${loss}.note`].find(has);
-    setText(note, channel.form.note && key ? say(key) : channel.form.note);
-    note.hidden = !channel.form.note;
+    setText(note, page.form.note && key ? say(key) : page.form.note);
+    note.hidden = !page.form.note;
     write();
     entitle(openNow());
   }
 
   function write() {
-    const now = channel.form.formula && channel.formula;
+    const now = page.form.formula && page.formula;
     const key = now + language();
     if (formula.dataset.formula === key) return;
     formula.dataset.formula = key;
@@ -98,10 +98,10 @@ function headline(channel) {
   }
 
   function openNow() {
-    const lever = leverOf(channel.form.parameters);
+    const lever = leverOf(page.form.parameters);
     if (!lever) return name.textContent ?? "";
     const symbol = plainText(lever.symbol) || parameterName(lever.name);
-    const value = show(Number(parameterValue(lever, channel.scenario.parameters)), 4);
+    const value = show(Number(parameterValue(lever, page.scenario.parameters)), 4);
     return say("ui.title_at", { loss: name.textContent, symbol, value });
   }
 
@@ -130,11 +130,11 @@ function figure(key) {
 
 /**
  * The fold with the other figures, how all of them vary over batches, the other remarks and the statistics.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  * @param {HTMLElement} loss the box of the loss, which varies too
  */
-function moreMetrics(channel, server, loss) {
+function moreMetrics(page, server, loss) {
   const [violated, active, effective, spearman, gradient, device] = [
     ...["violated", "active", "effective", "spearman", "gradient", "device"],
   ].map(figure);
@@ -144,14 +144,14 @@ function moreMetrics(channel, server, loss) {
   const band = h("b");
   gradient.box.append(h("div.lp-ruler.lp-gauge", {}, band, norm));
   const remarks = h("ul.lp-remarks");
-  const basis = positivesRule(channel);
-  const scale = scaleAdvice(channel);
-  const statistics = statisticsPart(channel, server);
+  const basis = positivesRule(page);
+  const scale = scaleAdvice(page);
+  const statistics = statisticsPart(page, server);
   const boxes = Object.fromEntries(Object.entries(figures).map(([key, { box }]) => [key, box]));
   const spread = h("div");
   async function addSpread() {
     const { spreadPart } = await import("./variation_over_batches.js");
-    channel.join(() => spread.append(spreadPart(channel, server, { ...boxes, loss })));
+    page.join(() => spread.append(spreadPart(page, server, { ...boxes, loss })));
   }
   const element = h(
     "details.lp-more",
@@ -178,7 +178,7 @@ function moreMetrics(channel, server, loss) {
 
   /** @param {string[]} sentences */
   function draw(sentences) {
-    const { picture, batch } = channel;
+    const { picture, batch } = page;
     if (!picture || !batch) return;
     const found = picture.figures;
     rank(found);
@@ -215,11 +215,11 @@ function moreMetrics(channel, server, loss) {
 
 /**
  * Which pairs are positive decides the shape of such a loss; the rule is among the controls.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  */
-function positivesRule(channel) {
+function positivesRule(page) {
   const positives = h("span");
-  const rule = worded("button.lp-crumb", "ui.change_rule", { type: "button", onclick: () => channel.publish("rules") });
+  const rule = worded("button.lp-crumb", "ui.change_rule", { type: "button", onclick: () => page.publish("rules") });
   const element = h("p.lp-note.lp-basis", { hidden: true }, positives, " ", rule);
   return {
     element,
@@ -234,15 +234,15 @@ function positivesRule(channel) {
 /**
  * The scale that the rule of a derivation advises for this batch; it speaks of the scale before a difference of two
  * scores, and of no other factor.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  */
-function scaleAdvice(channel) {
+function scaleAdvice(page) {
   const element = h("p.lp-note", { hidden: true });
   return {
     element,
     /** @param {import("../../wire").ExploredBatch} batch */
     draw({ scale: range, sigma }) {
-      element.hidden = !range || !channel.form.parameters.some(({ role }) => role === "scale");
+      element.hidden = !range || !page.form.parameters.some(({ role }) => role === "scale");
       if (!range || element.hidden) return;
       const [low, high] = range.map((value) => show(value, 3));
       setText(element, say("ui.suggested_scale", { low, high, sigma: show(sigma, 3) }));
@@ -252,17 +252,17 @@ function scaleAdvice(channel) {
 
 /**
  * Correlation and test, worked out when the fold is open, and anew for each batch.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
-function statisticsPart(channel, server) {
+function statisticsPart(page, server) {
   const element = h("div.lp-statistics");
   let tested = "";
   /** @param {boolean} isOpen */
   async function ask(isOpen) {
-    if (!isOpen || !channel.batch || tested === channel.batch.key + language()) return;
-    tested = channel.batch.key + language();
-    const found = await server.statistics(channel.scenario);
+    if (!isOpen || !page.batch || tested === page.batch.key + language()) return;
+    tested = page.batch.key + language();
+    const found = await server.statistics(page.scenario);
     if (!found || found.error) return;
     /** @type {(value: number | null, key: string, values: object) => HTMLElement} */
     const line = (value, key, values) =>

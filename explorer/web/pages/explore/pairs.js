@@ -15,9 +15,9 @@ const MOST_PASTED = 20000; // more is for a file
 const TYPING_MS = 350;
 
 class PairTable {
-  /** @param {ExplorePage} channel */
-  constructor(channel) {
-    this.channel = channel;
+  /** @param {ExplorePage} page */
+  constructor(page) {
+    this.page = page;
     this.body = h("tbody");
     this.count = h("span.lp-note");
     this.hint = worded("p.lp-note", "ui.paste_hint");
@@ -51,7 +51,7 @@ class PairTable {
 
   // Names of given vectors or scores mean nothing to an encoder, so they are only shown.
   get isEditable() {
-    const { scenario, batch } = this.channel;
+    const { scenario, batch } = this.page;
     return scenario.data.source === "table" || batch?.editable !== false;
   }
   get lines() {
@@ -72,7 +72,7 @@ class PairTable {
   #line(cells) {
     return pairLine(cells, {
       isEditable: this.isEditable,
-      point: (pairs) => this.channel.point(pairs),
+      point: (pairs) => this.page.point(pairs),
       remove: (line) => {
         line.remove();
         this.#number();
@@ -112,15 +112,15 @@ class PairTable {
    * is named. A press that leaves it is over first: what the answer moves on the page must not move from under it.
    */
   listen() {
-    const { body, channel } = this;
+    const { body, page } = this;
     body.addEventListener("input", () => {
-      clearTimeout(channel.typing);
-      channel.typing = setTimeout(() => this.commit(), TYPING_MS);
+      clearTimeout(page.typing);
+      page.typing = setTimeout(() => this.commit(), TYPING_MS);
     });
     body.addEventListener("paste", (event) => this.paste(event));
     body.addEventListener("focusout", ({ relatedTarget }) => {
-      if (!channel.typing || body.contains(/** @type {Node | null} */ (relatedTarget))) return;
-      if (this.isPressed) clearTimeout(channel.typing);
+      if (!page.typing || body.contains(/** @type {Node | null} */ (relatedTarget))) return;
+      if (this.isPressed) clearTimeout(page.typing);
       else this.commit();
     });
     const press = () => {
@@ -128,16 +128,16 @@ class PairTable {
     };
     const release = () => {
       this.isPressed = false;
-      if (channel.typing && !body.contains(document.activeElement)) this.commit();
+      if (page.typing && !body.contains(document.activeElement)) this.commit();
     };
     addEventListener("pointerdown", press, true);
     for (const end of ["pointerup", "pointercancel"]) addEventListener(end, release, true);
   }
 
   commit() {
-    clearTimeout(this.channel.typing);
-    this.channel.typing = undefined;
-    this.channel.setRows(this.rows);
+    clearTimeout(this.page.typing);
+    this.page.typing = undefined;
+    this.page.setRows(this.rows);
   }
 
   /**
@@ -162,14 +162,14 @@ class PairTable {
     inputsOf(this.lines[row])[column].focus();
     this.commit();
     if (block.length > MOST_PASTED)
-      this.channel.warn({ key: "ui.paste_cut", values: { count: block.length, most: MOST_PASTED } });
+      this.page.warn({ key: "ui.paste_cut", values: { count: block.length, most: MOST_PASTED } });
   }
 
   // ---- The batch beside the rows -----------------------------------------------------------
 
   /** Show the pairs of the batch, unless they are there or the reader is typing. */
   take() {
-    const { batch, scenario } = this.channel;
+    const { batch, scenario } = this.page;
     if (!batch) return;
     this.tellCount();
     if (!this.element.open) return;
@@ -188,7 +188,7 @@ class PairTable {
   }
 
   tellCount() {
-    setText(this.count, say("ui.count_pairs", { count: this.channel.batch?.labels.length ?? 0 }));
+    setText(this.count, say("ui.count_pairs", { count: this.page.batch?.labels.length ?? 0 }));
   }
 
   /**
@@ -196,11 +196,11 @@ class PairTable {
    * source that is no table the rows are the pairs themselves, and go by their numbers there.
    */
   label() {
-    const { batch, picture, scenario, skipped } = this.channel;
+    const { batch, picture, scenario, skipped } = this.page;
     const isTable = scenario.data.source === "table";
     const faults = new Map((isTable ? skipped : []).map((fault) => [fault.row, fault]));
     const scores = picture ? floats(picture.pairs.score) : [];
-    const marks = batch ? marksOf(batch, (pair) => this.channel.numberOf(pair)) : new Map();
+    const marks = batch ? marksOf(batch, (pair) => this.page.numberOf(pair)) : new Map();
     const { lines } = this;
     const used = lines.map((line, i) => !faults.has(i + 1) && cellsOf(line).some((cell) => cell.trim() !== ""));
     const pairs = pairsOfRows(used, isTable ? (batch?.places ?? null) : null);
@@ -211,32 +211,32 @@ class PairTable {
       showPictures(line, batch);
       showMarks(line, pair === undefined ? [] : (marks.get(pair) ?? []));
       find(line, ".lp-similarity").textContent = pair === undefined ? "" : show(scores[pair], 3);
-      if (!isTable && pair !== undefined) line.children[0].textContent = String(this.channel.numberOf(pair));
+      if (!isTable && pair !== undefined) line.children[0].textContent = String(this.page.numberOf(pair));
     });
   }
 
   light() {
-    const { pairs } = this.channel.pointed;
+    const { pairs } = this.page.pointed;
     for (const line of this.lines)
       line.classList.toggle("lp-lit", line.pair !== undefined && pairs.includes(line.pair));
   }
 
   edit() {
     this.element.open = true;
-    if (this.channel.scenario.data.source !== "table" && this.channel.batch) this.take();
+    if (this.page.scenario.data.source !== "table" && this.page.batch) this.take();
     if (!this.body.children.length) this.addRow();
     this.element.scrollIntoView({ behavior: isStill() ? "auto" : "smooth", block: "nearest" });
   }
 }
 
-/** @type {(root: HTMLElement, channel: ExplorePage) => void} */
-export default function pairs(root, channel) {
-  const table = new PairTable(channel);
+/** @type {(root: HTMLElement, page: ExplorePage) => void} */
+export default function pairs(root, page) {
+  const table = new PairTable(page);
   root.append(table.element);
   table.listen();
   /** @param {() => void} act where the table is open and there is a batch */
   const whenOpen = (act) => () => {
-    if (table.element.open && channel.batch) act();
+    if (table.element.open && page.batch) act();
   };
   table.element.addEventListener(
     "toggle",
@@ -245,24 +245,24 @@ export default function pairs(root, channel) {
       table.label();
     }),
   );
-  channel.on("edit", () => table.edit());
-  channel.on("batch", () => table.take());
-  channel.on(
+  page.on("edit", () => table.edit());
+  page.on("batch", () => table.take());
+  page.on(
     "picture",
     whenOpen(() => {
-      if (channel.batch?.key === table.labelled) return;
-      table.labelled = channel.batch?.key ?? "";
+      if (page.batch?.key === table.labelled) return;
+      table.labelled = page.batch?.key ?? "";
       table.label();
     }),
   );
-  channel.on("skipped", () => {
+  page.on("skipped", () => {
     if (table.element.open) table.label();
   });
-  channel.on("pointed", () => {
+  page.on("pointed", () => {
     if (table.element.open) table.light();
   });
-  channel.on("language", () => {
-    if (channel.batch) table.tellCount();
+  page.on("language", () => {
+    if (page.batch) table.tellCount();
     whenOpen(() => table.label())();
   });
 }

@@ -15,35 +15,35 @@ import { takingFrom } from "./takeaway_requests.js";
 
 /**
  * `second`: which label fits by another model, where one was asked.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  * @param {(suspect: Suspect) => number} second
  * @returns {import("../../kit/sortable_table.js").Column<Suspect>[]}
  */
-function columnsOf(channel, second) {
+function columnsOf(page, second) {
   /** @param {Suspect} suspect */
-  const labelOf = ({ pair }) => channel.batch?.labels[pair] ?? NaN;
+  const labelOf = ({ pair }) => page.batch?.labels[pair] ?? NaN;
   /** @type {(suspect: Suspect) => [string, string]} */
-  const textsOf = ({ pair }) => [channel.batch?.first[pair] ?? "", channel.batch?.second[pair] ?? ""];
+  const textsOf = ({ pair }) => [page.batch?.first[pair] ?? "", page.batch?.second[pair] ?? ""];
   return [
     {
       key: "ui.pair",
       wide: true,
       cell: (one) => {
         const [a, b] = textsOf(one);
-        const of = channel.batch;
+        const of = page.batch;
         return [
-          { of, before: `${channel.numberOf(one.pair)} · `, text: a },
+          { of, before: `${page.numberOf(one.pair)} · `, text: a },
           { of, text: b },
         ];
       },
-      by: ({ pair }) => channel.numberOf(pair),
+      by: ({ pair }) => page.numberOf(pair),
       acts: (row) =>
         verdictOf({
           pair: () => textsOf(row()),
           label: () => labelOf(row()),
           fitting: () => row().fitting,
-          editable: () => Boolean(channel.batch?.editable),
-          correct: (a, b, label) => channel.correct(a, b, label),
+          editable: () => Boolean(page.batch?.editable),
+          correct: (a, b, label) => page.correct(a, b, label),
         }),
     },
     { key: "ui.label", cell: (one) => show(labelOf(one)), by: labelOf },
@@ -55,21 +55,21 @@ function columnsOf(channel, second) {
 
 /**
  * A form that asks another model for its opinion of the batch.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  * @param {Server} server
  * @param {(opinion: import("../../wire").Opinion, batch: string) => void} take with the key of the batch
  */
-function opinionForm(channel, server, take) {
+function opinionForm(page, server, take) {
   const model = h("input", { type: "text", id: "lp-second-model", spellcheck: false, autocomplete: "off" });
   const ask = worded("button.lp-button", "ui.second_ask", { type: "submit", id: "lp-second-ask" });
   async function submit(/** @type {Event} */ event) {
     event.preventDefault();
-    const key = channel.batch?.key ?? "";
+    const key = page.batch?.key ?? "";
     ask.disabled = true;
     agree(model.value);
-    const answer = await server.second_opinion({ scenario: channel.scenario, model: model.value });
+    const answer = await server.second_opinion({ scenario: page.scenario, model: model.value });
     ask.disabled = false;
-    if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+    if (!answer || answer.error) page.warn(answer?.error ?? GONE);
     else take(answer, key);
   }
   return h(
@@ -82,10 +82,10 @@ function opinionForm(channel, server, take) {
 }
 
 /**
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  * @param {Server} server
  */
-export function suspectsPart(channel, server) {
+export function suspectsPart(page, server) {
   const none = h("p.lp-note", { hidden: true });
   const doubtful = worded("p.lp-doubtful", "ui.suspects_doubtful", { hidden: true });
   const note = worded("p.lp-note", "ui.suspects_note");
@@ -93,21 +93,21 @@ export function suspectsPart(channel, server) {
   /** @type {{ of: import("../../wire").Opinion, batch: string } | null} */
   let opinion = null;
   /** @param {Suspect} suspect */
-  const second = ({ pair }) => (opinion?.batch === channel.batch?.key ? (opinion?.of.fitting[pair] ?? NaN) : NaN);
+  const second = ({ pair }) => (opinion?.batch === page.batch?.key ? (opinion?.of.fitting[pair] ?? NaN) : NaN);
   const list = h("div.lp-whole-words", { hidden: true }); // until there is something to say
   const table = sortableTable(
     list,
-    { key: "ui.suspects", columns: columnsOf(channel, second), sorted: { column: 4, down: true } },
-    (...event) => channel.point(event[0] === "reach" ? [event[1].pair] : []),
+    { key: "ui.suspects", columns: columnsOf(page, second), sorted: { column: 4, down: true } },
+    (...event) => page.point(event[0] === "reach" ? [event[1].pair] : []),
   );
-  const form = opinionForm(channel, server, (of, batch) => {
+  const form = opinionForm(page, server, (of, batch) => {
     opinion = { of, batch };
     draw();
   });
-  const { save } = takingFrom(channel, server);
+  const { save } = takingFrom(page, server);
   const corrections = correctionsList({
     note: "ui.corrections_note",
-    undo: (a, b) => channel.correct(a, b, null),
+    undo: (a, b) => page.correct(a, b, null),
     take: (what) => save(what),
   });
 
@@ -125,7 +125,7 @@ export function suspectsPart(channel, server) {
   );
 
   function draw() {
-    const { picture, batch } = channel;
+    const { picture, batch } = page;
     if (!picture || !batch) return;
     const { suspects, disagreement: usual } = picture;
     doubtful.hidden = !batch.foreign;
@@ -137,7 +137,7 @@ export function suspectsPart(channel, server) {
     expected.hidden = !usual;
     if (usual) setText(expected, expectedWords(suspects.length, usual));
     table.update({ data: suspects });
-    corrections.fill(channel.scenario.data.corrections);
+    corrections.fill(page.scenario.data.corrections);
   }
 
   return {

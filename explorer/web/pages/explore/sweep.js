@@ -19,7 +19,7 @@ import { verdictOf } from "./verdict_sentences.js";
 /** @typedef {import("../../kit/plot.js").PlotlyChart} PlotlyChart */
 /** @typedef {import("./sweep_figure.js").Panel} Panel */
 /** @typedef {import("./sweep_figure.js").Found} Found */
-/** @typedef {{ channel: ExplorePage, server: Server }} Properties */
+/** @typedef {{ page: ExplorePage, server: Server }} Properties */
 /** @typedef {Properties & { found: Found }} Swept */
 
 /**
@@ -35,13 +35,13 @@ const EXPORTED = /** @type {const} */ ([420, 190]); // pixels of a panel in a fi
 const STILL_MS = 250;
 
 /** @param {Properties} properties */
-function Sweep({ channel, server }) {
-  channel.observe("scenario", "picture");
+function Sweep({ page, server }) {
+  page.observe("scenario", "picture");
   const [isOpen, setOpen] = useState(false);
   const [chosen, choose] = useState("");
-  const names = numbersOf(channel).map(({ name }) => name);
+  const names = numbersOf(page).map(({ name }) => name);
   const name = names.includes(chosen) ? chosen : (names[0] ?? "");
-  const { found, isCurrent } = useCurves(channel, server, isOpen ? name : "");
+  const { found, isCurrent } = useCurves(page, server, isOpen ? name : "");
   return h(
     "details.lp-more",
     { hidden: !names.length, onToggle: (event) => setOpen(event.currentTarget.open) },
@@ -56,13 +56,13 @@ function Sweep({ channel, server }) {
           change: choose,
         })
       : null,
-    found ? h(Curves, { channel, server, found, isCurrent }) : null,
+    found ? h(Curves, { page, server, found, isCurrent }) : null,
   );
 }
 
 /**
  * The parameters along which the loss can be swept: numbers that are not off.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  */
 const numbersOf = ({ form, scenario }) =>
   form.parameters.filter((one) => one.kind === "number" && parameterValue(one, scenario.parameters) !== null);
@@ -71,7 +71,7 @@ const numbersOf = ({ form, scenario }) =>
 
 /**
  * What the curves along a parameter depend on; they stay while only that parameter moves.
- * @type {(channel: ExplorePage, name: string) => string}
+ * @type {(page: ExplorePage, name: string) => string}
  */
 function keyOf({ batch, scenario }, name) {
   const { loss, convention, parameters } = scenario;
@@ -82,20 +82,20 @@ function keyOf({ batch, scenario }, name) {
 /**
  * The newest curves, null before there are any, and whether they are of the scenario as it is. Asks for those along the
  * parameter `name`, "" for none, once nothing has changed for a moment.
- * @type {(channel: ExplorePage, server: Server, name: string) => { found: Found | null; isCurrent: boolean; }}
+ * @type {(page: ExplorePage, server: Server, name: string) => { found: Found | null; isCurrent: boolean; }}
  */
-function useCurves(channel, server, name) {
+function useCurves(page, server, name) {
   const [found, setFound] = useState(/** @type {Found | null} */ (null));
-  const key = keyOf(channel, name);
+  const key = keyOf(page, name);
   const isCurrent = found?.key === key;
-  const missing = name && channel.batch && !channel.problem && !isCurrent ? key : "";
+  const missing = name && page.batch && !page.problem && !isCurrent ? key : "";
   useEffect(() => {
     if (!missing) return undefined;
     const asking = setTimeout(
       async () => {
-        const answer = await server.sweep({ scenario: channel.scenario, parameter: name });
-        if (missing !== keyOf(channel, name)) return; // the scenario moved on and asks anew
-        if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+        const answer = await server.sweep({ scenario: page.scenario, parameter: name });
+        if (missing !== keyOf(page, name)) return; // the scenario moved on and asks anew
+        if (!answer || answer.error) page.warn(answer?.error ?? GONE);
         else setFound(foundIn(answer, missing));
       },
       found ? STILL_MS : 0,
@@ -116,7 +116,7 @@ function foundIn({ loss, gradient, active, ...others }, key) {
 // ---- The curves --------------------------------------------------------------------------------
 
 /** @param {Swept & { isCurrent: boolean }} properties */
-function Curves({ channel, server, found, isCurrent }) {
+function Curves({ page, server, found, isCurrent }) {
   const [reached, reach] = useState(/** @type {number | null} */ (null)); // the value under the pointer
   const charts = useRef(/** @type {Map<string, PlotlyChart>} */ (new Map())).current;
   const panels = PANELS.filter(({ name }) => found.heights[name]);
@@ -127,7 +127,7 @@ function Curves({ channel, server, found, isCurrent }) {
   /** @param {number} value */
   function take(value) {
     const rounded = Number(value.toPrecision(6));
-    channel.set({ parameters: { ...channel.scenario.parameters, [parameter]: rounded } });
+    page.set({ parameters: { ...page.scenario.parameters, [parameter]: rounded } });
   }
   return group(
     verdict ? h("p.lp-sweep-verdict", { role: "status", class: waiting }, verdict) : null,
@@ -135,30 +135,30 @@ function Curves({ channel, server, found, isCurrent }) {
       "div.lp-sweep-panels",
       { class: waiting },
       panels.map((panel) =>
-        h(CurvePanel, { key: panel.name, channel, found, panel, reached, reach, press: take, charts }),
+        h(CurvePanel, { key: panel.name, page, found, panel, reached, reach, press: take, charts }),
       ),
     ),
     h(Key, { found }),
     h(FigureButtons, {
       button: "button.lp-crumb",
       kind: "div.lp-row.lp-wrap",
-      save: (look, ratio) => save({ channel, server, found }, charts, verdict, look, ratio),
+      save: (look, ratio) => save({ page, server, found }, charts, verdict, look, ratio),
     }),
-    h(Trials, { channel, server, found }),
+    h(Trials, { page, server, found }),
   );
 }
 
 /**
  * A curve, with its height at the setting in force or under the pointer in words.
- * @param {{ channel: ExplorePage, found: Found, panel: Panel, reached: number | null,
+ * @param {{ page: ExplorePage, found: Found, panel: Panel, reached: number | null,
  *   reach: (value: number | null) => void, press: (value: number) => void, charts: Map<string, PlotlyChart> }}
  *   properties
  */
-function CurvePanel({ channel, found, panel, reached, reach, press, charts }) {
+function CurvePanel({ page, found, panel, reached, reach, press, charts }) {
   const { name, write } = panel;
   const { values, parameter } = found;
   const heights = found.heights[name] ?? [];
-  const here = { setting: settingOf(channel, parameter), height: heightNow(channel, name) };
+  const here = { setting: settingOf(page, parameter), height: heightNow(page, name) };
   const figure = useMemo(() => () => figureOf({ found, panel, here }), [found, here.setting, here.height]);
   const at = reached ?? here.setting;
   const ends = { from: write(heights[0]), to: write(heights[heights.length - 1]) };
@@ -192,16 +192,16 @@ function CurvePanel({ channel, found, panel, reached, reach, press, charts }) {
 
 /**
  * The value in force of a parameter, NaN where the loss has it not.
- * @type {(channel: ExplorePage, name: string) => number}
+ * @type {(page: ExplorePage, name: string) => number}
  */
-function settingOf(channel, name) {
-  const known = numbersOf(channel).find((one) => one.name === name);
-  return known ? Number(parameterValue(known, channel.scenario.parameters)) : NaN;
+function settingOf(page, name) {
+  const known = numbersOf(page).find((one) => one.name === name);
+  return known ? Number(parameterValue(known, page.scenario.parameters)) : NaN;
 }
 
 /**
  * The height of a curve at the value in force: the figure of the page, not a point between two others.
- * @type {(channel: ExplorePage, name: Panel["name"]) => number}
+ * @type {(page: ExplorePage, name: Panel["name"]) => number}
  */
 function heightNow({ picture }, name) {
   const figures = picture?.figures;
@@ -226,15 +226,15 @@ const Key = ({ found: { advised, within } }) =>
  * Short trainings at some values, where the scenario has sentences to learn from.
  * @param {Swept} properties
  */
-function Trials({ channel, server, found: { trials, parameter } }) {
+function Trials({ page, server, found: { trials, parameter } }) {
   const [isStarting, setStarting] = useState(false);
   async function start() {
     setStarting(true);
-    const { file, columns, header, encoding } = channel.heldFile() ?? {};
-    const { scenario } = channel;
+    const { file, columns, header, encoding } = page.heldFile() ?? {};
+    const { scenario } = page;
     const answer = await server.trials({ scenario, parameter, file, columns, header, encoding });
     setStarting(false);
-    if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+    if (!answer || answer.error) page.warn(answer?.error ?? GONE);
     else location.href = `finetune#${answer.started.join()}`;
   }
   const words = trials ? say("sweep.try", { values: valuesOf(trials) }) : "";
@@ -247,19 +247,19 @@ function Trials({ channel, server, found: { trials, parameter } }) {
     h(
       "p.lp-note",
       null,
-      trials ? aboutTrials(trials, "sweep.try_about", { pairs: pairsTried(channel) }) : say("sweep.try_none"),
+      trials ? aboutTrials(trials, "sweep.try_about", { pairs: pairsTried(page) }) : say("sweep.try_none"),
     ),
   );
 }
 
 /**
  * Which pairs are tried: of a batch the file that it was drawn from, or a sample of it.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  */
-function pairsTried(channel) {
-  const { whole } = channel.scenario.data.reading;
+function pairsTried(page) {
+  const { whole } = page.scenario.data.reading;
   const most = pageData.explore.tried;
-  if (!channel.heldFile()) return say("sweep.try_pairs");
+  if (!page.heldFile()) return say("sweep.try_pairs");
   const key = whole > most ? "sweep.try_pairs_sample" : "sweep.try_pairs_file";
   return say(key, { count: counted(Math.min(whole, most)) });
 }
@@ -271,8 +271,8 @@ function pairsTried(channel) {
  * @param {Parameters<import("../../kit/components.js").SaveFigure>[0]} look
  * @param {number} ratio of a PNG
  */
-async function save({ channel, server, found }, charts, verdict, look, ratio) {
-  const { loss } = channel.scenario;
+async function save({ page, server, found }, charts, verdict, look, ratio) {
+  const { loss } = page.scenario;
   const shown = PANELS.filter(({ name }) => found.heights[name]);
   const chart = {
     title: `${titleOf(loss)} · ${say("sweep.title")} · ${parameterName(found.parameter)}`,
@@ -281,12 +281,12 @@ async function save({ channel, server, found }, charts, verdict, look, ratio) {
     caption: [verdict || say("sweep.title")],
   };
   const answer = await server.chart({ ...look, name: `lossprism-${loss}-sweep`, chart });
-  if (channel.check(answer) && answer?.text !== undefined) await saved(answer, ratio);
+  if (page.check(answer) && answer?.text !== undefined) await saved(answer, ratio);
 }
 
 /**
  * @param {HTMLElement} root
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  * @param {Server} server
  */
-export default (root, channel, server) => show(root, Sweep, { channel, server });
+export default (root, page, server) => show(root, Sweep, { page, server });

@@ -10,11 +10,11 @@ const NOTHING = { code_module: "take.no_module", code_trainer: "take.no_trainer"
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").ExplorePage} channel
+ * @param {import("./state.js").ExplorePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
-export default function takeaway(root, channel, server) {
-  const { ask, save } = takingFrom(channel, server);
+export default function takeaway(root, page, server) {
+  const { ask, save } = takingFrom(page, server);
   let reading = "";
   const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
   const copy = worded("button.lp-button", "ui.copy", {
@@ -87,6 +87,6 @@ export default function takeaway(root, channel, server) {
   opener.addEventListener("change", async () => {
     const file = opener.files?.[0];
     opener.value = "";
-    if (file) await channel.openScenario(await file.text());
+    if (file) await page.openScenario(await file.text());
   });
 }

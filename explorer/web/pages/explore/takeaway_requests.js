@@ -3,26 +3,26 @@ import { figureLook } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
 
 /**
- * @param {import("./state.js").ExplorePage} channel
+ * @param {import("./state.js").ExplorePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
-export function takingFrom(channel, server) {
+export function takingFrom(page, server) {
   /**
    * @param {string} what
    * @param {ReturnType<typeof figureLook>} look of a figure
    */
   async function ask(what, look = figureLook()) {
-    const { file, columns, header, encoding } = channel.heldFile() ?? {};
+    const { file, columns, header, encoding } = page.heldFile() ?? {};
     const answer = await server.take({
       what,
       file,
       columns,
       header,
       encoding,
-      scenario: channel.scenario,
+      scenario: page.scenario,
       ...look,
     });
-    return channel.check(answer) && answer?.text !== undefined ? answer : null;
+    return page.check(answer) && answer?.text !== undefined ? answer : null;
   }
 
   /**

@@ -74,17 +74,17 @@ function drawn(all, here, written) {
 
 /**
  * Whether there are other batches: a file that is shown whole, in its order, has none.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  */
-function canDraw(channel) {
-  const { source, reading } = channel.scenario.data;
+function canDraw(page) {
+  const { source, reading } = page.scenario.data;
   const isWhole = reading.draw.sampler === "in_order" && reading.batches < 2;
-  return source === "random" || (channel.heldFile() !== null && !isWhole);
+  return source === "random" || (page.heldFile() !== null && !isWhole);
 }
 
 /**
  * What the figures depend on. Another batch of the same draw is one of those that are known.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  */
 function question({ scenario, held }) {
   const { loss, convention, parameters, rules, data } = scenario;
@@ -94,9 +94,9 @@ function question({ scenario, held }) {
   return JSON.stringify([loss, convention, parameters, rules, models, corrections, draw]);
 }
 
-/** @type {(channel: ExplorePage, count: number) => string} Of which batches the figures are, and how many. */
-function sourceOf(channel, count) {
-  const { source, file, reading } = channel.scenario.data;
+/** @type {(page: ExplorePage, count: number) => string} Of which batches the figures are, and how many. */
+function sourceOf(page, count) {
+  const { source, file, reading } = page.scenario.data;
   if (source === "random") return say("ui.spread_random", { count });
   const { sampler, seed } = reading.draw;
   const size = Math.min(reading.draw.size, reading.whole);
@@ -112,11 +112,11 @@ function saveCsv(loss, figures) {
 }
 
 /**
- * @param {import("./state.js").ExplorePage} channel
+ * @param {import("./state.js").ExplorePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  * @param {Record<string, HTMLElement>} boxes of the figures, by name
  */
-export function spreadPart(channel, server, boxes) {
+export function spreadPart(page, server, boxes) {
   const { spread: count } = pageData.explore;
   /** @type {Record<string, HTMLElement>} */
   const places = {};
@@ -127,7 +127,7 @@ export function spreadPart(channel, server, boxes) {
   const toggle = h("button.lp-button", { type: "button", id: "lp-spread", onclick: () => turn(!on) });
   const save = worded("button.lp-crumb", "ui.spread_csv", {
     type: "button",
-    onclick: () => found && saveCsv(channel.scenario.loss, found),
+    onclick: () => found && saveCsv(page.scenario.loss, found),
   });
   const about = h("span");
   const note = h("p.lp-note", { hidden: true }, about, " ", save);
@@ -150,17 +150,17 @@ export function spreadPart(channel, server, boxes) {
   }
 
   async function ask() {
-    const now = question(channel);
+    const now = question(page);
     if (lastQuestion === now) return;
     lastQuestion = now;
-    const { scenario } = channel;
-    const { file, columns, header, encoding } = channel.heldFile() ?? {};
+    const { scenario } = page;
+    const { file, columns, header, encoding } = page.heldFile() ?? {};
     // The file has the rows, and their guide, of which it is enough that there is one.
     const data = { ...scenario.data, rows: [], guided: scenario.data.guided.slice(0, 1) };
     const whole = { ...scenario, data };
-    const answer = await channel.work(server, "spread", { scenario: whole, file, columns, header, encoding });
+    const answer = await page.work(server, "spread", { scenario: whole, file, columns, header, encoding });
     if (!on || lastQuestion !== now) return;
-    if (answer === undefined || !channel.check(answer) || !answer?.figures) {
+    if (answer === undefined || !page.check(answer) || !answer?.figures) {
       turn(false);
       return;
     }
@@ -169,10 +169,10 @@ export function spreadPart(channel, server, boxes) {
   }
 
   function draw() {
-    element.hidden = !canDraw(channel);
+    element.hidden = !canDraw(page);
     toggle.setAttribute("aria-pressed", String(on));
     setText(toggle, on ? say("ui.spread_off") : say("ui.spread", { count }));
-    const here = channel.picture?.figures;
+    const here = page.picture?.figures;
     const all = here && found;
     note.hidden = !all;
     for (const place of Object.values(places)) place.replaceChildren();
@@ -187,18 +187,18 @@ export function spreadPart(channel, server, boxes) {
     }
     const lacking = all.loss.filter((value) => value === null).length;
     const rest = lacking ? ` ${say("ui.spread_lacking", { count: lacking })}` : "";
-    about.textContent = sourceOf(channel, all.loss.length) + rest;
+    about.textContent = sourceOf(page, all.loss.length) + rest;
   }
 
-  channel.on("picture", () => {
+  page.on("picture", () => {
     clearTimeout(waiting);
-    if (on && !canDraw(channel)) on = false;
-    if (!on || lastQuestion !== question(channel)) [found, lastQuestion] = [null, ""];
+    if (on && !canDraw(page)) on = false;
+    if (!on || lastQuestion !== question(page)) [found, lastQuestion] = [null, ""];
     draw();
     if (on && !found) waiting = setTimeout(ask, STILL_MS);
   });
-  channel.on("scenario", draw);
-  channel.on("language", draw);
+  page.on("scenario", draw);
+  page.on("language", draw);
   reword(element);
   return element;
 }

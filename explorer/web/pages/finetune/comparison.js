@@ -23,9 +23,9 @@ export const spreadOf = (figure, { mean, spread: deviation } = {}) =>
   mean === undefined ? "—" : showWithin(mean, deviation, figure === "loss" ? null : PLACES);
 
 export class Comparison {
-  /** @param {import("./state.js").FinetunePage} channel */
-  constructor(channel) {
-    this.channel = channel;
+  /** @param {import("./state.js").FinetunePage} page */
+  constructor(page) {
+    this.page = page;
     this.jobs = new Bus(); // of its own: a change of the plan ends those of the page
     /** @type {Compared | null} */
     this.answer = null;
@@ -52,12 +52,12 @@ export class Comparison {
   }
 
   publish() {
-    this.channel.publish("compared");
+    this.page.publish("compared");
   }
 
   /** Compare the shown runs that have ended, where these or the pairs are others than before. */
   ask() {
-    const ended = this.channel.shown.filter((name) => this.channel.trace(name)?.about?.summary);
+    const ended = this.page.shown.filter((name) => this.page.trace(name)?.about?.summary);
     const key = JSON.stringify([ended, this.chosen]);
     if (key === this.requested) return;
     [this.requested, this.names] = [key, ended];
@@ -67,10 +67,10 @@ export class Comparison {
   }
 
   async measured() {
-    const { channel, chosen, names: runs } = this;
-    const { server } = channel;
+    const { page, chosen, names: runs } = this;
+    const { server } = page;
     if (!server) return null;
-    if (!chosen) return channel.heard(server.compare({ runs }));
+    if (!chosen) return page.heard(server.compare({ runs }));
     this.isLeft = false;
     const answer = await this.jobs.work(server, "compare", { runs, on: chosen });
     if (this.isLeft || chosen !== this.chosen) return null;
@@ -108,7 +108,7 @@ export class Comparison {
   async handIn(file) {
     const refusal = tooLarge(file, pageData.limits.bytes);
     if (refusal) this.complain(refusal);
-    else this.read(async () => (await this.channel.server?.hand_in(await sent(file))) ?? null);
+    else this.read(async () => (await this.page.server?.hand_in(await sent(file))) ?? null);
   }
 
   /** @param {() => Promise<import("./plan_files.js").FileAnswer | null>} ask */
@@ -124,7 +124,7 @@ export class Comparison {
   reread(how) {
     if (!this.file) return;
     const { file, name } = this.file;
-    this.read(async () => (await this.channel.server?.describe({ file, name, ...how })) ?? null);
+    this.read(async () => (await this.page.server?.describe({ file, name, ...how })) ?? null);
   }
 
   /** @type {(role: string, column: string) => void} */
@@ -140,7 +140,7 @@ export class Comparison {
   /** @type {(label: string) => string} The server's label of a group → what the page calls it. */
   titleOf(label) {
     const name = this.answer?.groups.find((group) => group.label === label)?.runs[0] ?? "";
-    return this.channel.groups().find(({ names }) => names.includes(name))?.name ?? label;
+    return this.page.groups().find(({ names }) => names.includes(name))?.name ?? label;
   }
 
   /** What the sentences about figures name. */
@@ -151,9 +151,9 @@ export class Comparison {
 
   /** How the plans came out beside each other, best first, and what of it is more than chance. */
   verdict() {
-    const { answer, channel } = this;
+    const { answer, page } = this;
     if (!answer) return [];
-    const labels = new Map(channel.groups().flatMap(({ names, label }) => names.map((name) => [name, label])));
+    const labels = new Map(page.groups().flatMap(({ names, label }) => names.map((name) => [name, label])));
     const judged = LEADING.map((leading) =>
       answer.groups
         .filter(({ runs: [name], figures }) => figures[leading] && labels.has(name))

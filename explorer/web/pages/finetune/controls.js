@@ -12,54 +12,54 @@ import { DataSettings, TrainingSettings } from "./settings.js";
 import { StartBox } from "./start_button.js";
 import { timeTrial } from "./time_estimate.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 
 /** @param {Page & { trial: ReturnType<typeof timeTrial> }} properties */
-function Controls({ channel, trial }) {
-  channel.observe("plan", "beside", "checked", "shown", "run", "starting");
+function Controls({ page, trial }) {
+  page.observe("plan", "beside", "checked", "shown", "run", "starting");
   /** @type {(title: string, ...children: import("preact").ComponentChildren[]) => import("preact").VNode} */
   const part = (title, ...children) => h("section", null, h("h3", null, say(title)), children);
-  const about = channel.trace()?.about;
+  const about = page.trace()?.about;
   const plan = group(
     about
-      ? h(Button, { id: "lp-finetune-reuse", name: say("finetune.reuse"), act: () => channel.reuse(about.plan) })
+      ? h(Button, { id: "lp-finetune-reuse", name: say("finetune.reuse"), act: () => page.reuse(about.plan) })
       : null,
-    h(Section, { title: say("ui.data") }, h(DataFields, { channel })),
-    h(Section, { title: say("ui.encoder") }, h(EncoderFields, { channel })),
-    h(Section, { title: say("ui.loss") }, h(LossFields, { channel })),
+    h(Section, { title: say("ui.data") }, h(DataFields, { page })),
+    h(Section, { title: say("ui.encoder") }, h(EncoderFields, { page })),
+    h(Section, { title: say("ui.loss") }, h(LossFields, { page })),
     h(
       Fold,
       { title: say("finetune.more_settings"), kind: "lp-fold" },
-      part("ui.data", h(DataSettings, { channel })),
-      part("ui.encoder", h(EncoderSettings, { channel })),
-      part("ui.loss", h(LossSettings, { channel })),
-      part("finetune.how", h(TrainingSettings, { channel })),
+      part("ui.data", h(DataSettings, { page })),
+      part("ui.encoder", h(EncoderSettings, { page })),
+      part("ui.loss", h(LossSettings, { page })),
+      part("finetune.how", h(TrainingSettings, { page })),
     ),
   );
-  const isFollowing = channel.isStarting || channel.shown.length > 0;
+  const isFollowing = page.isStarting || page.shown.length > 0;
   return group(
     isFollowing ? h(Fold, { title: say("finetune.next_run"), kind: "lp-fold", id: "lp-next-run" }, plan) : plan,
-    h(StartBox, { channel, trial }),
+    h(StartBox, { page, trial }),
   );
 }
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").FinetuneServer>} server
  */
-export default function controls(root, channel, server) {
+export default function controls(root, page, server) {
   const unfold = () => root.querySelector("#lp-next-run")?.setAttribute("open", "");
-  const trial = timeTrial(channel, {
-    outlook: () => (channel.checked?.pace === undefined || channel.checked.refused ? null : channel.checked),
-    request: () => ({ plan: structuredClone(channel.plan) }),
+  const trial = timeTrial(page, {
+    outlook: () => (page.checked?.pace === undefined || page.checked.refused ? null : page.checked),
+    request: () => ({ plan: structuredClone(page.plan) }),
   });
-  show(root, Controls, { channel, trial });
-  channel.on("plan", () => channel.cancel());
+  show(root, Controls, { page, trial });
+  page.on("plan", () => page.cancel());
   // A reader who has pairs is led to where they are taken.
-  channel.on("own", () => {
-    channel.publish("open_controls");
-    channel.setPlan({ data: { source: "file" } });
+  page.on("own", () => {
+    page.publish("open_controls");
+    page.setPlan({ data: { source: "file" } });
     setTimeout(() => {
       const drop = find(root, ".lp-drop");
       drop.scrollIntoView({ block: "center" });
@@ -67,13 +67,13 @@ export default function controls(root, channel, server) {
     });
   });
   // What another button than these has changed here is shown to have changed.
-  channel.on("taken", () => {
+  page.on("taken", () => {
     root.classList.remove("lp-taken");
     void root.offsetWidth; // so that it begins anew
     root.classList.add("lp-taken");
     unfold();
   });
-  channel.on("drawer", unfold);
-  channel.connect(server);
-  channel.files.describeAll();
+  page.on("drawer", unfold);
+  page.connect(server);
+  page.files.describeAll();
 }

@@ -115,21 +115,21 @@ function meanOf(all) {
 /**
  * The charts that have anything to show, the metric of the held-out pairs and the loss among the large ones; `key`
  * tells what they are drawn from.
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  */
-export function chartsOf(channel) {
-  const traces = channel.shown.map((name) => channel.trace(name)).filter((trace) => trace?.about);
+export function chartsOf(page) {
+  const traces = page.shown.map((name) => page.trace(name)).filter((trace) => trace?.about);
   const runs = traces.filter((trace) => trace !== undefined);
   const counts = runs.map(({ about, steps, evaluations }) => `${about?.id}:${steps.length}:${evaluations.length}`);
   const last = Math.max(...runs.map(({ steps }) => steps.at(-1) ?? 0), 1);
   const sample = sampleWords(runs);
-  const groups = channel.groups();
+  const groups = page.groups();
   const forms = groups.map(({ plan: { loss, convention, parameters } }) =>
     JSON.stringify([loss, convention, parameters]),
   );
   const isMixed = new Set(forms).size > 1; // values of two losses are not in one unit
   const drawn = CHARTS.flatMap((about) => {
-    const series = groups.flatMap((group) => seriesOf(about.lines, group, channel, runs.length));
+    const series = groups.flatMap((group) => seriesOf(about.lines, group, page, runs.length));
     if (!series.some((one) => one.x.length)) return [];
     const notes = [
       about.note ? say(about.note) : "",
@@ -162,12 +162,12 @@ function sampleWords(runs) {
  * One run has its own line; of several seeds each is faint, and their mean stands out.
  * @param {Line[]} lines
  * @param {import("./seed_groups.js").RunGroup} group
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  * @param {number} count of all runs that are shown
  * @returns {import("../../kit/line_chart.js").Series[]}
  */
-function seriesOf(lines, { names, colour, label }, channel, count) {
-  const traces = names.map((name) => channel.trace(name)).filter((trace) => trace !== undefined);
+function seriesOf(lines, { names, colour, label }, page, count) {
+  const traces = names.map((name) => page.trace(name)).filter((trace) => trace !== undefined);
   const isOneLine = lines.filter((line) => !line.quiet).length < 2;
   return lines.flatMap(({ what, of, quiet = false, faint = false, dash }) => {
     const name = count === 1 ? say(what) : isOneLine ? label : `${label} · ${say(what)}`;
@@ -184,19 +184,19 @@ function seriesOf(lines, { names, colour, label }, channel, count) {
 
 /**
  * A chart, drawn again where it is drawn from something else; a step that is pointed at is read in all charts.
- * @param {{ channel: import("./state.js").FinetunePage, about: About, data: import("../../kit/line_chart.js").ChartData,
+ * @param {{ page: import("./state.js").FinetunePage, about: About, data: import("../../kit/line_chart.js").ChartData,
  *   drawing: string, height: number }} properties
  */
-export const Chart = ({ channel, about, data, drawing, height }) =>
+export const Chart = ({ page, about, data, drawing, height }) =>
   hosted({
     kind: "figure",
     make: (root) => {
       const options = { ...about, key: `finetune.chart.${about.name}`, height };
       const chart = lineChart(root, options, (what, step) => {
-        if (what === "choose") return choose(channel, step);
-        for (const one of channel.charts.values()) one.update({ state: { at: step } });
+        if (what === "choose") return choose(page, step);
+        for (const one of page.charts.values()) one.update({ state: { at: step } });
       });
-      channel.offer(channel.charts, { ...chart, element: root, name: about.name });
+      page.offer(page.charts, { ...chart, element: root, name: about.name });
       return { chart, drawn: "" };
     },
     update: (one) => {
@@ -207,10 +207,10 @@ export const Chart = ({ channel, about, data, drawing, height }) =>
 
 /**
  * Look at the recorded step that is nearest to one.
- * @type {(channel: import("./state.js").FinetunePage, step: number | null) => void}
+ * @type {(page: import("./state.js").FinetunePage, step: number | null) => void}
  */
-function choose(channel, step) {
-  const steps = channel.trace()?.evaluations.map((one) => one.step) ?? [];
+function choose(page, step) {
+  const steps = page.trace()?.evaluations.map((one) => one.step) ?? [];
   if (!steps.length || step === null) return;
-  channel.look(steps.reduce((best, one) => (Math.abs(one - step) < Math.abs(best - step) ? one : best)));
+  page.look(steps.reduce((best, one) => (Math.abs(one - step) < Math.abs(best - step) ? one : best)));
 }

@@ -11,15 +11,15 @@ import { say } from "../../kit/words.js";
 import { Button, Note, TextBox, Wrong } from "./fields.js";
 import { lossOf, readyMade, wholeLossOf } from "./plan_names.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("./plan_files.js").Entry} Entry */
 
 const SMALL_HELD_OUT = 30; // pairs: below this the page says what they cannot show
 const TABS = /** @type {const} */ (["example", "file", "link", "hub"]);
 
 /** @param {Page} properties */
-export function DataFields({ channel }) {
-  const { source, link } = channel.plan.data;
+export function DataFields({ page }) {
+  const { source, link } = page.plan.data;
   const chosen = /** @type {keyof typeof PANELS} */ (source === "practice" ? "example" : source);
   return group(
     h(Tabs, {
@@ -30,45 +30,45 @@ export function DataFields({ channel }) {
       title: (name) => say(`finetune.source.${name}`),
       choose: (tab) =>
         tab === "example"
-          ? channel.setPlan({ data: readyMade(channel.beside.ready) })
-          : channel.setPlan({
+          ? page.setPlan({ data: readyMade(page.beside.ready) })
+          : page.setPlan({
               data: { source: tab, ...(tab === "link" && !link ? { link: stored("scene") ?? "" } : {}) },
             }),
     }),
-    h(TabPanel, { id: "lp-finetune-source", chosen }, h(PANELS[chosen], { channel })),
-    h(Found, { channel }),
+    h(TabPanel, { id: "lp-finetune-source", chosen }, h(PANELS[chosen], { page })),
+    h(Found, { page }),
   );
 }
 
 /** @param {Page} properties */
-function Ready({ channel }) {
+function Ready({ page }) {
   const { practice, examples } = pageData.finetune;
-  const { ready } = channel.beside;
+  const { ready } = page.beside;
   return group(
     h(Select, {
       id: "lp-finetune-example",
       label: say("finetune.ready"),
       value: ready,
       options: [...practice, ...examples].map((name) => [name, say(`example.${name}.title`)]),
-      change: (name) => channel.setPlan({ data: readyMade(name) }),
+      change: (name) => page.setPlan({ data: readyMade(name) }),
     }),
     h(Note, { text: say(`example.${ready}.about`) }),
   );
 }
 
 /** @param {Page} properties */
-const Files = ({ channel }) =>
+const Files = ({ page }) =>
   group(
     h(Note, { text: say("finetune.file_about") }),
-    h(FileField, { channel, entry: "file", title: "ui.drop_file" }),
-    h(Columns, { channel }),
-    h(FileField, { channel, entry: "held_out_file", title: "finetune.held_out_file" }),
+    h(FileField, { page, entry: "file", title: "ui.drop_file" }),
+    h(Columns, { page }),
+    h(FileField, { page, entry: "held_out_file", title: "finetune.held_out_file" }),
   );
 
 /** @param {Page & { entry: Entry, title: string }} properties */
-function FileField({ channel, entry, title }) {
-  channel.observe("files");
-  const { files } = channel;
+function FileField({ page, entry, title }) {
+  page.observe("files");
+  const { files } = page;
   const { name, answer, failure } = files.states[entry];
   const read = answer && !answer.problem ? say("ui.file_read", answer) : name;
   return h(
@@ -87,17 +87,17 @@ function FileField({ channel, entry, title }) {
  * Which column is what, and which hold another wording of the first sentence.
  * @param {Page} properties
  */
-function Columns({ channel }) {
-  channel.observe("files");
-  const { files } = channel;
+function Columns({ page }) {
+  page.observe("files");
+  const { files } = page;
   const { answer } = files.states.file;
   if (!answer?.columns) return null;
   const { columns, chosen, unread = [] } = answer;
-  const { alternatives } = channel.plan.data;
+  const { alternatives } = page.plan.data;
   /** @type {(column: string, isTicked: boolean) => void} */
   const tick = (column, isTicked) => {
     const others = alternatives.filter((one) => one !== column);
-    channel.setPlan({ data: { alternatives: isTicked ? [...others, column] : others } });
+    page.setPlan({ data: { alternatives: isTicked ? [...others, column] : others } });
   };
   return h(
     "div.lp-columns",
@@ -122,25 +122,25 @@ function Columns({ channel }) {
 }
 
 /** @param {Page} properties */
-const FromExplore = ({ channel }) =>
+const FromExplore = ({ page }) =>
   group(
     h(Note, { text: say("finetune.link_about") }),
     h(TextBox, {
-      channel,
+      page,
       id: "link",
       name: say("finetune.link"),
-      value: channel.plan.data.link,
+      value: page.plan.data.link,
       put: (link) => ({ data: { link } }),
     }),
-    h(TakeLinkedChoices, { channel }),
+    h(TakeLinkedChoices, { page }),
   );
 
 /**
  * A scenario says more than its pairs: the loss that was chosen there, and the rules.
  * @param {Page} properties
  */
-function TakeLinkedChoices({ channel }) {
-  const { plan, checked } = channel;
+function TakeLinkedChoices({ page }) {
+  const { plan, checked } = page;
   const linked = checked?.of_scene;
   /** @param {import("../../wire").ChosenThere} chosen */
   const rules = (chosen) =>
@@ -157,18 +157,18 @@ function TakeLinkedChoices({ channel }) {
   return h(Button, {
     id: "lp-finetune-take-scene",
     name: say("finetune.take_scene", { name: lossOf(linked) }),
-    act: () => channel.takeOver(structuredClone(linked)),
+    act: () => page.takeOver(structuredClone(linked)),
   });
 }
 
 /** @param {Page} properties */
-const FromHub = ({ channel }) =>
+const FromHub = ({ page }) =>
   group(
     h(TextBox, {
-      channel,
+      page,
       id: "hub",
       name: say("finetune.hub"),
-      value: channel.plan.data.hub,
+      value: page.plan.data.hub,
       example: "sentence-transformers/stsb",
       put: (text) => {
         agreeToSet(text);
@@ -176,10 +176,10 @@ const FromHub = ({ channel }) =>
       },
     }),
     h(TextBox, {
-      channel,
+      page,
       id: "split",
       name: say("finetune.split"),
-      value: channel.plan.data.split,
+      value: page.plan.data.split,
       put: (text) => ({ data: { split: text.trim() || "train" } }),
     }),
   );
@@ -188,14 +188,14 @@ const FromHub = ({ channel }) =>
  * What the server found in the data, or why it cannot be used; a problem of the file stands at the file.
  * @param {Page} properties
  */
-function Found({ channel }) {
-  channel.observe("files");
-  const { checked, plan, files } = channel;
+function Found({ page }) {
+  page.observe("files");
+  const { checked, plan, files } = page;
   if (!checked) return null;
   const { error } = checked;
   if (error) {
     const isAtFile = plan.data.source === "file" && JSON.stringify(files.states.file.failure) === JSON.stringify(error);
-    return isAtFile || channel.placeOf(error) !== "data" ? null : h(Wrong, { problem: error });
+    return isAtFile || page.placeOf(error) !== "data" ? null : h(Wrong, { problem: error });
   }
   return h(Note, { text: foundWords(checked) });
 }

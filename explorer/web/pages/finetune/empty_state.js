@@ -6,10 +6,10 @@ import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { Button, Note } from "./fields.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 
 /** @param {Page} properties */
-export const Invitation = ({ channel }) =>
+export const Invitation = ({ page }) =>
   h(
     "section.lp-invitation",
     null,
@@ -22,12 +22,12 @@ export const Invitation = ({ channel }) =>
         id: "lp-finetune-quick",
         kind: "lp-start",
         name: say("finetune.quick"),
-        act: () => channel.startQuick(),
+        act: () => page.startQuick(),
       }),
-      h(Button, { id: "lp-finetune-own", name: say("finetune.own"), act: () => channel.publish("own") }),
+      h(Button, { id: "lp-finetune-own", name: say("finetune.own"), act: () => page.publish("own") }),
     ),
     h(Note, { text: say("finetune.quick_about") }),
-    h(Sample, { channel }),
+    h(Sample, { page }),
     h(Note, { text: pageData.hosted ? say("finetune.shared_machine") : "" }),
   );
 
@@ -35,9 +35,9 @@ export const Invitation = ({ channel }) =>
  * A pair of the highest label, of the middle and of the lowest.
  * @param {Page} properties
  */
-function Sample({ channel }) {
-  channel.observe("checked");
-  const rows = channel.checked?.sample ?? [];
+function Sample({ page }) {
+  page.observe("checked");
+  const rows = page.checked?.sample ?? [];
   if (!rows.length) return null;
   return h(
     "div",

@@ -7,7 +7,7 @@ import { agree } from "../../kit/server.js";
 import { say } from "../../kit/words.js";
 import { Button, Note, NumberBox, TextBox, Wrong } from "./fields.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 
 const CHOICES = /** @type {const} */ (["embedded", "scratch", "other"]);
 
@@ -18,7 +18,7 @@ export function agreedName(text) {
 }
 
 /**
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  * @returns {typeof CHOICES[number]}
  */
 function choiceOf({ plan: { encoder } }) {
@@ -28,33 +28,33 @@ function choiceOf({ plan: { encoder } }) {
 
 /**
  * Another encoder; the learning rate that suits vectors from scratch would wreck a transformer.
- * @type {(channel: import("./state.js").FinetunePage, choice: string) => void}
+ * @type {(page: import("./state.js").FinetunePage, choice: string) => void}
  */
-function choose(channel, choice) {
+function choose(page, choice) {
   const { embedded, scratch } = pageData.finetune;
   const encoder = new Map([
     ["embedded", embedded],
     ["scratch", scratch],
   ]).get(choice);
-  const isOfSameKind = (encoder === scratch) === (channel.plan.encoder === scratch);
-  channel.setPlan({ encoder: encoder ?? channel.beside.model, ...(isOfSameKind ? {} : { learning_rate: 0 }) });
+  const isOfSameKind = (encoder === scratch) === (page.plan.encoder === scratch);
+  page.setPlan({ encoder: encoder ?? page.beside.model, ...(isOfSameKind ? {} : { learning_rate: 0 }) });
 }
 
 /** @param {Page} properties */
-export function EncoderFields({ channel }) {
-  const choice = choiceOf(channel);
-  const { plan } = channel;
+export function EncoderFields({ page }) {
+  const choice = choiceOf(page);
+  const { plan } = page;
   return group(
     h(Select, {
       id: "lp-finetune-encoder",
       label: say("finetune.encoder"),
       value: choice,
       options: CHOICES.map((name) => [name, say(`finetune.encoder.${name}`)]),
-      change: (name) => choose(channel, name),
+      change: (name) => choose(page, name),
     }),
     choice === "other"
       ? h(TextBox, {
-          channel,
+          page,
           id: "encoder-name",
           name: say("ui.encoder_name"),
           value: plan.encoder,
@@ -62,14 +62,14 @@ export function EncoderFields({ channel }) {
         })
       : null,
     h(Note, { text: say(`finetune.encoder.${choice}.about`) }),
-    h(Wrong, { problem: channel.problemAt("encoder") }),
+    h(Wrong, { problem: page.problemAt("encoder") }),
   );
 }
 
 /** @param {Page} properties */
-export function EncoderSettings({ channel }) {
-  const { plan } = channel;
-  const sizes = choiceOf(channel) === "scratch" ? ["vocabulary", "dimension"] : ["layers", "lora"];
+export function EncoderSettings({ page }) {
+  const { plan } = page;
+  const sizes = choiceOf(page) === "scratch" ? ["vocabulary", "dimension"] : ["layers", "lora"];
   return group(
     h(Tabs, {
       id: "lp-finetune-kind",
@@ -77,16 +77,16 @@ export function EncoderSettings({ channel }) {
       names: ["bi", "cross"],
       chosen: plan.kind,
       title: (name) => say(`finetune.kind.${name}`),
-      choose: (kind) => channel.setPlan({ kind: /** @type {"bi" | "cross"} */ (kind) }),
+      choose: (kind) => page.setPlan({ kind: /** @type {"bi" | "cross"} */ (kind) }),
     }),
     h(
       TabPanel,
       { id: "lp-finetune-kind", chosen: plan.kind },
-      plan.kind === "bi" ? h(Prompts, { channel }) : null,
+      plan.kind === "bi" ? h(Prompts, { page }) : null,
       h(
         "div.lp-pair-of-fields",
         null,
-        sizes.map((name) => h(NumberBox, { key: name, channel, name })),
+        sizes.map((name) => h(NumberBox, { key: name, page, name })),
       ),
     ),
   );
@@ -98,8 +98,8 @@ const PROMPTS = /** @type {const} */ (["query_prompt", "document_prompt"]);
  * What stands before the texts of each side, beside what the encoder's own configuration has.
  * @param {Page} properties
  */
-function Prompts({ channel }) {
-  const { plan, checked } = channel;
+function Prompts({ page }) {
+  const { plan, checked } = page;
   const own = checked?.encoder_prompts ?? {};
   const [query, document] = [own.query ?? "", own.document ?? own.passage ?? ""];
   const isUsed = plan.query_prompt === query && plan.document_prompt === document;
@@ -108,7 +108,7 @@ function Prompts({ channel }) {
     PROMPTS.map((name) =>
       h(TextBox, {
         key: name,
-        channel,
+        page,
         id: name,
         name: say(`finetune.${name}`),
         value: plan[name],
@@ -127,7 +127,7 @@ function Prompts({ channel }) {
       ? h(Button, {
           id: "lp-finetune-own-prompts",
           name: say("finetune.use_prompts"),
-          act: () => channel.setPlan({ query_prompt: query, document_prompt: document }),
+          act: () => page.setPlan({ query_prompt: query, document_prompt: document }),
         })
       : null,
   );

@@ -24,13 +24,13 @@ export const Button = ({ name, id, disabled, kind = "lp-button", act }) =>
 
 /**
  * A box for a number of the page's state; one that does not fit is marked, and not taken.
- * @param {{ channel: Page, name: string, take?: (value: number) => void }} properties
+ * @param {{ page: Page, name: string, take?: (value: number) => void }} properties
  */
-export function NumberBox({ channel, name, take = (value) => channel.setPlan({ [name]: value }) }) {
-  const entry = channel.store.table.get(`plan.${name}`) ?? channel.store.table.get(`beside.${name}`);
+export function NumberBox({ page, name, take = (value) => page.setPlan({ [name]: value }) }) {
+  const entry = page.store.table.get(`plan.${name}`) ?? page.store.table.get(`beside.${name}`);
   if (!entry) throw new RangeError(name);
   const [typed, setTyped] = useState(/** @type {string | null} */ (null));
-  const value = channel.store.get(entry.name);
+  const value = page.store.get(entry.name);
   const { low, high, kind } = entry;
   /** @param {string} text */
   const isGood = (text) => text.trim() !== "" && fits(entry, Number(text));
@@ -62,10 +62,10 @@ export function NumberBox({ channel, name, take = (value) => channel.setPlan({ [
 
 /**
  * A box for text: stored with every key, checked when it is left. `put` makes a change of the plan of it.
- * @param {{ channel: Page, id: string, name: string, value: string, example?: string,
+ * @param {{ page: Page, id: string, name: string, value: string, example?: string,
  *   put: (text: string) => PlanChange }} properties
  */
-export const TextBox = ({ channel, id, name, value, example, put }) =>
+export const TextBox = ({ page, id, name, value, example, put }) =>
   h(
     Field,
     { name },
@@ -75,7 +75,7 @@ export const TextBox = ({ channel, id, name, value, example, put }) =>
       spellcheck: false,
       placeholder: example,
       value,
-      onInput: (event) => channel.note(put(event.currentTarget.value)),
-      onChange: (event) => channel.setPlan(put(event.currentTarget.value)),
+      onInput: (event) => page.note(put(event.currentTarget.value)),
+      onChange: (event) => page.setPlan(put(event.currentTarget.value)),
     }),
   );

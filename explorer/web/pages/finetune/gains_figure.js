@@ -16,14 +16,14 @@ import { PLACES } from "./plan_names.js";
  */
 
 /**
- * @param {{ channel: import("./state.js").FinetunePage, answer: import("../../wire").Compared }} properties
+ * @param {{ page: import("./state.js").FinetunePage, answer: import("../../wire").Compared }} properties
  */
-export function GainsFigure({ channel, answer }) {
-  const { comparison } = channel;
+export function GainsFigure({ page, answer }) {
+  const { comparison } = page;
   // One figure on one axis: the first that any group has.
   const known = new Set(answer.groups.filter(({ gain }) => gain).map(({ leading }) => leading));
   const leading = known.has("spearman") || !known.size ? "spearman" : "accuracy_at_1";
-  const colours = new Map(channel.groups().flatMap(({ names, colour }) => names.map((name) => [name, colour])));
+  const colours = new Map(page.groups().flatMap(({ names, colour }) => names.map((name) => [name, colour])));
   const rows = answer.groups.flatMap((group) => {
     if (group.leading !== leading) return [];
     return rowOf({ ...group, label: comparison.titleOf(group.label) }, colours.get(group.runs[0])) ?? [];
@@ -34,7 +34,7 @@ export function GainsFigure({ channel, answer }) {
   const drawing = useRef(/** @type {ReturnType<typeof gainsDrawing> | null} */ (null));
   useLayoutEffect(() => {
     if (!root.current) return;
-    channel.offer(channel.stills, {
+    page.offer(page.stills, {
       key: "finetune.gains",
       name: "gains",
       element: root.current,

@@ -4,28 +4,26 @@ import { say } from "../../kit/words.js";
 import { Chart, chartsOf } from "./curves.js";
 import { Probe } from "./probe_batch.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 
 const LARGE_PIXELS = 200,
   SMALL_PIXELS = 118; // height of a chart
 
 /** @param {Page} properties */
-function Live({ channel }) {
-  channel.observe("run", "shown");
-  const { large, small, key } = chartsOf(channel);
+function Live({ page }) {
+  page.observe("run", "shown");
+  const { large, small, key } = chartsOf(page);
   const isEmpty = !large.length && !small.length;
   /** @type {(all: typeof large, height: number) => import("preact").VNode[]} */
   const drawn = (all, height) =>
-    all.map(({ about, data }) =>
-      h(Chart, { key: `${about.name}:${height}`, channel, about, data, drawing: key, height }),
-    );
+    all.map(({ about, data }) => h(Chart, { key: `${about.name}:${height}`, page, about, data, drawing: key, height }));
   return group(
     isEmpty ? null : h("h2.lp-spoken", null, say("finetune.curves")),
     h(
       "div.lp-training",
       { hidden: isEmpty },
       h("div.lp-charts.lp-large-charts", null, drawn(large, LARGE_PIXELS)),
-      h(Probe, { channel }),
+      h(Probe, { page }),
     ),
     isEmpty ? null : h("div.lp-charts.lp-small-charts", null, drawn(small, SMALL_PIXELS)),
   );
@@ -33,6 +31,6 @@ function Live({ channel }) {
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  */
-export default (root, channel) => show(root, Live, { channel });
+export default (root, page) => show(root, Live, { page });

@@ -14,12 +14,12 @@ import { agreedName } from "./encoder.js";
 import { Button, Note, NumberBox, TextBox, Wrong } from "./fields.js";
 import { lossOf } from "./plan_names.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("./state.js").FinetunePage} FinetunePage */
 
 /**
  * The losses that can learn from the data in their groups, then those that cannot.
- * @param {FinetunePage} channel
+ * @param {FinetunePage} page
  */
 function lossGroups({ checked }) {
   const reasons = checked?.losses ?? {};
@@ -41,45 +41,45 @@ function lossGroups({ checked }) {
 }
 
 /** @param {Page} properties */
-export const LossFields = ({ channel }) =>
+export const LossFields = ({ page }) =>
   group(
     h(LossSelect, {
       id: "lp-finetune-loss",
       label: say("ui.loss"),
-      value: channel.plan.loss,
-      groups: lossGroups(channel).groups,
-      change: (loss) => channel.setPlan({ loss, convention: "", parameters: {} }),
+      value: page.plan.loss,
+      groups: lossGroups(page).groups,
+      change: (loss) => page.setPlan({ loss, convention: "", parameters: {} }),
     }),
-    h(Wrong, { problem: channel.checked?.refused ?? channel.problemAt("loss") }),
-    h(Note, { text: aboutOf(channel.plan.loss) }),
+    h(Wrong, { problem: page.checked?.refused ?? page.problemAt("loss") }),
+    h(Note, { text: aboutOf(page.plan.loss) }),
   );
 
 /** @param {Page} properties */
-export const LossSettings = ({ channel }) =>
+export const LossSettings = ({ page }) =>
   group(
     h(LossFinder, {
       id: "lp-finetune-loss-name",
-      choose: (loss, convention) => channel.setPlan({ loss, convention, parameters: {} }),
+      choose: (loss, convention) => page.setPlan({ loss, convention, parameters: {} }),
     }),
     h(LossCombination, {
       id: "lp-finetune-combine",
-      loss: channel.plan.loss,
-      choose: (loss) => channel.combine(loss),
+      loss: page.plan.loss,
+      choose: (loss) => page.combine(loss),
     }),
-    h(Convention, { channel }),
-    h(SecondModel, { channel, kind: "guide" }),
-    h(SecondModel, { channel, kind: "teacher" }),
-    h(PlanParameters, { channel }),
-    h(Trials, { channel }),
+    h(Convention, { page }),
+    h(SecondModel, { page, kind: "guide" }),
+    h(SecondModel, { page, kind: "teacher" }),
+    h(PlanParameters, { page }),
+    h(Trials, { page }),
     h("h3", null, say("finetune.kept")),
-    h(LossList, { channel }),
-    h(NumberBox, { channel, name: "seeds", take: (seeds) => channel.setBeside({ seeds }) }),
-    h(Refused, { channel }),
+    h(LossList, { page }),
+    h(NumberBox, { page, name: "seeds", take: (seeds) => page.setBeside({ seeds }) }),
+    h(Refused, { page }),
   );
 
 /** @param {Page} properties */
-function Convention({ channel }) {
-  const { loss, convention } = channel.plan;
+function Convention({ page }) {
+  const { loss, convention } = page.plan;
   const others = Object.keys(pageData.losses[loss]?.conventions ?? {}).filter(Boolean);
   if (!others.length) return null;
   return h(Select, {
@@ -87,20 +87,20 @@ function Convention({ channel }) {
     name: say("ui.convention"),
     value: convention,
     options: [["", say("ui.own_convention")], ...others.map((name) => [name, name])],
-    change: (name) => channel.setPlan({ convention: name, parameters: {} }),
+    change: (name) => page.setPlan({ convention: name, parameters: {} }),
   });
 }
 
 /** @param {Page} properties */
-function PlanParameters({ channel }) {
-  const { loss, convention, parameters: values } = channel.plan;
+function PlanParameters({ page }) {
+  const { loss, convention, parameters: values } = page.plan;
   const form = pageData.losses[loss]?.conventions[convention];
   if (!form) return null;
   return h(Parameters, {
     of: `${loss}|${convention}`,
     parameters: form.parameters,
     values,
-    change: (name, value) => channel.setPlan({ parameters: { ...channel.plan.parameters, [name]: value } }),
+    change: (name, value) => page.setPlan({ parameters: { ...page.plan.parameters, [name]: value } }),
   });
 }
 
@@ -108,32 +108,32 @@ function PlanParameters({ channel }) {
  * A model that the loss asks beside the encoder that is trained.
  * @param {Page & { kind: "guide" | "teacher" }} properties
  */
-function SecondModel({ channel, kind }) {
-  const { plan } = channel;
+function SecondModel({ page, kind }) {
+  const { plan } = page;
   const entry = kind === "guide" ? "guide" : "teacher_model";
   const form = pageData.losses[plan.loss]?.conventions[plan.convention];
   const isAsked = Boolean(kind === "guide" ? form?.asks_guide : form?.asks_teacher);
   if (!isAsked && !plan[entry]) return null;
   return group(
     h(TextBox, {
-      channel,
+      page,
       id: kind,
       name: say(`ui.${kind}`),
       value: plan[entry],
       put: (text) => ({ [entry]: agreedName(text) }),
     }),
-    h(Note, { text: (kind === "guide" ? guideWords : teacherWords)(channel, isAsked) }),
-    h(Wrong, { problem: channel.problemAt(kind) }),
+    h(Note, { text: (kind === "guide" ? guideWords : teacherWords)(page, isAsked) }),
+    h(Wrong, { problem: page.problemAt(kind) }),
   );
 }
 
-/** @type {(channel: FinetunePage, isAsked: boolean) => string} */
+/** @type {(page: FinetunePage, isAsked: boolean) => string} */
 const guideWords = ({ plan, checked }, isAsked) =>
   plan.guide
     ? say(isAsked ? "finetune.guide_about" : "finetune.no_guide_asked")
     : say(checked?.guide_unread ? "finetune.guide_unread" : "finetune.own_guide");
 
-/** @type {(channel: FinetunePage, isAsked: boolean) => string} */
+/** @type {(page: FinetunePage, isAsked: boolean) => string} */
 function teacherWords({ plan, checked }, isAsked) {
   if (!plan.teacher_model) return say(checked?.taught ? "ui.teacher_given" : "ui.teacher_none");
   if (!isAsked) return say("finetune.no_teacher_asked");
@@ -144,14 +144,14 @@ function teacherWords({ plan, checked }, isAsked) {
  * Which values of each number of the loss can be tried.
  * @param {Page} properties
  */
-function Trials({ channel }) {
+function Trials({ page }) {
   const [isTrying, setTrying] = useState(false);
-  const { checked } = channel;
+  const { checked } = page;
   const offers = checked && !checked.error && !checked.refused ? checked.trials : [];
   /** @param {string} parameter */
   async function start(parameter) {
     setTrying(true);
-    await channel.tryValues(channel.plan, parameter);
+    await page.tryValues(page.plan, parameter);
     setTrying(false);
   }
   return h(
@@ -173,12 +173,12 @@ function Trials({ channel }) {
  * The losses to be trained, of which the plan's stands in the controls, and a list to add one from.
  * @param {Page} properties
  */
-function LossList({ channel }) {
-  const forms = channel.chosenForms();
-  const now = channel.beside.before.length;
+function LossList({ page }) {
+  const forms = page.chosenForms();
+  const now = page.beside.before.length;
   /** @param {number} place */
   const leave = (place) =>
-    channel.putForms(
+    page.putForms(
       forms.filter((_, other) => other !== place),
       place === now ? Math.max(place - 1, 0) : now - Number(place < now),
     );
@@ -198,7 +198,7 @@ function LossList({ channel }) {
               type: "button",
               "aria-pressed": place === now ? "true" : "false",
               title: say("finetune.edit", { name }),
-              onClick: () => channel.putForms(forms, place),
+              onClick: () => page.putForms(forms, place),
             },
             name,
           ),
@@ -216,9 +216,9 @@ function LossList({ channel }) {
       id: "lp-finetune-another",
       label: say("finetune.another"),
       value: "",
-      groups: lossGroups(channel).groups,
+      groups: lossGroups(page).groups,
       first: say("finetune.another"),
-      change: (loss) => channel.putForms([...forms, { loss, convention: "", parameters: {} }]),
+      change: (loss) => page.putForms([...forms, { loss, convention: "", parameters: {} }]),
     }),
   );
 }
@@ -227,8 +227,8 @@ function LossList({ channel }) {
  * Why the other losses cannot learn from the data.
  * @param {Page} properties
  */
-function Refused({ channel }) {
-  const { unable } = lossGroups(channel);
+function Refused({ page }) {
+  const { unable } = lossGroups(page);
   if (!unable.length) return null;
   return h(
     Fold,

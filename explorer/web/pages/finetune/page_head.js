@@ -14,32 +14,32 @@ import { GainBoxes } from "./gain_boxes.js";
 import { dataOf, encoderOf } from "./plan_names.js";
 import { RunProgress, Starting } from "./progress.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 /** @typedef {import("./run_log_data.js").Trace} Trace */
 
 const LEAST_SHOWN = 0.001; // a smaller spread of similarities is not worth a figure
 
 /** @param {Page} properties */
-function Head({ channel }) {
-  channel.observe("shown", "run", "remarks", "compared", "problem", "starting");
-  const trace = channel.trace();
+function Head({ page }) {
+  page.observe("shown", "run", "remarks", "compared", "problem", "starting");
+  const trace = page.trace();
   const about = trace?.about;
-  const groups = channel.groups();
-  const runs = channel.shown.flatMap((name) => channel.trace(name)?.about ?? []);
+  const groups = page.groups();
+  const runs = page.shown.flatMap((name) => page.trace(name)?.about ?? []);
   const titles = [...new Set(groups.map(({ plan }) => titleOf(plan.loss)))];
   const named = runs.length > 1 ? titles.join(say("ui.versus")) : about ? titleOf(about.plan.loss) : "";
   useLayoutEffect(() => entitle([named, say("page.finetune")].filter(Boolean).join(" · ")));
-  const { problem, isStarting } = channel;
+  const { problem, isStarting } = page;
   useLayoutEffect(() => {
     if (isStarting) window.scrollTo(0, 0); // to where the run is followed
   }, [isStarting]);
   return group(
     h("div.lp-problem", { role: "alert", hidden: !problem }, problem && say(problem.key, problem.values)),
-    runs.length > 1 ? h(Verdict, { channel, groups, runs, titles }) : null,
-    trace && about ? h(Run, { channel, trace, about, isAlone: runs.length < 2 }) : null,
-    !about && (isStarting || channel.shown.length) ? h(Starting, null) : null,
-    !about && !isStarting && !channel.shown.length ? h(Invitation, { channel }) : null,
+    runs.length > 1 ? h(Verdict, { page, groups, runs, titles }) : null,
+    trace && about ? h(Run, { page, trace, about, isAlone: runs.length < 2 }) : null,
+    !about && (isStarting || page.shown.length) ? h(Starting, null) : null,
+    !about && !isStarting && !page.shown.length ? h(Invitation, { page }) : null,
   );
 }
 
@@ -47,11 +47,11 @@ function Head({ channel }) {
  * Of several runs: how they came out, how many have ended, and which of them is looked at below.
  * @param {Page & { groups: import("./seed_groups.js").RunGroup[], runs: RunStatus[], titles: string[] }} properties
  */
-function Verdict({ channel, groups, runs, titles }) {
-  const ended = runs.filter((run) => !channel.isLive(run)).length;
+function Verdict({ page, groups, runs, titles }) {
+  const ended = runs.filter((run) => !page.isLive(run)).length;
   const tabs = groups.flatMap(({ names, colour, label, name }) =>
     names.map((id) => {
-      const seed = say("finetune.seed_is", { seed: channel.trace(id)?.about?.plan.seed });
+      const seed = say("finetune.seed_is", { seed: page.trace(id)?.about?.plan.seed });
       return { id, colour, label: names.length > 1 ? `${name} · ${seed}` : label };
     }),
   );
@@ -62,7 +62,7 @@ function Verdict({ channel, groups, runs, titles }) {
     h(
       "ul.lp-remarks",
       null,
-      channel.comparison.verdict().map((sentence) => h("li", null, sentence)),
+      page.comparison.verdict().map((sentence) => h("li", null, sentence)),
     ),
     h("p.lp-note", null, say("finetune.beside", { count: runs.length, ended })),
     h(
@@ -74,9 +74,9 @@ function Verdict({ channel, groups, runs, titles }) {
           {
             key: id,
             type: "button",
-            "aria-pressed": id === channel.shown[0] ? "true" : "false",
+            "aria-pressed": id === page.shown[0] ? "true" : "false",
             style: { borderBottomColor: `var(--lp-${colour})` },
-            onClick: () => channel.first(id),
+            onClick: () => page.first(id),
           },
           label,
         ),
@@ -86,9 +86,9 @@ function Verdict({ channel, groups, runs, titles }) {
 }
 
 /** @param {Page & { trace: Trace, about: RunStatus, isAlone: boolean }} properties */
-function Run({ channel, trace, about, isAlone }) {
+function Run({ page, trace, about, isAlone }) {
   const { plan, problem } = about;
-  const [first = "", ...others] = channel.remarks.remarks.map(({ key, values }) => say(`remark.${key}`, values));
+  const [first = "", ...others] = page.remarks.remarks.map(({ key, values }) => say(`remark.${key}`, values));
   return h(
     "section",
     null,
@@ -98,10 +98,10 @@ function Run({ channel, trace, about, isAlone }) {
       h("div", null, h(isAlone ? "h1" : "h2", null, titleOf(plan.loss)), h("p.lp-about", null, aboutWords(plan))),
       h(Formula, { plan }),
     ),
-    h(RunProgress, { channel, about }),
+    h(RunProgress, { page, about }),
     problem ? h("div.lp-problem", { role: "alert" }, say(problem.key, problem.values)) : null,
     h(Alarm, { trace }),
-    h(Figures, { channel, trace, about }),
+    h(Figures, { page, trace, about }),
     h("p.lp-about.lp-remark", { "aria-live": "polite" }, first),
     h(Notes, { notes: others }),
   );
@@ -156,8 +156,8 @@ function Alarm({ trace: { about, alarms, evaluations } }) {
 }
 
 /** @param {Page & { trace: Trace, about: RunStatus }} properties */
-function Figures({ channel, trace, about }) {
-  if (!channel.isLive(about) && !about.summary && !trace.evaluations.length) return null;
+function Figures({ page, trace, about }) {
+  if (!page.isLive(about) && !about.summary && !trace.evaluations.length) return null;
   const pace = about.summary?.steps_per_second ?? (about.seconds ? about.step / about.seconds : null);
   const figures = {
     loss: number(trace.smooth.at(-1), 4),
@@ -175,6 +175,6 @@ function Figures({ channel, trace, about }) {
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  */
-export default (root, channel) => show(root, Head, { channel });
+export default (root, page) => show(root, Head, { page });

@@ -14,9 +14,9 @@ const ENTRIES = /** @type {Entry[]} */ (["file", "held_out_file"]);
 const NONE = { name: "", answer: null, failure: null };
 
 export class PlanFiles {
-  /** @param {import("./state.js").FinetunePage} channel */
-  constructor(channel) {
-    this.channel = channel;
+  /** @param {import("./state.js").FinetunePage} page */
+  constructor(page) {
+    this.page = page;
     /** @type {Record<Entry, FileState>} */
     this.states = { file: NONE, held_out_file: NONE };
     this.newest = { file: newestOf(), held_out_file: newestOf() };
@@ -25,7 +25,7 @@ export class PlanFiles {
   /** @type {(entry: Entry, change: Partial<FileState>) => void} */
   put(entry, change) {
     this.states[entry] = { ...this.states[entry], ...change };
-    this.channel.publish("files");
+    this.page.publish("files");
   }
 
   /** @type {(entry: Entry, file: File) => Promise<void>} */
@@ -33,12 +33,12 @@ export class PlanFiles {
     const refusal = tooLarge(file, pageData.limits.bytes);
     if (refusal) return this.put(entry, { failure: refusal });
     this.put(entry, { name: file.name });
-    const answer = await this.read(entry, async () => (await this.channel.server?.hand_in(await sent(file))) ?? null);
+    const answer = await this.read(entry, async () => (await this.page.server?.hand_in(await sent(file))) ?? null);
     if (answer.error) {
       await this.describe(entry); // the earlier file is still there
       return this.put(entry, { failure: answer.error });
     }
-    this.channel.setPlan({
+    this.page.setPlan({
       data:
         entry === "file"
           ? { source: "file", file: answer.file, name: answer.name, columns: [], encoding: "", alternatives: [] }
@@ -67,10 +67,10 @@ export class PlanFiles {
    * @param {Entry} entry
    */
   describe(entry) {
-    const { [entry]: file, name, held_out_name: held, columns, encoding } = this.channel.plan.data;
+    const { [entry]: file, name, held_out_name: held, columns, encoding } = this.page.plan.data;
     const isHeld = entry === "held_out_file";
     const request = { file, name: isHeld ? held : name, columns, encoding, held_out: isHeld };
-    return file ? this.read(entry, async () => (await this.channel.server?.describe(request)) ?? null) : null;
+    return file ? this.read(entry, async () => (await this.page.server?.describe(request)) ?? null) : null;
   }
 
   describeAll() {
@@ -79,21 +79,21 @@ export class PlanFiles {
 
   /** Leave the held-out file out. */
   leave() {
-    this.channel.setPlan({ data: { held_out_file: "", held_out_name: "" } });
+    this.page.setPlan({ data: { held_out_file: "", held_out_name: "" } });
     this.put("held_out_file", NONE);
   }
 
   /** @type {(role: string, column: string) => void} Have a column of the file to learn from play a role. */
   assign(role, column) {
     const { answer } = this.states.file;
-    const columns = Object.entries({ ...answer?.chosen, ...this.channel.plan.data.columns, [role]: column });
-    this.channel.setPlan({ data: { columns: Object.fromEntries(columns.filter(([, one]) => one)), alternatives: [] } });
+    const columns = Object.entries({ ...answer?.chosen, ...this.page.plan.data.columns, [role]: column });
+    this.page.setPlan({ data: { columns: Object.fromEntries(columns.filter(([, one]) => one)), alternatives: [] } });
     this.describeAll();
   }
 
   /** @param {string} encoding */
   reread(encoding) {
-    this.channel.setPlan({ data: { encoding, columns: [], alternatives: [] } });
+    this.page.setPlan({ data: { encoding, columns: [], alternatives: [] } });
     this.describeAll();
   }
 }

@@ -12,35 +12,35 @@ import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks
 import { language, say } from "../../kit/words.js";
 import { Button, Note } from "./fields.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("../../kit/types").Span} Span */
 /** @typedef {import("../../wire").EvaluationRecord} Evaluation */
 
 const ROW_PIXELS = 42; // from one band to the next
 const PLAY_MS = 450;
 
-/** @param {import("./state.js").FinetunePage} channel */
-const stepsOf = (channel) => channel.trace()?.evaluations ?? [];
+/** @param {import("./state.js").FinetunePage} page */
+const stepsOf = (page) => page.trace()?.evaluations ?? [];
 
 /**
  * The recorded evaluation that is looked at: the chosen one, else the last.
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  */
-function placeOf(channel) {
-  const all = stepsOf(channel);
-  const at = channel.at === null ? -1 : all.findIndex((one) => one.step === channel.at);
+function placeOf(page) {
+  const all = stepsOf(page);
+  const at = page.at === null ? -1 : all.findIndex((one) => one.step === page.at);
   return at < 0 ? all.length - 1 : at;
 }
 
 /** @param {Page} properties */
-export function Probe({ channel }) {
-  channel.observe("at", "probe", "theme");
-  const about = channel.trace()?.about;
-  const all = stepsOf(channel);
-  const record = all[placeOf(channel)];
-  const { problem } = channel.probe;
+export function Probe({ page }) {
+  page.observe("at", "probe", "theme");
+  const about = page.trace()?.about;
+  const all = stepsOf(page);
+  const record = all[placeOf(page)];
+  const { problem } = page.probe;
   useLayoutEffect(() => {
-    if (about && record) channel.probe.look(about.id, record.step, about.plan);
+    if (about && record) page.probe.look(about.id, record.step, about.plan);
   }, [about?.id, record?.step]);
   return h(
     "div",
@@ -49,26 +49,26 @@ export function Probe({ channel }) {
       "div.lp-finetune_probe",
       null,
       h("h2", null, say("finetune.probe")),
-      record && about ? h(Scrubber, { key: about.id, channel, isLive: channel.isLive(about) }) : null,
+      record && about ? h(Scrubber, { key: about.id, page, isLive: page.isLive(about) }) : null,
       h("h3", null, say("finetune.bands")),
-      h(Bands, { channel, record }),
+      h(Bands, { page, record }),
       h(Note, { text: say("finetune.bands_about") }),
     ),
     h(
       "div.lp-finetune_probe_matrix",
       null,
       problem ? h("p.lp-problem", null, say(problem.key, problem.values)) : null,
-      h(StepOfLoss, { channel }),
-      h(Matrix, { channel }),
+      h(StepOfLoss, { page }),
+      h(Matrix, { page }),
     ),
   );
 }
 
 /** @param {Page & { isLive: boolean }} properties */
-function Scrubber({ channel, isLive }) {
-  const all = stepsOf(channel);
-  const place = placeOf(channel);
-  const { playing, toggle } = usePlayer(channel);
+function Scrubber({ page, isLive }) {
+  const all = stepsOf(page);
+  const place = placeOf(page);
+  const { playing, toggle } = usePlayer(page);
   const words = say("finetune.at_step", { step: all[place].step });
   const play = say("finetune.play");
   return h(
@@ -91,27 +91,27 @@ function Scrubber({ channel, isLive }) {
       "aria-valuetext": words,
       onInput: (event) => {
         const chosen = Number(event.currentTarget.value);
-        channel.look(chosen === all.length - 1 && isLive ? null : all[chosen].step);
+        page.look(chosen === all.length - 1 && isLive ? null : all[chosen].step);
       },
     }),
     h("output.lp-note", null, words),
-    channel.at !== null && isLive ? h(Button, { name: say("finetune.follow"), act: () => channel.look(null) }) : null,
+    page.at !== null && isLive ? h(Button, { name: say("finetune.follow"), act: () => page.look(null) }) : null,
   );
 }
 
 /**
  * Look at one recorded step after the other, from the first where the last is looked at.
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  */
-function usePlayer(channel) {
+function usePlayer(page) {
   const [playing, setPlaying] = useState(false);
   const place = useRef(0);
   useLayoutEffect(() => {
     if (!playing) return undefined;
     const next = () => {
-      const record = stepsOf(channel)[place.current];
+      const record = stepsOf(page)[place.current];
       place.current += 1;
-      if (record) channel.look(record.step);
+      if (record) page.look(record.step);
       else setPlaying(false);
     };
     next();
@@ -119,20 +119,20 @@ function usePlayer(channel) {
     return () => clearInterval(timer);
   }, [playing]);
   function toggle() {
-    const now = placeOf(channel);
-    place.current = now === stepsOf(channel).length - 1 ? 0 : now + 1;
+    const now = placeOf(page);
+    place.current = now === stepsOf(page).length - 1 ? 0 : now + 1;
     setPlaying(!playing);
   }
   return { playing, toggle };
 }
 
 /** @param {Page & { record: Evaluation | undefined }} properties */
-const Bands = ({ channel, record }) =>
+const Bands = ({ page, record }) =>
   hosted({
     kind: "div.lp-finetune-ridges",
     make: (root) => {
       const bands = ridges(root, { row: ROW_PIXELS });
-      takeAway(channel, root, "bands", {
+      takeAway(page, root, "bands", {
         chart: ({ losses, origin }) => ({
           panels: [bands.panel()],
           title: say("finetune.bands"),
@@ -142,34 +142,34 @@ const Bands = ({ channel, record }) =>
       return { bands, drawn: "" };
     },
     update: (one) => {
-      const { batch } = channel.probe;
-      const key = JSON.stringify([channel.shown[0], record?.step, batch?.key, isDark(), language()]);
+      const { batch } = page.probe;
+      const key = JSON.stringify([page.shown[0], record?.step, batch?.key, isDark(), language()]);
       if (!record || one.drawn === key) return;
       one.drawn = key;
-      one.bands.update({ data: bandsOf(channel, record) });
+      one.bands.update({ data: bandsOf(page, record) });
     },
   });
 
 /**
  * Offer a drawing of the step that is looked at as a figure to take away.
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  * @param {HTMLElement} element
  * @param {string} name
  * @param {Pick<import("./state.js").Figure, "chart" | "file">} drawing
  */
-function takeAway(channel, element, name, drawing) {
-  const step = () => stepsOf(channel)[placeOf(channel)].step;
-  channel.offer(channel.stills, { key: `finetune.${name}`, name, element, step, ...drawing });
+function takeAway(page, element, name, drawing) {
+  const step = () => stepsOf(page)[placeOf(page)].step;
+  page.offer(page.stills, { key: `finetune.${name}`, name, element, step, ...drawing });
 }
 
 /**
  * The rows of the bands, and as their axis the similarities of all recorded steps, so that it stands still.
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  * @param {Evaluation} record
  */
-function bandsOf(channel, record) {
-  const all = stepsOf(channel);
-  const ranges = channel.probe.batch?.bands;
+function bandsOf(page, record) {
+  const all = stepsOf(page);
+  const ranges = page.probe.batch?.bands;
   const { edges, counts } = record.histogram ?? { edges: [0, 1], counts: [] };
   const table = rampTable("sequential");
   /** @param {Span} band */
@@ -186,7 +186,7 @@ function bandsOf(channel, record) {
     ),
   );
   const span = /** @type {Span} */ (filled.length ? [Math.min(...filled), Math.max(...filled)] : [0, 1]);
-  const kind = channel.trace()?.about?.kind ?? "bi";
+  const kind = page.trace()?.about?.kind ?? "bi";
   const names = { y: say("finetune.axis.label"), x: say(`finetune.axis.${kind}`) };
   return { edges, rows, span, names, label: say("finetune.bands_says", { step: record.step, count: counts.length }) };
 }
@@ -195,34 +195,34 @@ function bandsOf(channel, record) {
  * Which line of the derivation the matrix shows.
  * @param {Page} properties
  */
-function StepOfLoss({ channel }) {
-  const { picture } = channel.probe;
+function StepOfLoss({ page }) {
+  const { picture } = page.probe;
   if (!picture) return null;
   return h(Select, {
     id: "lp-finetune-facet",
     label: say("finetune.matrix_step"),
     value: String(picture.chosen),
     options: picture.steps.map((step, place) => [String(place), step.name]),
-    change: (place) => channel.probe.choose({ step: Number(place), colour_range: null }),
+    change: (place) => page.probe.choose({ step: Number(place), colour_range: null }),
   });
 }
 
 /** @param {Page} properties */
-const Matrix = ({ channel }) =>
+const Matrix = ({ page }) =>
   hosted({
     make: (root) => {
       const view = pictureView(root, {}, (...event) => {
-        if (event[0] === "point") channel.probe.point(event[1], event[2], event[3]);
-        else if (event[0] === "view") channel.probe.choose(event[1]);
+        if (event[0] === "point") page.probe.point(event[1], event[2], event[3]);
+        else if (event[0] === "view") page.probe.choose(event[1]);
         else focusParameter(event[1]);
       });
-      channel.on("theme", view.redraw);
-      channel.on("language", view.reword);
-      takeAway(channel, root, "matrix", { file: (caption, look) => matrixFile(channel, caption, look) });
+      page.on("theme", view.redraw);
+      page.on("language", view.reword);
+      takeAway(page, root, "matrix", { file: (caption, look) => matrixFile(page, caption, look) });
       return { view, shown: /** @type {import("../../wire").Picture | null} */ (null) };
     },
     update: (one) => {
-      const { picture, batch, referenceFormulas, pointed, drawn, scenario } = channel.probe;
+      const { picture, batch, referenceFormulas, pointed, drawn, scenario } = page.probe;
       if (!picture) return;
       const state = { view: scenario.view, pointed, drawn };
       /** @param {number} pair */
@@ -236,12 +236,12 @@ const Matrix = ({ channel }) =>
 
 /**
  * The matrix as the server draws it, with the words of the page on where it comes from.
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  * @param {import("./state.js").Caption} caption
  * @param {import("./state.js").Look} look
  */
-function matrixFile(channel, { origin }, look) {
-  const { step } = stepsOf(channel)[placeOf(channel)];
-  const request = { run: channel.shown[0], step, scenario: channel.probe.scenario, origin };
-  return channel.server?.figure({ ...request, ...look });
+function matrixFile(page, { origin }, look) {
+  const { step } = stepsOf(page)[placeOf(page)];
+  const request = { run: page.shown[0], step, scenario: page.probe.scenario, origin };
+  return page.server?.figure({ ...request, ...look });
 }

@@ -7,7 +7,7 @@ import { Button } from "./fields.js";
 import { queued } from "./plan_names.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
-/** @typedef {{ channel: import("./state.js").FinetunePage, about: RunStatus }} Run */
+/** @typedef {{ page: import("./state.js").FinetunePage, about: RunStatus }} Run */
 
 const GLIDE_MS = 100;
 const STEPS = /** @type {const} */ (["start", "libraries", "encoder", "held_out", "training"]);
@@ -16,7 +16,7 @@ const STEPS = /** @type {const} */ (["start", "libraries", "encoder", "held_out"
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
 /** @param {Run} properties */
-export const RunProgress = ({ channel, about }) =>
+export const RunProgress = ({ page, about }) =>
   group(
     h(
       "div.lp-progress",
@@ -31,7 +31,7 @@ export const RunProgress = ({ channel, about }) =>
             key: what,
             id: `lp-finetune-${what}`,
             name: say(`finetune.${what}`),
-            act: () => channel.steer(what, about.id),
+            act: () => page.steer(what, about.id),
           }),
         ),
       ),

@@ -8,7 +8,7 @@ import { Button, Note } from "./fields.js";
 import { encoderNamed } from "./plan_names.js";
 import { timeTrial } from "./time_estimate.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("../../wire").Group} Group */
 /** @typedef {"spearman" | "accuracy"} Figure */
 
@@ -21,27 +21,27 @@ const DIFFERENCE = "CoSENT − CE";
 const percent = (share) => (100 * share).toFixed(2);
 
 /** @param {Page} properties */
-export function SourceExperiment({ channel }) {
-  channel.observe("checked", "compared", "pace");
+export function SourceExperiment({ page }) {
+  page.observe("checked", "compared", "pace");
   const isOpen = useRef(false);
   const [isRepeating, setRepeating] = useState(false);
   // The page says how long it takes, or why it cannot be, once somebody looks here.
   const trial = useMemo(
     () =>
-      timeTrial(channel, {
+      timeTrial(page, {
         outlook: () => {
-          const outlook = channel.checked?.repetition;
+          const outlook = page.checked?.repetition;
           return isOpen.current && !outlook?.refused ? outlook : null;
         },
-        request: () => ({ plan: structuredClone(channel.plan), repetition: true }),
+        request: () => ({ plan: structuredClone(page.plan), repetition: true }),
       }),
     [],
   );
-  const { refused = null, count = 0 } = channel.checked?.repetition ?? {};
+  const { refused = null, count = 0 } = page.checked?.repetition ?? {};
   const problem = refused ?? trial.failure();
   async function repeat() {
     setRepeating(true);
-    await channel.repeat(channel.plan);
+    await page.repeat(page.plan);
     setRepeating(false);
   }
   return h(
@@ -71,7 +71,7 @@ export function SourceExperiment({ channel }) {
       h(
         "div.lp-charts",
         null,
-        FIGURES.map((figure) => h("div.lp-scroll", { key: figure }, h(Printed, { channel, figure }))),
+        FIGURES.map((figure) => h("div.lp-scroll", { key: figure }, h(Printed, { page, figure }))),
       ),
       h(Note, { text: say("finetune.source_note", { citation: pageData.finetune.source.citation }) }),
     ),
@@ -83,7 +83,7 @@ export function SourceExperiment({ channel }) {
  * reached here.
  * @param {Page & { figure: Figure }} properties
  */
-function Printed({ channel, figure }) {
+function Printed({ page, figure }) {
   const { sets, [figure]: printed } = pageData.finetune.source;
   const rows = printed.flatMap(({ model, loss, values }, place, all) => {
     const own = { title: `${model} + ${loss}`, cells: values.map((value) => value.toFixed(2)) };
@@ -115,7 +115,7 @@ function Printed({ channel, figure }) {
           cells.map((text) => h("td", null, text)),
         ),
       ),
-      reachedHere(channel, figure).map(([title, text]) =>
+      reachedHere(page, figure).map(([title, text]) =>
         h("tr.lp-lit", null, h("th", { scope: "row" }, title), h("td", { colSpan: sets.length + 1 }, text)),
       ),
     ),
@@ -125,13 +125,13 @@ function Printed({ channel, figure }) {
 /**
  * What the shown cross-encoders reached under the two losses of the source, as titles with their words; it stands
  * beside the held-out pairs, and no others.
- * @type {(channel: import("./state.js").FinetunePage, figure: Figure) => string[][]}
+ * @type {(page: import("./state.js").FinetunePage, figure: Figure) => string[][]}
  */
-function reachedHere(channel, figure) {
-  const { answer } = channel.comparison;
+function reachedHere(page, figure) {
+  const { answer } = page.comparison;
   if (!answer || answer.unseen) return [];
   /** @param {Group} group */
-  const runOf = ({ runs: [name] }) => channel.trace(name)?.about;
+  const runOf = ({ runs: [name] }) => page.trace(name)?.about;
   const ours = answer.groups.filter(
     (group) => SHORT[group.loss] && group.figures[figure] && runOf(group)?.kind === "cross",
   );

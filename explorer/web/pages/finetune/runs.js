@@ -13,7 +13,7 @@ import { RunsTable } from "./runs_table.js";
 import { table } from "./sortable_table.js";
 import { UnseenPairs } from "./unseen_pairs.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("./comparison.js").Comparison} Comparison */
 /** @typedef {import("../../wire").Group} Group */
 /** @typedef {import("../../wire").GroupDifference} GroupDifference */
@@ -21,13 +21,12 @@ import { UnseenPairs } from "./unseen_pairs.js";
 /** @typedef {import("../../wire").Neighbours} Neighbours */
 
 /** @param {Page} properties */
-const Runs = ({ channel }) =>
-  group(h(Compared, { channel }), h(RunsTable, { channel }), h(SourceExperiment, { channel }));
+const Runs = ({ page }) => group(h(Compared, { page }), h(RunsTable, { page }), h(SourceExperiment, { page }));
 
 /** @param {Page} properties */
-function Compared({ channel }) {
-  channel.observe("compared", "shown", "run");
-  const { comparison } = channel;
+function Compared({ page }) {
+  page.observe("compared", "shown", "run");
+  const { comparison } = page;
   const { answer } = comparison;
   if (!answer) return null;
   const { groups, differences, moved = [], neighbours = [] } = answer;
@@ -35,8 +34,8 @@ function Compared({ channel }) {
   return h(
     Section,
     { title: say("finetune.compared") },
-    h(UnseenPairs, { channel }),
-    h(GainsFigure, { channel, answer }),
+    h(UnseenPairs, { page }),
+    h(GainsFigure, { page, answer }),
     // A mean and its deviation stand in one line, and near what they belong to.
     part("final", comparison, { rows: groups, options: figures(comparison), look: { "--lp-narrow": "108px" }, kind }),
     part("differences", comparison, { rows: differences, options: gaps(comparison), kind }),
@@ -193,6 +192,6 @@ const NEIGHBOURS = {
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  */
-export default (root, channel) => show(root, Runs, { channel });
+export default (root, page) => show(root, Runs, { page });

@@ -37,14 +37,14 @@ const startedAt = ({ created }) =>
     minute: "2-digit",
   });
 
-/** @type {(channel: import("./state.js").FinetunePage) => import("../../kit/sortable_table.js").Column<RunStatus>[]} */
-const columnsOf = (channel) => [
+/** @type {(page: import("./state.js").FinetunePage) => import("../../kit/sortable_table.js").Column<RunStatus>[]} */
+const columnsOf = (page) => [
   {
     key: "finetune.column.show",
-    by: (run) => Number(channel.shown.includes(run.id)),
+    by: (run) => Number(page.shown.includes(run.id)),
     box: {
       label: (run) => say("finetune.compare_run", { name: `${titleOf(run.loss)}, ${run.plan.seed}` }),
-      checked: (run) => channel.shown.includes(run.id),
+      checked: (run) => page.shown.includes(run.id),
     },
   },
   { key: "ui.loss", wide: true, cell: (run) => linesOf(run.plan), by: (run) => lossOf(run.plan) },
@@ -78,38 +78,38 @@ const columnsOf = (channel) => [
   },
 ];
 
-/** @param {{ channel: import("./state.js").FinetunePage }} properties */
-export function RunsTable({ channel }) {
-  channel.observe("runs", "shown");
-  const { runs, shown } = channel;
+/** @param {{ page: import("./state.js").FinetunePage }} properties */
+export function RunsTable({ page }) {
+  page.observe("runs", "shown");
+  const { runs, shown } = page;
   if (!runs.length) return null;
   return h(
     Section,
     { title: say("finetune.runs") },
-    shown.includes(runs[0].id) ? null : h(Newest, { channel, run: runs[0] }),
+    shown.includes(runs[0].id) ? null : h(Newest, { page, run: runs[0] }),
     h(
       Fold,
       { title: say("finetune.all_runs", { count: runs.length }), kind: "lp-fold", id: "lp-finetune-all-runs" },
       h(Note, { text: say("finetune.runs_about") }),
       table({
-        options: { key: "finetune.runs", most: 8, picks: true, columns: columnsOf(channel) },
+        options: { key: "finetune.runs", most: 8, picks: true, columns: columnsOf(page) },
         rows: runs,
         lit: (run) => run?.id === shown[0],
         look: { "--lp-least": "700px" }, // a telephone moves what it would squeeze with the finger
         emit: (...event) => {
-          if (event[0] === "pick") channel.show([event[1].id]);
-          else if (event[0] === "tick") channel.toggle(event[1].id);
+          if (event[0] === "pick") page.show([event[1].id]);
+          else if (event[0] === "tick") page.toggle(event[1].id);
         },
       }),
     ),
   );
 }
 
-/** @param {{ channel: import("./state.js").FinetunePage, run: RunStatus }} properties */
-const Newest = ({ channel, run }) =>
+/** @param {{ page: import("./state.js").FinetunePage, run: RunStatus }} properties */
+const Newest = ({ page, run }) =>
   h(
     "div.lp-row.lp-wrap",
     null,
-    h(Button, { id: "lp-finetune-newest", name: say("finetune.open_newest"), act: () => channel.show([run.id]) }),
+    h(Button, { id: "lp-finetune-newest", name: say("finetune.open_newest"), act: () => page.show([run.id]) }),
     h("span.lp-note", null, [lossOf(run.plan), stateOf(run), startedAt(run)].join(" · ")),
   );

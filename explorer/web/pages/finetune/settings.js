@@ -8,16 +8,16 @@ import { LabelRules, SameTexts } from "../../kit/scenario_fields.js";
 import { say } from "../../kit/words.js";
 import { Note, NumberBox } from "./fields.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("../../wire").RecordedPlan} Plan */
 
 const LENGTH = ["steps", "batch_size", "learning_rate"];
 const FURTHER = ["warmup", "weight_decay", "clipping", "evaluations", "seed"];
 
 /** @param {Page} properties */
-export function DataSettings({ channel }) {
-  const { data } = channel.plan;
-  const entry = channel.store.table.get("plan.data.held_out_share");
+export function DataSettings({ page }) {
+  const { data } = page.plan;
+  const entry = page.store.table.get("plan.data.held_out_share");
   if (!entry || (data.source === "file" && data.held_out_file)) return null;
   return h(Slider, {
     entry,
@@ -27,80 +27,80 @@ export function DataSettings({ channel }) {
     low: 0.05,
     high: 0.5,
     step: 0.05,
-    change: (share) => channel.setPlan({ data: { held_out_share: share } }),
+    change: (share) => page.setPlan({ data: { held_out_share: share } }),
   });
 }
 
 /** @param {Page} properties */
-export const TrainingSettings = ({ channel }) =>
+export const TrainingSettings = ({ page }) =>
   group(
     h(
       "div.lp-pair-of-fields",
       null,
-      h(NumberBox, { channel, name: "epochs", take: (epochs) => channel.setPlan({ epochs, steps: 0 }) }),
-      LENGTH.map((name) => h(NumberBox, { key: name, channel, name })),
+      h(NumberBox, { page, name: "epochs", take: (epochs) => page.setPlan({ epochs, steps: 0 }) }),
+      LENGTH.map((name) => h(NumberBox, { key: name, page, name })),
     ),
-    h(Note, { id: "lp-finetune-rows", text: rowsWords(channel) }),
-    h(Note, { text: rateWords(channel) }),
+    h(Note, { id: "lp-finetune-rows", text: rowsWords(page) }),
+    h(Note, { text: rateWords(page) }),
     h(Select, {
       id: "lp-finetune-schedule",
       name: say("finetune.schedule"),
-      value: channel.plan.schedule,
+      value: page.plan.schedule,
       options: pageData.finetune.schedules.map((name) => [name, say(`finetune.schedule.${name}`)]),
-      change: (schedule) => channel.setPlan({ schedule: /** @type {Plan["schedule"]} */ (schedule) }),
+      change: (schedule) => page.setPlan({ schedule: /** @type {Plan["schedule"]} */ (schedule) }),
     }),
     h(
       "div.lp-pair-of-fields",
       null,
-      FURTHER.map((name) => h(NumberBox, { key: name, channel, name })),
+      FURTHER.map((name) => h(NumberBox, { key: name, page, name })),
     ),
-    h(Labels, { channel }),
-    h(Sampler, { channel }),
-    h(Twins, { channel }),
-    h(Switches, { channel }),
+    h(Labels, { page }),
+    h(Sampler, { page }),
+    h(Twins, { page }),
+    h(Switches, { page }),
   );
 
-/** @param {import("./state.js").FinetunePage} channel */
+/** @param {import("./state.js").FinetunePage} page */
 function rowsWords({ checked }) {
   const { form = "pairs", examples = 0 } = checked ?? {};
   return form === "pairs" ? "" : say(`finetune.rows.${form}`, { count: examples });
 }
 
-/** @param {import("./state.js").FinetunePage} channel */
+/** @param {import("./state.js").FinetunePage} page */
 const rateWords = ({ plan, checked }) =>
   plan.learning_rate || !checked?.rate ? "" : say("finetune.usual_rate", { rate: show(checked.rate) });
 
 /** @param {Page} properties */
-const Labels = ({ channel }) =>
+const Labels = ({ page }) =>
   group(
     h(LabelRules, {
       id: "lp-finetune-",
-      chosen: channel.plan,
-      inForce: channel.checked?.rules ?? undefined,
-      change: (change) => channel.setPlan(change),
+      chosen: page.plan,
+      inForce: page.checked?.rules ?? undefined,
+      change: (change) => page.setPlan(change),
     }),
-    channel.checked?.rules ? h(Note, { text: targetsOf(channel.checked.rules.label_range) }) : null,
+    page.checked?.rules ? h(Note, { text: targetsOf(page.checked.rules.label_range) }) : null,
   );
 
 /** @param {Page} properties */
-const Sampler = ({ channel }) =>
+const Sampler = ({ page }) =>
   h(Select, {
     id: "lp-finetune-sampler",
     name: say("finetune.sampler"),
-    value: channel.plan.sampler,
+    value: page.plan.sampler,
     options: [
       ["", say("finetune.sampler.usual")],
       ...pageData.finetune.samplers.map((name) => [name, say(`sampler.${name}`)]),
     ],
-    change: (sampler) => channel.setPlan({ sampler: /** @type {Plan["sampler"]} */ (sampler) }),
+    change: (sampler) => page.setPlan({ sampler: /** @type {Plan["sampler"]} */ (sampler) }),
   });
 
 /**
  * What becomes of a text that would stand in a batch twice; nothing where there is no choice.
  * @param {Page} properties
  */
-function Twins({ channel }) {
-  const { plan } = channel;
+function Twins({ page }) {
+  const { plan } = page;
   const form = pageData.losses[plan.loss]?.conventions[plan.convention];
   // A sampler that was chosen decides whether texts are kept apart.
   const isUsual = plan.sampler === "";
@@ -111,26 +111,26 @@ function Twins({ channel }) {
     id: "lp-finetune-twins",
     value: chosen,
     names: able,
-    change: (twins) => channel.setPlan({ twins: /** @type {Plan["twins"]} */ (twins) }),
+    change: (twins) => page.setPlan({ twins: /** @type {Plan["twins"]} */ (twins) }),
   });
 }
 
 /** @param {Page} properties */
-function Switches({ channel }) {
-  const { plan } = channel;
+function Switches({ page }) {
+  const { plan } = page;
   const { augment } = plan.data;
   return group(
     h(Checkbox, {
       id: "lp-finetune-bf16",
       name: say("finetune.bf16"),
       checked: plan.bf16,
-      change: (bf16) => channel.setPlan({ bf16 }),
+      change: (bf16) => page.setPlan({ bf16 }),
     }),
     h(Checkbox, {
       id: "lp-finetune-extra_negatives",
       name: say("ui.extra_negatives"),
       checked: plan.extra_negatives,
-      change: (isOn) => channel.setPlan({ extra_negatives: isOn }),
+      change: (isOn) => page.setPlan({ extra_negatives: isOn }),
     }),
     pageData.finetune.augmentations.map((kind) =>
       h(Checkbox, {
@@ -140,7 +140,7 @@ function Switches({ channel }) {
         checked: augment.includes(kind),
         change: (isOn) => {
           const others = augment.filter((one) => one !== kind);
-          channel.setPlan({ data: { augment: isOn ? [...others, kind] : others } });
+          page.setPlan({ data: { augment: isOn ? [...others, kind] : others } });
         },
       }),
     ),

@@ -7,12 +7,12 @@ import { encoderOf, lossOf } from "./plan_names.js";
 
 /** @typedef {import("./state.js").FinetunePage} FinetunePage */
 
-/** @param {{ channel: FinetunePage, trial: ReturnType<typeof import("./time_estimate.js").timeTrial> }} properties */
-export function StartBox({ channel, trial }) {
-  channel.observe("problem", "starting", "pace", "runs");
-  const { checked, isStarting } = channel;
-  const forms = channel.distinctForms();
-  const count = forms.length * channel.beside.seeds;
+/** @param {{ page: FinetunePage, trial: ReturnType<typeof import("./time_estimate.js").timeTrial> }} properties */
+export function StartBox({ page, trial }) {
+  page.observe("problem", "starting", "pace", "runs");
+  const { checked, isStarting } = page;
+  const forms = page.distinctForms();
+  const count = forms.length * page.beside.seeds;
   const { steps, minutes } = checked ?? {};
   const time = steps
     ? [trial.sentence(count), minutes ? say("finetune.shared_time", { minutes }) : ""].filter(Boolean).join(" ")
@@ -26,17 +26,17 @@ export function StartBox({ channel, trial }) {
       kind: "lp-start",
       name: say(name, { count }),
       disabled: isStarting,
-      act: () => channel.startChosen(),
+      act: () => page.startChosen(),
     }),
-    h("p.lp-note.lp-summary", null, summaryOf(channel, forms, count)),
-    h(Wrong, { problem: channel.notice ?? checked?.error ?? checked?.refused ?? trial.failure() }),
+    h("p.lp-note.lp-summary", null, summaryOf(page, forms, count)),
+    h(Wrong, { problem: page.notice ?? checked?.error ?? checked?.refused ?? trial.failure() }),
     h(Note, { id: "lp-finetune-time", role: "status", text: time }),
   );
 }
 
 /**
  * What the button will do.
- * @param {FinetunePage} channel
+ * @param {FinetunePage} page
  * @param {import("./state.js").Form[]} forms
  * @param {number} count of the runs
  */

@@ -8,12 +8,12 @@ import { Button, Note } from "./fields.js";
 import { dataOf, encoderOf, wholeLossOf } from "./plan_names.js";
 
 /** @typedef {import("./state.js").FinetunePage} FinetunePage */
-/** @typedef {{ channel: FinetunePage }} Page */
+/** @typedef {{ page: FinetunePage }} Page */
 
 /** @param {Page} properties */
-function TakeAway({ channel }) {
-  channel.observe("run", "shown", "figures");
-  const about = channel.trace()?.about;
+function TakeAway({ page }) {
+  page.observe("run", "shown", "figures");
+  const about = page.trace()?.about;
   if (!about) return null;
   return h(
     "section",
@@ -26,19 +26,19 @@ function TakeAway({ channel }) {
         id: "lp-finetune-zip",
         name: say("finetune.take.zip"),
         disabled: !about.summary,
-        act: () => fetchFile(channel, "model"),
+        act: () => fetchFile(page, "model"),
       }),
     ),
     h(
       Line,
       { name: "finetune.take.run" },
       ["json", "csv"].map((what) =>
-        h(Button, { key: what, name: say(`finetune.take.${what}`), act: () => save(channel, what) }),
+        h(Button, { key: what, name: say(`finetune.take.${what}`), act: () => save(page, what) }),
       ),
-      channel.isLive(about) ? null : h(Deletion, { key: about.id, channel, about }),
+      page.isLive(about) ? null : h(Deletion, { key: about.id, page, about }),
     ),
-    h(Script, { key: about.id, channel }),
-    h(FigureLine, { channel }),
+    h(Script, { key: about.id, page }),
+    h(FigureLine, { page }),
   );
 }
 
@@ -46,13 +46,13 @@ function TakeAway({ channel }) {
  * Deleting takes two clicks.
  * @param {Page & { about: import("../../wire").RunStatus }} properties
  */
-function Deletion({ channel, about }) {
+function Deletion({ page, about }) {
   const [isSure, setSure] = useState(false);
   return h(Button, {
     id: "lp-finetune-delete",
     name: say(isSure ? "finetune.surely" : "finetune.delete"),
     act: () => {
-      if (isSure) channel.steer("delete", about.id);
+      if (isSure) page.steer("delete", about.id);
       setSure(!isSure);
     },
   });
@@ -62,10 +62,10 @@ function Deletion({ channel, about }) {
 const Line = ({ name, children }) => h("div.lp-row.lp-wrap", null, h("span.lp-what", null, say(name)), children);
 
 /** @param {Page} properties */
-function Script({ channel }) {
+function Script({ page }) {
   const [code, setCode] = useState("");
   async function read() {
-    const answer = await ask(channel, "script");
+    const answer = await ask(page, "script");
     setCode(answer?.text ?? "");
   }
   return h(
@@ -77,10 +77,10 @@ function Script({ channel }) {
       h(Button, {
         id: "lp-finetune-kit",
         name: say("finetune.take.kit"),
-        act: () => fetchFile(channel, "kit"),
+        act: () => fetchFile(page, "kit"),
       }),
       h(Button, { name: say("finetune.take.read"), act: read }),
-      h(Button, { id: "lp-finetune-script", name: say("finetune.take.py"), act: () => save(channel, "script") }),
+      h(Button, { id: "lp-finetune-script", name: say("finetune.take.py"), act: () => save(page, "script") }),
     ),
     h(Note, { text: say("finetune.take.script_about") }),
     code
@@ -95,9 +95,9 @@ function Script({ channel }) {
 }
 
 /** @param {Page} properties */
-function FigureLine({ channel }) {
+function FigureLine({ page }) {
   const [chosen, choose] = useState("");
-  const all = [...channel.charts.values(), ...channel.stills.values()].filter(
+  const all = [...page.charts.values(), ...page.stills.values()].filter(
     ({ element }) => element.isConnected && !element.closest("[hidden]"),
   );
   const figure = all.find(({ key }) => key === chosen) ?? all[0];
@@ -105,12 +105,10 @@ function FigureLine({ channel }) {
   const title = say("finetune.take.figure");
   /** @type {(look: import("./state.js").Look, ratio: number) => Promise<void>} */
   async function take(look, ratio) {
-    const caption = captionOf(channel, figure);
-    const name = `lossprism-${channel.shown[0]}-${figure.name}`;
-    const answer = await channel.heard(
-      figure.chart
-        ? channel.server?.chart({ ...look, name, chart: figure.chart(caption) })
-        : figure.file?.(caption, look),
+    const caption = captionOf(page, figure);
+    const name = `lossprism-${page.shown[0]}-${figure.name}`;
+    const answer = await page.heard(
+      figure.chart ? page.server?.chart({ ...look, name, chart: figure.chart(caption) }) : figure.file?.(caption, look),
     );
     if (answer?.text !== undefined) await saved(answer, ratio);
   }
@@ -133,14 +131,14 @@ function FigureLine({ channel }) {
 }
 
 /**
- * @param {FinetunePage} channel
+ * @param {FinetunePage} page
  * @param {string} what
  */
-const ask = (channel, what) => channel.heard(channel.server?.take({ run: channel.shown[0], what }));
+const ask = (page, what) => page.heard(page.server?.take({ run: page.shown[0], what }));
 
-/** @type {(channel: FinetunePage, what: string) => Promise<void>} */
-async function save(channel, what) {
-  const answer = await ask(channel, what);
+/** @type {(page: FinetunePage, what: string) => Promise<void>} */
+async function save(page, what) {
+  const answer = await ask(page, what);
   if (answer?.text === undefined) return;
   const mark = answer.type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
   download(answer.name, new Blob([mark, answer.text], { type: answer.type }));
@@ -148,10 +146,10 @@ async function save(channel, what) {
 
 /**
  * A model is large: the server packs it, and the browser fetches the file.
- * @type {(channel: FinetunePage, what: string) => Promise<void>}
+ * @type {(page: FinetunePage, what: string) => Promise<void>}
  */
-async function fetchFile(channel, what) {
-  const answer = await ask(channel, what);
+async function fetchFile(page, what) {
+  const answer = await ask(page, what);
   if (!answer) return;
   Object.assign(document.createElement("a"), { href: answer.path, download: answer.name }).click();
 }
@@ -159,16 +157,16 @@ async function fetchFile(channel, what) {
 /**
  * Where a figure comes from: the losses with their parameters and seeds, the encoder, the data, the step. The probe
  * batch is that of the first run alone.
- * @param {FinetunePage} channel
+ * @param {FinetunePage} page
  * @param {Pick<import("./state.js").Figure, "step">} figure
  */
-function captionOf(channel, { step }) {
-  const about = channel.trace()?.about;
+function captionOf(page, { step }) {
+  const about = page.trace()?.about;
   if (!about) return { losses: [], origin: "" };
-  const shown = step ? [{ plan: about.plan, names: [about.id] }] : channel.groups();
+  const shown = step ? [{ plan: about.plan, names: [about.id] }] : page.groups();
   /** @param {string[]} names */
   const seeds = (names) =>
-    say("finetune.seed_is", { seed: names.map((name) => channel.trace(name)?.about?.plan.seed).join(", ") });
+    say("finetune.seed_is", { seed: names.map((name) => page.trace(name)?.about?.plan.seed).join(", ") });
   const { pairs } = about.summary ?? {};
   const data = dataOf(about.plan);
   const origin = [
@@ -186,6 +184,6 @@ function captionOf(channel, { step }) {
 
 /**
  * @param {HTMLElement} root
- * @param {FinetunePage} channel
+ * @param {FinetunePage} page
  */
-export default (root, channel) => show(root, TakeAway, { channel });
+export default (root, page) => show(root, TakeAway, { page });

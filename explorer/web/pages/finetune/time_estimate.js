@@ -9,10 +9,10 @@ import { roughly } from "./plan_names.js";
 /**
  * `outlook` gives what the server foresees (steps and the key of their pace), or nothing where it cannot;
  * `request` what to time. Each change is published as "pace".
- * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").FinetunePage} page
  * @param {{ outlook: () => { steps: number, pace: string } | null | undefined, request: () => object }} about
  */
-export function timeTrial(channel, { outlook, request }) {
+export function timeTrial(page, { outlook, request }) {
   const facts = pageData.finetune;
   const SETTLED_MS = 1200,
     LATER_MS = 3000;
@@ -35,25 +35,25 @@ export function timeTrial(channel, { outlook, request }) {
         due = null;
         then();
       }, ms);
-    channel.publish("pace");
+    page.publish("pace");
   }
 
   function settle() {
-    const settled = key() && !pace() && !channel.runs.some(channel.isLive);
+    const settled = key() && !pace() && !page.runs.some(page.isLive);
     wait(settled ? measure : null, SETTLED_MS);
   }
 
   async function measure() {
     const timed = key();
-    const { server } = channel;
+    const { server } = page;
     if (trying || !timed || !server || document.hidden || pace()) return;
     trying = timed;
-    channel.publish("pace");
-    const answer = await channel.work(server, "estimate", request());
+    page.publish("pace");
+    const answer = await page.work(server, "estimate", request());
     trying = "";
     if (answer?.seconds_per_step) paces.set(timed, answer);
     failure = timed === key() ? (answer?.error ?? null) : null;
-    channel.publish("pace");
+    page.publish("pace");
     if (timed !== key()) settle();
     else if (!failure && answer && !pace()) wait(settle, LATER_MS); // the server is busy
   }
@@ -64,16 +64,16 @@ export function timeTrial(channel, { outlook, request }) {
     const found = pace();
     if (!found) return trying || due ? say("finetune.measuring") : "";
     const { seconds_to_load: load = 0, seconds_per_step: step = 0, seconds_per_evaluation: evaluation = 0 } = found;
-    const evaluations = channel.plan.evaluations + facts.more_evaluations;
+    const evaluations = page.plan.evaluations + facts.more_evaluations;
     const seconds = load + steps * step + evaluations * evaluation;
     return say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: roughly(count * seconds) });
   }
 
-  channel.on("plan", () => {
+  page.on("plan", () => {
     failure = null;
     wait(null);
   });
-  for (const topic of ["checked", "runs"]) channel.on(topic, settle);
+  for (const topic of ["checked", "runs"]) page.on(topic, settle);
   document.addEventListener("visibilitychange", settle);
   return { settle, sentence, failure: () => failure };
 }

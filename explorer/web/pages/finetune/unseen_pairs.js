@@ -7,10 +7,10 @@ import { Progress } from "../../kit/progress.js";
 import { say } from "../../kit/words.js";
 import { Button, Note, Wrong } from "./fields.js";
 
-/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {{ page: import("./state.js").FinetunePage }} Page */
 
 /** @param {Page} properties */
-export function UnseenPairs({ channel: { comparison } }) {
+export function UnseenPairs({ page: { comparison } }) {
   const { file, problem, chosen, answer, jobs } = comparison;
   const isReadable = file && !file.problem;
   const read = !file ? "" : file.problem ? file.name : say("ui.file_read", file);
@@ -41,7 +41,7 @@ export function UnseenPairs({ channel: { comparison } }) {
             })
           : null,
       ),
-      h(Progress, { channel: jobs }),
+      h(Progress, { page: jobs }),
     ),
     answer?.unseen
       ? h(

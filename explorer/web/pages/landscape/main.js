@@ -21,39 +21,39 @@ const CURVES = /** @type {const} */ (["heights", "curvature"]);
 const CUT_HEIGHT = 430; // pixels
 const PANEL = 420; // pixels of a side of a landscape in a file
 
-/** @param {{ channel: LandscapePage }} properties */
-function Main({ channel }) {
-  channel.observe("state", "found");
+/** @param {{ page: LandscapePage }} properties */
+function Main({ page }) {
+  page.observe("state", "found");
   useLayoutEffect(() => entitle(say("page.landscape")));
   return h(
     "div.lp-landscape-page",
     null,
-    h(ProblemBox, { channel, isShown: channel.found !== null }),
+    h(ProblemBox, { page, isShown: page.found !== null }),
     h("h1", null, say("page.landscape")),
     h("p.lp-landscape-about", null, say("landscape.about")),
-    h(Levers, { channel }),
+    h(Levers, { page }),
     h(
       "div.lp-landscape-sides",
-      { "aria-busy": channel.drawn ? "false" : "true" },
-      channel.sides.map((_side, place) => h(Side, { key: place, channel, place })),
-      h(Cuts, { channel }),
+      { "aria-busy": page.drawn ? "false" : "true" },
+      page.sides.map((_side, place) => h(Side, { key: place, page, place })),
+      h(Cuts, { page }),
     ),
     h(
       "div.lp-landscape-more",
       null,
-      h(Fold, { title: say("landscape.how") }, h(Reading, { channel })),
-      h(FigureFold, { title: say("landscape.save"), channel, ask: (look) => figureFile(channel, look) }),
+      h(Fold, { title: say("landscape.how") }, h(Reading, { page })),
+      h(FigureFold, { title: say("landscape.save"), page, ask: (look) => figureFile(page, look) }),
       h("a.lp-link", { href: `learn${location.search}` }, say("learn.all")),
     ),
   );
 }
 
-/** @param {{ channel: LandscapePage }} properties */
-function Levers({ channel }) {
-  const { levers, lever, stops, at, value } = channel;
-  const { view } = channel.store.state;
+/** @param {{ page: LandscapePage }} properties */
+function Levers({ page }) {
+  const { levers, lever, stops, at, value } = page;
+  const { view } = page.store.state;
   const batches = pageData.landscape.examples.map((name) => [name, say(`example.${name}.title`)]);
-  if (stored("scene") || channel.batch === MINE) batches.push([MINE, say("landscape.mine")]);
+  if (stored("scene") || page.batch === MINE) batches.push([MINE, say("landscape.mine")]);
   const name = lever ? parameterName(lever) : "";
   return h(
     "div.lp-landscape-levers",
@@ -67,7 +67,7 @@ function Levers({ channel }) {
             label: say("landscape.lever"),
             value: lever,
             options: levers.map((one) => [one, parameterName(one)]),
-            change: (chosen) => channel.set({ lever: chosen }),
+            change: (chosen) => page.set({ lever: chosen }),
           }),
           h("input", {
             type: "range",
@@ -78,7 +78,7 @@ function Levers({ channel }) {
             disabled: !stops.length,
             "aria-label": name,
             "aria-valuetext": number(value ?? 0, 3),
-            onInput: (event) => channel.move(Number(event.currentTarget.value)),
+            onInput: (event) => page.move(Number(event.currentTarget.value)),
           }),
           h("output", null, number(value ?? 0, 3)),
         )
@@ -89,26 +89,26 @@ function Levers({ channel }) {
       names: VIEWS,
       chosen: view,
       title: (one) => say(`landscape.view.${one}`),
-      choose: (chosen) => channel.set({ view: chosen }),
+      choose: (chosen) => page.set({ view: chosen }),
     }),
     h(Select, {
       id: "lp-batch",
       name: say("landscape.pairs"),
       inline: true,
-      value: channel.batch,
+      value: page.batch,
       options: batches,
-      change: (chosen) => channel.show(chosen),
+      change: (chosen) => page.show(chosen),
     }),
   );
 }
 
-/** @param {{ channel: LandscapePage, place: number }} properties */
-function Side({ channel, place }) {
-  const { loss } = channel.sides[place];
-  const { view, negative } = channel.store.state;
-  const found = channel.found?.landscapes[place];
-  const problem = channel.found?.answer.sides[place].problem;
-  const stop = channel.stopOf(place);
+/** @param {{ page: LandscapePage, place: number }} properties */
+function Side({ page, place }) {
+  const { loss } = page.sides[place];
+  const { view, negative } = page.store.state;
+  const found = page.found?.landscapes[place];
+  const problem = page.found?.answer.sides[place].problem;
+  const stop = page.stopOf(place);
   const losses = Object.fromEntries(
     Object.entries(pageData.losses).filter(([name]) => name in pageData.landscape.levers),
   );
@@ -121,7 +121,7 @@ function Side({ channel, place }) {
       label: say("ui.loss"),
       value: loss,
       groups: groupsOf(losses),
-      change: (chosen) => channel.choose(place, chosen),
+      change: (chosen) => page.choose(place, chosen),
     }),
     h("p.lp-note", null, problem ? say(problem.key, problem.values) : found ? boundaryWords(found, stop) : ""),
     found &&
@@ -130,15 +130,15 @@ function Side({ channel, place }) {
         { role: "tabpanel", id: place ? undefined : "lp-view-panel", "aria-label": label },
         h(LandscapePlot, {
           ...{ landscape: found, stop, view, negative, label },
-          press: (score) => channel.set({ negative: Math.round(score * 100) / 100 }),
+          press: (score) => page.set({ negative: Math.round(score * 100) / 100 }),
         }),
       ),
   );
 }
 
-/** @param {{ channel: LandscapePage }} properties */
-function Negative({ channel }) {
-  const { negative } = channel.store.state;
+/** @param {{ page: LandscapePage }} properties */
+function Negative({ page }) {
+  const { negative } = page.store.state;
   return h(
     "label.lp-landscape-cut",
     null,
@@ -149,38 +149,38 @@ function Negative({ channel }) {
       max: 1,
       step: 0.05,
       value: negative,
-      onInput: (event) => channel.set({ negative: Number(event.currentTarget.value) }),
+      onInput: (event) => page.set({ negative: Number(event.currentTarget.value) }),
     }),
     h("output", null, number(negative, 2)),
   );
 }
 
-/** @param {LandscapePage} channel */
-const cutSides = (channel) =>
-  channel.sides.map((_side, place) => ({
-    cut: channel.cut?.cuts[place] ?? null,
-    stop: channel.stopOf(place),
+/** @param {LandscapePage} page */
+const cutSides = (page) =>
+  page.sides.map((_side, place) => ({
+    cut: page.cut?.cuts[place] ?? null,
+    stop: page.stopOf(place),
   }));
 
-/** @param {{ channel: LandscapePage }} properties */
-const Cuts = ({ channel }) =>
+/** @param {{ page: LandscapePage }} properties */
+const Cuts = ({ page }) =>
   h(
     "section.lp-landscape-cuts",
     null,
-    h(Negative, { channel }),
+    h(Negative, { page }),
     h(
       "p.lp-note.lp-landscape-legend",
       null,
-      channel.sides.map(({ loss }, place) =>
+      page.sides.map(({ loss }, place) =>
         h("span", { key: place, style: { color: `var(--lp-side-${place + 1})` } }, titleOf(loss)),
       ),
     ),
-    h(CutPlot, { sides: cutSides(channel), height: CUT_HEIGHT, label: say("landscape.picture.cut") }),
+    h(CutPlot, { sides: cutSides(page), height: CUT_HEIGHT, label: say("landscape.picture.cut") }),
   );
 
-/** @param {{ channel: LandscapePage }} properties */
-function Reading({ channel }) {
-  const most = Math.max(0, ...(channel.found?.landscapes ?? []).map((one) => one?.comparisons ?? 0));
+/** @param {{ page: LandscapePage }} properties */
+function Reading({ page }) {
+  const most = Math.max(0, ...(page.found?.landscapes ?? []).map((one) => one?.comparisons ?? 0));
   return h(
     "ul",
     null,
@@ -191,43 +191,43 @@ function Reading({ channel }) {
 
 /**
  * Both landscapes from above, and their cuts, as one figure.
- * @param {LandscapePage} channel
+ * @param {LandscapePage} page
  * @param {import("../../kit/components.js").Look} look
  */
-function figureFile(channel, look) {
-  const titles = channel.sides.map(({ loss }) => titleOf(loss));
+function figureFile(page, look) {
+  const titles = page.sides.map(({ loss }) => titleOf(loss));
   const panels = [
     ...titles.flatMap((title, place) => {
-      const landscape = channel.found?.landscapes[place];
-      const at = { stop: channel.stopOf(place), negative: channel.store.state.negative };
+      const landscape = page.found?.landscapes[place];
+      const at = { stop: page.stopOf(place), negative: page.store.state.negative };
       return landscape ? [landscapePanel(landscape, { ...at, side: PANEL, title })] : [];
     }),
-    ...CURVES.map((what) => cutPanel(cutSides(channel), what, PANEL, PANEL / 2)),
+    ...CURVES.map((what) => cutPanel(cutSides(page), what, PANEL, PANEL / 2)),
   ];
   const legend = titles.map((name, place) => ({ name, colour: themeColour(`side-${place + 1}`) }));
   const chart = {
     title: say("page.landscape"),
-    caption: [caption(channel)],
+    caption: [caption(page)],
     legend,
     panels,
     across: 2,
   };
-  return channel.server?.chart({ ...look, name: "lossprism-landscape", chart });
+  return page.server?.chart({ ...look, name: "lossprism-landscape", chart });
 }
 
-/** @param {LandscapePage} channel */
-function caption(channel) {
-  const { lever, value } = channel;
+/** @param {LandscapePage} page */
+function caption(page) {
+  const { lever, value } = page;
   const at = lever ? `${parameterName(lever)} ${number(value ?? 0, 3)}. ` : "";
   return `${at}${say("landscape.about")}`;
 }
 
 /**
  * @param {HTMLElement} root
- * @param {LandscapePage} channel
+ * @param {LandscapePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").LandscapeServer>} server
  */
-export default function main(root, channel, server) {
-  show(root, Main, { channel });
-  channel.connect(server);
+export default function main(root, page, server) {
+  show(root, Main, { page });
+  page.connect(server);
 }

@@ -52,9 +52,9 @@ export function factsOf(shown, cell) {
 
 /**
  * The pair of a row or column, or the band of many.
- * @type {(channel: import("./state.js").LargePage, shown: Shown, side: Side, index: number) => HTMLDivElement}
+ * @type {(page: import("./state.js").LargePage, shown: Shown, side: Side, index: number) => HTMLDivElement}
  */
-function sideOf(channel, shown, side, index) {
+function sideOf(page, shown, side, index) {
   const { name, items, edges, labels, scores } = shown[side];
   if (items.length) {
     const { entry, label, score } = items[index];
@@ -63,7 +63,7 @@ function sideOf(channel, shown, side, index) {
       "div.lp-side",
       {},
       h("b", {}, `${one} ${grouped(edges[index] + 1)}: ${say(`axis.one.${name}`)} #${grouped(entry + 1)}`),
-      textsOf(channel, items[index]).map((text) => h("p", {}, batchText(h, { text, of: items[index] }))),
+      textsOf(page, items[index]).map((text) => h("p", {}, batchText(h, { text, of: items[index] }))),
       h("small", {}, say("ui.pair_facts", { label: show(label), score: show(score) })),
     );
   }
@@ -79,16 +79,16 @@ function sideOf(channel, shown, side, index) {
 
 /**
  * Its card, or what to do to see one.
- * @type {(card: HTMLElement, channel: import("./state.js").LargePage, shown: Shown | null, cell: Cell | null) => void}
+ * @type {(card: HTMLElement, page: import("./state.js").LargePage, shown: Shown | null, cell: Cell | null) => void}
  */
-export function fillCard(card, channel, shown, cell) {
+export function fillCard(card, page, shown, cell) {
   if (!shown || !cell) {
     card.replaceChildren(h("p.lp-hint", {}, say("large.hint")));
     return;
   }
   const facts = factsOf(shown, cell).map((fact) => h("span", {}, fact));
   card.replaceChildren(
-    h("div.lp-sides", {}, sideOf(channel, shown, "rows", cell[0]), sideOf(channel, shown, "columns", cell[1])),
+    h("div.lp-sides", {}, sideOf(page, shown, "rows", cell[0]), sideOf(page, shown, "columns", cell[1])),
     h("div.lp-facts", {}, facts),
   );
 }

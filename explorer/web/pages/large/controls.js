@@ -13,25 +13,25 @@ import { FileDescription } from "./sidebar/file.js";
 
 const FAMILIES = ["split", "smooth", "linear", "in_batch"]; // how a loss is summed without its terms
 
-/** @param {{ channel: LargePage, description: FileDescription }} properties */
-function Controls({ channel, description }) {
-  channel.observe("state");
-  const { wanted = "" } = pageData.large.losses[channel.asked.loss] ?? {};
+/** @param {{ page: LargePage, description: FileDescription }} properties */
+function Controls({ page, description }) {
+  page.observe("state");
+  const { wanted = "" } = pageData.large.losses[page.asked.loss] ?? {};
   return group(
-    h(LossSection, { channel }),
-    h(DataFold, { channel, description, wanted }),
-    wanted === "vectors" ? h(RulesFold, { channel }) : null, // no other loss asks which pairs are positive
+    h(LossSection, { page }),
+    h(DataFold, { page, description, wanted }),
+    wanted === "vectors" ? h(RulesFold, { page }) : null, // no other loss asks which pairs are positive
   );
 }
 
-/** @param {{ channel: LargePage }} properties */
-function LossSection({ channel }) {
+/** @param {{ page: LargePage }} properties */
+function LossSection({ page }) {
   const { losses, not_here: notHere } = pageData.large;
-  const { loss, parameters: chosen, twins } = channel.asked;
+  const { loss, parameters: chosen, twins } = page.asked;
   const spec = losses[loss];
   const parameters = spec?.parameters ?? [];
   const rest = parameters.filter((one) => one !== leverOf(parameters)); // the lever stands under the map
-  const choose = (/** @type {string} */ one) => channel.change({ loss: one, parameters: {} });
+  const choose = (/** @type {string} */ one) => page.change({ loss: one, parameters: {} });
   const groups = FAMILIES.map((family) => ({
     label: say(`large.group.${family}`),
     losses: Object.entries(losses)
@@ -52,10 +52,10 @@ function LossSection({ channel }) {
       of: loss,
       parameters: rest,
       values: chosen,
-      change: (name, value) => channel.change({ parameters: { ...channel.asked.parameters, [name]: value } }),
+      change: (name, value) => page.change({ parameters: { ...page.asked.parameters, [name]: value } }),
     }),
     spec?.reads_texts
-      ? h(SameTexts, { id: "lp-large-twins", value: twins, change: (next) => channel.change({ twins: next }) })
+      ? h(SameTexts, { id: "lp-large-twins", value: twins, change: (next) => page.change({ twins: next }) })
       : null,
     h(
       Fold,
@@ -79,18 +79,18 @@ function limitsOf({ family, most, wanted, most_drawn: drawn }) {
   return sentences.join(" ");
 }
 
-/** @param {{ channel: LargePage }} properties */
-function RulesFold({ channel }) {
-  channel.observe("answer");
-  const found = channel.answer;
+/** @param {{ page: LargePage }} properties */
+function RulesFold({ page }) {
+  page.observe("answer");
+  const found = page.answer;
   return h(
     Fold,
     { title: say("ui.rules"), kind: "lp-fold" },
     h(LabelRules, {
       id: "lp-large-",
-      chosen: channel.asked.rules,
+      chosen: page.asked.rules,
       inForce: found?.rules,
-      change: (rules) => channel.change({ rules }),
+      change: (rules) => page.change({ rules }),
     }),
     found
       ? h(
@@ -106,10 +106,10 @@ function RulesFold({ channel }) {
   );
 }
 
-/** @type {(root: HTMLElement, channel: LargePage) => void} */
-export default function controls(root, channel) {
-  const description = new FileDescription(channel);
-  show(root, Controls, { channel, description });
+/** @type {(root: HTMLElement, page: LargePage) => void} */
+export default function controls(root, page) {
+  const description = new FileDescription(page);
+  show(root, Controls, { page, description });
   // Also where reading it was stopped before.
-  for (const topic of ["state", "answer", "language"]) channel.on(topic, () => description.ask());
+  for (const topic of ["state", "answer", "language"]) page.on(topic, () => description.ask());
 }

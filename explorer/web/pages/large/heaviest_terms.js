@@ -5,8 +5,8 @@ import { sortableTable } from "../../kit/sortable_table.js";
 import { say } from "../../kit/words.js";
 import { linesOf } from "./map_sentences.js";
 
-/** @type {(root: HTMLElement, channel: import("./state.js").LargePage) => void} */
-export default function terms(root, channel) {
+/** @type {(root: HTMLElement, page: import("./state.js").LargePage) => void} */
+export default function terms(root, page) {
   /** @param {import("../../wire").LargeTerm} term */
   const label = (term) => `${show(term.row.label)} · ${show(term.column.label)}`;
   const list = h("div.lp-whole-words");
@@ -19,11 +19,11 @@ export default function terms(root, channel) {
       columns: [
         {
           key: "ui.row",
-          cell: (/** @type {import("../../wire").LargeTerm} */ t) => linesOf(channel, t.row),
+          cell: (/** @type {import("../../wire").LargeTerm} */ t) => linesOf(page, t.row),
           by: (t) => t.row.entry,
           wide: true,
         },
-        { key: "ui.column", cell: (t) => linesOf(channel, t.column), by: (t) => t.column.entry, wide: true },
+        { key: "ui.column", cell: (t) => linesOf(page, t.column), by: (t) => t.column.entry, wide: true },
         { key: "large.labels", cell: label, by: (t) => t.column.label - t.row.label },
         { key: "ui.value", cell: (t) => show(t.value), by: (t) => read(t.value) },
         { key: "ui.share", cell: (t) => percent(t.share), by: (t) => t.share },
@@ -39,19 +39,19 @@ export default function terms(root, channel) {
   // A click shows the term in the map, with its neighbours.
   /** @param {import("../../wire").LargeTerm} term */
   function reveal({ cell }) {
-    const [rows, columns] = channel.answer?.shape ?? [0, 0];
+    const [rows, columns] = page.answer?.shape ?? [0, 0];
     /** @type {(middle: number, all: number) => [number, number]} */
     const around = (middle, all) => [Math.max(0, middle - 20), Math.min(all, middle + 21)];
-    channel.zoom([...around(cell[0], rows), ...around(cell[1], columns)]);
-    channel.mark(cell);
+    page.zoom([...around(cell[0], rows), ...around(cell[1], columns)]);
+    page.mark(cell);
     document.querySelector(".lp-large_map .lp-stage")?.scrollIntoView({ block: "nearest" });
   }
-  const light = () => table.update({ state: { lit: ({ cell }) => String(cell) === String(channel.cell) } });
+  const light = () => table.update({ state: { lit: ({ cell }) => String(cell) === String(page.cell) } });
 
   function draw() {
-    if (!channel.answer || !channel.details) return;
-    const { heaviest } = channel.details;
-    const { terms: all } = channel.answer.figures;
+    if (!page.answer || !page.details) return;
+    const { heaviest } = page.details;
+    const { terms: all } = page.answer.figures;
     table.update({ data: heaviest });
     light();
     const carried = heaviest.reduce((sum, term) => sum + term.share, 0);
@@ -64,10 +64,10 @@ export default function terms(root, channel) {
       : say("ui.no_terms");
   }
 
-  channel.on("learning", () => {
+  page.on("learning", () => {
     note.textContent = say("large.doing.heaviest");
   });
-  channel.on("details", draw);
-  channel.on("cell", light);
-  channel.on("language", draw);
+  page.on("details", draw);
+  page.on("cell", light);
+  page.on("language", draw);
 }

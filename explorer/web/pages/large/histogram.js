@@ -5,8 +5,8 @@ import { grouped, show } from "../../kit/number_format.js";
 import { ridges } from "../../kit/ridge_histograms.js";
 import { say } from "../../kit/words.js";
 
-/** @type {(root: HTMLElement, channel: import("./state.js").LargePage) => void} */
-export default function histogram(root, channel) {
+/** @type {(root: HTMLElement, page: import("./state.js").LargePage) => void} */
+export default function histogram(root, page) {
   root.append(worded("h2", "large.histogram"));
   const chart = ridges(root, { row: 34, reach: 0.95, together: true }, (_what, bin) => tell(bin));
   const card = h("p.lp-note");
@@ -56,10 +56,10 @@ export default function histogram(root, channel) {
     card.textContent = `${range} — ${each.reverse().join(" · ")}`;
   }
 
-  channel.on("details", () => {
-    seen = channel.details?.histogram ?? null;
+  page.on("details", () => {
+    seen = page.details?.histogram ?? null;
     draw();
   });
-  channel.on("theme", draw);
-  channel.on("language", draw);
+  page.on("theme", draw);
+  page.on("language", draw);
 }

@@ -8,23 +8,23 @@ import { Parameters } from "../../kit/scenario_fields.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */
 
-/** @param {{ channel: LargePage }} properties */
-function Lever({ channel }) {
-  channel.observe("state");
-  const { loss, parameters: values } = channel.asked;
+/** @param {{ page: LargePage }} properties */
+function Lever({ page }) {
+  page.observe("state");
+  const { loss, parameters: values } = page.asked;
   const lever = leverOf(pageData.large.losses[loss]?.parameters ?? []);
   if (!lever) return null;
   return h(Parameters, {
     of: loss,
     parameters: [lever],
     values,
-    change: (name, value) => channel.change({ parameters: { ...values, [name]: value } }),
+    change: (name, value) => page.change({ parameters: { ...values, [name]: value } }),
   });
 }
 
-/** @param {LargePage} channel */
-export function lever(channel) {
+/** @param {LargePage} page */
+export function lever(page) {
   const root = element("div.lp-lever");
-  show(root, Lever, { channel });
+  show(root, Lever, { page });
   return root;
 }

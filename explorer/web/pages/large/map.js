@@ -38,11 +38,11 @@ function unpacked(answer) {
 class BlockMap {
   /**
    * @param {HTMLElement} root
-   * @param {LargePage} channel
+   * @param {LargePage} page
    */
-  constructor(root, channel) {
+  constructor(root, page) {
     this.root = root;
-    this.channel = channel;
+    this.page = page;
     /** @type {Shown | null} */
     this.shown = null;
     /** @type {Cell | null} */
@@ -52,8 +52,8 @@ class BlockMap {
     /** @type {Facet} */
     this.facet = "total";
     this.announces = false; // whether the next picture is one to be spoken of
-    this.back = arrow("large.back", "←", () => channel.back(), "lp-large-back");
-    this.forward = arrow("large.forward", "→", () => channel.forward());
+    this.back = arrow("large.back", "←", () => page.back(), "lp-large-back");
+    this.forward = arrow("large.forward", "→", () => page.forward());
     this.crumbs = h("nav.lp-crumbs", { "data-title": "large.way" });
     this.strips = {
       row: h("canvas.lp-label-strip", { "aria-hidden": "true" }),
@@ -74,7 +74,7 @@ class BlockMap {
       h("div.lp-bar", {}, this.frame.tabList, this.asTable.button),
       h("div.lp-way", {}, this.back, this.forward, this.crumbs),
       this.frame.element,
-      lever(this.channel),
+      lever(this.page),
       this.about,
       h("details.lp-notes", {}, h("summary", {}, "ⓘ ", worded("span", "ui.details")), this.note),
       this.list,
@@ -133,7 +133,7 @@ class BlockMap {
   // ---- What is shown -----------------------------------------------------------------------
 
   take() {
-    const { answer } = this.channel;
+    const { answer } = this.page;
     if (!answer) return;
     const shown = unpacked(answer);
     this.shown = shown;
@@ -142,14 +142,14 @@ class BlockMap {
     this.pin();
     this.draw();
     this.describe();
-    if (this.announces) this.spoken.textContent = whereabouts(this.channel, shown);
+    if (this.announces) this.spoken.textContent = whereabouts(this.page, shown);
     this.announces = false;
   }
 
   /** Find the marked cell's place in the view, if it is there by itself. */
   pin() {
     this.pinned = null;
-    const { cell } = this.channel;
+    const { cell } = this.page;
     if (!cell || !this.shown?.single) return;
     const { window, height, width } = this.shown;
     const [row, column] = [cell[0] - window[0], cell[1] - window[2]];
@@ -159,7 +159,7 @@ class BlockMap {
   /** @param {Facet} facet */
   #choose(facet) {
     this.facet = facet;
-    this.channel.facet = facet;
+    this.page.facet = facet;
     this.draw();
     this.#explain();
   }
@@ -202,7 +202,7 @@ class BlockMap {
     drawStrip(this.strips.column, "column", shown.columns, width);
     frame.ticks("row", height, labelMarks("row", shown.rows, height));
     frame.ticks("column", width, labelMarks("column", shown.columns, width));
-    frame.canvas.dataset.drawn = String(this.channel.drawn);
+    frame.canvas.dataset.drawn = String(this.page.drawn);
     this.#mark();
   }
 
@@ -213,24 +213,24 @@ class BlockMap {
   // ---- Words -------------------------------------------------------------------------------
 
   describe() {
-    const { shown, frame, channel } = this;
+    const { shown, frame, page } = this;
     if (!shown) return;
     frame.names.row.textContent = sideName(shown, "rows");
     frame.names.column.textContent = sideName(shown, "columns");
     this.#explain();
-    frame.canvas.setAttribute("aria-label", `${whereabouts(channel, shown)} ${say("large.keys")}`);
-    this.back.disabled = channel.past.length === 0;
-    this.forward.disabled = channel.future.length === 0;
-    this.crumbs.replaceChildren(...crumbsOf(channel));
-    fillCard(this.card, channel, shown, this.pointed ?? this.pinned);
+    frame.canvas.setAttribute("aria-label", `${whereabouts(page, shown)} ${say("large.keys")}`);
+    this.back.disabled = page.past.length === 0;
+    this.forward.disabled = page.future.length === 0;
+    this.crumbs.replaceChildren(...crumbsOf(page));
+    fillCard(this.card, page, shown, this.pointed ?? this.pinned);
     this.asTable.refill();
   }
 
   #explain() {
-    const { shown, channel } = this;
+    const { shown, page } = this;
     if (!shown) return;
-    this.about.replaceChildren(comparison(shown), " ", h("b", {}, concentration(shown, Boolean(channel.window))));
-    this.note.textContent = explanation(shown, this.facet, Boolean(channel.asked.parameters.symmetric));
+    this.about.replaceChildren(comparison(shown), " ", h("b", {}, concentration(shown, Boolean(page.window))));
+    this.note.textContent = explanation(shown, this.facet, Boolean(page.asked.parameters.symmetric));
   }
 
   // ---- Pointing and moving -----------------------------------------------------------------
@@ -239,7 +239,7 @@ class BlockMap {
   point(cell) {
     this.pointed = cell;
     this.#mark();
-    fillCard(this.card, this.channel, this.shown, cell ?? this.pinned);
+    fillCard(this.card, this.page, this.shown, cell ?? this.pinned);
   }
 
   /** @type {(first: Cell, last: Cell) => void} Look at the blocks from one to another. */
@@ -247,14 +247,14 @@ class BlockMap {
     if (!this.shown) return;
     const { rows, columns } = this.shown;
     const [[top, left], [bottom, right]] = [first, last];
-    this.channel.zoom([rows.edges[top], rows.edges[bottom + 1], columns.edges[left], columns.edges[right + 1]]);
+    this.page.zoom([rows.edges[top], rows.edges[bottom + 1], columns.edges[left], columns.edges[right + 1]]);
   }
 
   /** @type {(cell: Cell) => void} A block is entered; a single cell stays where it is, marked. */
   open(cell) {
     const { shown } = this;
     if (!shown) return;
-    if (shown.single) this.channel.mark([shown.window[0] + cell[0], shown.window[2] + cell[1]]);
+    if (shown.single) this.page.mark([shown.window[0] + cell[0], shown.window[2] + cell[1]]);
     else if (isEmpty(shown, cell)) this.spoken.textContent = say("large.all_masked");
     else this.enter(cell, cell);
   }
@@ -262,12 +262,12 @@ class BlockMap {
   /** @type {import("../../kit/cell_grid.js").Hand["pinched"]} */
   #pinch({ left, right, top, bottom }) {
     if (!this.shown) return;
-    const before = String(this.channel.window);
+    const before = String(this.page.window);
     const [first, last, from, to] = this.shown.window;
     /** @type {(start: number, end: number, shares: number[]) => number[]} */
     const within = (start, end, shares) => shares.map((share) => start + share * (end - start));
     this.#goTo(this.shown, [within(first, last, [top, bottom]), within(from, to, [left, right])]);
-    if (String(this.channel.window) === before) this.frame.grid.settle(); // nothing new will be drawn
+    if (String(this.page.window) === before) this.frame.grid.settle(); // nothing new will be drawn
   }
 
   /** @type {(cell: Cell, nearer: boolean) => void} The wheel goes nearer or back, about what is under it. */
@@ -295,7 +295,7 @@ class BlockMap {
     /** @type {Part} */
     const wanted = [rows[0], rows[1], columns[0], columns[1]];
     const isAll = String(wanted) === String([0, shape[0], 0, shape[1]]);
-    this.channel.zoom(isAll ? null : wanted, passing);
+    this.page.zoom(isAll ? null : wanted, passing);
   }
 
   /** @param {KeyboardEvent} event */
@@ -311,7 +311,7 @@ class BlockMap {
       this.open(here);
     } else if (event.key === "Backspace" || event.key === "Escape") {
       this.announces = true;
-      this.channel.back();
+      this.page.back();
     } else return;
     event.preventDefault();
   }
@@ -345,26 +345,26 @@ class BlockMap {
 const arrow = (key, sign, act, id = null) =>
   h("button.lp-square", { type: "button", id, "data-title": key, onclick: act }, sign);
 
-/** @type {(channel: LargePage, shown: Shown) => string} */
+/** @type {(page: LargePage, shown: Shown) => string} */
 const whereabouts = ({ window }, { height, width }) =>
   say("large.now", { where: partName(window), rows: height, columns: width });
 
 /**
  * The way to what is in view. Who came by a link was never at the whole.
- * @param {LargePage} channel
+ * @param {LargePage} page
  */
-function crumbsOf(channel) {
-  const isFar = channel.window && !channel.past.includes(null);
+function crumbsOf(page) {
+  const isFar = page.window && !page.past.includes(null);
   const way = [
-    ...(isFar ? [{ part: null, go: () => channel.zoom(null) }] : []),
-    ...channel.past.map((part, place) => ({ part, go: () => channel.backTo(place) })).slice(-3),
+    ...(isFar ? [{ part: null, go: () => page.zoom(null) }] : []),
+    ...page.past.map((part, place) => ({ part, go: () => page.backTo(place) })).slice(-3),
   ];
   return [
     ...way.flatMap(({ part, go }) => [
       h("button.lp-crumb", { type: "button", onclick: go }, partName(part)),
       h("span", { "aria-hidden": "true" }, "›"),
     ]),
-    h("b", { "aria-current": "true" }, partName(channel.window)),
+    h("b", { "aria-current": "true" }, partName(page.window)),
   ];
 }
 
@@ -387,18 +387,18 @@ function heaviestOf({ share, width }) {
   return [Math.floor(most / width), most % width];
 }
 
-/** @type {(root: HTMLElement, channel: LargePage) => void} */
-export default function map(root, channel) {
-  const blocks = new BlockMap(root, channel);
-  channel.on("answer", () => blocks.take());
-  channel.on("cell", () => {
+/** @type {(root: HTMLElement, page: LargePage) => void} */
+export default function map(root, page) {
+  const blocks = new BlockMap(root, page);
+  page.on("answer", () => blocks.take());
+  page.on("cell", () => {
     if (!blocks.shown) return;
     blocks.pin();
     blocks.point(null);
   });
-  channel.on("problem", () => blocks.frame.grid.settle());
-  channel.on("theme", () => blocks.draw());
-  channel.on("language", () => {
+  page.on("problem", () => blocks.frame.grid.settle());
+  page.on("theme", () => blocks.draw());
+  page.on("language", () => {
     blocks.draw();
     blocks.describe();
   });

@@ -8,7 +8,7 @@ import { say } from "../../kit/words.js";
 /**
  * The texts of a pair, or the one of them that a row or column stands for; none of a pair that was drawn at random,
  * which has only its number.
- * @param {import("./state.js").LargePage} channel
+ * @param {import("./state.js").LargePage} page
  * @param {Pick<import("../../wire").Pair, "first" | "second"> & { side?: "" | "first" | "second" }} pair
  */
 export function textsOf({ of }, { side = "", first, second }) {
@@ -18,12 +18,12 @@ export function textsOf({ of }, { side = "", first, second }) {
 
 /**
  * A pair in lines: its number, then its texts.
- * @param {import("./state.js").LargePage} channel
+ * @param {import("./state.js").LargePage} page
  * @param {import("../../wire").Pair} pair
  */
-export function linesOf(channel, pair) {
+export function linesOf(page, pair) {
   const number = `#${grouped(pair.entry + 1)}`;
-  const [text, ...others] = textsOf(channel, pair).map((one) => ({ of: pair, text: one }));
+  const [text, ...others] = textsOf(page, pair).map((one) => ({ of: pair, text: one }));
   return text === undefined ? [{ text: number }] : [{ ...text, before: `${number} · ` }, ...others];
 }
 

@@ -10,10 +10,10 @@ import { say } from "../../kit/words.js";
  * @typedef {{ name: string, words?: string, value: string, extra?: string }} Figure
  */
 
-/** @param {{ channel: LargePage }} properties */
-function Metrics({ channel }) {
-  channel.observe("answer", "learning", "details", "judging", "judged");
-  const { answer } = channel;
+/** @param {{ page: LargePage }} properties */
+function Metrics({ page }) {
+  page.observe("answer", "learning", "details", "judging", "judged");
+  const { answer } = page;
   if (!answer) return null;
   return h(
     Fold,
@@ -21,19 +21,19 @@ function Metrics({ channel }) {
     h(
       "div.lp-strip-of-figures",
       null,
-      metricsOf(channel, answer).map((figure) => h(FigureBox, { key: figure.name, ...figure })),
+      metricsOf(page, answer).map((figure) => h(FigureBox, { key: figure.name, ...figure })),
     ),
     h(
       "ul.lp-remarks",
       null,
-      remarksOf(channel)
+      remarksOf(page)
         .slice(1)
         .map((remark) => h("li", { key: remark }, remark)),
     ),
   );
 }
 
-/** @type {(channel: LargePage) => string[]} The sentences on the batch, the first of which stands in the head. */
+/** @type {(page: LargePage) => string[]} The sentences on the batch, the first of which stands in the head. */
 export const remarksOf = ({ judged }) => (judged?.remarks ?? []).map(({ key, values }) => say(`remark.${key}`, values));
 
 /** @param {Figure & { kind?: string }} figure */
@@ -49,26 +49,26 @@ export function FigureBox({ name, words = `large.figure.${name}`, value, extra =
 
 /**
  * The loss and its gradient each come with the map, or with the details some time later.
- * @param {LargePage} channel
+ * @param {LargePage} page
  * @param {import("../../wire").DrawnBlocks} answer
  * @param {"loss" | "gradient"} name
  */
 const computed = ({ isLearning, isStale, details }, { figures: found }, name) =>
   name in found ? found : isStale || isLearning ? null : details;
 
-/** @type {(channel: LargePage, answer: import("../../wire").DrawnBlocks) => Figure} */
-export function lossOf(channel, answer) {
-  const found = computed(channel, answer, "loss");
+/** @type {(page: LargePage, answer: import("../../wire").DrawnBlocks) => Figure} */
+export function lossOf(page, answer) {
+  const found = computed(page, answer, "loss");
   const extra = say("large.pairs", { count: grouped(answer.figures.pairs) });
   return { name: "loss", ...(found ? { value: written(found.loss, 6), extra } : COMING()) };
 }
 
-/** @type {(channel: LargePage, answer: import("../../wire").DrawnBlocks) => Figure[]} */
-function metricsOf(channel, answer) {
+/** @type {(page: LargePage, answer: import("../../wire").DrawnBlocks) => Figure[]} */
+function metricsOf(page, answer) {
   const { figures: found, milliseconds, device } = answer;
-  const { judged, isJudging, isLearning } = channel;
-  const details = isLearning ? null : channel.details;
-  const gradient = computed(channel, answer, "gradient")?.gradient;
+  const { judged, isJudging, isLearning } = page;
+  const details = isLearning ? null : page.details;
+  const gradient = computed(page, answer, "gradient")?.gradient;
   return [
     {
       name: "gradient",
@@ -130,6 +130,6 @@ function sizeOf(bytes) {
 
 /**
  * @param {HTMLElement} root
- * @param {LargePage} channel
+ * @param {LargePage} page
  */
-export default (root, channel) => show(root, Metrics, { channel });
+export default (root, page) => show(root, Metrics, { page });

@@ -11,12 +11,12 @@ import { FigureBox, lossOf, remarksOf } from "./metrics.js";
 
 /** @typedef {import("./state.js").LargePage} LargePage */
 
-/** @param {{ channel: LargePage }} properties */
-function Head({ channel }) {
-  channel.observe("state", "answer");
-  const { loss, parameters, twins } = channel.asked;
+/** @param {{ page: LargePage }} properties */
+function Head({ page }) {
+  page.observe("state", "answer");
+  const { loss, parameters, twins } = page.asked;
   const spec = pageData.losses[loss];
-  const count = channel.answer?.figures.pairs;
+  const count = page.answer?.figures.pairs;
   useLayoutEffect(() => {
     if (spec)
       entitle([titleOf(loss), count ? say("large.pairs", { count: grouped(count) }) : ""].filter(Boolean).join(", "));
@@ -31,22 +31,22 @@ function Head({ channel }) {
   );
 }
 
-/** @param {{ channel: LargePage }} properties */
-function AtAGlance({ channel }) {
-  channel.observe("answer", "learning", "details", "judging", "judged");
+/** @param {{ page: LargePage }} properties */
+function AtAGlance({ page }) {
+  page.observe("answer", "learning", "details", "judging", "judged");
   return h(
     "div.lp-glance",
     null,
-    channel.answer ? h(FigureBox, { kind: "lp-loss", ...lossOf(channel, channel.answer) }) : null,
-    h("p.lp-verdict", null, remarksOf(channel)[0]),
+    page.answer ? h(FigureBox, { kind: "lp-loss", ...lossOf(page, page.answer) }) : null,
+    h("p.lp-verdict", null, remarksOf(page)[0]),
   );
 }
 
-/** @param {{ channel: LargePage }} properties */
-const PageHead = ({ channel }) => group(h(Head, { channel }), h(AtAGlance, { channel }));
+/** @param {{ page: LargePage }} properties */
+const PageHead = ({ page }) => group(h(Head, { page }), h(AtAGlance, { page }));
 
 /**
  * @param {HTMLElement} root
- * @param {LargePage} channel
+ * @param {LargePage} page
  */
-export default (root, channel) => show(root, PageHead, { channel });
+export default (root, page) => show(root, PageHead, { page });

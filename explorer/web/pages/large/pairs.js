@@ -16,9 +16,9 @@ const COLUMNS = ["entry", "sentences", "label", "score", "gradient"];
 
 /** A page of the pairs that a search finds, in an order. Publishes "pairs". */
 class PairSearch {
-  /** @param {LargePage} channel */
-  constructor(channel) {
-    this.channel = channel;
+  /** @param {LargePage} page */
+  constructor(page) {
+    this.page = page;
     this.search = "";
     this.column = "gradient";
     this.falling = false;
@@ -36,7 +36,9 @@ class PairSearch {
       most: 2,
       ask: async () => {
         const { search, column, falling, pageNumber } = this;
-        return (await channel.server?.pairs({ ...channel.asked, search, column, falling, page: pageNumber })) ?? { error: GONE };
+        return (
+          (await page.server?.pairs({ ...page.asked, search, column, falling, page: pageNumber })) ?? { error: GONE }
+        );
       },
       again: ({ working }) => (working ? AGAIN_MS : null),
       take: (answer) => this.#take(answer),
@@ -69,30 +71,24 @@ class PairSearch {
   /** @param {Answer} answer */
   #take({ error, ...answer }) {
     this.unread = error?.about === "search" ? error : null;
-    if (error && !this.unread) this.channel.warn(error);
+    if (error && !this.unread) this.page.warn(error);
     if (!error && answer.rows) {
       this.found = answer;
       this.drawn += 1;
     }
     this.isComputing = false;
-    this.channel.publish("pairs");
+    this.page.publish("pairs");
   }
 }
 
-/** @typedef {{ channel: LargePage, pairs: PairSearch }} Properties */
+/** @typedef {{ page: LargePage, pairs: PairSearch }} Properties */
 
 /** @param {Properties} properties */
-function Pairs({ channel, pairs }) {
-  channel.observe("pairs", "answer");
+function Pairs({ page, pairs }) {
+  page.observe("pairs", "answer");
   return group(
     h("h2", null, say("large.gradient_table")),
-    h(
-      "p.lp-note",
-      null,
-      say("large.search_note"),
-      " ",
-      channel.answer && !isDrawn(channel) ? h(OnTheMap, { channel }) : null,
-    ),
+    h("p.lp-note", null, say("large.search_note"), " ", page.answer && !isDrawn(page) ? h(OnTheMap, { page }) : null),
     h(
       "div.lp-search",
       null,
@@ -107,21 +103,21 @@ function Pairs({ channel, pairs }) {
       }),
       h("span.lp-note", { class: pairs.unread ? "lp-wrong" : "", "aria-live": "polite" }, foundWords(pairs)),
     ),
-    h("div.lp-scroll.lp-whole-words", null, h(PairTable, { channel, pairs })),
-    h(Paging, { channel, pairs }),
+    h("div.lp-scroll.lp-whole-words", null, h(PairTable, { page, pairs })),
+    h(Paging, { page, pairs }),
   );
 }
 
-/** @param {LargePage} channel */
+/** @param {LargePage} page */
 const isDrawn = ({ of }) => of?.source.kind === "random";
 
-/** The sentences of these pairs as points of a map. @param {{ channel: LargePage }} properties */
-const OnTheMap = ({ channel }) =>
+/** The sentences of these pairs as points of a map. @param {{ page: LargePage }} properties */
+const OnTheMap = ({ page }) =>
   h(
     "a.lp-link",
     {
       id: "lp-large-on-map",
-      href: `learn/map${location.search}#large=${encodeURIComponent(JSON.stringify(channel.asked))}`,
+      href: `learn/map${location.search}#large=${encodeURIComponent(JSON.stringify(page.asked))}`,
     },
     say("large.on_map"),
   );
@@ -134,8 +130,8 @@ function foundWords({ unread, isComputing, found }) {
 }
 
 /** @param {Properties} properties */
-function PairTable({ channel, pairs }) {
-  const isNamed = !isDrawn(channel); // pairs that were drawn have only their number
+function PairTable({ page, pairs }) {
+  const isNamed = !isDrawn(page); // pairs that were drawn have only their number
   const columns = isNamed ? COLUMNS : COLUMNS.filter((column) => column !== "sentences");
   return h(
     "table.lp-sortable",
@@ -222,14 +218,14 @@ function Paging({ pairs }) {
 
 /**
  * @param {HTMLElement} root
- * @param {LargePage} channel
+ * @param {LargePage} page
  */
-export default (root, channel) => {
-  const pairs = new PairSearch(channel);
-  show(root, Pairs, { channel, pairs });
-  channel.on("learning", () => {
+export default (root, page) => {
+  const pairs = new PairSearch(page);
+  show(root, Pairs, { page, pairs });
+  page.on("learning", () => {
     pairs.isComputing = true;
-    channel.publish("pairs");
+    page.publish("pairs");
   });
-  channel.on("details", () => pairs.ask());
+  page.on("details", () => pairs.ask());
 };

@@ -14,24 +14,24 @@ import { say, titleOf } from "../../kit/words.js";
  */
 const AGAIN = { cancelled: "large.go_on", again: "ui.again" };
 
-/** @param {{ channel: LargePage }} properties */
-function ProgressAndProblem({ channel }) {
-  channel.observe("problem", "working");
+/** @param {{ page: LargePage }} properties */
+function ProgressAndProblem({ page }) {
+  page.observe("problem", "working");
   useLayoutEffect(() => {
-    document.body.classList.toggle("lp-stale", Boolean(channel.problem || (channel.working && isOther(channel))));
+    document.body.classList.toggle("lp-stale", Boolean(page.problem || (page.working && isOther(page))));
   });
-  return group(h(Problem, { channel }), h(Underway, { channel }));
+  return group(h(Problem, { page }), h(Underway, { page }));
 }
 
-/** @type {(channel: LargePage) => boolean} Whether what is in view is not what is asked for. */
+/** @type {(page: LargePage) => boolean} Whether what is in view is not what is asked for. */
 const isOther = ({ of, asked }) => Boolean(of) && JSON.stringify(of) !== JSON.stringify(asked);
 
-/** @param {{ channel: LargePage }} properties */
-function Problem({ channel }) {
-  const { problem, notice, of, answer } = channel;
+/** @param {{ page: LargePage }} properties */
+function Problem({ page }) {
+  const { problem, notice, of, answer } = page;
   const message = problem ?? notice;
   const leftover =
-    problem && of && answer && isOther(channel)
+    problem && of && answer && isOther(page)
       ? say("large.leftover", { loss: titleOf(of.loss), count: answer.figures.pairs })
       : "";
   return h(
@@ -39,32 +39,32 @@ function Problem({ channel }) {
     { role: "alert", hidden: !message },
     message && h("span", null, say(message.key, message.values)),
     leftover && ` ${leftover}`,
-    problem && group(" ", h(Remedy, { channel, about: problem.about ?? "" })),
+    problem && group(" ", h(Remedy, { page, about: problem.about ?? "" })),
   );
 }
 
 /**
  * What puts it right: as many pairs as the loss takes, the rest of what was stopped, another attempt.
- * @param {{ channel: LargePage, about: string }} properties
+ * @param {{ page: LargePage, about: string }} properties
  */
-function Remedy({ channel, about }) {
-  const { source, loss } = channel.asked;
+function Remedy({ page, about }) {
+  const { source, loss } = page.asked;
   if (about === "size" && source.kind === "random") {
     const most = pageData.large.losses[loss].most_drawn;
-    const draw = () => channel.change({ source: { ...source, random: { ...source.random, pairs: most } } });
+    const draw = () => page.change({ source: { ...source, random: { ...source.random, pairs: most } } });
     return h("button.lp-button", { type: "button", onClick: draw }, say("large.use_most", { most: grouped(most) }));
   }
   if (!(about in AGAIN)) return null;
   const again = () => {
-    channel.forgive();
-    channel.ask();
+    page.forgive();
+    page.ask();
   };
   return h("button.lp-button", { type: "button", onClick: again }, say(AGAIN[about]));
 }
 
-/** @param {{ channel: LargePage }} properties */
-function Underway({ channel }) {
-  const { working } = channel;
+/** @param {{ page: LargePage }} properties */
+function Underway({ page }) {
+  const { working } = page;
   // When this stage was first heard of, and how far it was then.
   const begun = useRef(/** @type {(Progress & { at: number }) | null} */ (null));
   if (working?.what !== begun.current?.what) begun.current = working && { ...working, at: performance.now() };
@@ -82,7 +82,7 @@ function Underway({ channel }) {
     null,
     h("span", { "aria-live": "polite" }, label),
     h("progress", { "aria-label": label, ...(total ? { max: total, value: done } : {}) }),
-    h("button.lp-button", { type: "button", id: "lp-stop", onClick: () => channel.stop() }, say("ui.stop")),
+    h("button.lp-button", { type: "button", id: "lp-stop", onClick: () => page.stop() }, say("ui.stop")),
   );
 }
 
@@ -100,21 +100,21 @@ function remaining({ done, total }, begun) {
 
 /**
  * @param {HTMLElement} root
- * @param {LargePage} channel
+ * @param {LargePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").LargeServer>} server
  */
-export default function progressAndProblem(root, channel, server) {
-  show(root, ProgressAndProblem, { channel });
+export default function progressAndProblem(root, page, server) {
+  show(root, ProgressAndProblem, { page });
   const { classList } = document.body;
   classList.add("lp-unanswered");
-  channel.on("working", () => {
-    if (channel.working && channel.problem) channel.fail(null);
+  page.on("working", () => {
+    if (page.working && page.problem) page.fail(null);
   });
-  channel.on("answer", () => classList.remove("lp-unanswered"));
-  channel.on("learning", () => classList.add("lp-learning"));
-  channel.on("details", () => classList.remove("lp-learning"));
-  channel.on("problem", () => {
-    if (channel.problem) classList.remove("lp-learning");
+  page.on("answer", () => classList.remove("lp-unanswered"));
+  page.on("learning", () => classList.add("lp-learning"));
+  page.on("details", () => classList.remove("lp-learning"));
+  page.on("problem", () => {
+    if (page.problem) classList.remove("lp-learning");
   });
-  channel.connect(server);
+  page.connect(server);
 }

@@ -9,8 +9,8 @@ import { linesOf } from "./map_sentences.js";
 
 /** @typedef {import("../../wire").LargeSuspect} LargeSuspect */
 
-/** @type {(root: HTMLElement, channel: import("./state.js").LargePage) => void} */
-export default function suspects(root, channel) {
+/** @type {(root: HTMLElement, page: import("./state.js").LargePage) => void} */
+export default function suspects(root, page) {
   const none = h("p.lp-note", { hidden: true });
   const doubtful = worded("p.lp-doubtful", "ui.suspects_doubtful", { hidden: true });
   const note = worded("p.lp-note", "ui.suspects_note");
@@ -25,15 +25,15 @@ export default function suspects(root, channel) {
       {
         key: "ui.pair",
         wide: true,
-        cell: (/** @type {LargeSuspect} */ { pair }) => linesOf(channel, pair),
+        cell: (/** @type {LargeSuspect} */ { pair }) => linesOf(page, pair),
         by: ({ pair }) => pair.entry,
         acts: (row) =>
           verdictOf({
             pair: () => [row().pair.first, row().pair.second],
             label: () => row().pair.label,
             fitting: () => row().fitting,
-            editable: () => Boolean(channel.judged?.editable),
-            correct: (first, second, label) => channel.correct(first, second, label),
+            editable: () => Boolean(page.judged?.editable),
+            correct: (first, second, label) => page.correct(first, second, label),
           }),
       },
       { key: "ui.label", cell: ({ pair }) => show(pair.label), by: ({ pair }) => pair.label },
@@ -46,15 +46,15 @@ export default function suspects(root, channel) {
 
   const corrections = correctionsList({
     note: "large.corrections_note",
-    undo: (first, second) => channel.correct(first, second, null),
-    take: (what) => channel.taking.take(what),
+    undo: (first, second) => page.correct(first, second, null),
+    take: (what) => page.taking.take(what),
   });
   root.append(worded("h2", "ui.suspects"), doubtful, note, expected, none, list, cut, corrections.element);
   reword(root);
 
   function draw() {
-    corrections.fill(channel.corrections);
-    const { judged } = channel;
+    corrections.fill(page.corrections);
+    const { judged } = page;
     if (!judged) return;
     const { suspects: listed, count, disagreement: usual } = judged;
     doubtful.hidden = !judged.doubtful;
@@ -69,11 +69,11 @@ export default function suspects(root, channel) {
     table.update({ data: listed });
   }
 
-  channel.on("judging", () => {
+  page.on("judging", () => {
     expected.hidden = false;
     expected.textContent = say("large.doing.judging");
   });
-  channel.on("judged", draw);
-  channel.on("state", () => corrections.fill(channel.corrections));
-  channel.on("language", draw);
+  page.on("judged", draw);
+  page.on("state", () => corrections.fill(page.corrections));
+  page.on("language", draw);
 }

@@ -2,14 +2,14 @@
 import { h, worded } from "../../kit/dom.js";
 import { figureButtons } from "../../kit/figure_choices.js";
 
-/** @type {(root: HTMLElement, channel: import("./state.js").LargePage) => void} */
-export default function takeaway(root, channel) {
+/** @type {(root: HTMLElement, page: import("./state.js").LargePage) => void} */
+export default function takeaway(root, page) {
   /** @type {(key: string, act: () => void) => HTMLButtonElement} */
   const button = (key, act) => worded("button.lp-button", key, { type: "button", onclick: act });
   /** @type {(key: string, ...buttons: HTMLElement[]) => HTMLDivElement} */
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
   /** @param {string} what */
-  const pictures = (what) => figureButtons("button.lp-button", (look, ratio) => channel.taking.take(what, look, ratio));
+  const pictures = (what) => figureButtons("button.lp-button", (look, ratio) => page.taking.take(what, look, ratio));
   root.append(
     h(
       "details.lp-table",
@@ -19,18 +19,18 @@ export default function takeaway(root, channel) {
       line(
         "large.histogram",
         ...pictures("histogram_svg"),
-        button("take.csv", () => channel.taking.take("histogram_csv")),
+        button("take.csv", () => page.taking.take("histogram_csv")),
       ),
       line(
         "take.tables",
-        button("large.take_pairs", () => channel.taking.take("pairs_csv")),
-        button("take.terms", () => channel.taking.take("terms_csv")),
-        button("take.suspects", () => channel.taking.take("suspects_csv")),
+        button("large.take_pairs", () => page.taking.take("pairs_csv")),
+        button("take.terms", () => page.taking.take("terms_csv")),
+        button("take.suspects", () => page.taking.take("suspects_csv")),
       ),
       line(
         "large.take_figures",
-        button("take.csv", () => channel.taking.take("figures_csv")),
-        button("take.json", () => channel.taking.take("figures_json")),
+        button("take.csv", () => page.taking.take("figures_csv")),
+        button("take.json", () => page.taking.take("figures_json")),
       ),
       worded("p.lp-note", "large.take_note"),
     ),

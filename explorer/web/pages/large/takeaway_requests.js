@@ -10,9 +10,9 @@ const POLL_MS = 200;
 /** @typedef {import("../../kit/types").Answer<import("../../wire").LargeServer, "take">} Answer */
 
 export class Taking {
-  /** @param {import("./state.js").LargePage} channel */
-  constructor(channel) {
-    this.channel = channel;
+  /** @param {import("./state.js").LargePage} page */
+  constructor(page) {
+    this.page = page;
     this.wanted = { what: "", look: figureLook(), ratio: 1 };
     this.isWriting = false; // whether the server is at work on a file
     /** @type {Requests<{ ratio: number, answer: Answer }>} */
@@ -22,7 +22,7 @@ export class Taking {
       again: ({ answer }) => (answer.working ? POLL_MS : null),
       progress: ({ answer }) => {
         this.isWriting = true;
-        channel.show(answer.working ?? null);
+        page.show(answer.working ?? null);
       },
     });
   }
@@ -42,13 +42,13 @@ export class Taking {
     if (!this.isWriting) return false;
     this.isWriting = false;
     this.requests.drop();
-    this.channel.show(null);
+    this.page.show(null);
     return true;
   }
 
   async question() {
     const { what, look, ratio } = this.wanted;
-    const { asked, window, facet, server } = this.channel;
+    const { asked, window, facet, server } = this.page;
     const answer = await server?.take({ ...asked, what, window, facet, ...look });
     return { ratio, answer: answer ?? { error: GONE } };
   }
@@ -58,9 +58,9 @@ export class Taking {
    * @param {{ ratio: number, answer: Answer }} taken
    */
   async handOut({ ratio, answer }) {
-    if (this.isWriting) this.channel.show(null);
+    if (this.isWriting) this.page.show(null);
     this.isWriting = false;
-    if (answer.error) this.channel.warn(answer.error);
+    if (answer.error) this.page.warn(answer.error);
     else if (answer.path) h("a", { href: answer.path, download: answer.name }).click();
     else if (answer.text !== undefined) await saved(answer, ratio);
   }

@@ -2,25 +2,25 @@
 // other language.
 import { language, languages, speak } from "../../kit/words.js";
 
-/** @param {import("./state.js").LearnPage} channel */
-export function teach(channel) {
+/** @param {import("./state.js").LearnPage} page */
+export function teach(page) {
   window.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
     if (event.key === "l" || event.key === "L") {
       const codes = Object.keys(languages());
       speak(codes[(codes.indexOf(language()) + 1) % codes.length]);
-    } else if (channel.isLecture && (event.key === "PageDown" || event.key === "PageUp")) {
+    } else if (page.isLecture && (event.key === "PageDown" || event.key === "PageUp")) {
       event.preventDefault();
-      turn(channel, event.key === "PageDown");
+      turn(page, event.key === "PageDown");
     }
   });
 }
 
-/** @type {(channel: import("./state.js").LearnPage, isOn: boolean) => void} */
-function turn(channel, isOn) {
-  const { step } = channel;
-  if (isOn && step && !channel.store.state.shown) channel.move(step.goal);
-  else channel.go(channel.beside(isOn ? 1 : -1));
+/** @type {(page: import("./state.js").LearnPage, isOn: boolean) => void} */
+function turn(page, isOn) {
+  const { step } = page;
+  if (isOn && step && !page.store.state.shown) page.move(step.goal);
+  else page.go(page.beside(isOn ? 1 : -1));
 }
 
 /** @param {EventTarget | null} target */

@@ -6,8 +6,8 @@ import { say } from "../../kit/words.js";
 import { learned } from "./state.js";
 import { Thumbnail } from "./thumbnail.js";
 
-/** @param {{ channel: import("./state.js").LearnPage }} properties */
-export function Landing({ channel }) {
+/** @param {{ page: import("./state.js").LearnPage }} properties */
+export function Landing({ page }) {
   const { lessons } = pageData.learn;
   const done = learned();
   return h(
@@ -18,15 +18,15 @@ export function Landing({ channel }) {
     h(
       "ol.lp-cards",
       null,
-      channel.lecture.map((name) => {
+      page.lecture.map((name) => {
         const minutes = lessons.find((one) => one.name === name)?.minutes ?? 0;
-        const picture = channel.cards.find((one) => one.name === name)?.pictures.at(-1);
+        const picture = page.cards.find((one) => one.name === name)?.pictures.at(-1);
         return h(
           "li",
           { key: name },
           h(
             "a",
-            { href: channel.addressOf(name) },
+            { href: page.addressOf(name) },
             h("span.lp-thumb", null, picture ? h(Thumbnail, { picture }) : null),
             h("b", null, say(`learn.${name}.title`)),
             h("small", null, `${say("learn.minutes", { minutes })}${done.includes(name) ? " ✓" : ""}`),
@@ -35,7 +35,7 @@ export function Landing({ channel }) {
       }),
     ),
     h(PagesBelow, null),
-    h(Teach, { channel }),
+    h(Teach, { page }),
   );
 }
 
@@ -50,9 +50,9 @@ function PagesBelow() {
   );
 }
 
-/** @param {{ channel: import("./state.js").LearnPage }} properties */
-function Teach({ channel }) {
-  const listed = channel.isLecture ? channel.lecture : [];
+/** @param {{ page: import("./state.js").LearnPage }} properties */
+function Teach({ page }) {
+  const listed = page.isLecture ? page.lecture : [];
   return h(
     Fold,
     { title: say("learn.teach") },
@@ -69,7 +69,7 @@ function Teach({ channel }) {
             key: name,
             type: "button",
             "aria-pressed": place < 0 ? "false" : "true",
-            onClick: () => channel.set({ list: (place < 0 ? [...others, name] : others).join(",") }),
+            onClick: () => page.set({ list: (place < 0 ? [...others, name] : others).join(",") }),
           },
           `${place < 0 ? "" : `${place + 1}. `}${say(`learn.${name}.title`)}`,
         );
@@ -77,7 +77,7 @@ function Teach({ channel }) {
     ),
     h(
       "button.lp-button",
-      { type: "button", onClick: () => channel.set({ list: pageData.learn.lecture.join(",") }) },
+      { type: "button", onClick: () => page.set({ list: pageData.learn.lecture.join(",") }) },
       say("learn.lecture"),
     ),
   );

@@ -8,26 +8,26 @@ import { teach } from "./lecture_keys.js";
 import { Landing } from "./lesson_cards.js";
 import { LessonStep } from "./step.js";
 
-/** @param {{ channel: import("./state.js").LearnPage }} properties */
-function Main({ channel }) {
-  channel.observe("state", "measured");
-  const { lesson } = channel;
+/** @param {{ page: import("./state.js").LearnPage }} properties */
+function Main({ page }) {
+  page.observe("state", "measured");
+  const { lesson } = page;
   useLayoutEffect(() => entitle(lesson ? say(`learn.${lesson.name}.title`) : say("page.learn")));
   return h(
     "div",
     null,
-    h(ProblemBox, { channel, isShown: channel.drawn }),
-    lesson ? h(LessonStep, { channel }) : h(Landing, { channel }),
+    h(ProblemBox, { page, isShown: page.drawn }),
+    lesson ? h(LessonStep, { page }) : h(Landing, { page }),
   );
 }
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").LearnPage} channel
+ * @param {import("./state.js").LearnPage} page
  * @param {import("../../kit/types").Asking<import("../../wire").LearnServer>} server
  */
-export default function main(root, channel, server) {
-  show(root, Main, { channel });
-  teach(channel);
-  channel.connect(server);
+export default function main(root, page, server) {
+  show(root, Main, { page });
+  teach(page);
+  page.connect(server);
 }

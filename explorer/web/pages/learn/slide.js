@@ -6,16 +6,16 @@ import { figureOf } from "./pictures.js";
 
 /** @typedef {import("../../wire").Chart} Chart */
 
-/** @param {{ channel: import("./state.js").LearnPage }} properties */
-export const Slide = ({ channel }) =>
-  h(FigureFold, { title: say("learn.slide"), channel, ask: (look) => figureFile(channel, look) });
+/** @param {{ page: import("./state.js").LearnPage }} properties */
+export const Slide = ({ page }) =>
+  h(FigureFold, { title: say("learn.slide"), page, ask: (look) => figureFile(page, look) });
 
 /**
- * @param {import("./state.js").LearnPage} channel
+ * @param {import("./state.js").LearnPage} page
  * @param {import("../../kit/components.js").Look} look
  */
-function figureFile(channel, look) {
-  const { server, lesson, number, at, stop } = channel;
+function figureFile(page, look) {
+  const { server, lesson, number, at, stop } = page;
   if (!server || !lesson || !stop) return undefined;
   const charts = stop.pictures.flatMap((one) => ("curves" in one ? [/** @type {Chart} */ (one)] : []));
   return charts.length

@@ -9,15 +9,15 @@ import { say } from "../../kit/words.js";
 import { Pictures } from "./pictures.js";
 import { Slide } from "./slide.js";
 
-/** @typedef {{ channel: import("./state.js").LearnPage }} Properties */
+/** @typedef {{ page: import("./state.js").LearnPage }} Properties */
 
 /** @param {Properties} properties */
-export function LessonStep({ channel }) {
-  const { lesson, step, stop, measured } = channel;
+export function LessonStep({ page }) {
+  const { lesson, step, stop, measured } = page;
   if (!lesson || !step) return null;
-  const key = `learn.${lesson.name}.${channel.number}`;
-  const place = channel.lecture.indexOf(lesson.name) + 1;
-  const about = { place, count: channel.lecture.length, minutes: lesson.minutes };
+  const key = `learn.${lesson.name}.${page.number}`;
+  const place = page.lecture.indexOf(lesson.name) + 1;
+  const about = { place, count: page.lecture.length, minutes: lesson.minutes };
   return h(
     "article.lp-lesson",
     { "aria-busy": measured ? "false" : "true" },
@@ -27,21 +27,21 @@ export function LessonStep({ channel }) {
       h(
         "p.lp-note.lp-place",
         null,
-        h("a", { href: channel.addressOf() }, say("learn.all")),
+        h("a", { href: page.addressOf() }, say("learn.all")),
         ` · ${say("learn.place", about)}`,
       ),
       h("h1", null, say(`learn.${lesson.name}.title`)),
       h("p.lp-lesson-question", null, say(`${key}.question`, startOf(measured))),
     ),
-    h("div.lp-act", null, h(Predict, { channel }), h(Lever, { channel, name: say(`${key}.lever`), words: key })),
+    h("div.lp-act", null, h(Predict, { page }), h(Lever, { page, name: say(`${key}.lever`), words: key })),
     h(
       "figure.lp-look",
       { "aria-label": say(`${key}.picture`) },
-      h(Figures, { channel }),
+      h(Figures, { page }),
       stop && h(Pictures, { stop }),
-      stop && h(Slide, { channel }),
+      stop && h(Slide, { page }),
     ),
-    h("div.lp-learnt", { "aria-live": "polite" }, h(Outcome, { channel, name: key })),
+    h("div.lp-learnt", { "aria-live": "polite" }, h(Outcome, { page, name: key })),
   );
 }
 
@@ -52,23 +52,23 @@ const startOf = (measured) => (measured ? textsOf(measured.stops[0]) : {});
 const textsOf = ({ numbers }) => Object.fromEntries(Object.entries(numbers).map(([name, { text }]) => [name, text]));
 
 /** @param {Properties} properties */
-function Predict({ channel }) {
-  const { step, guess } = channel;
+function Predict({ page }) {
+  const { step, guess } = page;
   if (!step) return null;
   return h(
     "fieldset.lp-predict",
     null,
     h("legend", null, say(guess === null ? "learn.predict" : "learn.predicted")),
     step.answers.length
-      ? h(Answers, { channel, answers: step.answers })
-      : h(Mark, { key: String(guess), channel, ends: step.axis }),
+      ? h(Answers, { page, answers: step.answers })
+      : h(Mark, { key: String(guess), page, ends: step.axis }),
   );
 }
 
 /** @param {Properties & { answers: import("../../wire").LearnAnswer[] }} properties */
-function Answers({ channel, answers }) {
-  const { guess, measured } = channel;
-  const { shown } = channel.store.state;
+function Answers({ page, answers }) {
+  const { guess, measured } = page;
+  const { shown } = page.store.state;
   return h(
     "div.lp-answers",
     null,
@@ -81,7 +81,7 @@ function Answers({ channel, answers }) {
           type: "button",
           class: isRight ? "lp-right" : "",
           "aria-pressed": value === guess ? "true" : "false",
-          onClick: () => channel.predict(value),
+          onClick: () => page.predict(value),
         },
         isRight ? `✓ ${text}` : text,
       );
@@ -90,10 +90,10 @@ function Answers({ channel, answers }) {
 }
 
 /** @param {Properties & { ends: number[] }} properties */
-function Mark({ channel, ends: [low, high] }) {
-  const { guess, measured } = channel;
+function Mark({ page, ends: [low, high] }) {
+  const { guess, measured } = page;
   const [draft, setDraft] = useState(guess ?? (low + high) / 2);
-  const { shown } = channel.store.state;
+  const { shown } = page.store.state;
   const answer = shown && measured ? Number(measured.answer.value) : null;
   /** @param {number} value */
   const across = (value) => `${(100 * (value - low)) / (high - low)}%`;
@@ -118,15 +118,15 @@ function Mark({ channel, ends: [low, high] }) {
     ),
     h(
       "button.lp-answer",
-      { type: "button", "aria-pressed": draft === guess ? "true" : "false", onClick: () => channel.predict(draft) },
+      { type: "button", "aria-pressed": draft === guess ? "true" : "false", onClick: () => page.predict(draft) },
       draft === guess ? percent(draft) : say("learn.take", { value: percent(draft) }),
     ),
   );
 }
 
 /** @param {Properties & { name: string, words: string }} properties */
-function Lever({ channel, name, words }) {
-  const { step, measured, at, isUnlocked } = channel;
+function Lever({ page, name, words }) {
+  const { step, measured, at, isUnlocked } = page;
   if (!step) return null;
   /** @param {number} place */
   const textOf = (place) => (step.worded ? say(`${words}.stop.${place + 1}`) : (measured?.stops[place].text ?? ""));
@@ -142,17 +142,17 @@ function Lever({ channel, name, words }) {
       value: at,
       disabled: !isUnlocked || !measured,
       "aria-valuetext": textOf(at),
-      onInput: (event) => channel.move(Number(event.currentTarget.value)),
+      onInput: (event) => page.move(Number(event.currentTarget.value)),
     }),
-    channel.store.state.shown
+    page.store.state.shown
       ? null
       : h("small", null, say(isUnlocked ? "learn.move" : "learn.locked", { goal: textOf(step.goal) })),
   );
 }
 
 /** @param {Properties} properties */
-function Figures({ channel }) {
-  const { step, stop, measured } = channel;
+function Figures({ page }) {
+  const { step, stop, measured } = page;
   if (!step || !stop || !measured) return null;
   const first = measured.stops[0];
   return h(
@@ -171,9 +171,9 @@ function Figures({ channel }) {
 }
 
 /** @param {Properties & { name: string }} properties */
-function Outcome({ channel, name }) {
-  const { step, measured, guess, isRight } = channel;
-  if (!channel.store.state.shown || !step || !measured) return null;
+function Outcome({ page, name }) {
+  const { step, measured, guess, isRight } = page;
+  if (!page.store.state.shown || !step || !measured) return null;
   const { stops, answer } = measured;
   const first = Object.fromEntries(Object.entries(textsOf(stops[0])).map(([one, text]) => [`${one}_at_start`, text]));
   const values = { ...first, ...textsOf(stops[step.goal]) };
@@ -186,7 +186,7 @@ function Outcome({ channel, name }) {
           say(isRight ? "learn.right" : "learn.wrong", { guess: guessText(step, guess), answer: answer.text }),
         ),
     h("p.lp-conclusion", null, say(`${name}.conclusion`, values)),
-    h(Onward, { channel }),
+    h(Onward, { page }),
   );
 }
 
@@ -194,22 +194,22 @@ function Outcome({ channel, name }) {
 const guessText = ({ answers }, guess) => answers.find(({ value }) => value === guess)?.text ?? percent(guess);
 
 /** @param {Properties} properties */
-function Onward({ channel }) {
-  const next = channel.beside(1);
-  const landscape = channel.lesson?.landscape;
-  const explore = new URL(`.#${channel.scene}`, document.baseURI).href;
+function Onward({ page }) {
+  const next = page.beside(1);
+  const landscape = page.lesson?.landscape;
+  const explore = new URL(`.#${page.scene}`, document.baseURI).href;
   return h(
     "p.lp-onward",
     null,
-    channel.scene ? h("a.lp-link", { href: explore }, say("learn.mine")) : null,
+    page.scene ? h("a.lp-link", { href: explore }, say("learn.mine")) : null,
     landscape
       ? h("a.lp-link", { href: `learn/landscape${location.search}#${landscape}` }, say("learn.landscape"))
       : null,
-    isEmbedded() ? null : h(EmbedButton, { channel }),
+    isEmbedded() ? null : h(EmbedButton, { page }),
     next
       ? h(
           "button.lp-button.lp-next",
-          { type: "button", onClick: () => channel.go(next) },
+          { type: "button", onClick: () => page.go(next) },
           next.lesson ? say("learn.next", { lesson: say(`learn.${next.lesson}.title`) }) : say("learn.go_on"),
         )
       : null,
@@ -217,10 +217,10 @@ function Onward({ channel }) {
 }
 
 /** @param {Properties} properties */
-function EmbedButton({ channel }) {
+function EmbedButton({ page }) {
   const [copied, setCopied] = useState(false);
-  const src = new URL(`learn/${channel.lesson?.name}?embed`, document.baseURI).href;
-  const title = say(`learn.${channel.lesson?.name}.title`);
+  const src = new URL(`learn/${page.lesson?.name}?embed`, document.baseURI).href;
+  const title = say(`learn.${page.lesson?.name}.title`);
   const code = () => element("iframe", { src, title, width: "100%", height: "720" }).outerHTML;
   return h(
     "button.lp-link",

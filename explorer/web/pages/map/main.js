@@ -13,7 +13,7 @@ import { colourOf, MAX_LINES, MapPicture } from "./picture.js";
 import { LARGE, MINE, ofRun } from "./state.js";
 
 /** @typedef {import("./state.js").MapPage} MapPage */
-/** @typedef {{ channel: MapPage }} Page */
+/** @typedef {{ page: MapPage }} Page */
 
 const HEIGHT = 560; // pixels of the map
 const LISTED = 12; // pairs, and sentences, below the map
@@ -21,45 +21,45 @@ const PANEL = 620; // pixels of a side of the map in a file
 const BESIDE_PX = 330; // of the page around the map
 
 /** @param {Page} properties */
-function Main({ channel }) {
-  channel.observe("state", "found");
+function Main({ page }) {
+  page.observe("state", "found");
   useLayoutEffect(() => entitle(say("page.map")));
   const chart = useRef(/** @type {import("./picture.js").Chart | null} */ (null));
-  const { found } = channel;
+  const { found } = page;
   const height = Math.max(340, Math.min(HEIGHT, innerHeight - BESIDE_PX));
   return h(
     "div.lp-map-page",
     null,
-    h(ProblemBox, { channel, isShown: found !== null }),
+    h(ProblemBox, { page, isShown: found !== null }),
     h("h1", null, say("page.map")),
-    h(Choices, { channel }),
-    h(Progress, { channel }),
-    h("p.lp-note", { "aria-live": "polite" }, found ? fidelityWords(channel) : ""),
+    h(Choices, { page }),
+    h(Progress, { page }),
+    h("p.lp-note", { "aria-live": "polite" }, found ? fidelityWords(page) : ""),
     h(
       "div.lp-map-picture",
       {
         ...{ role: "tabpanel", id: "lp-method-panel", "aria-label": say("map.picture") },
-        "aria-busy": channel.drawn ? "false" : "true",
+        "aria-busy": page.drawn ? "false" : "true",
       },
       h(MapPicture, {
-        ...{ channel, height },
+        ...{ page, height },
         keep: (made) => {
           chart.current = made;
         },
       }),
     ),
-    h(Legend, { channel }),
-    h(Moment, { channel }),
-    h(Marked, { channel }),
+    h(Legend, { page }),
+    h(Moment, { page }),
+    h(Marked, { page }),
     h(
       "div.lp-map-more",
       null,
-      h(Fold, { title: say("map.pairs") }, h(Pairs, { channel })),
-      channel.hasMoments ? h(Fold, { title: say("map.changed") }, h(Changed, { channel })) : null,
+      h(Fold, { title: say("map.pairs") }, h(Pairs, { page })),
+      page.hasMoments ? h(Fold, { title: say("map.changed") }, h(Changed, { page })) : null,
       h(FigureFold, {
         title: say("landscape.save"),
-        channel,
-        ask: (look) => figureFile(channel, chart.current, look),
+        page,
+        ask: (look) => figureFile(page, chart.current, look),
       }),
       h("a.lp-link", { href: `learn${location.search}` }, say("learn.all")),
     ),
@@ -68,11 +68,11 @@ function Main({ channel }) {
 
 /**
  * The map as a file: its lines and points, without what answers a hand alone.
- * @param {MapPage} channel
+ * @param {MapPage} page
  * @param {import("./picture.js").Chart | null} chart
  * @param {import("../../kit/components.js").Look} look
  */
-function figureFile(channel, chart, look) {
+function figureFile(page, chart, look) {
   const panel = chart?.panel(PANEL, PANEL);
   if (!panel) return undefined;
   const data = panel.data.filter(isInFile).map((trace) => ({ ...trace, type: "scatter" }));
@@ -80,21 +80,21 @@ function figureFile(channel, chart, look) {
     { name: say("map.pull"), colour: colourOf(-1) },
     { name: say("map.push"), colour: colourOf(1) },
   ];
-  const caption = [fidelityWords(channel), say("map.width")];
+  const caption = [fidelityWords(page), say("map.width")];
   const drawn = { title: say("page.map"), caption, legend, panels: [{ ...panel, data }], across: 1 };
-  return channel.server?.chart({ ...look, name: "lossprism-map", chart: drawn });
+  return page.server?.chart({ ...look, name: "lossprism-map", chart: drawn });
 }
 
 /** @param {any} trace */
 const isInFile = ({ marker, x }) => x.length > 0 && marker?.opacity !== 0;
 
 /** @param {Page} properties */
-function Choices({ channel }) {
-  const { method, search } = channel.store.state;
+function Choices({ page }) {
+  const { method, search } = page.store.state;
   const batches = pageData.map.examples.map((name) => [name, say(`example.${name}.title`)]);
-  if (stored("scene") || channel.batch === MINE) batches.push([MINE, say("map.mine")]);
-  if (channel.batch === LARGE) batches.push([LARGE, say("map.large")]);
-  for (const { id, loss } of channel.runs) {
+  if (stored("scene") || page.batch === MINE) batches.push([MINE, say("map.mine")]);
+  if (page.batch === LARGE) batches.push([LARGE, say("map.large")]);
+  for (const { id, loss } of page.runs) {
     batches.push([ofRun(id), say("map.run", { loss: nameOf({ loss, convention: "", parameters: {} }), id })]);
   }
   return h(
@@ -104,9 +104,9 @@ function Choices({ channel }) {
       id: "lp-batch",
       name: say("map.batch"),
       inline: true,
-      value: channel.batch,
+      value: page.batch,
       options: batches,
-      change: (chosen) => channel.show(chosen),
+      change: (chosen) => page.show(chosen),
     }),
     h(Tabs, {
       id: "lp-method",
@@ -114,7 +114,7 @@ function Choices({ channel }) {
       names: ["pca", "tsne", "umap"],
       chosen: method,
       title: (one) => say(`map.method.${one}`),
-      choose: (chosen) => channel.set({ method: chosen, sight: [] }),
+      choose: (chosen) => page.set({ method: chosen, sight: [] }),
     }),
     h(
       Field,
@@ -124,14 +124,14 @@ function Choices({ channel }) {
         autocomplete: "off",
         id: "lp-search",
         value: search,
-        onInput: (event) => channel.set({ search: event.currentTarget.value }),
+        onInput: (event) => page.set({ search: event.currentTarget.value }),
       }),
     ),
-    search.trim() ? h("output", { for: "lp-search" }, say("map.hits", { count: channel.hits.length })) : null,
+    search.trim() ? h("output", { for: "lp-search" }, say("map.hits", { count: page.hits.length })) : null,
   );
 }
 
-/** How much of the vectors the map keeps. @param {MapPage} channel */
+/** How much of the vectors the map keeps. @param {MapPage} page */
 function fidelityWords({ found }) {
   const { shares = [], trustworthiness = null } = found ?? {};
   if (shares.length) return say("map.kept", { share: percent(shares.reduce((sum, one) => sum + one, 0)) });
@@ -140,8 +140,8 @@ function fidelityWords({ found }) {
 }
 
 /** @param {Page} properties */
-function Legend({ channel }) {
-  channel.observe("language");
+function Legend({ page }) {
+  page.observe("language");
   /** @type {[string, number][]} */
   const entries = [
     ["map.pull", -1],
@@ -154,16 +154,16 @@ function Legend({ channel }) {
       h("span", { key }, h("i", { style: { background: colourOf(sign) }, "aria-hidden": "true" }), say(key)),
     ),
     h("span", null, say("map.width")),
-    (channel.found?.first.length ?? 0) > MAX_LINES
+    (page.found?.first.length ?? 0) > MAX_LINES
       ? h("span", null, say("map.lines", { count: grouped(MAX_LINES) }))
       : null,
   );
 }
 
 /** From before the run to after it. @param {Page} properties */
-function Moment({ channel }) {
-  if (!channel.hasMoments || !channel.found) return null;
-  const [before, after] = channel.found.steps;
+function Moment({ page }) {
+  if (!page.hasMoments || !page.found) return null;
+  const [before, after] = page.found.steps;
   return h(
     "label.lp-map-moment",
     null,
@@ -174,49 +174,45 @@ function Moment({ channel }) {
       min: 0,
       max: 1,
       step: 0.05,
-      value: channel.moment,
+      value: page.moment,
       "aria-label": say("map.moment"),
-      onInput: (event) => channel.set({ moment: Number(event.currentTarget.value) }),
+      onInput: (event) => page.set({ moment: Number(event.currentTarget.value) }),
     }),
     h("span", null, say("map.after", { step: after })),
   );
 }
 
 /** @param {Page} properties */
-function Marked({ channel }) {
-  const { found, pair } = channel;
+function Marked({ page }) {
+  const { found, pair } = page;
   if (!found || pair === null) return h("p.lp-note", null, say("map.hint"));
   const texts = [found.first[pair], found.second[pair]].map((place) => found.sentences[place]);
   return h(
     "div.lp-map-marked",
     { "aria-live": "polite" },
     h("p", { "data-batch-text": "" }, texts.join(" | ")),
-    h("span", null, say("map.gradient", { value: number(channel.gradient[pair], 3) })),
-    channel.store.state.run || channel.batch === LARGE
+    h("span", null, say("map.gradient", { value: number(page.gradient[pair], 3) })),
+    page.store.state.run || page.batch === LARGE
       ? null
-      : h(
-          "button.lp-button",
-          { type: "button", id: "lp-on-explore", onClick: () => leave(channel) },
-          say("map.explore"),
-        ),
-    h("button.lp-button", { type: "button", onClick: () => channel.set({ pair: -1 }) }, say("map.unmark")),
+      : h("button.lp-button", { type: "button", id: "lp-on-explore", onClick: () => leave(page) }, say("map.explore")),
+    h("button.lp-button", { type: "button", onClick: () => page.set({ pair: -1 }) }, say("map.unmark")),
   );
 }
 
-/** @param {MapPage} channel */
-async function leave(channel) {
-  const address = await channel.onExplore();
+/** @param {MapPage} page */
+async function leave(page) {
+  const address = await page.onExplore();
   if (address) location.assign(new URL(address, document.baseURI));
 }
 
 /** The pairs with the largest gradients: what the map shows to those who cannot point. @param {Page} properties */
-function Pairs({ channel }) {
-  const { found } = channel;
+function Pairs({ page }) {
+  const { found } = page;
   if (!found) return null;
   return h(
     "ol",
     null,
-    channel
+    page
       .heaviest()
       .slice(0, LISTED)
       .map((pair) =>
@@ -225,18 +221,18 @@ function Pairs({ channel }) {
           { key: pair },
           h(
             "button.lp-link",
-            { type: "button", "data-batch-text": "", onClick: () => channel.set({ pair }) },
+            { type: "button", "data-batch-text": "", onClick: () => page.set({ pair }) },
             `${found.sentences[found.first[pair]]} | ${found.sentences[found.second[pair]]}`,
           ),
-          ` ${number(channel.gradient[pair], 3)}`,
+          ` ${number(page.gradient[pair], 3)}`,
         ),
       ),
   );
 }
 
 /** The sentences of which a run replaced the most neighbours. @param {Page} properties */
-function Changed({ channel }) {
-  const { found } = channel;
+function Changed({ page }) {
+  const { found } = page;
   if (!found) return null;
   const { changed, neighbours, sentences } = found;
   const order = Array.from(changed.keys()).sort((one, other) => changed[other] - changed[one]);
@@ -251,7 +247,7 @@ function Changed({ channel }) {
           { key: place },
           h(
             "button.lp-link",
-            { type: "button", "data-batch-text": "", onClick: () => channel.set({ search: sentences[place] }) },
+            { type: "button", "data-batch-text": "", onClick: () => page.set({ search: sentences[place] }) },
             sentences[place],
           ),
           ` ${say("map.replaced", { count: changed[place], all: neighbours })}`,
@@ -262,10 +258,10 @@ function Changed({ channel }) {
 
 /**
  * @param {HTMLElement} root
- * @param {MapPage} channel
+ * @param {MapPage} page
  * @param {import("../../kit/types").Asking<import("../../wire").MapServer>} server
  */
-export default function main(root, channel, server) {
-  show(root, Main, { channel });
-  channel.connect(server);
+export default function main(root, page, server) {
+  show(root, Main, { page });
+  page.connect(server);
 }

@@ -31,8 +31,8 @@ const OUTLINED = 5; // pixels across, from which a point has an outline
 const MANY_LABELS = 12;
 const FEW_LABELS = 4;
 
-/** @param {{ channel: MapPage, height: number, keep: (chart: Chart) => void }} properties */
-export const MapPicture = ({ channel, height, keep }) =>
+/** @param {{ page: MapPage, height: number, keep: (chart: Chart) => void }} properties */
+export const MapPicture = ({ page, height, keep }) =>
   hosted({
     make: (root) => {
       const words = h("div.lp-map-labels");
@@ -40,19 +40,19 @@ export const MapPicture = ({ channel, height, keep }) =>
       const sizeAt = (width) => [width, Math.min(height, Math.max(width, LEAST_HEIGHT))];
       /** @param {import("./state.js").FoundMap} found @param {number} width */
       const partAt = (found, width) =>
-        channel.sight ? partAround(channel.sight, sizeAt(width)) : wholeOf(found.moments, sizeAt(width));
+        page.sight ? partAround(page.sight, sizeAt(width)) : wholeOf(found.moments, sizeAt(width));
       const chart = plotlyChart(
-        (width) => channel.found && figureOf(channel, channel.found, sizeAt(width)[1], partAt(channel.found, width)),
+        (width) => page.found && figureOf(page, page.found, sizeAt(width)[1], partAt(page.found, width)),
         (plot) => {
           plot.on("plotly_click", ({ points: [hit] }) => {
             if (isDragged()) return;
-            if (hit.data.meta === "pair") channel.set({ pair: hit.customdata });
-            else if (hit.data.meta === "sentence") channel.markSentence(hit.customdata);
+            if (hit.data.meta === "pair") page.set({ pair: hit.customdata });
+            else if (hit.data.meta === "sentence") page.markSentence(hit.customdata);
           });
           const label = () => {
-            const { found } = channel;
+            const { found } = page;
             const width = chart.box.clientWidth;
-            if (found) words.replaceChildren(...labels(channel, found, partAt(found, width), width));
+            if (found) words.replaceChildren(...labels(page, found, partAt(found, width), width));
           };
           plot.on("plotly_afterplot", label);
           label();
@@ -60,11 +60,11 @@ export const MapPicture = ({ channel, height, keep }) =>
       );
       const { buttons, isDragged } = mapHand(chart.box, {
         rest: async (edges) => {
-          const { found } = channel;
+          const { found } = page;
           if (!found) return;
           const width = chart.box.clientWidth;
           const whole = wholeOf(found.moments, sizeAt(width));
-          channel.see(edges ? sightBetween(edges, partAt(found, width), whole) : []);
+          page.see(edges ? sightBetween(edges, partAt(found, width), whole) : []);
           const { x, y } = partAt(found, width);
           await chart.change({ "xaxis.range": x, "yaxis.range": y });
         },
@@ -105,15 +105,15 @@ const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").re
 const hoverText = (text) => plain(clip(text, 2 * HOVER_LETTERS));
 
 /**
- * @param {MapPage} channel
+ * @param {MapPage} page
  * @param {import("./state.js").FoundMap} found
  * @param {number} height in pixels
  * @param {Part} part in sight
  */
-function figureOf(channel, found, height, { x, y }) {
-  const { gradient, pair, hits } = channel;
-  const at = placesOf(channel);
-  const drawn = channel.heaviest().slice(0, MAX_LINES);
+function figureOf(page, found, height, { x, y }) {
+  const { gradient, pair, hits } = page;
+  const at = placesOf(page);
+  const drawn = page.heaviest().slice(0, MAX_LINES);
   const marked = pair === null ? [] : [segments([pair], found, at, themeColour("ink"), WIDTHS[4] + 2)];
   const everyone = found.sentences.map((_one, place) => place);
   const ends = pair === null ? [] : [found.first[pair], found.second[pair]];
@@ -146,9 +146,9 @@ function figureOf(channel, found, height, { x, y }) {
   };
 }
 
-/** @type {(channel: MapPage) => (place: number) => [number, number]} Where a sentence is at the moment in sight. */
-function placesOf(channel) {
-  const { points } = channel.frame();
+/** @type {(page: MapPage) => (place: number) => [number, number]} Where a sentence is at the moment in sight. */
+function placesOf(page) {
+  const { points } = page.frame();
   return (place) => [points[2 * place], points[2 * place + 1]];
 }
 
@@ -270,20 +270,20 @@ const dots = (places, { sentences }, at, colour, size) => ({
 /**
  * The words of some points in sight that do not stand in each other's way: of what is marked or found, then of the
  * pairs with the largest gradients.
- * @param {MapPage} channel
+ * @param {MapPage} page
  * @param {import("./state.js").FoundMap} found
  * @param {Part} part in sight
  * @param {number} width in pixels
  */
-function labels(channel, found, part, width) {
-  const { pair, hits } = channel;
-  const at = placesOf(channel);
+function labels(page, found, part, width) {
+  const { pair, hits } = page;
+  const at = placesOf(page);
   const ends = pair === null ? [] : [found.first[pair], found.second[pair]];
   const most = width < NARROW ? FEW_LABELS : MANY_LABELS;
   const gaps = width < NARROW ? [3 * LABEL_GAP[0], LABEL_GAP[1]] : LABEL_GAP;
   /** @type {{ across: number, up: number, text: string }[]} */
   const chosen = [];
-  for (const place of new Set([...ends, ...hits, ...channel.heaviest().map((one) => found.first[one])])) {
+  for (const place of new Set([...ends, ...hits, ...page.heaviest().map((one) => found.first[one])])) {
     if (chosen.length === most) break;
     const [x, y] = at(place);
     const across = (x - part.x[0]) / (part.x[1] - part.x[0]);

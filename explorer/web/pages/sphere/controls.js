@@ -7,25 +7,25 @@ import { group, h, show } from "../../kit/preact_view.js";
 import { stored } from "../../kit/storage.js";
 import { say } from "../../kit/words.js";
 
-/** @typedef {{ channel: import("./state.js").SpherePage }} Page */
+/** @typedef {{ page: import("./state.js").SpherePage }} Page */
 
 const KINDS = /** @type {const} */ (["classes", "random", "sentences"]);
 const SECOND = { loss: "info_nce", convention: "", parameters: {} };
 const MINE = "mine"; // the batch that was left on Explore, among the examples
 
 /** @param {Page} properties */
-function Controls({ channel }) {
-  channel.observe("state", "film");
+function Controls({ page }) {
+  page.observe("state", "film");
   return group(
-    h(Fold, { title: say("sphere.losses"), kind: "lp-fold" }, h(Losses, { channel })),
-    h(Fold, { title: say("sphere.start"), kind: "lp-fold" }, h(Start, { channel })),
-    h(Fold, { title: say("sphere.motion"), kind: "lp-fold" }, h(Motion, { channel })),
+    h(Fold, { title: say("sphere.losses"), kind: "lp-fold" }, h(Losses, { page })),
+    h(Fold, { title: say("sphere.start"), kind: "lp-fold" }, h(Start, { page })),
+    h(Fold, { title: say("sphere.motion"), kind: "lp-fold" }, h(Motion, { page })),
   );
 }
 
 /** @param {Page} properties */
-function Losses({ channel }) {
-  const { sides } = channel;
+function Losses({ page }) {
+  const { sides } = page;
   return group(
     sides.map((side, place) =>
       h(
@@ -36,9 +36,9 @@ function Losses({ channel }) {
           id: `lp-side-${place}`,
           label: say("compare.loss_of", { letter: letterOf(place) }),
           side,
-          choose: (change) => channel.setSide(place, change),
+          choose: (change) => page.setSide(place, change),
           change: (name, value) =>
-            channel.setSide(place, { parameters: { ...channel.sides[place].parameters, [name]: value } }),
+            page.setSide(place, { parameters: { ...page.sides[place].parameters, [name]: value } }),
         }),
       ),
     ),
@@ -46,14 +46,14 @@ function Losses({ channel }) {
       id: "lp-second",
       name: say("sphere.second"),
       checked: sides.length > 1,
-      change: (isOn) => channel.set({ sides: isOn ? [sides[0], SECOND] : [sides[0]] }),
+      change: (isOn) => page.set({ sides: isOn ? [sides[0], SECOND] : [sides[0]] }),
     }),
   );
 }
 
 /** @param {Page} properties */
-function Start({ channel }) {
-  const { start } = channel.store.state;
+function Start({ page }) {
+  const { start } = page.store.state;
   return group(
     h(Tabs, {
       id: "lp-start",
@@ -61,19 +61,19 @@ function Start({ channel }) {
       names: [...KINDS],
       chosen: start.kind,
       title: (name) => say(`sphere.kind.${name}`),
-      choose: (kind) => channel.set({ start: { kind } }),
+      choose: (kind) => page.set({ start: { kind } }),
     }),
     h(
       TabPanel,
       { id: "lp-start", chosen: start.kind },
-      h(PANELS[/** @type {keyof typeof PANELS} */ (start.kind)], { channel }),
+      h(PANELS[/** @type {keyof typeof PANELS} */ (start.kind)], { page }),
     ),
     h(Select, {
       id: "lp-dimension",
       name: say("sphere.shape"),
       value: String(start.dimension),
       options: [2, 3].map((one) => [String(one), say(`sphere.shape.${one}`)]),
-      change: (dimension) => channel.set({ start: { dimension: Number(dimension) } }),
+      change: (dimension) => page.set({ start: { dimension: Number(dimension) } }),
     }),
   );
 }
@@ -82,44 +82,41 @@ function Start({ channel }) {
  * A number of the state, by its name there.
  * @param {Page & { name: string, logarithmic?: boolean }} properties
  */
-function NumberOf({ channel, name, logarithmic }) {
-  const entry = channel.store.table.get(name);
+function NumberOf({ page, name, logarithmic }) {
+  const entry = page.store.table.get(name);
   const [part, key] = name.split(".");
   return h(Slider, {
     entry: /** @type {any} */ (entry),
-    value: channel.store.get(name),
+    value: page.store.get(name),
     title: `sphere.${key}`,
     name: `lp-${key}`,
     logarithmic,
-    change: (value) => channel.set({ [part]: { [key]: value } }),
+    change: (value) => page.set({ [part]: { [key]: value } }),
   });
 }
 
 /** @param {Page} properties */
-const Classes = ({ channel }) =>
-  group(["points", "classes", "spread", "seed"].map((one) => h(NumberOf, { key: one, channel, name: `start.${one}` })));
+const Classes = ({ page }) =>
+  group(["points", "classes", "spread", "seed"].map((one) => h(NumberOf, { key: one, page, name: `start.${one}` })));
 
 /** @param {Page} properties */
-const Random = ({ channel }) =>
+const Random = ({ page }) =>
   group(
-    h(NumberOf, { channel, name: "start.points" }),
+    h(NumberOf, { page, name: "start.points" }),
     h(Select, {
       id: "lp-labels",
       name: say("random.labels"),
-      value: channel.store.state.start.labels,
-      options: (channel.store.table.get("start.labels")?.choices ?? []).map((one) => [
-        one,
-        say(`random.labels.${one}`),
-      ]),
-      change: (labels) => channel.set({ start: { labels } }),
+      value: page.store.state.start.labels,
+      options: (page.store.table.get("start.labels")?.choices ?? []).map((one) => [one, say(`random.labels.${one}`)]),
+      change: (labels) => page.set({ start: { labels } }),
     }),
-    h(NumberOf, { channel, name: "start.agreement" }),
-    h(NumberOf, { channel, name: "start.seed" }),
+    h(NumberOf, { page, name: "start.agreement" }),
+    h(NumberOf, { page, name: "start.seed" }),
   );
 
 /** @param {Page} properties */
-function Sentences({ channel }) {
-  const { example, scene } = channel.store.state.start;
+function Sentences({ page }) {
+  const { example, scene } = page.store.state.start;
   const left = scene || stored("scene");
   const examples = pageData.sphere.examples.map((one) => [one, say(`example.${one}.title`)]);
   return h(Select, {
@@ -127,32 +124,32 @@ function Sentences({ channel }) {
     name: say("sphere.kind.sentences"),
     value: scene ? MINE : example,
     options: left ? [...examples, [MINE, say("sphere.mine")]] : examples,
-    change: (chosen) => channel.set({ start: chosen === MINE ? { scene: left } : { scene: "", example: chosen } }),
+    change: (chosen) => page.set({ start: chosen === MINE ? { scene: left } : { scene: "", example: chosen } }),
   });
 }
 
 const PANELS = { classes: Classes, random: Random, sentences: Sentences };
 
 /** @param {Page} properties */
-function Motion({ channel }) {
-  const { steps } = channel.store.state;
+function Motion({ page }) {
+  const { steps } = page.store.state;
   return group(
     h(Select, {
       id: "lp-optimiser",
       name: say("sphere.optimiser"),
       value: steps.optimiser,
-      options: (channel.store.table.get("steps.optimiser")?.choices ?? []).map((one) => [
+      options: (page.store.table.get("steps.optimiser")?.choices ?? []).map((one) => [
         one,
         say(`sphere.optimiser.${one}`),
       ]),
-      change: (optimiser) => channel.set({ steps: { optimiser } }),
+      change: (optimiser) => page.set({ steps: { optimiser } }),
     }),
-    h(NumberOf, { channel, name: "steps.rate", logarithmic: true }),
-    h(NumberOf, { channel, name: "steps.count" }),
+    h(NumberOf, { page, name: "steps.rate", logarithmic: true }),
+    h(NumberOf, { page, name: "steps.count" }),
   );
 }
 
-/** @type {(root: HTMLElement, channel: import("./state.js").SpherePage) => void} */
-export default function controls(root, channel) {
-  show(root, Controls, { channel });
+/** @type {(root: HTMLElement, page: import("./state.js").SpherePage) => void} */
+export default function controls(root, page) {
+  show(root, Controls, { page });
 }

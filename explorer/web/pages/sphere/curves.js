@@ -14,16 +14,16 @@ const HEIGHT = 470;
 const GAP = 0.05; // of the height between two curves
 const SPARE = 0.08; // of a curve's span above and below it
 
-/** @param {{ channel: import("./state.js").SpherePage }} properties */
-export function Curves({ channel }) {
-  channel.observe("frame", "film");
-  const { films, at, last } = channel;
+/** @param {{ page: import("./state.js").SpherePage }} properties */
+export function Curves({ page }) {
+  page.observe("frame", "film");
+  const { films, at, last } = page;
   // Another film is another figure; in another frame only the mark moves.
   const figure = useMemo(() => () => figureOf(films, last), [films, last]);
   return h(
     "div.lp-curves",
     null,
-    h(Plot, { figure, label: say("sphere.curves"), at, press: (step) => channel.show(step) }),
+    h(Plot, { figure, label: say("sphere.curves"), at, press: (step) => page.show(step) }),
   );
 }
 

@@ -12,18 +12,18 @@ import { Playback } from "./playback.js";
 import { SaveFigure } from "./save_figure.js";
 import { Stage } from "./stage.js";
 
-/** @typedef {{ channel: import("./state.js").SpherePage }} Page */
+/** @typedef {{ page: import("./state.js").SpherePage }} Page */
 
 /** @param {Page} properties */
-function Main({ channel }) {
-  channel.observe("state", "film");
-  useLayoutEffect(() => entitle(`${say("page.sphere")} · ${channel.sides.map(nameOf).join(say("ui.versus"))}`));
-  const { preset, films, filmed } = channel;
+function Main({ page }) {
+  page.observe("state", "film");
+  useLayoutEffect(() => entitle(`${say("page.sphere")} · ${page.sides.map(nameOf).join(say("ui.versus"))}`));
+  const { preset, films, filmed } = page;
   return group(
     h("h1", null, say("sphere.heading")),
-    h(Presets, { channel }),
+    h(Presets, { page }),
     h("p.lp-watch", { "aria-live": "polite" }, preset ? say(`sphere.watch.${preset.name}`) : say("sphere.own")),
-    h(ProblemBox, { channel, isShown: films.some(Boolean) }),
+    h(ProblemBox, { page, isShown: films.some(Boolean) }),
     h(
       "div.lp-show",
       { "aria-busy": filmed ? "false" : "true" },
@@ -33,21 +33,21 @@ function Main({ channel }) {
         h(
           "div.lp-stages",
           null,
-          films.map((film, place) => (film ? h(Stage, { key: place, channel, place }) : null)),
+          films.map((film, place) => (film ? h(Stage, { key: place, page, place }) : null)),
         ),
-        h(Playback, { channel }),
-        h(Hint, { channel }),
+        h(Playback, { page }),
+        h(Hint, { page }),
       ),
-      h(Curves, { channel }),
+      h(Curves, { page }),
     ),
-    h(VarianceShare, { channel }),
-    h(SaveFigure, { channel }),
+    h(VarianceShare, { page }),
+    h(SaveFigure, { page }),
   );
 }
 
 /** @param {Page} properties */
-function Presets({ channel }) {
-  const { preset } = channel;
+function Presets({ page }) {
+  const { preset } = page;
   return h(
     "div.lp-presets",
     { role: "group", "aria-label": say("sphere.presets") },
@@ -59,7 +59,7 @@ function Presets({ channel }) {
           type: "button",
           id: `lp-preset-${one.name}`,
           "aria-pressed": one.name === preset?.name ? "true" : "false",
-          onClick: () => channel.choose(one),
+          onClick: () => page.choose(one),
         },
         say(`sphere.preset.${one.name}`),
       ),
@@ -71,9 +71,9 @@ function Presets({ channel }) {
  * What the point under the hand is called; before, what a hand can do.
  * @param {Page} properties
  */
-function Hint({ channel }) {
-  channel.observe("frame");
-  const { pointed, filmed } = channel;
+function Hint({ page }) {
+  page.observe("frame");
+  const { pointed, filmed } = page;
   if (!filmed) return null;
   return pointed === null
     ? h("p.lp-note", null, say(`sphere.hint.${filmed.dimension}`))
@@ -84,7 +84,7 @@ function Hint({ channel }) {
  * How much of an encoder's vectors is seen.
  * @param {Page} properties
  */
-function VarianceShare({ channel: { filmed } }) {
+function VarianceShare({ page: { filmed } }) {
   if (!filmed || filmed.variance_share === null) return null;
   const { dimension, left_out: count } = filmed;
   return h(
@@ -97,10 +97,10 @@ function VarianceShare({ channel: { filmed } }) {
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").SpherePage} channel
+ * @param {import("./state.js").SpherePage} page
  * @param {import("../../kit/types").Asking<import("../../wire").SphereServer>} server
  */
-export default function main(root, channel, server) {
-  show(root, Main, { channel });
-  channel.connect(server);
+export default function main(root, page, server) {
+  show(root, Main, { page });
+  page.connect(server);
 }

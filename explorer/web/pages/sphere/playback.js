@@ -4,10 +4,10 @@ import { h } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { MOVE } from "./state.js";
 
-/** @param {{ channel: import("./state.js").SpherePage }} properties */
-export function Playback({ channel }) {
-  channel.observe("frame", "film", "state");
-  const { at, last, isPlaying, filmed, moves } = channel;
+/** @param {{ page: import("./state.js").SpherePage }} properties */
+export function Playback({ page }) {
+  page.observe("frame", "film", "state");
+  const { at, last, isPlaying, filmed, moves } = page;
   /** @type {(id: string, key: string, sign: string, act: () => void) => any} */
   const button = (id, key, sign, act) =>
     h(
@@ -19,10 +19,10 @@ export function Playback({ channel }) {
     "div.lp-transport",
     { role: "group", "aria-label": say("sphere.film") },
     isPlaying
-      ? button("lp-play", "sphere.pause", "❚❚", () => channel.pause())
-      : button("lp-play", "sphere.play", "▶", () => channel.play()),
-    button("lp-back", "sphere.back", "◂", () => channel.show(at - 1)),
-    button("lp-on", "sphere.on", "▸", () => channel.show(at + 1)),
+      ? button("lp-play", "sphere.pause", "❚❚", () => page.pause())
+      : button("lp-play", "sphere.play", "▶", () => page.play()),
+    button("lp-back", "sphere.back", "◂", () => page.show(at - 1)),
+    button("lp-on", "sphere.on", "▸", () => page.show(at + 1)),
     h("input", {
       type: "range",
       id: "lp-frame",
@@ -33,13 +33,13 @@ export function Playback({ channel }) {
       disabled: !filmed,
       "aria-label": say("sphere.frame"),
       "aria-valuetext": say("sphere.step", { step: at, steps: last }),
-      onInput: (event) => channel.show(Number(event.currentTarget.value)),
+      onInput: (event) => page.show(Number(event.currentTarget.value)),
     }),
     h("output.lp-step", { for: "lp-frame" }, say("sphere.step", { step: at, steps: last })),
     moves.length
       ? h(
           "button.lp-button",
-          { type: "button", id: "lp-put-back", onClick: () => channel.set({ steps: { moves: [] } }) },
+          { type: "button", id: "lp-put-back", onClick: () => page.set({ steps: { moves: [] } }) },
           say("sphere.put_back", { count: moves.length / MOVE, most: pageData.sphere.moves }),
         )
       : null,

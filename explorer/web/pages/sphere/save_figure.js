@@ -13,20 +13,20 @@ const SQUARE = 360;
 const SMALL = [360, 180];
 const BEHIND = "59"; // opacity of a point on the far side
 
-/** @param {{ channel: SpherePage }} properties */
-export const SaveFigure = ({ channel }) =>
-  h(FigureFold, { title: say("learn.slide"), channel, ask: (look) => figureFile(channel, look) });
+/** @param {{ page: SpherePage }} properties */
+export const SaveFigure = ({ page }) =>
+  h(FigureFold, { title: say("learn.slide"), page, ask: (look) => figureFile(page, look) });
 
 /**
- * @param {SpherePage} channel
+ * @param {SpherePage} page
  * @param {import("../../kit/components.js").Look} look
  */
-const figureFile = (channel, look) =>
-  channel.filmed ? channel.server?.chart({ ...look, name: "lossprism-sphere", chart: chartOf(channel) }) : undefined;
+const figureFile = (page, look) =>
+  page.filmed ? page.server?.chart({ ...look, name: "lossprism-sphere", chart: chartOf(page) }) : undefined;
 
-/** @param {SpherePage} channel */
-function chartOf(channel) {
-  const { films, filmedSides, at, last, preset } = channel;
+/** @param {SpherePage} page */
+function chartOf(page) {
+  const { films, filmedSides, at, last, preset } = page;
   const curves = shownCurves(films).map((name) => ({
     wide: SMALL[0],
     tall: SMALL[1],
@@ -34,7 +34,7 @@ function chartOf(channel) {
     data: traces(films, name),
     layout: { xaxis: xAxis(last), yaxis: yAxis(films, name) },
   }));
-  const points = films.flatMap((film, place) => (film ? [pointsPanel(channel, film, place)] : []));
+  const points = films.flatMap((film, place) => (film ? [pointsPanel(page, film, place)] : []));
   return {
     title: say("sphere.heading"),
     caption: [say("sphere.step", { step: at, steps: last }), ...(preset ? [say(`sphere.watch.${preset.name}`)] : [])],
@@ -49,7 +49,7 @@ function chartOf(channel) {
 
 /**
  * The points of a film in the frame in sight, as the canvas shows them.
- * @param {SpherePage} channel
+ * @param {SpherePage} page
  * @param {import("./state.js").Film} film
  * @param {number} place
  */

@@ -6,13 +6,13 @@ import { h, hosted } from "../../kit/preact_view.js";
 import { say } from "../../kit/words.js";
 import { ball } from "./ball.js";
 
-/** @typedef {{ channel: import("./state.js").SpherePage, place: number }} Placed */
+/** @typedef {{ page: import("./state.js").SpherePage, place: number }} Placed */
 
 /** @param {Placed} properties */
-export function Stage({ channel, place }) {
-  channel.observe("frame", "film");
-  const film = channel.films[place];
-  const side = channel.filmedSides[place];
+export function Stage({ page, place }) {
+  page.observe("frame", "film");
+  const film = page.films[place];
+  const side = page.filmedSides[place];
   if (!film || !side) return null;
   return h(
     "figure.lp-stage-of-points",
@@ -20,39 +20,39 @@ export function Stage({ channel, place }) {
     h(
       "figcaption",
       null,
-      channel.films.length > 1 ? h(Chip, { place }) : null,
+      page.films.length > 1 ? h(Chip, { place }) : null,
       h("span", null, nameOf(side)),
-      h("b", null, show(film.curves.loss[channel.at], 3)),
+      h("b", null, show(film.curves.loss[page.at], 3)),
     ),
-    h(Ball, { channel, place }),
-    h(Similarities, { channel, place }),
+    h(Ball, { page, place }),
+    h(Similarities, { page, place }),
   );
 }
 
 /** @param {Placed} properties */
-function Ball({ channel, place }) {
-  const film = channel.films[place];
-  const { filmed, at, pointed, turn } = channel;
+function Ball({ page, place }) {
+  const film = page.films[place];
+  const { filmed, at, pointed, turn } = page;
   return hosted({
     make: (root) =>
       ball(root, {
-        point: (point) => channel.point(point),
-        turn: (next) => channel.turnTo(next),
-        move: (point, azimuth, polar) => channel.movePoint(point, azimuth, polar),
+        point: (point) => page.point(point),
+        turn: (next) => page.turnTo(next),
+        move: (point, azimuth, polar) => page.movePoint(point, azimuth, polar),
       }),
     update: (made) => {
       if (!film || !filmed) return;
       const { classes, pairs, dimension, names } = filmed;
-      made.canvas.setAttribute("aria-label", say("sphere.points_of", { loss: nameOf(channel.filmedSides[place]) }));
+      made.canvas.setAttribute("aria-label", say("sphere.points_of", { loss: nameOf(page.filmedSides[place]) }));
       made.show({ points: film.points, count: names.length, dimension, classes, pairs }, { frame: at, pointed, turn });
     },
   });
 }
 
 /** @param {Placed} properties */
-function Similarities({ channel, place }) {
-  const film = channel.films[place];
-  const { filmed, at } = channel;
+function Similarities({ page, place }) {
+  const film = page.films[place];
+  const { filmed, at } = page;
   return h(
     "figure.lp-similarities",
     { title: say("sphere.similarities") },

@@ -19,13 +19,13 @@ import { fallingWords } from "./experiment_sentences.js";
 
 const POINTS = 41;
 
-/** @param {{ channel: ComparePage }} properties */
-export function Collapse({ channel }) {
+/** @param {{ page: ComparePage }} properties */
+export function Collapse({ page }) {
   /** @type {import("./experiment.js").Experiment<Answer>} */
-  const experiment = useExperiment(channel, "collapse", { points: POINTS });
+  const experiment = useExperiment(page, "collapse", { points: POINTS });
   const { answer, sides } = experiment;
   const found = useMemo(() => answer && readAnswer(answer), [answer]);
-  return h(Result, { experiment }, found && answer && h(Found, { channel, answer, found, sides }));
+  return h(Result, { experiment }, found && answer && h(Found, { page, answer, found, sides }));
 }
 
 /** @type {(answer: Answer) => Read} */
@@ -40,10 +40,10 @@ function readAnswer({ shares, spread, sides }) {
 }
 
 /**
- * @param {{ channel: ComparePage, answer: Answer, found: Read,
+ * @param {{ page: ComparePage, answer: Answer, found: Read,
  *   sides: import("./experiment.js").Side[] }} properties
  */
-function Found({ channel, answer, found, sides }) {
+function Found({ page, answer, found, sides }) {
   const [share, setShare] = useState(0);
   const [reached, reach] = useState(/** @type {number | null} */ (null));
   const charts = useRef(new Map()).current;
@@ -53,7 +53,7 @@ function Found({ channel, answer, found, sides }) {
   const titles = sides.map((_side, place) => labelOf(sides, place)).filter((_title, place) => ways[place]);
   const columns = ["compare.vary.start", "compare.vary.here", "compare.vary.reached", "figure.collapse"];
   const { falling, others } = fallingWords(ways);
-  const remarks = channel.answering ? [] : falling;
+  const remarks = page.answering ? [] : falling;
   return group(
     answer.by_cosines ? h("p.lp-note", null, say("compare.vary.by_cosines")) : null,
     h(
@@ -86,7 +86,7 @@ function Found({ channel, answer, found, sides }) {
       remarks.map((text) => h("li", { key: text }, text)),
     ),
     h(Unfoldable, {
-      channel,
+      page,
       name: "collapse-details",
       title: `ⓘ ${say("ui.details")}`,
       kind: "lp-notes",
@@ -110,7 +110,7 @@ function Found({ channel, answer, found, sides }) {
             [...others, say("compare.vary.collapse.about")].map((text) => h("li", { key: text }, text)),
           ),
           h(Downloads, {
-            channel,
+            page,
             name: "collapse",
             figure: () => ({
               ...sheet(charts, titles),

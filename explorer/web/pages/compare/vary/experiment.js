@@ -23,12 +23,12 @@ const STILL_MS = 300;
 
 class Asking {
   /**
-   * @param {ComparePage} channel
+   * @param {ComparePage} page
    * @param {Name} name
    * @param {() => void} changed
    */
-  constructor(channel, name, changed) {
-    this.channel = channel;
+  constructor(page, name, changed) {
+    this.page = page;
     this.name = name;
     this.options = {};
     this.key = ""; // of the newest request
@@ -42,8 +42,8 @@ class Asking {
   }
 
   async send() {
-    const { sides } = this.channel;
-    return { sides, answer: await this.channel.askServer(this.name, this.options) };
+    const { sides } = this.page;
+    return { sides, answer: await this.page.askServer(this.name, this.options) };
   }
 
   /** @param {{ answer: any, sides: Side[] }} found */
@@ -58,13 +58,13 @@ class Asking {
   }
 
   compared() {
-    const { batch, sides } = this.channel;
+    const { batch, sides } = this.page;
     return JSON.stringify([batch?.key, sides.map(({ loss, convention }) => [loss, convention])]);
   }
 
   /** @type {(options: object, key: string) => void} Ask unless the newest request was about the same. */
   ask(options, key) {
-    if (key === this.key || this.channel.problem) return;
+    if (key === this.key || this.page.problem) return;
     this.key = key;
     this.options = options;
     this.requests.ask();
@@ -87,19 +87,19 @@ class Asking {
  * Ask for an experiment with these options. `dependsOn`: what the answer depends on beside them and the batch, by
  * default all of the losses.
  * @template Answer
- * @param {ComparePage} channel
+ * @param {ComparePage} page
  * @param {Name} name
  * @param {object} options
  * @param {unknown} [dependsOn]
  * @returns {Experiment<Answer>}
  */
-export function useExperiment(channel, name, options, dependsOn = channel.sides) {
-  channel.observe("state", "compared", "problem");
+export function useExperiment(page, name, options, dependsOn = page.sides) {
+  page.observe("state", "compared", "problem");
   const [, redraw] = useState(0);
   const asking = useRef(/** @type {Asking | null} */ (null));
-  asking.current ??= new Asking(channel, name, () => redraw((count) => count + 1));
-  const key = JSON.stringify([channel.batch?.key, dependsOn, options]);
-  useEffect(() => asking.current?.ask(options, key), [key, channel.problem]);
+  asking.current ??= new Asking(page, name, () => redraw((count) => count + 1));
+  const key = JSON.stringify([page.batch?.key, dependsOn, options]);
+  useEffect(() => asking.current?.ask(options, key), [key, page.problem]);
   useEffect(() => () => asking.current?.requests.drop(), []);
   return asking.current.stateFor(key);
 }

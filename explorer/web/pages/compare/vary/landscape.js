@@ -17,17 +17,17 @@ import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 const PANEL = 420; // pixels of a side of a landscape in a file
 const HEADS = ["landscape.lowest", "landscape.highest", "compare.vary.comparisons"];
 
-/** @param {{ channel: ComparePage }} properties */
-export function LandscapeExperiment({ channel }) {
+/** @param {{ page: ComparePage }} properties */
+export function LandscapeExperiment({ page }) {
   /** @type {import("./experiment.js").Experiment<Answer>} */
-  const experiment = useExperiment(channel, "landscape", {});
+  const experiment = useExperiment(page, "landscape", {});
   const { answer, sides } = experiment;
   const found = useMemo(() => answer && landscapesIn(answer), [answer]);
-  return h(Result, { experiment }, answer && found && h(Landscapes, { channel, answer, found, sides }));
+  return h(Result, { experiment }, answer && found && h(Landscapes, { page, answer, found, sides }));
 }
 
-/** @param {{ channel: ComparePage, answer: Answer, found: Found, sides: Side[] }} properties */
-function Landscapes({ channel, answer, found, sides }) {
+/** @param {{ page: ComparePage, answer: Answer, found: Found, sides: Side[] }} properties */
+function Landscapes({ page, answer, found, sides }) {
   const two = sides.filter((_side, place) => found[place]).slice(0, 2);
   const address = new URL(`learn/landscape#${new URLSearchParams(numbered(two))}`, document.baseURI).href;
   return group(
@@ -60,7 +60,7 @@ function Landscapes({ channel, answer, found, sides }) {
     }),
     h("p.lp-note", null, say("landscape.about"), " ", h("a.lp-link", { href: address }, say("landscape.open"))),
     h(Downloads, {
-      channel,
+      page,
       name: "landscape",
       figure: () => ({
         panels: found.flatMap((landscape, place) => {

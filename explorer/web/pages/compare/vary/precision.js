@@ -17,10 +17,10 @@ const TYPES = ["float64", "float32", "bfloat16", "float16"];
 /** @param {Answer} answer */
 const rowsOf = ({ sides }) => sides.map(({ found }) => /** @type {{ rows: Row[] } | null} */ (found)?.rows ?? null);
 
-/** @param {{ channel: import("../state.js").ComparePage }} properties */
-export function Precision({ channel }) {
+/** @param {{ page: import("../state.js").ComparePage }} properties */
+export function Precision({ page }) {
   /** @type {import("./experiment.js").Experiment<Answer>} */
-  const experiment = useExperiment(channel, "precision", {});
+  const experiment = useExperiment(page, "precision", {});
   const { answer, sides } = experiment;
   return h(
     Result,
@@ -29,7 +29,7 @@ export function Precision({ channel }) {
       group(
         h(PrecisionTable, { answer, sides }),
         h("p.lp-note", null, say("compare.vary.precision.about")),
-        h(Downloads, { channel, name: "precision", csv: () => csvOf(answer, sides) }),
+        h(Downloads, { page, name: "precision", csv: () => csvOf(answer, sides) }),
       ),
   );
 }

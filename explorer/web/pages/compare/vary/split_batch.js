@@ -27,45 +27,45 @@ const [LEAST, MOST] = [120, 250]; // pixels of a matrix
 const SEEN = 2;
 const EQUAL_TOLERANCE = 1e-10; // as the server has it
 
-/** @param {{ channel: ComparePage }} properties */
-export function Mechanics({ channel }) {
+/** @param {{ page: ComparePage }} properties */
+export function Mechanics({ page }) {
   const [averaged, setAveraged] = useState(false);
-  const { way, size } = channel.store.state;
+  const { way, size } = page.store.state;
   const canAverage = way === "micro";
   /** @type {import("./experiment.js").Experiment<import("../../../wire").ExperimentSides>} */
-  const experiment = useExperiment(channel, "mechanics", { way, size, average: averaged && canAverage });
+  const experiment = useExperiment(page, "mechanics", { way, size, average: averaged && canAverage });
   const { answer, sides } = experiment;
-  const entry = /** @type {import("../../../wire").StateEntry} */ (channel.store.table.get("size"));
+  const entry = /** @type {import("../../../wire").StateEntry} */ (page.store.table.get("size"));
   return group(
     h(
       ExperimentOptions,
-      { channel, kind: "lp-vary-controls" },
+      { page, kind: "lp-vary-controls" },
       h(Select, {
         name: say("compare.vary.way"),
         inline: true,
         id: "lp-vary-way",
         value: way,
         options: WAYS.map((name) => [name, say(`compare.vary.way.${name}`)]),
-        change: (name) => channel.set({ way: name }),
+        change: (name) => page.set({ way: name }),
       }),
       h(Slider, {
         entry: { ...entry, high: LARGEST_SIZE },
         value: size,
         title: "compare.vary.size",
         name: "vary-size",
-        change: (value) => channel.set({ size: value }),
+        change: (value) => page.set({ size: value }),
       }),
       canAverage ? h(Checkbox, { name: say("compare.vary.average"), checked: averaged, change: setAveraged }) : null,
     ),
     h("p.lp-note", null, say(`compare.vary.way.${way}.about`, { size })),
-    h(Result, { experiment }, answer && h(Found, { channel, answer, sides })),
+    h(Result, { experiment }, answer && h(Found, { page, answer, sides })),
   );
 }
 
 /**
- * @param {{ channel: ComparePage, answer: import("../../../wire").ExperimentSides, sides: Side[] }} properties
+ * @param {{ page: ComparePage, answer: import("../../../wire").ExperimentSides, sides: Side[] }} properties
  */
-function Found({ channel, answer, sides }) {
+function Found({ page, answer, sides }) {
   /** @type {Map<number, Drawn>} */
   const drawn = useRef(new Map()).current;
   const pieces = answer.sides.map(({ found }) => /** @type {Pieces | null} */ (found));
@@ -87,10 +87,10 @@ function Found({ channel, answer, sides }) {
       },
     }),
     h(Downloads, {
-      channel,
+      page,
       name: "batch-mechanics",
-      figure: () => figureOf(channel, [...drawn.values()]),
-      csv: () => csvOf(channel, pieces, sides),
+      figure: () => figureOf(page, [...drawn.values()]),
+      csv: () => csvOf(page, pieces, sides),
     }),
   );
 }
@@ -188,8 +188,8 @@ function cellsWords({ cells, comparisons, whole_comparisons }) {
   return say("compare.vary.cells", { part: comparisons, all: whole_comparisons, seen });
 }
 
-/** @type {(channel: ComparePage, drawn: Drawn[]) => import("../downloads.js").Figure | null} */
-function figureOf(channel, drawn) {
+/** @type {(page: ComparePage, drawn: Drawn[]) => import("../downloads.js").Figure | null} */
+function figureOf(page, drawn) {
   if (!drawn.length) return null;
   const step = Math.max(...drawn.map(({ width }) => width)) + 26;
   const tall = Math.max(...drawn.map(({ height }) => height)) + 24;
@@ -201,13 +201,13 @@ function figureOf(channel, drawn) {
       s("image", { x: 0, y: 20, width, height, href: canvas.toDataURL() }),
     ),
   );
-  const { way, size } = channel.store.state;
+  const { way, size } = page.store.state;
   const title = `${say("compare.vary.mechanics")}: ${say(`compare.vary.way.${way}`)}, ${size}`;
   const note = CELLS.map((one) => say(`compare.vary.cell.${one}.shown`)).join(" ");
   return { panels: [panelOf({ drawn: s("svg", {}, ...matrices), wide: drawn.length * step, tall })], title, note };
 }
 
-/** @type {(channel: ComparePage, pieces: (Pieces | null)[], sides: Side[]) => import("../downloads.js").Rows} */
+/** @type {(page: ComparePage, pieces: (Pieces | null)[], sides: Side[]) => import("../downloads.js").Rows} */
 function csvOf({ store }, pieces, sides) {
   const { way, size } = store.state;
   return [

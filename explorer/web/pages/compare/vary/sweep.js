@@ -44,65 +44,65 @@ const BAND = [0.1, 10]; // of the gradient norm, as the derivation circulating w
 const POINTS = 200;
 const STEPS = 1000; // of the slider
 
-/** @param {{ channel: ComparePage }} properties */
-export function Sweep({ channel }) {
-  channel.observe("state", "compared");
-  const forms = channel.sides.map((side) => formOf(channel, side));
+/** @param {{ page: ComparePage }} properties */
+export function Sweep({ page }) {
+  page.observe("state", "compared");
+  const forms = page.sides.map((side) => formOf(page, side));
   const parameters = choicesOf(forms);
-  const { parameter, logarithmic: isWanted } = channel.store.state;
+  const { parameter, logarithmic: isWanted } = page.store.state;
   const axis = parameters.includes(parameter) ? parameter : (parameters[0] ?? "");
   const alongs = forms.map((form) => alongOf(form, axis));
   const canBe = canBeLogarithmic(alongs);
   const logarithmic = isWanted && canBe;
   const options = { along: alongs.map((one) => one?.name ?? ""), logarithmic, points: POINTS };
   // The curves stay while only their own parameter moves.
-  const dependsOn = channel.sides.map(({ parameters: chosen, ...others }, place) => {
+  const dependsOn = page.sides.map(({ parameters: chosen, ...others }, place) => {
     const { [alongs[place]?.name ?? ""]: _moved, ...stay } = chosen;
     return { ...others, stay };
   });
   /** @type {import("./experiment.js").Experiment<Answer>} */
-  const experiment = useExperiment(channel, "sweep", options, dependsOn);
+  const experiment = useExperiment(page, "sweep", options, dependsOn);
   const { answer, sides } = experiment;
-  const found = useMemo(() => answer && foundIn(channel, answer, sides, axis), [answer]);
+  const found = useMemo(() => answer && foundIn(page, answer, sides, axis), [answer]);
   return group(
     h(
       ExperimentOptions,
-      { channel },
+      { page },
       h(Select, {
         name: say("sweep.parameter"),
         inline: true,
         id: "lp-vary-parameter",
         value: axis,
         options: parameters.map((name) => [name, parameterName(name)]),
-        change: (name) => channel.set({ parameter: name }),
+        change: (name) => page.set({ parameter: name }),
       }),
       h(Checkbox, {
         name: say("compare.vary.logarithmic"),
         checked: logarithmic,
         disabled: !canBe,
         title: canBe ? "" : say("compare.vary.not_logarithmic"),
-        change: (on) => channel.set({ logarithmic: on }),
+        change: (on) => page.set({ logarithmic: on }),
       }),
     ),
-    h(Result, { experiment }, found && answer && h(FoundCurves, { channel, answer, sides, found })),
+    h(Result, { experiment }, found && answer && h(FoundCurves, { page, answer, sides, found })),
   );
 }
 
 /**
  * The parameters along which a loss can be swept: none that is off.
- * @param {ComparePage} channel
+ * @param {ComparePage} page
  * @param {Side} side
  */
-function formOf(channel, side) {
-  const form = channel.formOf(side);
+function formOf(page, side) {
+  const form = page.formOf(side);
   return form && { parameters: form.parameters.filter((one) => parameterValue(one, side.parameters) !== null) };
 }
 
-/** @type {(channel: ComparePage, answer: Answer, sides: Side[], axis: string) => Found} */
-function foundIn(channel, answer, sides, axis) {
+/** @type {(page: ComparePage, answer: Answer, sides: Side[], axis: string) => Found} */
+function foundIn(page, answer, sides, axis) {
   const lines = answer.sides.flatMap(({ found }, place) => {
     const swept = /** @type {Swept | null} */ (found);
-    const along = swept && alongOf(formOf(channel, sides[place]), axis);
+    const along = swept && alongOf(formOf(page, sides[place]), axis);
     return along ? [lineOf(place, along, swept)] : [];
   });
   const span = endsOf(lines.map(({ x }) => x)) ?? [0, 1];
@@ -158,13 +158,13 @@ function rangeOf({ along, swept }, [low, high]) {
   return /** @type {Span} */ (along.inverted ? ends.reverse() : ends);
 }
 
-/** @param {{ channel: ComparePage, answer: Answer, sides: Side[], found: Found }} properties */
-function FoundCurves({ channel, answer, sides, found }) {
+/** @param {{ page: ComparePage, answer: Answer, sides: Side[], found: Found }} properties */
+function FoundCurves({ page, answer, sides, found }) {
   const [chosen, choose] = useState(/** @type {number | null} */ (null)); // by the slider
   const [reached, reach] = useState(/** @type {number | null} */ (null)); // by the pointer
   const charts = useRef(new Map()).current;
   const { lines, span } = found;
-  const present = lines.map((line) => placeOf(channel, sides, found, line, null));
+  const present = lines.map((line) => placeOf(page, sides, found, line, null));
   const panels = useMemo(
     () =>
       PANELS.map((panel) => ({ ...panel, shown: shownOf(found, panel, present) })).filter(
@@ -175,14 +175,14 @@ function FoundCurves({ channel, answer, sides, found }) {
   // Without a chosen value, each loss is read at its present one.
   const at = reached ?? (chosen === null ? null : Math.max(span[0], Math.min(span[1], chosen)));
   /** @param {Line} line */
-  const placeIn = (line) => placeOf(channel, sides, found, line, at);
+  const placeIn = (line) => placeOf(page, sides, found, line, at);
   const first = lines.length ? lines[0].x[placeIn(lines[0])] : span[0];
   const name = axisName(found);
   /** @param {number | null} value */
   function setAll(value) {
-    if (value === null || sides.length !== channel.sides.length) return;
+    if (value === null || sides.length !== page.sides.length) return;
     choose(null);
-    channel.set({ sides: sidesAt(channel, sides, found, value) });
+    page.set({ sides: sidesAt(page, sides, found, value) });
   }
   return group(
     h(
@@ -238,7 +238,7 @@ function FoundCurves({ channel, answer, sides, found }) {
     ),
     h("p.lp-note", null, say("compare.vary.sweep.about")),
     h(Downloads, {
-      channel,
+      page,
       name: "sweep",
       figure: () => ({
         ...sheet(
@@ -290,10 +290,10 @@ function verdictsOf({ lines }) {
 
 /**
  * Return where a line is read: at a value of the axis, or, for null, at the present value of its loss.
- * @type {(channel: ComparePage, sides: Side[], found: Found, line: Line, at: number | null) => number}
+ * @type {(page: ComparePage, sides: Side[], found: Found, line: Line, at: number | null) => number}
  */
-function placeOf(channel, sides, { logarithmic }, { place, along, x }, at) {
-  const { parameters } = channel.sides[place] ?? sides[place];
+function placeOf(page, sides, { logarithmic }, { place, along, x }, at) {
+  const { parameters } = page.sides[place] ?? sides[place];
   return nearest(x, at ?? axisValue(along, Number(parameterValue(along.parameter, parameters))), logarithmic);
 }
 
@@ -307,13 +307,13 @@ const valueAt = ({ span: [low, high], logarithmic }, share) =>
 
 /**
  * Return the losses with their swept parameter at a value of the axis.
- * @type {(channel: ComparePage, sides: Side[], found: Found, value: number) => Side[]}
+ * @type {(page: ComparePage, sides: Side[], found: Found, value: number) => Side[]}
  */
-function sidesAt(channel, sides, found, value) {
-  return channel.sides.map((side, place) => {
+function sidesAt(page, sides, found, value) {
+  return page.sides.map((side, place) => {
     const line = found.lines.find((one) => one.place === place);
     if (!line || side.loss !== sides[place].loss) return side;
-    const own = line.own[placeOf(channel, sides, found, line, value)];
+    const own = line.own[placeOf(page, sides, found, line, value)];
     return { ...side, parameters: { ...side.parameters, [line.along.name]: own } };
   });
 }

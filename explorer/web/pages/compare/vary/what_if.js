@@ -26,33 +26,33 @@ const RANGES = { shift: { low: -1, high: 1, default: 0.2 }, spread: { low: 0, hi
 const MIDDLE = 60; // pixels of the picture of a ratio
 const LARGEST_RATIO = 4; // that it shows; beyond, it ends
 
-/** @param {{ channel: ComparePage }} properties */
-export function WhatIf({ channel }) {
-  const options = changeOf(channel);
+/** @param {{ page: ComparePage }} properties */
+export function WhatIf({ page }) {
+  const options = changeOf(page);
   /** @type {import("./experiment.js").Experiment<Answer>} */
-  const experiment = useExperiment(channel, "what_if", options);
+  const experiment = useExperiment(page, "what_if", options);
   const { answer, sides } = experiment;
   return group(
     h(
       ExperimentOptions,
-      { channel, kind: "lp-vary-controls" },
+      { page, kind: "lp-vary-controls" },
       h(Select, {
         name: say("compare.vary.change"),
         inline: true,
         id: "lp-vary-change",
         value: options.change,
         options: CHANGES.map((name) => [name, say(`compare.vary.change.${name}`)]),
-        change: (name) => channel.set({ change: name, ...(name in RANGES ? { by: RANGES[name].default } : {}) }),
+        change: (name) => page.set({ change: name, ...(name in RANGES ? { by: RANGES[name].default } : {}) }),
       }),
-      options.change in RANGES ? h(Distance, { channel, options }) : h(ChangedPair, { channel, options }),
+      options.change in RANGES ? h(Distance, { page, options }) : h(ChangedPair, { page, options }),
     ),
-    h(Result, { experiment }, answer && h(Found, { channel, answer, sides, options })),
+    h(Result, { experiment }, answer && h(Found, { page, answer, sides, options })),
   );
 }
 
 /**
  * The change that is chosen; a pair of a larger batch than this one is its last.
- * @type {(channel: ComparePage) => Change}
+ * @type {(page: ComparePage) => Change}
  */
 function changeOf({ store, batch }) {
   const { change, pair, by } = store.state;
@@ -64,31 +64,31 @@ function changeOf({ store, batch }) {
 
 // ---- What is changed ---------------------------------------------------------------------------
 
-/** @param {{ channel: ComparePage, options: Change }} properties */
-function Distance({ channel, options: { change, by } }) {
-  const entry = /** @type {import("../../../wire").StateEntry} */ (channel.store.table.get("by"));
+/** @param {{ page: ComparePage, options: Change }} properties */
+function Distance({ page, options: { change, by } }) {
+  const entry = /** @type {import("../../../wire").StateEntry} */ (page.store.table.get("by"));
   return h(Slider, {
     key: change,
     entry: { ...entry, ...RANGES[change] },
     value: by,
     title: `compare.vary.by.${change}`,
     name: `vary-${change}`,
-    change: (value) => channel.set({ by: value }),
+    change: (value) => page.set({ by: value }),
   });
 }
 
 /**
  * The pair that is changed; one that was pointed at in a picture is a click away.
- * @param {{ channel: ComparePage, options: Change }} properties
+ * @param {{ page: ComparePage, options: Change }} properties
  */
-function ChangedPair({ channel, options: { change, pair, by } }) {
-  channel.observe("pointed");
+function ChangedPair({ page, options: { change, pair, by } }) {
+  page.observe("pointed");
   const last = useRef(-1);
-  const { batch, pointed } = channel;
+  const { batch, pointed } = page;
   last.current = pointed.pairs.at(-1) ?? last.current;
   if (!batch) return null;
   const count = batch.labels.length;
-  const pairs = batch.labels.map((_label, one) => [String(one), pairName(channel, one)]);
+  const pairs = batch.labels.map((_label, one) => [String(one), pairName(page, one)]);
   const isKnown = last.current >= 0 && last.current < count;
   const label = batch.labelled ? say("compare.labelled", { label: show(batch.labels[pair]) }) : "";
   return group(
@@ -98,7 +98,7 @@ function ChangedPair({ channel, options: { change, pair, by } }) {
       id: "lp-vary-pair",
       value: String(pair),
       options: pairs,
-      change: (one) => channel.set({ pair: Number(one) }),
+      change: (one) => page.set({ pair: Number(one) }),
     }),
     change === "false_negative"
       ? h(Select, {
@@ -107,14 +107,14 @@ function ChangedPair({ channel, options: { change, pair, by } }) {
           id: "lp-vary-asks",
           value: String(by),
           options: pairs,
-          change: (one) => channel.set({ by: Number(one) }),
+          change: (one) => page.set({ by: Number(one) }),
         })
       : null,
     isKnown && last.current !== pair
       ? h(
           "button.lp-button",
-          { type: "button", onClick: () => channel.set({ pair: last.current }) },
-          say("compare.vary.pointed", { pair: channel.numberOf(last.current) }),
+          { type: "button", onClick: () => page.set({ pair: last.current }) },
+          say("compare.vary.pointed", { pair: page.numberOf(last.current) }),
         )
       : null,
     isKnown ? null : h("span.lp-note", null, say("compare.vary.pointed_hint")),
@@ -122,19 +122,19 @@ function ChangedPair({ channel, options: { change, pair, by } }) {
   );
 }
 
-/** @type {(channel: ComparePage, pair: number) => string} */
-const pairName = (channel, pair) => `${channel.numberOf(pair)} · ${clip(channel.batch?.first[pair] ?? "", 34)}`;
+/** @type {(page: ComparePage, pair: number) => string} */
+const pairName = (page, pair) => `${page.numberOf(pair)} · ${clip(page.batch?.first[pair] ?? "", 34)}`;
 
 // ---- The results -------------------------------------------------------------------------------
 
-/** @param {{ channel: ComparePage, answer: Answer, sides: Side[], options: Change }} properties */
-function Found({ channel, answer, sides, options }) {
+/** @param {{ page: ComparePage, answer: Answer, sides: Side[], options: Change }} properties */
+function Found({ page, answer, sides, options }) {
   const all = answer.sides.map(({ found }) => /** @type {Changed | null} */ (found));
   const gradient = options.change in RANGES ? "compare.vary.gradient_by_scores" : "figure.gradient";
   const heads = ["figure.loss", "compare.vary.ratio", gradient, "figure.floor", "figure.collapse"];
   const noticed = noticedWords(all.map((one) => (one?.after ? one.notices : null)));
   return group(
-    channel.answering ? null : h("p.lp-vary-summary", { role: "status" }, noticed),
+    page.answering ? null : h("p.lp-vary-summary", { role: "status" }, noticed),
     h(LossTable, {
       label: say("compare.vary.what_if"),
       heads: [...heads, "compare.vary.notices"].map((key) => say(key)),
@@ -146,7 +146,7 @@ function Found({ channel, answer, sides, options }) {
         return h(RefusedCell, { problem, columns: heads.length + 1 });
       },
     }),
-    h(Downloads, { channel, name: "what-if", csv: () => csvOf(channel, all, sides, options) }),
+    h(Downloads, { page, name: "what-if", csv: () => csvOf(page, all, sides, options) }),
   );
 }
 
@@ -206,14 +206,14 @@ function bothWords(from, to) {
 }
 
 /**
- * @param {ComparePage} channel
+ * @param {ComparePage} page
  * @param {(Changed | null)[]} all
  * @param {Side[]} sides
  * @param {Change} options
  * @returns {import("../downloads.js").Rows}
  */
-function csvOf(channel, all, sides, { change, pair, by }) {
-  const number = change in RANGES ? "" : Number(channel.numberOf(pair));
+function csvOf(page, all, sides, { change, pair, by }) {
+  const number = change in RANGES ? "" : Number(page.numberOf(pair));
   return [
     ["loss", "change", "pair", "by", ...FIGURES.flatMap((name) => [`${name}_before`, `${name}_after`]), "notices"],
     ...all.flatMap((one, place) => {

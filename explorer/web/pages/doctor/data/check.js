@@ -27,9 +27,9 @@ const NO_PAIRS = problem("classes_no_pairs", {}, "");
 const CANCELLED = problem("large_cancelled", {}, "cancelled");
 
 export class DataCheck {
-  /** @param {import("../state.js").DoctorPage} channel */
-  constructor(channel) {
-    this.channel = channel;
+  /** @param {import("../state.js").DoctorPage} page */
+  constructor(page) {
+    this.page = page;
     /** @type {Examined | null} */
     this.found = null;
     /** @type {Source | null} */
@@ -51,12 +51,12 @@ export class DataCheck {
       take: (reply) => this.take(reply),
       again: ({ answer }) => (answer.working ? POLL_MS : null),
       progress: ({ answer }) => this.show(answer.working),
-      changed: () => channel.setBusy(this.requests.flying > 0),
+      changed: () => page.setBusy(this.requests.flying > 0),
     });
     /** @type {Requests<Answer<"take">>} */
     this.taking = new Requests({
       most: 1,
-      ask: async () => (await channel.server?.[this.taken](this.wanted)) ?? { error: GONE },
+      ask: async () => (await page.server?.[this.taken](this.wanted)) ?? { error: GONE },
       take: (answer) => this.handOut(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
       progress: (answer) => this.show(answer.working),
@@ -70,7 +70,7 @@ export class DataCheck {
       take: (answer) => this.hearEncoder(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
       progress: (answer) => this.show(answer.working),
-      changed: () => channel.setBusy(this.encoding.flying > 0),
+      changed: () => page.setBusy(this.encoding.flying > 0),
     });
     /** @type {object} */
     this.wanted = {}; // what is to be taken away
@@ -82,15 +82,15 @@ export class DataCheck {
   }
 
   get state() {
-    return this.channel.store.state.data;
+    return this.page.store.state.data;
   }
 
   /** @type {(change: Record<string, any>) => void} */
   set(change) {
-    this.channel.store.update({ data: change });
-    this.channel.history?.remember();
-    this.channel.warn(null);
-    this.channel.publish("state");
+    this.page.store.update({ data: change });
+    this.page.history?.remember();
+    this.page.warn(null);
+    this.page.publish("state");
     this.ask();
   }
 
@@ -116,8 +116,8 @@ export class DataCheck {
   forget() {
     this.requests.drop();
     this.clear();
-    this.channel.tell(null);
-    this.channel.fail(null);
+    this.page.tell(null);
+    this.page.fail(null);
     this.publish();
   }
 
@@ -126,8 +126,8 @@ export class DataCheck {
   }
 
   publish() {
-    this.channel.drawn += 1;
-    this.channel.publish("examined");
+    this.page.drawn += 1;
+    this.page.publish("examined");
   }
 
   // ---- Questions -----------------------------------------------------------------------------
@@ -144,7 +144,7 @@ export class DataCheck {
       source = { kind, file: file.file, name: file.name, columns, header, encoding };
     }
     const asked = { source, loss, batch, tokens, margin, language: language() };
-    const answer = (await this.channel.server?.examine(asked)) ?? { error: GONE };
+    const answer = (await this.page.server?.examine(asked)) ?? { error: GONE };
     const again = kind === "typed" ? this.handed : kind === "hub" ? this.fetched : null;
     if (answer.error?.about === "gone" && again) {
       this.handed = this.fetched = null; // it has left meanwhile, and goes there again
@@ -170,7 +170,7 @@ export class DataCheck {
   async fetchRows() {
     const wanted = JSON.stringify(this.hubRows);
     if (this.fetched?.wanted === wanted) return this.fetched;
-    const answer = (await this.channel.server?.fetch(this.hubRows)) ?? { error: GONE };
+    const answer = (await this.page.server?.fetch(this.hubRows)) ?? { error: GONE };
     if (answer.file) this.fetched = { wanted, file: answer.file, name: answer.name };
     return answer;
   }
@@ -182,7 +182,7 @@ export class DataCheck {
     const text = this.state.pasted;
     if (this.handed?.text === text) return { file: this.handed.file, name: PASTED };
     const content = btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
-    const answer = (await this.channel.server?.hand_in({ name: PASTED, content })) ?? { error: GONE };
+    const answer = (await this.page.server?.hand_in({ name: PASTED, content })) ?? { error: GONE };
     if (answer.error) return { error: answer.error };
     const { file = "" } = answer;
     this.handed = { text, file };
@@ -191,7 +191,7 @@ export class DataCheck {
 
   /** @param {import("../../../wire").Progress | undefined} working */
   show(working) {
-    this.channel.tell(working ? { ...working, values: {} } : null);
+    this.page.tell(working ? { ...working, values: {} } : null);
   }
 
   /** @param {Reply} reply */
@@ -199,25 +199,25 @@ export class DataCheck {
     this.show(undefined);
     if (answer.error) {
       this.clear();
-      this.channel.fail(answer.error);
+      this.page.fail(answer.error);
     } else if (answer.moments) {
       this.clear();
       this.similarities = answer;
-      this.channel.fail(null);
+      this.page.fail(null);
     } else if (answer.largest) {
-      this.channel.fail(null);
+      this.page.fail(null);
       this.clear();
       [this.classes, this.of, this.read] = [answer, source, answer];
-      if (this.state.encoder) this.channel.warn(NO_PAIRS);
+      if (this.state.encoder) this.page.warn(NO_PAIRS);
     } else if (answer.findings) {
-      this.channel.fail(null);
+      this.page.fail(null);
       [this.found, this.of, this.read, this.classes, this.similarities] = [answer, source, answer, null, null];
       if (this.state.encoder || answer.file?.own_vectors) this.encoding.ask();
       else this.seen = null;
     } else if (answer.undecided) {
       this.clear();
       [this.of, this.read] = [source, answer];
-      this.channel.fail(answer.problem);
+      this.page.fail(answer.problem);
     }
     this.publish();
   }
@@ -226,13 +226,13 @@ export class DataCheck {
   async askEncoder() {
     const { loss, batch, encoder, most } = this.state;
     const asked = { source: this.of, loss, batch, encoder, most, language: language() };
-    return (await this.channel.server?.encode(asked)) ?? { error: GONE };
+    return (await this.page.server?.encode(asked)) ?? { error: GONE };
   }
 
   /** @param {Answer<"encode">} answer */
   hearEncoder(answer) {
     this.show(undefined);
-    if (answer.error) this.channel.fail(answer.error);
+    if (answer.error) this.page.fail(answer.error);
     else if (answer.bands) this.seen = answer;
     this.publish();
   }
@@ -242,18 +242,18 @@ export class DataCheck {
     const { kind, file, name, columns, header, encoding, encoder, most } = this.state;
     const underWay = [this.requests, this.encoding, this.taking].some(({ flying, due }) => flying || due);
     for (const one of [this.requests, this.encoding, this.taking]) one.drop();
-    this.channel.tell(null);
+    this.page.tell(null);
     if (!underWay) return;
     const source = this.of ?? { kind, file, name, columns, header, encoding };
     const fetched = kind === "hub" && !this.fetched ? this.hubRows : {};
     if (source.kind !== "example" || encoder) {
-      this.channel.server?.stop({ source, encoder, most, ...this.mining, ...fetched });
+      this.page.server?.stop({ source, encoder, most, ...this.mining, ...fetched });
     }
   }
 
   cancel() {
     this.stop();
-    this.channel.fail(CANCELLED);
+    this.page.fail(CANCELLED);
   }
 
   // ---- Taking away ---------------------------------------------------------------------------
@@ -276,7 +276,7 @@ export class DataCheck {
   /** @param {Answer<"take">} answer */
   handOut(answer) {
     this.show(undefined);
-    if (answer.error) this.channel.warn(answer.error);
+    if (answer.error) this.page.warn(answer.error);
     else if (answer.path) h("a", { href: answer.path, download: answer.name }).click();
   }
 
@@ -288,12 +288,12 @@ export class DataCheck {
    */
   async written(text) {
     const { kind, pasted } = this.state;
-    this.tooLong = this.channel.leavesOut = false;
-    if (this.channel.check !== "data" || kind !== "typed" || !pasted) return { text };
+    this.tooLong = this.page.leavesOut = false;
+    if (this.page.check !== "data" || kind !== "typed" || !pasted) return { text };
     const shared = withoutSecrets(pasted);
     const short = await packed(shared);
     this.tooLong = short.length > pageData.limits.link;
-    this.channel.leavesOut = shared !== pasted;
+    this.page.leavesOut = shared !== pasted;
     const isWhole = !this.tooLong && shared === pasted;
     const kept = !isWhole && pasted.length <= PASTED_KEPT ? { pasted } : null;
     return { text: this.tooLong ? text : `${text}&t=${short}`, kept };

@@ -13,29 +13,29 @@ import { PastedRows } from "../pasted_rows.js";
 import { SourceSelect } from "../source_select.js";
 import { Columns } from "./columns.js";
 
-/** @typedef {{ channel: import("../state.js").DoctorPage }} Page */
+/** @typedef {{ page: import("../state.js").DoctorPage }} Page */
 
 const LARGEST_SLID = 4096; // batch that the slider reaches
 const SOURCES = /** @type {const} */ (["example", "file", "hub", "typed"]);
 
 /** @param {Page} properties */
-export function DataControls({ channel }) {
-  channel.observe("examined");
-  const { kind } = /** @type {{ kind: keyof typeof PANELS }} */ (channel.data.state);
-  const file = fileOf(channel);
+export function DataControls({ page }) {
+  page.observe("examined");
+  const { kind } = /** @type {{ kind: keyof typeof PANELS }} */ (page.data.state);
+  const file = fileOf(page);
   return group(
     h(SourceSelect, {
       id: "lp-doctor-from",
       word: "doctor.from",
       kinds: SOURCES,
       examples: pageData.doctor.sets.map((name) => [name, say(`example.${name}.title`)]),
-      state: channel.data.state,
-      choose: (source) => channel.data.begin(source),
+      state: page.data.state,
+      choose: (source) => page.data.begin(source),
     }),
-    h(PANELS[kind], { channel }),
-    file && kind !== "example" ? h(Columns, { file, check: channel.data }) : null,
-    h(Purpose, { channel }),
-    h(EncoderFields, { channel }),
+    h(PANELS[kind], { page }),
+    file && kind !== "example" ? h(Columns, { file, check: page.data }) : null,
+    h(Purpose, { page }),
+    h(EncoderFields, { page }),
   );
 }
 
@@ -60,7 +60,7 @@ function readNote(file, name) {
 }
 
 /**
- * @param {import("../state.js").DoctorPage} channel
+ * @param {import("../state.js").DoctorPage} page
  * @param {string} name
  */
 function entryOf({ store }, name) {
@@ -70,33 +70,33 @@ function entryOf({ store }, name) {
 }
 
 /** @param {Page} properties */
-const Ready = ({ channel }) => h("p.lp-note", null, sentences(say(`example.${channel.data.state.example}.about`))[0]);
+const Ready = ({ page }) => h("p.lp-note", null, sentences(say(`example.${page.data.state.example}.about`))[0]);
 
 /** @param {Page} properties */
-function OwnFile({ channel }) {
-  const { name } = channel.data.state;
-  const file = fileOf(channel);
+function OwnFile({ page }) {
+  const { name } = page.data.state;
+  const file = fileOf(page);
   const note = file ? `${readNote(file, name)} ${say("doctor.file_again")}` : clip(name);
   return h(FileArrival, {
-    channel,
+    page,
     id: "lp-doctor-file",
     kinds: "doctor.file_kinds",
     most: pageData.doctor.bytes,
     note,
-    put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
-    take: (one, called) => channel.data.begin({ kind: "file", file: one, name: called }),
+    put: async (piece) => (await page.server?.hand_in(piece)) ?? { error: GONE },
+    take: (one, called) => page.data.begin({ kind: "file", file: one, name: called }),
   });
 }
 
 /** @param {Page} properties */
-function FromHub({ channel }) {
-  const { hub, split, rows } = channel.data.state;
+function FromHub({ page }) {
+  const { hub, split, rows } = page.data.state;
   const draft = useDraft({ hub, split: split === "train" ? "" : split, rows });
   function fetchRows() {
     const { hub: id, split: part, rows: count } = draft.now;
     if (!id.trim()) return document.getElementById("lp-doctor-hub")?.focus();
     agreeToSet(id);
-    channel.data.begin({ kind: "hub", hub: id.trim(), split: part.trim() || "train", rows: count });
+    page.data.begin({ kind: "hub", hub: id.trim(), split: part.trim() || "train", rows: count });
   }
   /** @type {(name: "hub" | "split", example: string, title: string) => import("preact").VNode} */
   const box = (name, example, title) =>
@@ -114,7 +114,7 @@ function FromHub({ channel }) {
     box("hub", say("doctor.for_example", { value: "sentence-transformers/stsb" }), say("doctor.hub")),
     box("split", "train", say("doctor.hub_split")),
     h(Slider, {
-      entry: entryOf(channel, "rows"),
+      entry: entryOf(page, "rows"),
       value: draft.now.rows,
       title: "doctor.hub_rows",
       name: "rows",
@@ -124,31 +124,31 @@ function FromHub({ channel }) {
       },
     }),
     h("button.lp-button", { type: "button", id: "lp-doctor-fetch", onClick: fetchRows }, say("doctor.hub_fetch")),
-    h("p.lp-note", null, readNote(fileOf(channel), hub)),
+    h("p.lp-note", null, readNote(fileOf(page), hub)),
     h("p.lp-note", null, say("doctor.hub_about")),
   );
 }
 
 /** @param {Page} properties */
-const Pasted = ({ channel }) =>
+const Pasted = ({ page }) =>
   group(
     h(PastedRows, {
       id: "lp-doctor-pasted",
       name: say("doctor.pasted"),
-      value: channel.data.state.pasted,
+      value: page.data.state.pasted,
       example: "sentence1\tsentence2\tscore",
-      change: (pasted) => channel.data.begin({ kind: "typed", pasted }),
+      change: (pasted) => page.data.begin({ kind: "typed", pasted }),
     }),
-    h("p.lp-note", null, readNote(fileOf(channel), say("doctor.pasted_table"))),
+    h("p.lp-note", null, readNote(fileOf(page), say("doctor.pasted_table"))),
   );
 
 /**
  * What the dataset is checked for: a loss in batches of a size.
  * @param {Page} properties
  */
-function Purpose({ channel }) {
-  const { batch, margin } = channel.data.state;
-  const loss = registered(channel.data.state.loss);
+function Purpose({ page }) {
+  const { batch, margin } = page.data.state;
+  const loss = registered(page.data.state.loss);
   const ours = Object.fromEntries(Object.entries(pageData.losses).filter(([, { group: one }]) => one !== "own"));
   const hasMargin = pageData.doctor.with_margin.includes(loss);
   return h(
@@ -160,7 +160,7 @@ function Purpose({ channel }) {
         id: "lp-doctor-for",
         "aria-label": say("ui.loss"),
         value: loss,
-        onChange: (event) => channel.data.set({ loss: event.currentTarget.value }),
+        onChange: (event) => page.data.set({ loss: event.currentTarget.value }),
       },
       groupsOf(ours).map(({ label, losses }) =>
         h(
@@ -171,13 +171,13 @@ function Purpose({ channel }) {
       ),
     ),
     h(Slider, {
-      entry: entryOf(channel, "batch"),
+      entry: entryOf(page, "batch"),
       value: batch,
       title: "doctor.batch_size",
       name: "batch",
       high: LARGEST_SLID,
       logarithmic: true,
-      change: (value) => channel.data.set({ batch: value }),
+      change: (value) => page.data.set({ batch: value }),
     }),
     hasMargin
       ? h(NumberBox, {
@@ -186,7 +186,7 @@ function Purpose({ channel }) {
           value: margin === null ? "" : String(margin),
           step: "any",
           fits: () => true,
-          change: (value) => channel.data.set({ margin: value === "" ? null : Number(value) }),
+          change: (value) => page.data.set({ margin: value === "" ? null : Number(value) }),
         })
       : null,
   );
@@ -218,13 +218,13 @@ function NumberBox({ id, title, value, step, fits, change }) {
 }
 
 /** @param {Page} properties */
-function EncoderFields({ channel }) {
-  const { encoder, most, tokens } = channel.data.state;
-  const longest = entryOf(channel, "tokens").high ?? 0;
+function EncoderFields({ page }) {
+  const { encoder, most, tokens } = page.data.state;
+  const longest = entryOf(page, "tokens").high ?? 0;
   const draft = useDraft({ encoder, most });
   function encode() {
     agree(draft.now.encoder);
-    channel.data.set({ ...draft.now, encoder: draft.now.encoder.trim() || pageData.doctor.encoder });
+    page.data.set({ ...draft.now, encoder: draft.now.encoder.trim() || pageData.doctor.encoder });
   }
   return h(
     Fold,
@@ -239,7 +239,7 @@ function EncoderFields({ channel }) {
       },
     }),
     h(Slider, {
-      entry: entryOf(channel, "most"),
+      entry: entryOf(page, "most"),
       value: draft.now.most,
       title: "doctor.encoded_pairs",
       name: "most",
@@ -255,7 +255,7 @@ function EncoderFields({ channel }) {
       encoder
         ? h(
             "button.lp-button",
-            { type: "button", onClick: () => channel.data.set({ encoder: "" }) },
+            { type: "button", onClick: () => page.data.set({ encoder: "" }) },
             say("doctor.without"),
           )
         : null,
@@ -268,7 +268,7 @@ function EncoderFields({ channel }) {
       step: 1,
       fits: (value) =>
         value !== "" && Number.isInteger(Number(value)) && Number(value) >= 0 && Number(value) <= longest,
-      change: (value) => channel.data.set({ tokens: Number(value) }),
+      change: (value) => page.data.set({ tokens: Number(value) }),
     }),
   );
 }

@@ -10,8 +10,8 @@ import { SuitableLosses } from "./suitable_losses.js";
 
 /** @typedef {import("./check.js").DataCheck} DataCheck */
 
-/** @param {{ channel: import("../state.js").DoctorPage }} properties */
-export function DataReport({ channel: { data } }) {
+/** @param {{ page: import("../state.js").DoctorPage }} properties */
+export function DataReport({ page: { data } }) {
   const { found, classes, similarities } = data;
   if (classes) return h(ClassReport, { data, found: classes });
   if (similarities) return h(Similarities, { similarities });

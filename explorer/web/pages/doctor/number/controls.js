@@ -28,12 +28,12 @@ export const LossNames = () =>
     pageData.names.map(([name, loss]) => h("option", { value: name, label: titleOf(loss) })),
   ]);
 
-/** @typedef {{ channel: import("../state.js").DoctorPage }} Page */
+/** @typedef {{ page: import("../state.js").DoctorPage }} Page */
 
 /** @param {Page} properties */
-export function NumberControls({ channel }) {
+export function NumberControls({ page }) {
   const { counts, settings } = pageData.doctor;
-  const { state } = channel.store;
+  const { state } = page.store;
   /** @param {string} name */
   const known = (name) =>
     h(TextField, {
@@ -42,19 +42,19 @@ export function NumberControls({ channel }) {
       value: state[name],
       example: exampleOf(name),
       decimal: true,
-      change: (value) => channel.set({ [name]: value }),
+      change: (value) => page.set({ [name]: value }),
     });
   const [batch, ...others] = counts;
   const more = [...others, ...settings];
   return group(
-    h(NumberField, { channel }),
+    h(NumberField, { page }),
     h(TextField, {
       name: say("doctor.loss"),
       id: "lp-doctor-loss",
       value: state.loss,
       example: say("doctor.for_example", { value: "MultipleNegativesRankingLoss" }),
       list: LOSSES,
-      change: (value) => channel.set({ loss: value }),
+      change: (value) => page.set({ loss: value }),
     }),
     known(batch),
     h(
@@ -69,8 +69,8 @@ export function NumberControls({ channel }) {
  * The number; lines of a log and tables that are pasted into it go where they are read.
  * @param {Page} properties
  */
-function NumberField({ channel }) {
-  const draft = useDraft(channel.store.state.value);
+function NumberField({ page }) {
+  const draft = useDraft(page.store.state.value);
   return h(
     Field,
     { name: say("doctor.value") },
@@ -82,7 +82,7 @@ function NumberField({ channel }) {
       spellcheck: false,
       onInput: (event) => {
         draft.now = event.currentTarget.value;
-        channel.bring(draft.now);
+        page.bring(draft.now);
       },
     }),
     h("small.lp-note", null, say("doctor.value_note")),

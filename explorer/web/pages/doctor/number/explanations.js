@@ -12,16 +12,16 @@ import { Card } from "../finding.js";
 
 const MOST_COMPARED = 6;
 
-/** @param {{ channel: import("../state.js").DoctorPage }} properties */
-export function Answer({ channel }) {
-  const { found, explained } = channel;
+/** @param {{ page: import("../state.js").DoctorPage }} properties */
+export function Answer({ page }) {
+  const { found, explained } = page;
   if (!found || !explained) return null;
   const answers = answersOf(found);
   const [first, ...others] = answers;
   return h(
     "div",
     null,
-    h("p.lp-about", { "aria-live": "polite" }, aboutOf(channel, answers.length)),
+    h("p.lp-about", { "aria-live": "polite" }, aboutOf(page, answers.length)),
     h("ol.lp-findings", { class: found.fits ? "lp-answer" : undefined }, first),
     others.length
       ? h(
@@ -30,12 +30,12 @@ export function Answer({ channel }) {
           h("ol.lp-findings", null, others),
         )
       : null,
-    h(channel.isExample ? Section : Fold, { title: say("doctor.examples") }, h(Examples, { channel })),
+    h(page.isExample ? Section : Fold, { title: say("doctor.examples") }, h(Examples, { page })),
   );
 }
 
 /**
- * @param {import("../state.js").DoctorPage} channel
+ * @param {import("../state.js").DoctorPage} page
  * @param {number} count of the answers, the folded ones too
  */
 function aboutOf({ found, isExample, explained }, count) {
@@ -121,20 +121,20 @@ const settingsOf = (parameters) =>
 
 /**
  * Numbers that others were stuck with, with what is known beside each; the one that is shown left out.
- * @param {{ channel: import("../state.js").DoctorPage }} properties
+ * @param {{ page: import("../state.js").DoctorPage }} properties
  */
-const Examples = ({ channel }) =>
+const Examples = ({ page }) =>
   h(
     "div.lp-row.lp-wrap.lp-doctor-tries",
     null,
-    pageData.doctor.examples.slice(channel.isExample ? 1 : 0).map((example) => {
+    pageData.doctor.examples.slice(page.isExample ? 1 : 0).map((example) => {
       const { value, ...beside } = /** @type {Record<string, string>} */ (example);
       const more = Object.entries(beside).map(([name, one]) =>
         name === "loss" ? one : `${say(`doctor.known.${name}`)} ${one}`,
       );
       return h(
         "button.lp-button",
-        { type: "button", onClick: () => channel.begin(example) },
+        { type: "button", onClick: () => page.begin(example) },
         [value, ...more].join(" · "),
       );
     }),

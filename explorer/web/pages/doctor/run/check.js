@@ -13,18 +13,18 @@ const FOLLOW_MS = 3000; // a folder is looked into again: its training may be ru
 const PASTED_KEPT = 2 ** 19; // letters of pasted lines that the browser's history keeps
 
 export class RunCheck {
-  /** @param {import("../state.js").DoctorPage} channel */
-  constructor(channel) {
-    this.channel = channel;
+  /** @param {import("../state.js").DoctorPage} page */
+  constructor(page) {
+    this.page = page;
     /** @type {import("../../../wire").ExaminedRunLog | null} */
     this.found = null;
     /** @type {Requests<Answer>} */
     this.requests = new Requests({
       most: 1,
       debounce: TYPING_MS,
-      ask: async () => (await channel.server?.examine_run(this.question)) ?? { error: GONE },
+      ask: async () => (await page.server?.examine_run(this.question)) ?? { error: GONE },
       take: (answer) => this.take(answer),
-      changed: () => channel.setBusy(this.requests.flying > 0),
+      changed: () => page.setBusy(this.requests.flying > 0),
     });
     /** @type {import("../../../wire").ListedBatch[] | null} */
     this.batches = null; // those that a training kept
@@ -34,19 +34,19 @@ export class RunCheck {
       most: 1,
       ask: async () => {
         const asked = { folder: this.state.folder, language: language() };
-        return (await channel.server?.kept(asked)) ?? { error: GONE };
+        return (await page.server?.kept(asked)) ?? { error: GONE };
       },
       take: (answer) => this.hear(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
-      progress: (answer) => channel.tell(answer.working ? { ...answer.working, values: {} } : null),
-      changed: () => channel.setBusy(this.listing.flying > 0 && this.batches === null),
+      progress: (answer) => page.tell(answer.working ? { ...answer.working, values: {} } : null),
+      changed: () => page.setBusy(this.listing.flying > 0 && this.batches === null),
     });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.following = undefined; // until the folder is looked into again
   }
 
   get state() {
-    return this.channel.store.state.run;
+    return this.page.store.state.run;
   }
 
   get question() {
@@ -75,9 +75,9 @@ export class RunCheck {
 
   /** @param {Record<string, string>} change */
   set(change) {
-    this.channel.store.update({ run: change });
-    this.channel.history?.remember();
-    this.channel.warn(null);
+    this.page.store.update({ run: change });
+    this.page.history?.remember();
+    this.page.warn(null);
     this.ask();
   }
 
@@ -91,7 +91,7 @@ export class RunCheck {
     this.stopFollowing();
     this.batches = null;
     this.set({ ...unknown, ...source });
-    this.channel.publish("state");
+    this.page.publish("state");
   }
 
   ask() {
@@ -117,25 +117,25 @@ export class RunCheck {
 
   cancel() {
     this.stopFollowing();
-    this.channel.tell(null);
-    this.channel.fail(problem("large_cancelled", {}, "cancelled"));
+    this.page.tell(null);
+    this.page.fail(problem("large_cancelled", {}, "cancelled"));
   }
 
   forget() {
     this.requests.drop();
     this.stopFollowing();
     this.found = this.batches = null;
-    this.channel.tell(null);
-    this.channel.fail(null);
+    this.page.tell(null);
+    this.page.fail(null);
     this.publish();
   }
 
   /** @param {Answer} answer */
   take(answer) {
-    this.channel.fail(answer.error ?? null);
+    this.page.fail(answer.error ?? null);
     // Of what cannot be read nothing is shown, and nothing of what was read before.
     [this.found, this.batches] = [answer.error ? null : answer, null];
-    if (answer.shared) this.channel.history?.remember();
+    if (answer.shared) this.page.history?.remember();
     this.publish();
   }
 
@@ -145,7 +145,7 @@ export class RunCheck {
    */
   async written(text) {
     const { kind, pasted } = this.state;
-    this.channel.leavesOut = false; // a log travels as its numbers
+    this.page.leavesOut = false; // a log travels as its numbers
     if (!["typed", "file"].includes(kind) || !this.found?.shared) return { text };
     const kept = kind === "typed" && pasted.length <= PASTED_KEPT ? { pasted } : null;
     return { text: `${text}&t=${this.found.shared}`, kept };
@@ -153,9 +153,9 @@ export class RunCheck {
 
   /** @param {import("../../../kit/types").Answer<DoctorServer, "kept">} answer */
   hear(answer) {
-    this.channel.tell(null);
+    this.page.tell(null);
     if (answer.error?.about === "log") return this.requests.ask(); // then it may have a log
-    this.channel.fail(answer.error ?? null);
+    this.page.fail(answer.error ?? null);
     if (answer.batches) this.follow();
     const isSame = JSON.stringify(this.batches) === JSON.stringify(answer.batches);
     if (isSame && this.unfinished === answer.unfinished) return;
@@ -164,7 +164,7 @@ export class RunCheck {
   }
 
   publish() {
-    this.channel.drawn += 1;
-    this.channel.publish("examined_run");
+    this.page.drawn += 1;
+    this.page.publish("examined_run");
   }
 }

@@ -9,14 +9,14 @@ import { exampleOf, LOSSES } from "../number/controls.js";
 import { PastedRows } from "../pasted_rows.js";
 import { SourceSelect } from "../source_select.js";
 
-/** @typedef {{ channel: import("../state.js").DoctorPage }} Page */
+/** @typedef {{ page: import("../state.js").DoctorPage }} Page */
 
 const SOURCES = /** @type {const} */ (["example", "file", "typed", "kept"]);
 
 /** @param {Page} properties */
-export function RunControls({ channel }) {
-  channel.observe("examined_run");
-  const { run } = channel;
+export function RunControls({ page }) {
+  page.observe("examined_run");
+  const { run } = page;
   const { kind } = /** @type {{ kind: keyof typeof PANELS }} */ (run.state);
   const { counts, settings } = pageData.doctor;
   const [batch, ...others] = counts;
@@ -30,23 +30,23 @@ export function RunControls({ channel }) {
       state: { kind, example: run.state.example },
       choose: (source) => run.begin(source),
     }),
-    h(PANELS[kind], { channel }),
-    h(Curves, { channel }),
+    h(PANELS[kind], { page }),
+    h(Curves, { page }),
     kind === "kept" && !run.found
       ? null
       : group(
-          h(KnownField, { channel, name: "loss" }),
-          h(KnownField, { channel, name: batch }),
+          h(KnownField, { page, name: "loss" }),
+          h(KnownField, { page, name: batch }),
           h(
             Fold,
             { title: say("doctor.more_known", { count: more.length }), open: more.some((name) => run.state[name]) },
             h(
               "div.lp-doctor-counts",
               null,
-              more.map((name) => h(KnownField, { channel, name })),
+              more.map((name) => h(KnownField, { page, name })),
             ),
           ),
-          h(OtherRun, { channel }),
+          h(OtherRun, { page }),
         ),
   );
 }
@@ -56,7 +56,7 @@ export function RunControls({ channel }) {
  * stands in it while it is empty.
  * @param {Page & { name: string, prefix?: "" | "other_" }} properties
  */
-function KnownField({ channel: { run }, name, prefix = "" }) {
+function KnownField({ page: { run }, name, prefix = "" }) {
   const logged = prefix ? run.found?.beside?.known[name] : run.found?.known[name];
   const isLoss = name === "loss";
   return h(TextField, {
@@ -77,26 +77,26 @@ const Ready = () => h("p.lp-note", null, say("doctor.log_note"));
 /**
  * @param {Page & { id: string, note: string, take: (file: string, name: string) => void }} properties
  */
-const LogArrival = ({ channel, ...options }) =>
+const LogArrival = ({ page, ...options }) =>
   h(FileArrival, {
-    channel,
+    page,
     kinds: "doctor.log_kinds",
     most: pageData.doctor.log_bytes,
-    put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
+    put: async (piece) => (await page.server?.hand_in(piece)) ?? { error: GONE },
     ...options,
   });
 
 /** @param {Page} properties */
-const OwnFile = ({ channel }) =>
+const OwnFile = ({ page }) =>
   h(LogArrival, {
-    channel,
+    page,
     id: "lp-doctor-log-file",
-    note: channel.run.state.name ? `${clip(channel.run.state.name)} ${say("doctor.file_again")}` : "",
-    take: (file, name) => channel.run.begin({ kind: "file", file, name }),
+    note: page.run.state.name ? `${clip(page.run.state.name)} ${say("doctor.file_again")}` : "",
+    take: (file, name) => page.run.begin({ kind: "file", file, name }),
   });
 
 /** @param {Page} properties */
-const Pasted = ({ channel: { run } }) =>
+const Pasted = ({ page: { run } }) =>
   group(
     h(PastedRows, {
       id: "lp-doctor-pasted-log",
@@ -109,7 +109,7 @@ const Pasted = ({ channel: { run } }) =>
   );
 
 /** @param {Page} properties */
-function Folder({ channel: { run } }) {
+function Folder({ page: { run } }) {
   const draft = useDraft(run.state.folder);
   function list() {
     const folder = draft.now.trim();
@@ -137,7 +137,7 @@ function Folder({ channel: { run } }) {
  * Which columns of the log are its curves and its steps, where there is a choice.
  * @param {Page} properties
  */
-function Curves({ channel: { run } }) {
+function Curves({ page: { run } }) {
   const { found } = run;
   if (!found) return null;
   const names = Object.keys(found.curves);
@@ -166,14 +166,14 @@ function Curves({ channel: { run } }) {
  * Another run to compare with, and what is known of that one.
  * @param {Page} properties
  */
-function OtherRun({ channel }) {
-  const { run } = channel;
+function OtherRun({ page }) {
+  const { run } = page;
   const { other, other_name: name } = run.state;
   const { of_other } = pageData.doctor;
   /** @param {Record<string, string>} change */
   function choose(change) {
     run.set(change);
-    channel.publish("state");
+    page.publish("state");
   }
   // What was known of a run leaves with it, and so does its file.
   const forgotten = Object.fromEntries(["file", "name", ...of_other].map((one) => [`other_${one}`, ""]));
@@ -189,13 +189,13 @@ function OtherRun({ channel }) {
     }),
     other === "file"
       ? h(LogArrival, {
-          channel,
+          page,
           id: "lp-doctor-other-file",
           note: name ? clip(name) : "",
           take: (file, called) => choose({ other: "file", other_file: file, other_name: called }),
         })
       : null,
-    other === "none" ? null : of_other.map((one) => h(KnownField, { channel, name: one, prefix: "other_" })),
+    other === "none" ? null : of_other.map((one) => h(KnownField, { page, name: one, prefix: "other_" })),
   );
 }
 

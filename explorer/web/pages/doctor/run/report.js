@@ -13,8 +13,8 @@ import { Card, Fault, Lines, listed } from "../finding.js";
 
 const COLOURS = ["accent", "up"];
 
-/** @param {{ channel: import("../state.js").DoctorPage }} properties */
-export function RunReport({ channel: { run } }) {
+/** @param {{ page: import("../state.js").DoctorPage }} properties */
+export function RunReport({ page: { run } }) {
   if (run.batches) {
     const { batches, unfinished, state } = run;
     return h(SavedBatches, { batches, unfinished, folder: state.folder });

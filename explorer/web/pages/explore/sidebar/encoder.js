@@ -8,36 +8,36 @@ import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").ExplorePage} ExplorePage */
 
-/** @param {ExplorePage} channel */
+/** @param {ExplorePage} page */
 export const isEmbedded = ({ scenario: { data } }) => data.encoder === pageData.limits.encoder && !data.cross_encoder;
 
-/** @param {ExplorePage} channel */
-export const useEmbedded = (channel) => channel.set({ data: { encoder: pageData.limits.encoder, cross_encoder: "" } });
+/** @param {ExplorePage} page */
+export const useEmbedded = (page) => page.set({ data: { encoder: pageData.limits.encoder, cross_encoder: "" } });
 
 /**
  * Whose cosines they are: under the embedded encoder an example keeps the vectors that it brings.
- * @param {ExplorePage} channel
+ * @param {ExplorePage} page
  */
-function encoderNow(channel) {
-  const { source, example, encoder } = channel.scenario.data;
+function encoderNow(page) {
+  const { source, example, encoder } = page.scenario.data;
   const isElsewhere = source !== "table" && isOwnVectors(encoder); // they are of a file's texts alone
   const usual = isElsewhere ? pageData.limits.encoder : encoder;
-  const keeps = source === "example" && (isElsewhere || isEmbedded(channel));
+  const keeps = source === "example" && (isElsewhere || isEmbedded(page));
   const brought = keeps ? pageData.explore.examples[example].encoder : "";
   return say("ui.encoder_now", { name: encoderTitle(brought || usual) });
 }
 
-/** @param {{ channel: ExplorePage }} properties */
-export function EncoderFold({ channel }) {
+/** @param {{ page: ExplorePage }} properties */
+export function EncoderFold({ page }) {
   const { limits } = pageData;
-  const { form, scenario } = channel;
+  const { form, scenario } = page;
   const { encoder, cross_encoder, guide, teacher_model } = scenario.data;
   const draft = useDraft({ encoder, cross_encoder, guide, teacher_model });
   function take() {
     for (const name of Object.values(draft.now)) agree(name);
     const { encoder: chosen, ...others } = draft.now;
     const trimmed = Object.fromEntries(Object.entries(others).map(([role, name]) => [role, name.trim()]));
-    channel.set({ data: { encoder: chosen.trim() || limits.encoder, ...trimmed } });
+    page.set({ data: { encoder: chosen.trim() || limits.encoder, ...trimmed } });
   }
   /** @type {(role: keyof typeof draft.now, id: string, key: string, more?: object) => import("preact").VNode} */
   const field = (role, id, key, more) =>
@@ -67,10 +67,10 @@ export function EncoderFold({ channel }) {
       "div.lp-row",
       null,
       h("button.lp-button", { type: "button", onClick: take }, say("ui.use_encoder")),
-      isEmbedded(channel)
+      isEmbedded(page)
         ? null
-        : h("button.lp-button", { type: "button", onClick: () => useEmbedded(channel) }, say("ui.embedded_encoder")),
+        : h("button.lp-button", { type: "button", onClick: () => useEmbedded(page) }, say("ui.embedded_encoder")),
     ),
-    h("p.lp-note", null, cross_encoder ? say("ui.cross_now", { name: cross_encoder }) : encoderNow(channel)),
+    h("p.lp-note", null, cross_encoder ? say("ui.cross_now", { name: cross_encoder }) : encoderNow(page)),
   );
 }

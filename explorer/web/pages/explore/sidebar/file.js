@@ -22,11 +22,11 @@ const DRAWING_MS = 250;
 /** The file that was chosen last, and what of it the server offers to read. Publishes "file". */
 export class FileReading {
   /**
-   * @param {ExplorePage} channel
+   * @param {ExplorePage} page
    * @param {import("../../../kit/types").Asking<ExploreServer>} server
    */
-  constructor(channel, server) {
-    this.channel = channel;
+  constructor(page, server) {
+    this.page = page;
     this.server = server;
     this.newest = newestOf();
     /** @type {File | null} */
@@ -41,24 +41,24 @@ export class FileReading {
    * @type {(next: File, options?: Options) => Promise<void>}
    */
   async read(next, options = {}) {
-    const { channel } = this;
+    const { page } = this;
     const wrong = tooLarge(next, pageData.limits.bytes);
     if (wrong) {
-      channel.warn(wrong);
+      page.warn(wrong);
       return;
     }
     if (this.file !== next) this.offered = null;
     this.file = next;
-    channel.setBusy(true);
-    channel.publish("file");
+    page.setBusy(true);
+    page.publish("file");
     const answer = await this.newest(() => this.#request(next, options)); // unless other pairs are chosen meanwhile
-    channel.setBusy(false);
+    page.setBusy(false);
     if (answer === undefined) return;
     if (answer?.columns) this.offered = { answer, options };
-    const isRead = channel.check(answer);
+    const isRead = page.check(answer);
     this.isUndecided = !isRead && Boolean(answer?.columns);
     if (isRead && answer?.rows) this.#show(answer, options);
-    channel.publish("file");
+    page.publish("file");
   }
 
   /** @type {(options: Options) => void} Read the same file with other options. */
@@ -77,43 +77,43 @@ export class FileReading {
    * @param {Options} options
    */
   async #request(next, options) {
-    const { channel, server } = this;
+    const { page, server } = this;
     const known = this.offered?.answer.file;
     const request = known ? { name: next.name, file: known } : await sent(next);
-    const answer = await channel.work(server, "read_file", { ...request, ...options });
+    const answer = await page.work(server, "read_file", { ...request, ...options });
     if (!answer?.send_file) return answer;
-    return await channel.work(server, "read_file", { ...(await sent(next)), ...options });
+    return await page.work(server, "read_file", { ...(await sent(next)), ...options });
   }
 
   /** @type {(answer: Extract<FileAnswer, { rows: unknown }>, options: Options) => void} */
   #show({ name, rows, teacher, guided, own_vectors, reading, file }, options) {
-    const { encoder: chosen } = this.channel.scenario.data;
+    const { encoder: chosen } = this.page.scenario.data;
     const encoder = own_vectors || (isOwnVectors(chosen) ? pageData.limits.encoder : chosen);
-    this.channel.held = { name, file, reading, ...options };
-    this.channel.set({ data: { source: "table", rows, teacher, guided, encoder, file: name, reading } });
+    this.page.held = { name, file, reading, ...options };
+    this.page.set({ data: { source: "table", rows, teacher, guided, encoder, file: name, reading } });
   }
 }
 
-/** @typedef {{ channel: ExplorePage, reading: FileReading }} Properties */
+/** @typedef {{ page: ExplorePage, reading: FileReading }} Properties */
 
 /** @param {Properties} properties */
-export function FilePanel({ channel, reading }) {
-  channel.observe("file", "scenario", "batch");
-  const isDrawn = !reading.isUndecided && channel.heldFile() !== null;
+export function FilePanel({ page, reading }) {
+  page.observe("file", "scenario", "batch");
+  const isDrawn = !reading.isUndecided && page.heldFile() !== null;
   return group(
     h(FilePicker, { id: "lp-file", take: (file) => reading.read(file) }),
-    h("p.lp-note", null, noteOf(channel, reading)),
-    isDrawn ? h(DrawFields, { reading: channel.scenario.data.reading, change: (draw) => reading.draw(draw) }) : null,
+    h("p.lp-note", null, noteOf(page, reading)),
+    isDrawn ? h(DrawFields, { reading: page.scenario.data.reading, change: (draw) => reading.draw(draw) }) : null,
     reading.offered ? h(Columns, { reading, offered: reading.offered }) : null,
   );
 }
 
 /**
  * What was read of the file. What it held is in the scene: who opens its link reads the same.
- * @type {(channel: ExplorePage, reading: FileReading) => string}
+ * @type {(page: ExplorePage, reading: FileReading) => string}
  */
-function noteOf(channel, { isUndecided, offered, file }) {
-  const { file: name, rows, reading } = channel.scenario.data;
+function noteOf(page, { isUndecided, offered, file }) {
+  const { file: name, rows, reading } = page.scenario.data;
   if (isUndecided && file)
     return say(offered?.answer.columns.length ? "ui.file_undecided" : "ui.encoding_undecided", { name: file.name });
   if (file && file.name !== name) return clip(file.name); // on its way
@@ -126,8 +126,8 @@ function noteOf(channel, { isUndecided, offered, file }) {
     sentences.push(say(batch.rows ? "ui.batch_of_rows" : "ui.batch_is", batch));
     sentences.push(say(`sampler.${draw.sampler}.how`, { seed: draw.seed }));
   }
-  if (channel.heldFile()) sentences.push(...readingNotes(offered?.answer.notes));
-  return [...sentences, channel.madeOf()].filter(Boolean).join(" ");
+  if (page.heldFile()) sentences.push(...readingNotes(offered?.answer.notes));
+  return [...sentences, page.madeOf()].filter(Boolean).join(" ");
 }
 
 /** @param {{ reading: FileReading, offered: { answer: Offered, options: Options } }} properties */

@@ -17,48 +17,48 @@ import { say, titleOf } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").ExplorePage} ExplorePage */
 /** @typedef {import("../../../kit/types").Asking<import("../../../wire").ExploreServer>} Server */
-/** @typedef {{ channel: ExplorePage, server: Server }} Properties */
+/** @typedef {{ page: ExplorePage, server: Server }} Properties */
 
 /** @param {Properties} properties */
-export function LossSection({ channel, server }) {
-  channel.observe("scenario");
-  const isUnscored = channel.isUnscored;
+export function LossSection({ page, server }) {
+  page.observe("scenario");
+  const isUnscored = page.isUnscored;
   return h(
     Section,
     { title: say("ui.loss") },
     h(LossSelect, {
       id: "lp-loss",
       label: say("ui.loss"),
-      value: channel.scenario.loss,
+      value: page.scenario.loss,
       groups: groupsOf(pageData.losses, (name, { learns_from_positives }) => {
         const title = titleOf(name);
         return isUnscored && !learns_from_positives ? say("ui.needs_scores", { name: title }) : title;
       }),
-      change: (loss) => channel.choose(loss),
+      change: (loss) => page.choose(loss),
     }),
-    h(Needs, { channel }),
-    h(OtherLosses, { channel, server }),
-    h(Settings, { channel }),
+    h(Needs, { page }),
+    h(OtherLosses, { page, server }),
+    h(Settings, { page }),
   );
 }
 
-/** @param {ExplorePage} channel */
+/** @param {ExplorePage} page */
 export const hasTexts = ({ scenario, batch }) => scenario.data.source !== "random" && batch?.editable !== false;
 
 /**
  * What the loss asks beside the encoder, and whether the batch has it.
- * @param {{ channel: ExplorePage }} properties
+ * @param {{ page: ExplorePage }} properties
  */
-function Needs({ channel }) {
-  channel.observe("scenario", "batch", "picture", "problem");
-  const { form, batch, scenario, problem } = channel;
+function Needs({ page }) {
+  page.observe("scenario", "batch", "picture", "problem");
+  const { form, batch, scenario, problem } = page;
   const { data } = scenario;
   const isShown = batch !== null && problem === null; // while there is a problem the batch is that of an earlier scenario
-  const lacksOwn = form.knows_owners && batch?.owned === 0 && speaksOfOwn(channel);
+  const lacksOwn = form.knows_owners && batch?.owned === 0 && speaksOfOwn(page);
   if (!form.asks_guide && !form.asks_teacher && !lacksOwn) return null;
   /** @type {(id: string, key: string) => import("preact").VNode | null} */
   const choose = (id, key) =>
-    hasTexts(channel) ? h("button.lp-button", { type: "button", onClick: () => reveal(id) }, say(key)) : null;
+    hasTexts(page) ? h("button.lp-button", { type: "button", onClick: () => reveal(id) }, say(key)) : null;
   return h(
     "div.lp-panel",
     null,
@@ -78,7 +78,7 @@ function Needs({ channel }) {
   );
 }
 
-/** @type {(channel: ExplorePage) => boolean} Whether a parameter in force is about a query's own hard negatives. */
+/** @type {(page: ExplorePage) => boolean} Whether a parameter in force is about a query's own hard negatives. */
 const speaksOfOwn = ({ form, scenario }) =>
   form.parameters.some(
     (parameter) =>
@@ -89,49 +89,49 @@ const speaksOfOwn = ({ form, scenario }) =>
  * A loss by another name, in another convention, added to others, beside another.
  * @param {Properties} properties
  */
-function OtherLosses({ channel, server }) {
-  const { scenario, spec } = channel;
+function OtherLosses({ page, server }) {
+  const { scenario, spec } = page;
   const { loss, convention } = scenario;
   const conventions = Object.keys(spec.conventions).filter(Boolean);
   const fold = useOpened(Boolean(convention) || loss.includes("+"), `${loss}|${convention}`);
   return h(
     Fold,
     { title: say("ui.other_losses"), kind: "lp-fold", root: fold },
-    h(LossFinder, { id: "lp-loss-name", choose: (one, name) => channel.choose(one, name) }),
+    h(LossFinder, { id: "lp-loss-name", choose: (one, name) => page.choose(one, name) }),
     conventions.length
       ? h(Select, {
           id: "lp-convention",
           name: say("ui.convention"),
           value: convention,
           options: [["", say("ui.own_convention")], ...conventions.map((name) => [name, name])],
-          change: (name) => channel.choose(loss, name),
+          change: (name) => page.choose(loss, name),
         })
       : null,
-    h(LossCombination, { id: "lp-combine", loss, choose: (sum) => chooseSum(channel, sum) }),
+    h(LossCombination, { id: "lp-combine", loss, choose: (sum) => chooseSum(page, sum) }),
     h(LossSelect, {
       id: "lp-compare-with",
       label: say("ui.compare_with"),
       value: "",
       groups: groupsOf(pageData.losses),
       first: say("ui.compare_with"),
-      change: (other) => compareWith(channel, server, other),
+      change: (other) => compareWith(page, server, other),
     }),
   );
 }
 
-/** @type {(channel: ExplorePage, sum: string) => Promise<void>} */
-async function chooseSum(channel, sum) {
-  await channel.learn(sum);
-  const { loss, parameters } = channel.scenario;
-  channel.choose(sum, "", carriedOver(loss, parameters, sum));
+/** @type {(page: ExplorePage, sum: string) => Promise<void>} */
+async function chooseSum(page, sum) {
+  await page.learn(sum);
+  const { loss, parameters } = page.scenario;
+  page.choose(sum, "", carriedOver(loss, parameters, sum));
 }
 
 /**
  * Lead to Compare, with the batch that is here.
- * @type {(channel: ExplorePage, server: Server, other: string) => Promise<void>}
+ * @type {(page: ExplorePage, server: Server, other: string) => Promise<void>}
  */
-async function compareWith(channel, server, other) {
-  const { scenario } = channel;
+async function compareWith(page, server, other) {
+  const { scenario } = page;
   const { loss, convention, parameters } = scenario;
   const sides = [
     { loss, convention, parameters },
@@ -139,18 +139,18 @@ async function compareWith(channel, server, other) {
   ];
   const { shared, isWhole } = shareable(scenario);
   const answer = await server.link(shared);
-  if (!channel.check(answer)) return;
+  if (!page.check(answer)) return;
   const most = isWhole ? pageData.limits.link : 0;
   location.href = addressFor(sides, { link: answer?.link ?? "", most, scenario });
 }
 
 /**
  * All parameters but the lever, which stands under the picture.
- * @param {{ channel: ExplorePage }} properties
+ * @param {{ page: ExplorePage }} properties
  */
-function Settings({ channel }) {
-  channel.observe("pointed");
-  const { form, scenario } = channel;
+function Settings({ page }) {
+  page.observe("pointed");
+  const { form, scenario } = page;
   const { loss, convention, parameters: chosen } = scenario;
   const lever = leverOf(form.parameters);
   const rest = form.parameters.filter((one) => one !== lever);
@@ -163,8 +163,8 @@ function Settings({ channel }) {
       of: `${loss}|${convention}`,
       parameters: rest,
       values: chosen,
-      lit: channel.pointed.part?.of,
-      change: (name, value) => channel.setParameter(name, value),
+      lit: page.pointed.part?.of,
+      change: (name, value) => page.setParameter(name, value),
     }),
   );
 }

@@ -8,13 +8,13 @@ import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").ExplorePage} ExplorePage */
 
-/** @param {{ channel: ExplorePage }} properties */
-export function RulesFold({ channel }) {
-  channel.observe("scenario", "batch");
-  const { batch, scenario, form } = channel;
+/** @param {{ page: ExplorePage }} properties */
+export function RulesFold({ page }) {
+  page.observe("scenario", "batch");
+  const { batch, scenario, form } = page;
   const { rules } = scenario;
   /** @type {(changed: Parameters<ExplorePage["set"]>[0]["rules"]) => void} */
-  const set = (changed) => channel.set({ rules: changed }, { announce: false });
+  const set = (changed) => page.set({ rules: changed }, { announce: false });
   return h(
     Fold,
     { title: say("ui.rules"), kind: "lp-fold" },
@@ -22,7 +22,7 @@ export function RulesFold({ channel }) {
       id: "lp-",
       chosen: rules,
       inForce: batch ?? undefined,
-      change: (changed) => channel.set({ rules: changed }),
+      change: (changed) => page.set({ rules: changed }),
     }),
     h("ul.lp-rules", null, batch && linesOf(batch).map((line) => h("li", { key: line }, line))),
     h(Checkbox, {
@@ -31,7 +31,7 @@ export function RulesFold({ channel }) {
       change: (extra) => set({ extra_negatives: extra }),
     }),
     form.counted
-      ? h(SameTexts, { id: "lp-twins", value: rules.twins, change: (twins) => channel.set({ rules: { twins } }) })
+      ? h(SameTexts, { id: "lp-twins", value: rules.twins, change: (twins) => page.set({ rules: { twins } }) })
       : null,
     h(
       Field,

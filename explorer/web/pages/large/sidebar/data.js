@@ -19,8 +19,8 @@ const RANDOM = ["labels", "grades", "dimension", "agreement", "mislabelled", "im
 const PANELS = { random: RandomPanel, file: FilePanel, explore: ExplorePanel };
 
 /** @param {Properties & { wanted: string }} properties */
-export function DataFold({ channel, description, wanted }) {
-  const { source } = channel.asked;
+export function DataFold({ page, description, wanted }) {
+  const { source } = page.asked;
   const called = source.name ?? say(`large.source.${source.kind}`);
   const tab = useDraft(/** @type {Kind} */ (source.kind)); // one may be looked into before its pairs are shown
   return h(
@@ -37,22 +37,22 @@ export function DataFold({ channel, description, wanted }) {
       title: (kind) => say(`large.source.${kind}`),
       choose: (kind) => {
         tab.now = /** @type {Kind} */ (kind);
-        const { file, link } = channel.store.state.source;
-        if (kind === "random" || (kind === "file" ? file : link)) channel.change({ source: { kind } });
-        else channel.publish("state");
+        const { file, link } = page.store.state.source;
+        if (kind === "random" || (kind === "file" ? file : link)) page.change({ source: { kind } });
+        else page.publish("state");
       },
     }),
     tab.now === source.kind ? null : h("p.lp-note", null, say(`large.still.${tab.now}`, { source: called })),
-    h(TabPanel, { id: "lp-large-source", chosen: tab.now }, h(PANELS[tab.now], { channel, description, wanted })),
+    h(TabPanel, { id: "lp-large-source", chosen: tab.now }, h(PANELS[tab.now], { page, description, wanted })),
   );
 }
 
 /** @param {Properties & { wanted: string }} properties */
-function RandomPanel({ channel, wanted }) {
-  const { random } = channel.store.state.source;
+function RandomPanel({ page, wanted }) {
+  const { random } = page.store.state.source;
   /** @type {(name: string, value: number | string) => void} */
-  const change = (name, value) => channel.change({ source: { kind: "random", random: { [name]: value } } });
-  const fields = { table: channel.store.table, prefix: "source.random.", labelsId: "lp-large-labels", values: random };
+  const change = (name, value) => page.change({ source: { kind: "random", random: { [name]: value } } });
+  const fields = { table: page.store.table, prefix: "source.random.", labelsId: "lp-large-labels", values: random };
   const hidden = [
     ...(random.labels === "graded" ? [] : ["grades"]),
     ...(wanted === "cosines" ? ["dimension"] : []), // no loss asks for the vectors
@@ -71,10 +71,10 @@ function RandomPanel({ channel, wanted }) {
 }
 
 /** @param {Properties} properties */
-function ExplorePanel({ channel }) {
+function ExplorePanel({ page }) {
   // The scenario that the Explore page was last at, until another is opened.
-  const draft = useDraft(channel.store.state.source.link || (stored("scene") ?? ""));
-  const open = () => channel.change({ source: { kind: "explore", link: draft.now.trim().replace(/^.*#/, "") } });
+  const draft = useDraft(page.store.state.source.link || (stored("scene") ?? ""));
+  const open = () => page.change({ source: { kind: "explore", link: draft.now.trim().replace(/^.*#/, "") } });
   return group(
     h("p.lp-note", null, say("large.explore_note")),
     h(TextField, {

@@ -19,9 +19,9 @@ const ROLES = ["first", "second", "score", "similarity"];
 
 /** What the server says of the file that is looked at. Publishes "file". */
 export class FileDescription {
-  /** @param {LargePage} channel */
-  constructor(channel) {
-    this.channel = channel;
+  /** @param {LargePage} page */
+  constructor(page) {
+    this.page = page;
     this.key = ""; // of the file that is described, and how it is read
     /** @type {Found | null} */
     this.found = null;
@@ -29,10 +29,10 @@ export class FileDescription {
     this.requests = new Requests({
       most: 2,
       ask: async () => {
-        const { source } = channel.asked;
+        const { source } = page.asked;
         return {
           name: source.name ?? "",
-          answer: (await channel.server?.describe_file({ source })) ?? { error: GONE },
+          answer: (await page.server?.describe_file({ source })) ?? { error: GONE },
         };
       },
       again: ({ answer }) => (answer.working ? DESCRIBE_MS : null),
@@ -41,7 +41,7 @@ export class FileDescription {
   }
 
   ask() {
-    const { source } = this.channel.asked;
+    const { source } = this.page.asked;
     const key = JSON.stringify([source.file, source.columns, source.header, source.encoding, language()]);
     if (source.kind !== "file" || key === this.key) return;
     this.key = key;
@@ -52,31 +52,31 @@ export class FileDescription {
   #take({ name, answer }) {
     if (answer.error) this.key = ""; // the blocks show the problem
     if (answer.columns) this.found = { name, file: answer };
-    this.channel.publish("file");
+    this.page.publish("file");
   }
 }
 
-/** @typedef {{ channel: LargePage, description: FileDescription }} Properties */
+/** @typedef {{ page: LargePage, description: FileDescription }} Properties */
 
 /** @param {Properties} properties */
-export function FilePanel({ channel, description }) {
-  channel.observe("file");
+export function FilePanel({ page, description }) {
+  page.observe("file");
   const { encoder } = pageData.large;
-  const { source } = channel.asked;
+  const { source } = page.asked;
   const draft = useDraft(source.encoder ?? encoder);
   const chosen = () => draft.now.trim() || encoder;
   const { found } = description;
   return group(
     h(FileArrival, {
-      channel,
+      page,
       id: "lp-large-file",
       kinds: "large.file_kinds",
       most: pageData.large.bytes,
       note: found ? noteOf(found) : "",
-      put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
-      take: (file, name) => channel.change({ source: { kind: "file", file, name, columns: {}, encoder: chosen() } }),
+      put: async (piece) => (await page.server?.hand_in(piece)) ?? { error: GONE },
+      take: (file, name) => page.change({ source: { kind: "file", file, name, columns: {}, encoder: chosen() } }),
     }),
-    found ? h(Columns, { channel, file: found.file }) : null,
+    found ? h(Columns, { page, file: found.file }) : null,
     h("p.lp-note", null, say("large.encoder_note")),
     h(TextField, {
       name: say("ui.encoder"),
@@ -93,7 +93,7 @@ export function FilePanel({ channel, description }) {
         type: "button",
         onClick: () => {
           agree(draft.now);
-          channel.change({ source: { encoder: chosen() } });
+          page.change({ source: { encoder: chosen() } });
         },
       },
       say("ui.use_encoder"),
@@ -108,13 +108,13 @@ function noteOf({ name, file }) {
   return withLabels(say(file.limited ? "large.file_limited" : "large.file_read", counts), file);
 }
 
-/** @param {{ channel: LargePage, file: Described }} properties */
-function Columns({ channel, file }) {
+/** @param {{ page: LargePage, file: Described }} properties */
+function Columns({ page, file }) {
   const vectors = Object.keys(file.chosen).filter((role) => role.startsWith("vectors_"));
   const names = "anchor" in file.chosen ? Object.keys(file.chosen) : [...ROLES, ...vectors];
   const draft = useDraft(Object.fromEntries(names.map((role) => [role, file.chosen[role] ?? ""])));
   /** @param {import("../state.js").SourceChange} source */
-  const set = (source) => channel.change({ source });
+  const set = (source) => page.change({ source });
   return h(
     "div.lp-columns",
     null,
