@@ -1,6 +1,8 @@
 """InfoNCE: the own key against all keys of the batch, from one side or from both."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -23,11 +25,13 @@ from lossprism.losses.contrastive.info_nce_directions import (
     PARTITIONS,
     SEEN,
     SIMILARITIES,
+    InBatch,
     Plan,
     Ways,
     by_blocks,
     flat_negatives,
     gathered_owners,
+    gradients,
     ways_of,
 )
 from lossprism.losses.contrastive.info_nce_reference_values import (
@@ -118,44 +122,10 @@ def info_nce(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
-    inputs.one_of(SIMILARITIES, similarity=similarity)
     inputs.one_of(PARTITIONS, partition=partition)
-    inputs.one_of(HARDENED, hardness_on=hardness_on)
-    inputs.one_of(SEEN, negatives_seen=negatives_seen)
-    inputs.not_below_zero(hardness=hardness)
-    inputs.plain_number(log_weight=log_weight, mask_above=mask_above)
-    ways = _ways(directions, symmetric)
-    joint = partition == "joint" and not symmetric
-    if not in_batch and ways != ("query_to_key",):
-        raise ValueError(
-            "in_batch is False, which compares queries with given negatives only; directions must "
-            f"be query_to_key then, and not {', '.join(ways)}"
-        )
-    if not in_batch and negatives is None and own_negatives is None:
-        raise ValueError(
-            "in_batch is False, and there are neither negatives nor own_negatives to compare with"
-        )
-    inputs.must_be_tensor("queries", queries)
-    inputs.must_be_tensor("keys", keys)
-    inputs.hard_negatives(queries, negatives=negatives, own_negatives=own_negatives)
-    flat, negative_owners = flat_negatives(negatives, negative_owners)
-    inputs.must_be_owners(negative_owners, queries, flat)
-    inputs.must_be_texts(
-        query_texts=(query_texts, queries),
-        key_texts=(key_texts, keys),
-        negative_texts=(negative_texts, flat),
-    )
-    inputs.must_be_texts(same_text=(same_text, queries))
-    owners = negative_owners if flat is None else gathered_owners(gather, negative_owners, queries)
-    queries, keys, negatives, own_negatives = gathered(gather, queries, keys, flat, own_negatives)
-    if same_text is not None and not gather and all_differ(same_text):
-        same_text = None
-    texts = gathered(gather, query_texts, key_texts, negative_texts, same_text)
-    if mask_above is not None and mask_above >= 2 and similarity == "cosine":
-        mask_above = None  # no cosine is as far above another
     plan = Plan(
-        ways,
-        joint or len(ways) == 1,
+        _ways(directions, symmetric),
+        partition == "joint" and not symmetric,
         similarity,
         in_batch,
         mask_above,
@@ -164,22 +134,44 @@ def info_nce(
         log_weight,
         negatives_seen,
     )
-    if not (hardness or log_weight or negatives_seen == "by_own" or "key_to_key" in ways):
-        owners = None  # nothing depends on them
-    plain = plan.is_plain and own_negatives is None and same_text is None
-    plain = plain and (owners is None or negatives_seen == "by_all")
-    least = inputs.for_products(queries) if own_negatives is None else torch.float32
-    alone = plain and negatives is None and ways == ("query_to_key",)
-    if alone and least in inputs.REAL and queries.ndim > 0 and len(queries) <= SMALL_BATCH_PAIRS:
-        queries, keys = inputs.paired(least, False, queries=queries, keys=keys)
-        arguments = (queries, keys, 1 / temperature, *texts[:2])
-        return with_gradient(small_batch.in_batch, _dense_small_batch, *arguments)
-    queries, keys, negatives = inputs.with_negatives(least, negatives, queries=queries, keys=keys)
+    _check(plan)
+    if not in_batch and negatives is None and own_negatives is None:
+        raise ValueError(
+            "in_batch is False, and there are neither negatives nor own_negatives to compare with"
+        )
+    inputs.must_be_tensor("queries", queries)
+    inputs.must_be_tensor("keys", keys)
+    inputs.hard_negatives(queries, negatives=negatives, own_negatives=own_negatives)
+    negatives, owners = flat_negatives(negatives, negative_owners)
+    inputs.must_be_owners(owners, queries, negatives)
+    inputs.must_be_texts(
+        query_texts=(query_texts, queries),
+        key_texts=(key_texts, keys),
+        negative_texts=(negative_texts, negatives),
+    )
+    inputs.must_be_texts(same_text=(same_text, queries))
+    owners = gathered_owners(gather, owners, queries) if plan.reads_owners else None
+    queries, keys, negatives, own_negatives = gathered(
+        gather, queries, keys, negatives, own_negatives
+    )
+    if same_text is not None and not gather and all_differ(same_text):
+        same_text = None
+    texts = gathered(gather, query_texts, key_texts, negative_texts, same_text)
+
+    scale = 1 / temperature
+    dtype = inputs.for_products(queries) if own_negatives is None else torch.float32
+    is_plain = plan.is_plain and own_negatives is None and same_text is None and owners is None
+    square = is_plain and negatives is None and plan.ways == ("query_to_key",)
+    square = square and queries.ndim > 0 and dtype in inputs.REAL
+    if square and len(queries) <= SMALL_BATCH_PAIRS:
+        queries, keys = inputs.paired(dtype, False, queries=queries, keys=keys)
+        small = (queries, keys, scale, *texts[:2])
+        return with_gradient(small_batch.in_batch, _dense_small_batch, *small)
+    queries, keys, negatives = inputs.with_negatives(dtype, negatives, queries=queries, keys=keys)
     if own_negatives is not None:
         (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)
-    exact = _info_nce_by_tiles if plain else by_blocks
-    arguments = (queries, keys, negatives, own_negatives, 1 / temperature, *texts, owners, plan)
-    return with_gradient(exact, _dense_info_nce, *arguments)
+    batch = InBatch(queries, keys, negatives, own_negatives, scale, *texts, owners, plan)
+    return with_gradient(_by_tiles if is_plain else by_blocks, _dense_info_nce, *batch)
 
 
 def _ways(directions: Ways, symmetric: bool) -> tuple[str, ...]:
@@ -192,26 +184,30 @@ def _ways(directions: Ways, symmetric: bool) -> tuple[str, ...]:
     return BOTH_WAYS if symmetric else ways
 
 
-def _dense_info_nce(
-    queries,
-    keys,
-    negatives,
-    own_negatives,
-    scale,
-    of_queries,
-    of_keys,
-    of_others,
-    alike,
-    owners,
-    plan,
-):
+def _check(plan: Plan) -> None:
+    """Raise for an unknown choice, a number that is none, or options that exclude each other."""
+    inputs.one_of(SIMILARITIES, similarity=plan.similarity)
+    inputs.one_of(HARDENED, hardness_on=plan.hardness_on)
+    inputs.one_of(SEEN, negatives_seen=plan.negatives_seen)
+    inputs.not_below_zero(hardness=plan.hardness)
+    inputs.plain_number(log_weight=plan.log_weight, mask_above=plan.mask_above)
+    if not plan.in_batch and plan.ways != ("query_to_key",):
+        raise ValueError(
+            "in_batch is False, which compares queries with given negatives only; directions must "
+            f"be query_to_key then, and not {', '.join(plan.ways)}"
+        )
+
+
+def _dense_info_nce(*inputs: *tuple[Any, ...]) -> Tensor:
+    batch = InBatch(*inputs)
+    plan = batch.plan
     return info_nce_by_options(
-        queries,
-        keys,
-        negatives=negatives,
-        negative_owners=owners,
-        own_negatives=own_negatives,
-        temperature=1 / scale,
+        batch.queries,
+        batch.keys,
+        negatives=batch.negatives,
+        negative_owners=batch.owners,
+        own_negatives=batch.own_negatives,
+        temperature=1 / batch.scale,
         similarity=plan.similarity,
         directions=plan.ways,
         partition="joint" if plan.joint else "per_direction",
@@ -221,10 +217,10 @@ def _dense_info_nce(
         hardness_on=plan.hardness_on,
         log_weight=plan.log_weight,
         negatives_seen=plan.negatives_seen,
-        same_text=alike,
-        query_texts=of_queries,
-        key_texts=of_keys,
-        negative_texts=of_others,
+        same_text=batch.same_text,
+        query_texts=batch.query_texts,
+        key_texts=batch.key_texts,
+        negative_texts=batch.negative_texts,
     )
 
 
@@ -234,26 +230,22 @@ def _dense_small_batch(queries, keys, scale, of_queries, of_keys):
     )
 
 
-def _info_nce_by_tiles(
-    needs_grad, queries, keys, negatives, _own, scale, of_queries, of_keys, of_others, *rest
-):
-    plan = rest[-1]
-    count = len(queries)
-    parts = [part for part in (queries, keys, negatives) if part is not None]
-    points = Directions(torch.cat(parts), needs_grad=any(needs_grad))
-    sides = (needs_grad[0] or needs_grad[4], needs_grad[1] or needs_grad[2] or needs_grad[4])
-    logits = points.between(slice(0, count), slice(count, None), scale, sides)
-    left_out, left_out_back = _left_out(of_queries, of_keys, of_others)
-    if plan.ways == BOTH_WAYS:
-        total, share = both_ways(logits, left_out, left_out_back), 0.5 / count
+def _by_tiles(needs_grad: Sequence[bool], *inputs: *tuple[Any, ...]):
+    batch = InBatch(*inputs)
+    for_queries, for_keys, for_negatives, _, for_scale, *_ = needs_grad
+    count = len(batch.queries)
+    points = Directions(torch.cat(batch.vectors), needs_grad=any(needs_grad))
+    sides = (for_queries or for_scale, for_keys or for_negatives or for_scale)
+    logits = points.between(slice(0, count), slice(count, None), batch.scale, sides)
+    absent, absent_back = _absent(batch)
+    if batch.plan.ways == BOTH_WAYS:
+        total, share = both_ways(logits, absent, absent_back), 0.5 / count
     else:
-        (total, _), share = against_others(logits, left_out=left_out), 1 / count
+        (total, _), share = against_others(logits, left_out=absent), 1 / count
     if not any(needs_grad):
         return total * share, ()
-    gradient, by_scale = points.pull_back(share, scale)
-    by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
-    by_vectors = (by_queries, by_keys, *(by_negatives or [None]), None)
-    return total * share, (*by_vectors, by_scale, *(None,) * 6)
+    of_vectors, by_scale = points.pull_back(share, batch.scale)
+    return total * share, gradients(batch, of_vectors, None, by_scale)
 
 
 def info_nce_of_swift(
@@ -291,22 +283,25 @@ def info_nce_of_swift(
         mask_above=mask_above,
         unmasked=("key_to_key",),
     )
-    arguments = (queries, keys, negatives, None, 1 / temperature, *(None,) * 5, plan)
-    return with_gradient(by_blocks, _dense_of_swift, *arguments)
+    batch = InBatch(queries, keys, negatives, scale=1 / temperature, plan=plan)
+    return with_gradient(by_blocks, _dense_of_swift, *batch)
 
 
-def _dense_of_swift(queries, keys, negatives, _own, scale, *rest):
-    plan = rest[-1]
+def _dense_of_swift(*inputs: *tuple[Any, ...]) -> Tensor:
+    batch = InBatch(*inputs)
     return info_nce_of_swift_by_options(
-        queries, keys, negatives=negatives, temperature=1 / scale, mask_above=plan.mask_above
+        batch.queries,
+        batch.keys,
+        negatives=batch.negatives,
+        temperature=1 / batch.scale,
+        mask_above=batch.plan.mask_above,
     )
 
 
-def _left_out(
-    of_queries: Tensor | None, of_keys: Tensor | None, of_others: Tensor | None
-) -> tuple[Absent | None, Absent | None]:
-    """The keys that are no negatives of each query, and, query by query as well, those that it is
-    no negative of."""
+def _absent(batch: InBatch) -> tuple[Absent | None, Absent | None]:
+    """Return what is no negative of a query, and, query by query as well, what the query is no
+    negative of; None where there are no texts."""
+    of_queries, of_keys, of_others = batch.query_texts, batch.key_texts, batch.negative_texts
     if of_queries is None or of_keys is None:
         return None, None
     every = of_keys if of_others is None else torch.cat((of_keys, of_others))

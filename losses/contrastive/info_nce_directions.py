@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
@@ -121,6 +121,12 @@ class Plan:
     unmasked: tuple[str, ...] = ()  # directions that `mask_above` says nothing of
 
     @property
+    def reads_owners(self) -> bool:
+        """Return whether the loss depends on whose hard negative each is."""
+        seen_by_own = self.negatives_seen == "by_own"
+        return bool(self.hardness or self.log_weight or seen_by_own or "key_to_key" in self.ways)
+
+    @property
     def copies(self) -> int:
         """Return the number of own pairs in one softmax: two if both sides are in it."""
         return 2 if self.joint and {"query_to_key", "key_to_query"} <= set(self.ways) else 1
@@ -139,24 +145,46 @@ class Plan:
         return rest == ("cosine", True, None, 0.0, 0.0) and (both or self.ways == ("query_to_key",))
 
 
+class InBatch(NamedTuple):
+    """Inputs of InfoNCE, checked and gathered, in the order in which autograd gets them."""
+
+    queries: Tensor  # [N, D]
+    keys: Tensor  # [N, D]
+    negatives: Tensor | None = None  # [Q, D], seen by every query
+    own_negatives: Tensor | None = None  # [N, K, D], each seen by one query alone
+    scale: float | Tensor = 1.0  # 1 / temperature
+    query_texts: Tensor | None = None  # [N], equal numbers for equal texts, as the next two
+    key_texts: Tensor | None = None  # [N]
+    negative_texts: Tensor | None = None  # [Q]
+    same_text: Tensor | None = None  # [N]
+    owners: Tensor | None = None  # [Q], the row of the query that each is hard for, or −1
+    plan: Plan = Plan(("query_to_key",), joint=True)
+
+    @property
+    def vectors(self) -> list[Tensor]:
+        """Return queries, keys and the negatives that all see, where there are any."""
+        return [part for part in self[:3] if part is not None]
+
+
+def gradients(
+    batch: InBatch, of_vectors: Tensor, own_negatives: Tensor | None, scale: Tensor | None
+) -> tuple[Tensor | None, ...]:
+    """Return the gradient of each input, from that of `batch.vectors` in one matrix."""
+    parts = of_vectors.split([len(part) for part in batch.vectors])
+    queries, keys, negatives = parts if len(parts) == 3 else (*parts, None)
+    without = (None,) * (len(batch) - 5)
+    return (queries, keys, negatives, own_negatives, scale, *without)
+
+
 def by_blocks(
-    needs_grad: Sequence[bool],
-    queries: Tensor,
-    keys: Tensor,
-    negatives: Tensor | None,
-    own_negatives: Tensor | None,
-    scale: float | Tensor,
-    query_texts: Tensor | None,
-    key_texts: Tensor | None,
-    negative_texts: Tensor | None,
-    same_text: Tensor | None,
-    owners: Tensor | None,
-    plan: Plan,
+    needs_grad: Sequence[bool], *inputs: *tuple[Any, ...]
 ) -> tuple[Tensor, Sequence[Tensor | None]]:
-    """Compute InfoNCE by tiles, as `losses.kernels.value_with_gradient.with_gradient` calls it."""
-    parts = [part for part in (queries, keys, negatives) if part is not None]
+    """Compute InfoNCE of an `InBatch` by tiles, as `with_gradient` calls it."""
+    batch = InBatch(*inputs)
+    queries, own_negatives, scale = batch.queries, batch.own_negatives, batch.scale
+    owners, plan = batch.owners, batch.plan
     kind = Directions if plan.similarity == "cosine" else Vectors
-    points = kind(torch.cat(parts), needs_grad=any(needs_grad))
+    points = kind(torch.cat(batch.vectors), needs_grad=any(needs_grad))
     count, exact = len(queries), torch.promote_types(queries.dtype, torch.float32)
     of_queries, of_keys = slice(0, count), slice(count, 2 * count)
     looking, looked_for = points.units[of_queries], points.units[of_keys]
@@ -176,7 +204,9 @@ def by_blocks(
             further.masked_fill_(compared > limit[:, None], -torch.inf)
     place = torch.arange(count, device=queries.device)
     foreign = None if plan.negatives_seen == "by_all" else owners
-    masks = _Masks(query_texts, key_texts, negative_texts, same_text, place, foreign)
+    masks = _Masks(
+        batch.query_texts, batch.key_texts, batch.negative_texts, batch.same_text, place, foreign
+    )
     its_own = _own_cells(points.units, owners, scale, plan, limit, masks)
     blocks = [
         Block(
@@ -217,11 +247,9 @@ def by_blocks(
         by_own = by_further[:, :, None] * looking[:, None] * (share * scale)
         by_own = by_own if pull_own is None else pull_own(by_own)
         by_scale_of_own = share / 2 * (by_further * compared).sum()
-    gradient, by_scale = points.pull_back(share, scale)
-    by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
+    of_vectors, by_scale = points.pull_back(share, scale)
     by_scale = None if by_scale is None else by_scale + by_scale_of_own
-    by_vectors = (by_queries, by_keys, *(by_negatives or [None]), by_own)
-    return loss, (*by_vectors, by_scale, *(None,) * 6)
+    return loss, gradients(batch, of_vectors, by_own, by_scale)
 
 
 def _columns(
