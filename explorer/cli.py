@@ -30,6 +30,7 @@ from lossprism.version import VERSION
 
 if TYPE_CHECKING:
     from lossprism.explorer.core.scenario import Scenario
+    from lossprism.explorer.lab.saved_batches import SavedBatchScenario
 
 EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
 STOP_S = 5.0  # for work under way to end
@@ -248,23 +249,25 @@ def wait_for(stopped: threading.Event) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     announce_loading(chosen.command)
+    if chosen.command is None:
+        return serve(chosen)
     if chosen.command == "figure":
         return write_figure(chosen)
     if chosen.command == "compare-losses":
         return comparing.compare_losses(chosen)
     if chosen.command == "parity":
         return comparing.write_parity(chosen)
-    if chosen.command == "explain":
-        from lossprism.explorer.lab.doctor.commands import explain_value
+    if chosen.command in EXAMINES:
+        from lossprism.explorer.lab.doctor import commands as examining
 
-        return explain_value(chosen)
-    if chosen.command == "doctor":
-        from lossprism.explorer.lab.doctor.commands import doctor
+        examine = examining.doctor if chosen.command == "doctor" else examining.explain_value
+        return examine(chosen)
+    use_owner_policy()  # who types a command is at home
+    return getattr(training, chosen.command)(chosen)
 
-        return doctor(chosen)
-    if chosen.command in ("train", "compare"):
-        use_owner_policy()  # who types a command is at home
-        return getattr(training, chosen.command)(chosen)
+
+def serve(chosen: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C, SIGTERM or, with --window, until its window is closed."""
     from lossprism.explorer.runtime import browser_window
 
     try:
@@ -277,30 +280,14 @@ def run(chosen: argparse.Namespace) -> int:
     run_folder.choose_root(chosen.runs or kept)
     if chosen.hosted:
         use_hosted_policy()
-    if deployment_policy().keeps_apart:
-        # Read when torch is loaded, here and in a training: threads that wait by spinning take the
-        # cores from whoever they wait for.
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        # joblib starts no processes here, and would complain where it may not write to /dev/shm.
-        os.environ.setdefault("JOBLIB_MULTIPROCESSING", "0")
-    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-    gc.disable()  # what an import makes stays: looking through it again and again finds nothing
-    from lossprism.explorer.lab.saved_batches import wait_for_batches
-    from lossprism.explorer.runtime import (
-        jobs,  # after the arguments: --help should not wait for these
-    )
-    from lossprism.explorer.runtime.owner_permissions import allow_folder, allow_pictures
+    prepare_imports()
+    # After the arguments: --help should not wait for these.
+    from lossprism.explorer.runtime import jobs
     from lossprism.explorer.web import site
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)
-        opened = []
-        if chosen.open:
-            waiting = say("en", "kept.waiting", folder=chosen.open)
-            opened = wait_for_batches(chosen.open, lambda: print(waiting, flush=True))
-            allow_folder(chosen.open)
-        if chosen.pictures:
-            allow_pictures(chosen.pictures)
+        batches = batches_to_open(chosen)
         running, address = site.open_page(first, chosen.host, chosen.port, chosen.address)
     except (ValueError, RuntimeError, OSError) as problem:
         return could_not_start(problem)
@@ -310,11 +297,11 @@ def run(chosen: argparse.Namespace) -> int:
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, lambda *_: stopped.set())
     print(f"LossPrism is at {address} (Ctrl-C stops it)", flush=True)
-    if opened:
+    if batches:
         print(say("en", "kept.opened"))
-        for one in opened:
-            print(f"{one.written()}\n   {address}/#{one.scenario.to_link()}", flush=True)
-        address = f"{address}/#{opened[-1].scenario.to_link()}"
+        for batch in batches:
+            print(f"{batch.written()}\n   {address}/#{batch.scenario.to_link()}", flush=True)
+        address = f"{address}/#{batches[-1].scenario.to_link()}"
     status = 0
     try:
         with browser_window.shown(browser, address, stopped.set) if browser else nullcontext():
@@ -332,3 +319,32 @@ def run(chosen: argparse.Namespace) -> int:
     if not ended:  # a library that is torn down while it computes aborts
         os._exit(status)
     return status
+
+
+def prepare_imports() -> None:
+    """Set what torch, joblib and Gradio read when they are imported, and stop collecting garbage
+    until they are."""
+    if deployment_policy().keeps_apart:
+        # Read when torch is loaded, here and in a training: threads that wait by spinning take the
+        # cores from whoever they wait for.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        # joblib starts no processes here, and would complain where it may not write to /dev/shm.
+        os.environ.setdefault("JOBLIB_MULTIPROCESSING", "0")
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+    gc.disable()  # what an import makes stays: looking through it again and again finds nothing
+
+
+def batches_to_open(chosen: argparse.Namespace) -> list[SavedBatchScenario]:
+    """Return the batches of a training that --open names, once there is one; allow its folder, and
+    that of --pictures, to be read."""
+    from lossprism.explorer.lab.saved_batches import wait_for_batches
+    from lossprism.explorer.runtime.owner_permissions import allow_folder, allow_pictures
+
+    batches = []
+    if chosen.open:
+        waiting = say("en", "kept.waiting", folder=chosen.open)
+        batches = wait_for_batches(chosen.open, lambda: print(waiting, flush=True))
+        allow_folder(chosen.open)
+    if chosen.pictures:
+        allow_pictures(chosen.pictures)
+    return batches
