@@ -41,15 +41,14 @@ QUEUED: Mapping[str, Mapping[str, str]] = {
 # What the page says beside them.
 NOTES: Mapping[str, str] = {
     "info_nce": (
-        "The last pairs of the batch play the queue, as if earlier batches had left them there: "
-        "their second sentences are keys for every query and get no gradient. Without the "
-        "other keys of the batch (in-batch off) this is MoCo's loss; with them, a cross-batch "
-        "memory's."
+        "The last pairs of the batch stand for earlier batches: their second sentences are keys "
+        "for every query and get no gradient. Without in-batch negatives this is MoCo's loss; "
+        "with them, a cross-batch memory's."
     ),
     "supcon": (
-        "The last sentences of the batch play the queue, as if earlier batches had left them "
-        "there: they are keys for every anchor, and positives of their class, and get no "
-        "gradient. In training the queue holds sentences of earlier batches as they were then."
+        "The last sentences of the batch stand for earlier batches: they are keys for every "
+        "anchor, positives within their class, and get no gradient. In training the queue holds "
+        "sentences as they were then."
     ),
 }
 # What has a row for each key of theirs, and is laid behind the next batch.

@@ -210,9 +210,8 @@ def _equivalent(
 
 AS_THEY_ARE = {"first": "first", "second": "second", "labels": "labels"}
 GRADED_NOTE = (
-    "Labels are used unchanged, as in the library: 0.3 is a pull of 0.3 and a push of 0.7, and a "
-    "label above 1 turns the sign of the push. Other conventions make a pair 1 or 0 by the "
-    "threshold."
+    "Uses labels unchanged, as the library does: 0.3 is a pull of 0.3 and a push of 0.7, and "
+    "above 1 the push changes sign. Other conventions make each label 1 or 0 by the threshold."
 )
 
 UNSQUARED = {

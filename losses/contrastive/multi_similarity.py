@@ -294,7 +294,7 @@ MULTI_SIMILARITY = LossSpec(
             "msight-tech/research-ms-loss 8290973 (the authors' code)",
             {"threshold": 0.5, "negative_scale": 40.0},
             note="That code takes any pair with a cosine above 1 − 10⁻⁵ for the anchor itself, "
-            "so a positive with the same vector does not count. Here it does.",
+            "and so omits positives with the same vector. Here they count.",
             former=("research-ms-loss (the authors' code)",),
             peers=(Peer("msight-tech/research-ms-loss", "MultiSimilarityLoss"),),
         ),

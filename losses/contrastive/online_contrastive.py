@@ -162,10 +162,9 @@ ONLINE_CONTRASTIVE = LossSpec(
     floor_formula="0",
     references=("Hadsell et al. 2006", "sentence-transformers (OnlineContrastiveLoss)"),
     aliases=("OnlineContrastiveLoss",),
-    note="At exact collapse no pair is nearer or farther than another, so nothing is selected "
-    "and the loss is 0; close to it, the loss is about m² for each negative. If a batch has one "
-    "kind of pair only, positives farther than their mean count, or negatives nearer than "
-    "theirs, as in sentence-transformers.",
+    note="At exact collapse nothing is selected and the loss is 0; close to it, the loss is "
+    "about m² for each negative. In a batch of one kind, positives farther than their mean "
+    "count, or negatives nearer than theirs, as in sentence-transformers.",
     equivalent=_equivalent,
     conventions=(
         Convention(

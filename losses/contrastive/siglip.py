@@ -228,10 +228,10 @@ SIGLIP = LossSpec(
             r" + \tfrac{N - 1}{N} \ln\bigl(1 + e^{t + b}\bigr)",
             floor=_least_over_cells,
             floor_formula=r"\min_{\lVert q \rVert = \lVert k \rVert = 1} \mathcal L",
-            note="No library computes this: it is SigLIP with a mean in place of the sum, as "
-            "asked for in issue 179 of google-research/big_vision (the code in issue 115, June "
-            "2024, divides by N once more). The project's own trainer (179d020) sums each row, "
-            "as SigLIP does.",
+            note="SigLIP with a mean in place of the sum, as issue 179 of "
+            "google-research/big_vision asks; no library computes it. The code in issue 115 "
+            "divides by N once more; the project's own trainer (179d020) sums each row, as "
+            "SigLIP does.",
             former=("averaged over cells (big_vision #115)",),
             printed=True,
         ),

@@ -57,6 +57,7 @@ from lossprism.losses.contrastive.triplet_reference_values import (
 from lossprism.losses.contrastive.triplet_symbols import (
     EVERY_ANCHOR,
     GIVEN,
+    GIVEN_MINIMUM,
     GIVEN_NOTE,
     MINED,
     OF_GIVEN,
@@ -477,7 +478,8 @@ TRIPLET = LossSpec(
                 "terms": OF_GIVEN_HARD,
             },
             reads=GIVEN,
-            note="The negative is pushed from the nearer of anchor and positive. " + GIVEN_NOTE,
+            note="Pushes the negative from the nearer of anchor and positive, for each positive "
+            "pair and each other pair of the same first sentence. " + GIVEN_MINIMUM,
             collapse=triplet_collapse,
             floor=floor_of_given,
             reach=triplet_reach,

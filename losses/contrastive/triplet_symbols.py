@@ -3,10 +3,12 @@
 from lossprism.losses.spec import Symbol
 
 MINED = {"anchors": "embeddings", "classes": "paired_classes"}
+GIVEN_MINIMUM = (
+    "The minimum is the margin less the largest distance of unit vectors; vectors of any length "
+    "reach 0."
+)
 GIVEN_NOTE = (
-    "Takes each positive pair with each other pair of the same first sentence; of unit vectors the "
-    "minimum is the margin less the largest distance they can have, vectors of any "
-    "length reach 0."
+    "Takes each positive pair with each other pair of the same first sentence. " + GIVEN_MINIMUM
 )
 GIVEN = {
     "anchors": "triplet_anchors",

@@ -65,9 +65,8 @@ TERMS = Symbol(
 )
 
 AS_THEY_ARE = (
-    "Labels are taken as they are, as the library takes them: 0.3 is a probability of 30 %, and "
-    "above 1 a logit without an end has no least value. Elsewhere a pair is 1 or 0 by the "
-    "threshold."
+    "Uses labels unchanged, as the library does: 0.3 is a probability of 30 %, and with labels "
+    "above 1 the loss has no minimum. Elsewhere each label becomes 1 or 0 by the threshold."
 )
 CONVERTED = {"scores": "scores", "labels": "unit_labels"}
 

@@ -235,8 +235,8 @@ ARCFACE = LossSpec(
             "insightface arcface_torch 657ae30 (gradient straight through)",
             {},
             arcface_straight_definition,
-            note="The same value with another gradient: arccos, + m and cos run under no_grad, "
-            "so the right class's cosine has slope 1 instead of sin(θ + m) / sin θ.",
+            note="Has the same value with another gradient, because arccos, + m and cos run "
+            "under no_grad. The right class's cosine has slope 1 instead of sin(θ + m) / sin θ.",
             former=("insightface arcface_torch (gradient straight through)",),
             peers=(Peer("deepinsight/insightface", "CombinedMarginLoss"),),
         ),

@@ -115,7 +115,7 @@ MULTITASK_COSENT = LossSpec(
     floor=lambda tensors, **_: Bound(0.0),  # a classifier's outputs have no end
     floor_formula=r"\ge 0",
     references=("S1 eq. 53",),
-    note="A batch of pairs has no classifier: on Explore its outputs are −s and s of each pair, "
-    "so its cross-entropy is that of the probability σ(2s). Two outputs are no embedding, so "
-    "there is no value at collapse.",
+    note="A batch of pairs has no classifier, so Explore takes −s and s of each pair as its "
+    "outputs: the cross-entropy of the probability σ(2s). Two outputs are no embedding, so there "
+    "is no value at collapse.",
 )

@@ -426,9 +426,9 @@ PAIRWISE_LOGISTIC = LossSpec(
                     "keras-rs (sum / N)",
                     pairwise_logistic_still_at_ties_definition,
                     pairwise_logistic_still_at_ties,
-                    "Written as [d]₊ + log(1 + e^−|d|), whose slope is 0 in keras-rs 0.4.0 on "
-                    "torch where two scores are exactly equal: a pair that ties is not moved. "
-                    "A label below 0 is compared with none.",
+                    "keras-rs 0.4.0 writes [d]₊ + log(1 + e^−|d|), whose slope on torch is 0 "
+                    "where two scores are equal, so ties do not move. Labels below 0 are "
+                    "compared with none.",
                 ),
                 (
                     "tensorflow-ranking",

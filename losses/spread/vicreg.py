@@ -293,9 +293,9 @@ VICREG = LossSpec(
     floor=_floor,
     floor_formula="0",
     references=("Bardes et al. 2022 (VICReg)",),
-    note="N rows vary independently in at most N − 1 dimensions: with fewer rows than dimensions "
-    "the covariance cannot be 0, and the minimum is unknown. Lengths count: each dimension of "
-    "unit vectors varies by 1/D, so the variance term stays near its highest value.",
+    note="With fewer rows than dimensions the covariance cannot be 0, so the minimum is unknown. "
+    "Lengths count: each dimension of unit vectors varies by 1/D, so the variance term stays "
+    "near its highest value.",
     conventions=(
         Convention(
             "pytorch-metric-learning 2.9 VICRegLoss, facebookresearch/vicreg (λ/D, μ/2)",

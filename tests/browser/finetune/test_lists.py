@@ -44,7 +44,7 @@ def test_lists_before_and_after(finetune: Page, folder: Path) -> None:
         box = finetune.locator(".lp-gain-box", has_text=f"{title} of lists (lists: {found.count})")
         shown = box.locator("strong").inner_text()
         assert float(shown) == pytest.approx(getattr(found, key), abs=6e-4)
-    sentence = "left out 1 whose labels are all equal, 1 without a label"
+    sentence = wording("finetune.lists_about", count=found.count, alike=1, without=1)
     expect(finetune.locator(".lp-lists-about")).to_contain_text(sentence)
 
 
