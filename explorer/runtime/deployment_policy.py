@@ -21,28 +21,26 @@ def _part(about: str, *, default: bool) -> bool:
 class DeploymentPolicy:
     """The rules of a deployment; `about` of a field explains its effect."""
 
-    reads_places: bool = _part(
-        "files and folders of the machine may be named, and are shown", default=True
-    )
-    edits_losses: bool = _part("the file of one's own loss may be changed", default=True)
+    reads_places: bool = _part("visitors may name files and folders of the machine", default=True)
+    edits_losses: bool = _part("visitors may edit the file of their own loss", default=True)
     uses_token: bool = _part(
-        "the hub is asked as the owner of the machine, whose private models and data it then has",
+        "the hub is asked with the owner's token, which opens private models and datasets",
         default=True,
     )
-    tells_words: bool = _part("a defect is written to the terminal with its words", default=True)
-    opens_browser: bool = _part("the page is opened for whoever begins it", default=True)
+    tells_words: bool = _part("a defect is logged with its message", default=True)
+    opens_browser: bool = _part("the browser opens at start", default=True)
     knows_visitors: bool = _part(
-        "what is kept belongs to the one who made it, and nobody else finds it", default=False
+        "uploads and runs belong to one visitor, and no other finds them", default=False
     )
     bounded: bool = _part(
-        "the budgets hold, and what would not fit is refused before it is begun", default=False
+        "budgets apply, and a request beyond one is refused before it starts", default=False
     )
     keeps_apart: bool = _part(
-        "other processes compute, and heavy work gives way",
+        "worker processes compute, and long work pauses for short work",
         default=False,
     )
-    packs_answers: bool = _part("answers are compressed, and pages kept ready", default=False)
-    believes_proxies: bool = _part("what a proxy says of a request is believed", default=True)
+    packs_answers: bool = _part("answers are compressed, and pages prepared", default=False)
+    believes_proxies: bool = _part("headers of a proxy are trusted", default=True)
     space: str = ""
 
 
