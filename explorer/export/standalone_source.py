@@ -213,7 +213,7 @@ class _Collected:
                 before = node.id
                 if before not in own:
                     new = self._part(module, before)
-                elif _is_top(statement):
+                elif isinstance(statement, ast.Assign | ast.AnnAssign):
                     new = self._called.get((module.__name__, before))
             if new is not None and new != before:
                 edits[node.lineno, node.col_offset] = (int(node.end_col_offset or 0), new)
@@ -272,10 +272,6 @@ def _shorten_docstring(statement: ast.stmt, lines: list[str]) -> None:
 def _plain_form(module: ModuleType, name: str) -> Callable | None:
     found = vars(module).get(name)
     return PLAIN_FORMS.get(found) if inspect.isfunction(found) else None
-
-
-def _is_top(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Assign | ast.AnnAssign)
 
 
 def _last(module: ModuleType) -> str:

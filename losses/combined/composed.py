@@ -289,14 +289,10 @@ def _numbers(parts: Sequence[Part]) -> range:
     return range(1, len(parts) + 1)
 
 
-def _weighed(k: int) -> str:
-    return rf"w_{{{k}}} \mathcal{{L}}_{{{k}}}"
-
-
 def _sum(parts: Sequence[Part]) -> str:
     if not parts[0].weight:
         return parts[0].spec.formula
-    return " + ".join(_weighed(k) for k in _numbers(parts))
+    return " + ".join(rf"w_{{{k}}} \mathcal{{L}}_{{{k}}}" for k in _numbers(parts))
 
 
 def _variants(parts: Sequence[Part]) -> Mapping[str, str]:

@@ -172,7 +172,7 @@ WEIGHTED_COSENT = LossSpec(
     parameters=(SCALE,),
     form=Separable(scaled_parts, by_gap=True),
     terms="terms",
-    collapse=lambda tensors, **_: math.log1p(_total_gap(tensors["labels"])),
+    collapse=lambda tensors, **_: math.log1p(float(sum_of_gaps(tensors["labels"].double()))),
     collapse_formula=r"\ln\Bigl(1 + \sum_P (y_i - y_j)\Bigr)",
     floor=lambda tensors, scale, within=COSINES: least_over_levels(
         tensors["labels"], scale, lowest=within[0], highest=within[1], weighted=True
@@ -181,7 +181,3 @@ WEIGHTED_COSENT = LossSpec(
     formulas_unbounded={"floor": "0"},
     references=("S1 eq. 52",),
 )
-
-
-def _total_gap(labels: Tensor) -> float:
-    return float(sum_of_gaps(labels.double()))

@@ -78,7 +78,7 @@ def _on_unbounded_scores(loss: ConfiguredLoss, known: Known) -> list[ConfiguredL
     if is_of_library(known.loss) or known.convention:
         if known.convention or not reads_similarities:
             return []
-        return possible_losses(_on_dots(known))[:1]
+        return possible_losses(Known(**{**vars(known), "score": "dot"}))[:1]
     if not loss.spec.reads_scores_only:
         return []
     others = [one for one in possible_losses(known) if one.name == loss.name]
@@ -105,10 +105,6 @@ def _depends_on_lengths(loss: ConfiguredLoss) -> bool:
             float(spec.definition(**{**inputs, **made}, **chosen)) for made in (drawn, longer)
         ]
     return not math.isclose(*values, rel_tol=1e-6, abs_tol=1e-9)
-
-
-def _on_dots(known: Known) -> Known:
-    return Known(**{**vars(known), "score": "dot"})
 
 
 def _with_other_labels(loss: ConfiguredLoss, layout: Layout) -> list[Layout]:

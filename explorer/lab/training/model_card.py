@@ -83,7 +83,7 @@ def section(
         ("Labels", "read as {} to {}".format(*map(display_number, summary.label_range))),
         ("Positive from", display_number(summary.threshold)),
         ("Encoder", f"{shown(plan.encoder)} ({KINDS[plan.kind]})"),
-        *_prompts(plan),
+        *[(f"Prompt “{side}”", f"“{shown(text)}”") for side, text in plan.prompts.items() if text],
         *([("Guide", shown(plan.guide))] if plan.asks_guide else []),
         *([("Teacher", shown(plan.teacher_model))] if plan.asks_teacher else []),
         *_examples(summary),
@@ -179,11 +179,6 @@ def _leading(summary: Summary) -> str:
     """Name of the figure that judges the model: Spearman, or for positives alone the retrieval."""
     ranked, found = LEADING
     return ranked if getattr(summary.after, found) is None else found
-
-
-def _prompts(plan: TrainingPlan) -> list[tuple[str, str]]:
-    """The text before each side, by its name in the model's configuration."""
-    return [(f"Prompt “{side}”", f"“{shown(text)}”") for side, text in plan.prompts.items() if text]
 
 
 def _duplicate_rule(plan: TrainingPlan) -> str:

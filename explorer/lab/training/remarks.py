@@ -59,10 +59,6 @@ def _on_held_out(run: RunFolder) -> list[Remark]:
     return [gained(run), *on_repeats(found.pairs, held_out_pairs(len(found.pairs)))]
 
 
-def _held_out(run: RunFolder) -> int:
-    return len(outcome(run).pairs)
-
-
 def _on_pairs(runs: Runs, name: str) -> list[Remark]:
     """The pair that came nearest to where its label belongs; of positives all belong together."""
     if outcome(runs.folder(name)).places:
@@ -78,7 +74,7 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
     names = ("label", "rank_before", "rank_after", "label_rank")
     values = {name: display_number(getattr(best, name), 3) for name in names}
     values |= {"first": _clipped(best.first), "second": _clipped(best.second)}
-    return [Remark("run_pair", {**values, "count": _held_out(runs.folder(name))})]
+    return [Remark("run_pair", {**values, "count": len(outcome(runs.folder(name)).pairs)})]
 
 
 def on_loss(losses: Sequence[float]) -> list[Remark]:

@@ -7,7 +7,7 @@ or adding one row encodes nothing, or just the one row.
 import hashlib
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def cached_rows(
     rows = _known(keys)
     missed = len(keys) - len(rows)
     if missed:
-        with _turn_for(missed), _alone_with(encoder):
+        with jobs.in_turn() if missed > BATCH else nullcontext(), _alone_with(encoder):
             rows |= _known({entry: key for entry, key in keys.items() if entry not in rows})
             missing = [entry for entry in keys if entry not in rows]
             missing.sort(key=_length, reverse=True)  # alike in length, so little padding
@@ -82,12 +82,6 @@ def _check_lengths(inputs: Sequence[Entry]) -> None:
     longest, most = max(map(_length, inputs), default=0), budget("sentence_letters")
     if longest > most:
         raise logged(Problem("sentence_too_long", count=longest, most=most))
-
-
-def _turn_for(count: int) -> AbstractContextManager[None]:
-    """Return the context in which to encode: a few typed sentences at once, more in turn with other
-    requests."""
-    return jobs.in_turn() if count > BATCH else nullcontext()
 
 
 def _known(keys: Mapping[Entry, Hashable]) -> dict[Entry, np.ndarray]:

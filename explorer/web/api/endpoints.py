@@ -7,7 +7,7 @@ step is "-inf". null marks absent values. Places count from 0.
 
 import base64
 import dataclasses
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any, Literal, cast
 
 from lossprism.explorer.core.batch import Batch, batch_of_scores, load_pairs
@@ -362,13 +362,8 @@ def compare_losses(
             "compare_losses", EXPLORED_PAIRS, {"sentences1": rows, "similarities": values}
         )
         batch = batch_of_scores(_scored(data, values), rules)
-    with _turn(len(sides) * len(rows)):
+    with jobs.in_turn() if len(sides) * len(rows) > LIGHT_PAIRS else nullcontext():
         return comparison_of(compare(scenario, sides, batch), sent.reading)
-
-
-def _turn(pairs: int) -> AbstractContextManager[None]:
-    """Return the context of several explorations: as many pairs in total make heavy work."""
-    return jobs.in_turn() if pairs > LIGHT_PAIRS else nullcontext()
 
 
 @in_json

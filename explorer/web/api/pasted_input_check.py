@@ -8,7 +8,6 @@ from lossprism.explorer.lab.doctor.classes_report import DoctoredClasses
 from lossprism.explorer.lab.doctor.data_report import DoctoredData
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.findings import examine_run
-from lossprism.explorer.lab.doctor.logs.log import Log
 from lossprism.explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
 from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.doctor.number_report import ExplainedValue, number_answer
@@ -78,9 +77,5 @@ def doctor_pasted(
     if found.kind == "table":
         usual = {"loss": loss or USUAL_LOSS, "batch": batch or USUAL_BATCH}
         data = doctor_data(table=text, language=language, **usual)
-    left = _left_lines(found.log)
+    left = [] if found.log is None else list(found.log.left_lines)
     return DoctoredPaste(found.kind, [*found.numbers], left, explained, run, data)
-
-
-def _left_lines(log: Log | None) -> list[int]:
-    return [] if log is None else list(log.left_lines)

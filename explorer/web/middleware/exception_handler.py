@@ -53,7 +53,7 @@ class DefectHandler:
             answer = refusal(problem)
             if not begun:
                 await _answer(send, status, answer)
-            elif _is_stream(begun[0]):
+            elif dict(begun[0]["headers"]).get(b"content-type", b"").startswith(STREAM):
                 body = f"event: error\ndata: {json.dumps({'error': answer['detail']})}\n\n".encode()
                 await send({"type": "http.response.body", "body": body})
             else:
@@ -71,10 +71,6 @@ def _message_of(error: Exception) -> tuple[int, Problem]:
     if isinstance(cause, KeyError) or not_found:  # looked up in vain, when the answer had begun
         return 404, Problem("call_unknown")
     return 500, problem_of(error)
-
-
-def _is_stream(begun: Message) -> bool:
-    return dict(begun["headers"]).get(b"content-type", b"").startswith(STREAM)
 
 
 async def _answer(send: Send, status: int, content: dict) -> None:

@@ -138,7 +138,7 @@ def _explore(request: Json) -> Explored | Unexplored | SendRows:
     # What does not change while a slider moves is sent once for each batch.
     is_new = request.get("known") != key
     try:
-        found = _explored(scenario, key, is_new)
+        found = work_in_turn(explored_scenario, resolve(scenario), key, key if is_new else "")
     except Problem as problem:
         return Unexplored(rows=rows, error=problem, skipped=skipped_rows(scenario))
     if not is_new:
@@ -146,12 +146,6 @@ def _explore(request: Json) -> Explored | Unexplored | SendRows:
     typed = scenario.data.source == "table"
     limited = typed and load_table(scenario.data.rows).limited
     return dataclasses.replace(found, rows=rows, skipped=skipped_rows(scenario), limited=limited)
-
-
-def _explored(scenario: Scenario, name: str, is_new: bool) -> Explored:
-    """The picture of a scenario, and the facts of its batch if that `is_new`; made by a worker
-    where there are any."""
-    return work_in_turn(explored_scenario, resolve(scenario), name, name if is_new else "")
 
 
 def _own(name: str) -> Own:

@@ -69,7 +69,7 @@ def _found(known: TrainingData, sent: dict) -> TrainingData:
     where = sent["source"]
     if where == "practice":
         name = one_of(tuple(PRACTICE))(sent.get("practice"), "data.practice")
-        rows = _text(practice_pairs(name))
+        rows = tuple((first, second, typed(label)) for first, second, label in practice_pairs(name))
         return dataclasses.replace(known, source="rows", name=name, rows=rows)
     if where == "link":
         linked = data_of_scenario(scenario_of(sent).data)
@@ -83,10 +83,6 @@ def _found(known: TrainingData, sent: dict) -> TrainingData:
     if where == "hub" and not known.hub.strip():
         raise Problem("training_no_hub_id")
     return dataclasses.replace(known, source=where)
-
-
-def _text(rows: tuple) -> tuple[tuple[str, str, str], ...]:
-    return tuple((first, second, typed(label)) for first, second, label in rows)
 
 
 def scenario_of(sent: dict) -> Scenario:
