@@ -37,9 +37,7 @@ class LabelRules(NamedTuple):
 
 
 def label_rules(
-    labels: Sequence[float],
-    threshold: float | None = None,
-    label_range: Ends | None = None,
+    labels: Sequence[float], threshold: float | None = None, label_range: Ends | None = None
 ) -> LabelRules:
     """Return the rules as passed; for missing ones, those that fit the labels of the whole data:
     the scale by `label_range_of`, and its middle as the threshold.

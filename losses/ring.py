@@ -19,11 +19,7 @@ from lossprism.losses.geometry import unit
 
 
 def ring_info_nce(
-    queries: Tensor,
-    keys: Tensor,
-    *,
-    negatives: Tensor | None = None,
-    temperature: float = 0.05,
+    queries: Tensor, keys: Tensor, *, negatives: Tensor | None = None, temperature: float = 0.05
 ) -> Tensor:
     """InfoNCE of the batch that all processes make together, as `info_nce(..., gather=True)`.
 

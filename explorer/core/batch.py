@@ -251,15 +251,9 @@ class Batch:
                 torch.arange(len(self.classes), device=none.device)[:length],
             ),
             "list": lambda: (none[: len(self.lists)], self.first[self.lists[:, :1].flatten()]),
-            "list_candidate": lambda: (
-                self.lists.flatten(),
-                none[:1].expand(self.lists.numel()),
-            ),
+            "list_candidate": lambda: (self.lists.flatten(), none[:1].expand(self.lists.numel())),
             "row": lambda: (self.margins[0], none[: len(self.margins[0])]),
-            "given_triplet": lambda: (
-                self.triplets[1],
-                none[:1].expand(len(self.triplets[1])),
-            ),
+            "given_triplet": lambda: (self.triplets[1], none[:1].expand(len(self.triplets[1]))),
         }
         items = axes[name]() if name in axes else (none, none)
         return items if len(items[0]) == length == len(items[1]) else None

@@ -163,10 +163,7 @@ def _of_name_or_role(spec: LossSpec, named: str) -> str | None:
 
 
 def _along(
-    parameter: Parameter,
-    logarithmic: bool | None,
-    ends: tuple[float, float] | None,
-    points: int,
+    parameter: Parameter, logarithmic: bool | None, ends: tuple[float, float] | None, points: int
 ) -> Parameter:
     """Return the parameter with the requested values as its range. Raises Problem."""
     if not 2 <= points <= MAX_POINTS:

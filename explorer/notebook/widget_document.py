@@ -30,11 +30,7 @@ _RELATIVE = re.compile(r"""(^import\s(?:[^"';]*\sfrom\s)?")(\.[^"]+)(";$)""", re
 def document() -> str:
     """Return the document as HTML: an import map, the styles with their fonts, and the view."""
     modules = {_name(path): _as_data("text/javascript", _module(path)) for path in _modules()}
-    names = [
-        KATEX_STYLE,
-        *(f"kit/styles/{one}.css" for one in STYLES),
-        VIEW_STYLE,
-    ]
+    names = [KATEX_STYLE, *(f"kit/styles/{one}.css" for one in STYLES), VIEW_STYLE]
     styles = "\n".join(page_html.FILES[name].decode() for name in names)
     return (
         '<!doctype html><html><head><meta charset="utf-8">'

@@ -50,11 +50,7 @@ BUDGETS = (
     Budget("answer_mib", 128, "MiB", "a request", "size of its answer"),
     Budget("request_mib", 1500, "MiB", "a request", "estimated memory"),
     Budget(
-        "request_cells",
-        400_000_000,
-        "cells",
-        "a request",
-        "cells of matrices, over all values",
+        "request_cells", 400_000_000, "cells", "a request", "cells of matrices, over all values"
     ),
     # A thread's own: a busy machine makes nothing later.
     Budget("light_seconds", 20, "s", "a request", "processor time of light and middling work"),

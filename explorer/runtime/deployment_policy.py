@@ -36,8 +36,7 @@ class DeploymentPolicy:
         "budgets apply, and a request beyond one is refused before it starts", default=False
     )
     keeps_apart: bool = _part(
-        "worker processes compute, and long work pauses for short work",
-        default=False,
+        "worker processes compute, and long work pauses for short work", default=False
     )
     packs_answers: bool = _part("answers are compressed, and pages prepared", default=False)
     believes_proxies: bool = _part("headers of a proxy are trusted", default=True)

@@ -90,12 +90,7 @@ def integer(value: Any, where: str) -> int:
     return value
 
 
-_BY_TYPE: dict[type, Reader] = {
-    bool: of_type(bool),
-    int: integer,
-    float: _float,
-    str: of_type(str),
-}
+_BY_TYPE: dict[type, Reader] = {bool: of_type(bool), int: integer, float: _float, str: of_type(str)}
 
 
 def finite(value: Any, where: str) -> float:

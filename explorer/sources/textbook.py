@@ -163,12 +163,7 @@ EXAMPLES: dict[str, Example] = {
         encoder=MULTILINGUAL,
     ),
     "graded_lists": Example("graded_lists", _from_file("graded_lists")),
-    "twins": Example(
-        "twins",
-        _from_file("twins"),
-        _mislabelled("twins"),
-        hidden=_hidden("twins"),
-    ),
+    "twins": Example("twins", _from_file("twins"), _mislabelled("twins"), hidden=_hidden("twins")),
 }
 
 

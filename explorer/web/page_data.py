@@ -21,16 +21,7 @@ from lossprism.explorer.web.pages.explore.loss_facts import Loss
 
 Range = tuple[float, float]
 Kind = Literal[
-    "number",
-    "whole",
-    "text",
-    "choice",
-    "switch",
-    "list",
-    "parameters",
-    "map",
-    "losses",
-    "object",
+    "number", "whole", "text", "choice", "switch", "list", "parameters", "map", "losses", "object"
 ]
 # What a change of the entry asks for: to compute anew, to draw anew, or nothing.
 Effect = Literal["compute", "redraw", "nothing"]

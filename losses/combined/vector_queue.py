@@ -14,10 +14,7 @@ from torch import Tensor, nn
 from lossprism.losses.spec import Parameter, Part
 
 LENGTH = Parameter("length", 8.0, "Q", 1, 65_536, 1, logarithmic=True, whole=True)
-REFERENCES = (
-    "He et al. 2020 (MoCo)",
-    "Wang et al. 2020 (XBM)",
-)
+REFERENCES = ("He et al. 2020 (MoCo)", "Wang et al. 2020 (XBM)")
 # By the losses that take a queue: what each of their arguments becomes, the number of queued rows
 # being `length`. What stands in the queue has no owner, and its text is compared like the others'.
 QUEUED: Mapping[str, Mapping[str, str]] = {

@@ -291,9 +291,7 @@ CONTRASTIVE = LossSpec(
     definition=contrastive_definition,
     title="Contrastive",
     about="Pulls positives to distance 0 and pushes negatives beyond the margin.",
-    steps={
-        "terms": "What each pair costs by itself.",
-    },
+    steps={"terms": "What each pair costs by itself."},
     group="distances",
     formula=r"\frac1N \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)",
     symbols=CONTRASTIVE_SYMBOLS,
@@ -302,9 +300,7 @@ CONTRASTIVE = LossSpec(
         Parameter("distance", "euclidean", choices=("euclidean", "cosine"), label="distance"),
         Parameter("half", False, label="halved"),
     ),
-    variants={
-        "half=true": r"\frac1{2N} \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)",
-    },
+    variants={"half=true": r"\frac1{2N} \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)"},
     reads={"first": "first", "second": "second", "labels": "binary_labels"},
     terms="distances",
     collapse=_contrastive_collapse,

@@ -221,9 +221,7 @@ OF_LIGHTLY = Convention(
         **{name: NT_XENT.symbols[name] for name in VIEWS},
         "terms": Symbol(r"s_{ik}\ \text{where}\ k \ne i, p(i)", ("view", "view"), "«logits[r,c]»"),
         "partition": Symbol(
-            r"\log \sum_{k \ne i, p(i)} e^{s_{ik}}",
-            ("view",),
-            r"\log\bigl(«Σ exp terms[r]»\bigr)",
+            r"\log \sum_{k \ne i, p(i)} e^{s_{ik}}", ("view",), r"\log\bigl(«Σ exp terms[r]»\bigr)"
         ),
         "own": Symbol(r"c_{i\,p(i)}", ("view",), "«similarities[r,partner[r]]»"),
         "shares": Symbol("p_i", ("view",), signed=False),
@@ -267,7 +265,7 @@ DECOUPLED = LossSpec(
     r" + \log \sum_{j \ne i} e^{\cos(q_i, k_j)/\tau}\Bigr)",
     variants={
         "weighted=true": r"\frac1N \sum_i \Bigl(-w_i\,\frac{\cos(q_i, k_i)}{\tau}"
-        r" + \log \sum_{j \ne i} e^{\cos(q_i, k_j)/\tau}\Bigr)",
+        r" + \log \sum_{j \ne i} e^{\cos(q_i, k_j)/\tau}\Bigr)"
     },
     symbols={
         **QUERY_SYMBOLS,

@@ -87,12 +87,7 @@ def _at_once(needs_grad, anchors, positives, negatives, margin, distance, soft_m
 
 
 def triplet_given_shifted_definition(
-    anchors: Tensor,
-    positives: Tensor,
-    negatives: Tensor,
-    *,
-    margin: float = 1.0,
-    eps: float = 1e-6,
+    anchors: Tensor, positives: Tensor, negatives: Tensor, *, margin: float = 1.0, eps: float = 1e-6
 ) -> Tensor:
     """torch's distance: ε is added to each difference before the norm."""
     to_positive = (anchors - positives + eps).norm(dim=1)
@@ -104,12 +99,7 @@ def triplet_given_shifted_definition(
 
 
 def triplet_given_swapped_definition(
-    anchors: Tensor,
-    positives: Tensor,
-    negatives: Tensor,
-    *,
-    margin: float = 1.0,
-    eps: float = 1e-6,
+    anchors: Tensor, positives: Tensor, negatives: Tensor, *, margin: float = 1.0, eps: float = 1e-6
 ) -> Tensor:
     """torch's form with swap=True: the negative is measured from whichever of both is nearer
     to it."""

@@ -100,8 +100,7 @@ QUERY_SYMBOLS = {
     **TEXT_SYMBOLS,
     "texts": Symbol(r"\text{text}(k_j)", ("key",)),
     "left_out": Symbol(
-        r"\text{text}(k_j) \in \{\text{text}(q_i), \text{text}(k_i)\}",
-        ("query", "key"),
+        r"\text{text}(k_j) \in \{\text{text}(q_i), \text{text}(k_i)\}", ("query", "key")
     ),
     "positive": Symbol(r"s_{ii}", ("query",), "«logits[r,r]»"),
     "others": Symbol(r"j \ne i", ("query", "key"), r"«c» \ne «r»"),

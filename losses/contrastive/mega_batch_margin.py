@@ -16,11 +16,7 @@ from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def mega_batch_margin_definition(
-    queries: Tensor,
-    keys: Tensor,
-    *,
-    positive_margin: float = 0.8,
-    negative_margin: float = 0.3,
+    queries: Tensor, keys: Tensor, *, positive_margin: float = 0.8, negative_margin: float = 0.3
 ) -> Tensor:
     similarities = cosine_matrix(queries, keys)
     own = similarities.diagonal()
@@ -131,9 +127,7 @@ MEGA_BATCH_MARGIN = LossSpec(
     definition=mega_batch_margin_definition,
     title="Mega-batch margin",
     about="Pulls the positive above one margin and pushes the nearest negative below another.",
-    steps={
-        "own": "Cosine with the positive.",
-    },
+    steps={"own": "Cosine with the positive."},
     group="in_batch",
     formula=r"\frac1N \sum_i \Bigl([m^+ - \cos(q_i, k_i)]_+"
     r" + \bigl[\max_{j \ne i} \cos(q_i, k_j) - m^-\bigr]_+\Bigr)",

@@ -129,7 +129,7 @@ N_PAIR = LossSpec(
     parameters=(Parameter("similarity", "dot", choices=SIMILARITIES, label="similarity"),),
     variants={
         "similarity=cosine": r"\frac1N \sum_i \log\Bigl(1 + \sum_{j \ne i}"
-        r" e^{\cos(a_i, p_j) - \cos(a_i, p_i)}\Bigr)",
+        r" e^{\cos(a_i, p_j) - \cos(a_i, p_i)}\Bigr)"
     },
     reads={"anchors": "queries", "positives": "keys"},
     terms="terms",

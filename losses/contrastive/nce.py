@@ -305,7 +305,7 @@ NCE = LossSpec(
     ),
     variants={
         "full=true": r"\frac1N \sum_i \Bigl(\log\bigl(1 + e^{\nu - s^+_i/\tau}\bigr)"
-        r" + \sum_k \log\bigl(1 + e^{s^-_{ik}/\tau - \nu}\bigr)\Bigr)",
+        r" + \sum_k \log\bigl(1 + e^{s^-_{ik}/\tau - \nu}\bigr)\Bigr)"
     },
     reads={"queries": "queries", "keys": "keys", **TEXTS},
     counted=r"\text{text}(k_k) \notin"

@@ -16,12 +16,7 @@ METRICS = ("cosine", "euclidean")
 
 
 def online_contrastive_definition(
-    first: Tensor,
-    second: Tensor,
-    labels: Tensor,
-    *,
-    margin: float = 0.5,
-    distance: str = "cosine",
+    first: Tensor, second: Tensor, labels: Tensor, *, margin: float = 0.5, distance: str = "cosine"
 ) -> Tensor:
     distances = geometry.distance(first, second, distance)
     similar, dissimilar = labels == 1, labels == 0

@@ -219,7 +219,7 @@ SIGLIP = LossSpec(
                     r"\mathcal L",
                     equals=r"\overline{t_{ij}}",
                     live=r"\frac{«Σ terms»}{«len(queries)»^2}",
-                ),
+                )
             },
             collapse=lambda tensors, **chosen: (
                 _siglip_collapse(tensors, **chosen) / len(tensors["keys"])

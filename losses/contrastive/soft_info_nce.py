@@ -109,9 +109,7 @@ SOFT_INFO_NCE = LossSpec(
     definition=soft_info_nce_definition,
     title="InfoNCE with soft targets",
     about="Gives each query a target distribution over the keys, not a single key.",
-    steps={
-        "costs": "What each key costs, by its share of the target.",
-    },
+    steps={"costs": "What each key costs, by its share of the target."},
     group="in_batch",
     formula=r"-\frac1N \sum_i \sum_j t_{ij}"
     r" \log \frac{e^{\cos(q_i, k_j)/\tau}}{\sum_l e^{\cos(q_i, k_l)/\tau}}",
@@ -119,9 +117,7 @@ SOFT_INFO_NCE = LossSpec(
         **QUERY_SYMBOLS,
         "targets": Symbol("t_{ij}", ("query", "key"), signed=False),
         "log_probabilities": Symbol(
-            r"\log p_{ij}",
-            ("query", "key"),
-            r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)",
+            r"\log p_{ij}", ("query", "key"), r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)"
         ),
         "costs": Symbol(
             r"-t_{ij} \log p_{ij}",

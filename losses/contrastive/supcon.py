@@ -231,9 +231,7 @@ SUPCON = LossSpec(
     definition=supcon_by_options,
     title="Supervised contrastive (SupCon)",
     about="Pulls all sentences of a class together, against all others in the batch.",
-    steps={
-        "keys": "Every sentence of the batch, and the queue's, if there is one.",
-    },
+    steps={"keys": "Every sentence of the batch, and the queue's, if there is one."},
     group="in_batch",
     formula=r"\frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)}"
     r" \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}",

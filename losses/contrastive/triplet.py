@@ -276,7 +276,7 @@ TRIPLET = LossSpec(
     ),
     variants={
         "soft_margin=true": r"\frac{1}{|T|} \sum_{(a, p, n) \in T}"
-        r" \log\bigl(1 + e^{d(a, p) - d(a, n) + m}\bigr)",
+        r" \log\bigl(1 + e^{d(a, p) - d(a, n) + m}\bigr)"
     },
     reads=MINED,
     terms="violations",

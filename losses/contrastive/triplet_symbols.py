@@ -71,10 +71,7 @@ TRIPLET_SYMBOLS = {
     "terms": Symbol(
         "t_{tk}",
         ("triplet", "sentence"),
-        {
-            "soft_margin": r"\log\bigl(1 + e^{«violations[r,c]»}\bigr)",
-            "": "[«violations[r,c]»]_+",
-        },
+        {"soft_margin": r"\log\bigl(1 + e^{«violations[r,c]»}\bigr)", "": "[«violations[r,c]»]_+"},
         equals=r"[v_{tk}]_+\ \text{or}\ \log(1 + e^{v_{tk}})",
         signed=False,
     ),
@@ -134,10 +131,7 @@ EVERY_ANCHOR = {
         signed=False,
     ),
     "farthest": Symbol(
-        r"\max_k d_{ak}",
-        ("sentence",),
-        r"\max\bigl(«max distances[r]»\bigr)",
-        signed=False,
+        r"\max_k d_{ak}", ("sentence",), r"\max\bigl(«max distances[r]»\bigr)", signed=False
     ),
     "to_negative": Symbol(
         "d^-_a",

@@ -255,7 +255,7 @@ DISTILL_KL = LossSpec(
     ),
     variants={
         "divergence=ce": r"-\frac{T^2}{N} \sum_i \sum_k P_{ik} \log p_{ik},\quad"
-        r" P = \mathrm{softmax}(t / T_t),\ p = \mathrm{softmax}(s / T)",
+        r" P = \mathrm{softmax}(t / T_t),\ p = \mathrm{softmax}(s / T)"
     },
     reads={"scores": "list_scores", "teacher": "list_teacher", "mask": "list_mask"},
     terms="logits",

@@ -34,11 +34,7 @@ def true_ranks_of(labels: Tensor, pairs: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def adr_mse_definition(
-    scores: Tensor,
-    labels: Tensor,
-    *,
-    mask: Tensor | None = None,
-    temperature: float = 1.0,
+    scores: Tensor, labels: Tensor, *, mask: Tensor | None = None, temperature: float = 1.0
 ) -> Tensor:
     present = present_in(scores, mask)
     pairs = both_present(present)
@@ -53,11 +49,7 @@ def adr_mse_definition(
 
 
 def adr_mse(
-    scores: Tensor,
-    labels: Tensor,
-    *,
-    mask: Tensor | None = None,
-    temperature: float = 1.0,
+    scores: Tensor, labels: Tensor, *, mask: Tensor | None = None, temperature: float = 1.0
 ) -> Tensor:
     r"""mean over candidates of (r_i − r̂_i)² / log₂(1 + r_i), r̂ as in `approx_ndcg` (2405.07920).
 

@@ -31,11 +31,7 @@ from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def approx_ndcg_definition(
-    scores: Tensor,
-    labels: Tensor,
-    *,
-    mask: Tensor | None = None,
-    temperature: float = 0.1,
+    scores: Tensor, labels: Tensor, *, mask: Tensor | None = None, temperature: float = 0.1
 ) -> Tensor:
     present = present_in(scores, mask)
     pairs = both_present(present)
@@ -50,11 +46,7 @@ def approx_ndcg_definition(
 
 
 def approx_ndcg(
-    scores: Tensor,
-    labels: Tensor,
-    *,
-    mask: Tensor | None = None,
-    temperature: float = 0.1,
+    scores: Tensor, labels: Tensor, *, mask: Tensor | None = None, temperature: float = 0.1
 ) -> Tensor:
     r"""mean over lists of −Σ_i G_i / log₂(1 + r̂_i), r̂_i = 1 + Σ_{j≠i} σ((s_j − s_i)/τ) (Qin 2010).
 

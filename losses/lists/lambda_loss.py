@@ -185,10 +185,7 @@ LAMBDA_LOSS = LossSpec(
         "pairs": Symbol(r"m_{l,i} m_{l,j}", ("list", "candidate", "candidate")),
         "ranks": Symbol(r"r_{l,j}", ("list", "candidate"), signed=False),
         "reached": Symbol(r"r_{l,j} \le k", ("list", "candidate")),
-        "ordered": Symbol(
-            r"y_{l,i} > y_{l,j}",
-            ("list", "candidate", "candidate"),
-        ),
+        "ordered": Symbol(r"y_{l,i} > y_{l,j}", ("list", "candidate", "candidate")),
         "weights": Symbol(r"w_{l,ij}", ("list", "candidate", "candidate"), signed=False),
         "differences": Symbol(
             "d_{l,ij}",
@@ -298,12 +295,7 @@ LAMBDA_LOSS = LossSpec(
             "them is enough.",
             score="logit",
             peers=(
-                Peer(
-                    "allRank",
-                    "lambdaLoss",
-                    LISTED,
-                    {"weighing_scheme": "ndcgLoss2PP_scheme"},
-                ),
+                Peer("allRank", "lambdaLoss", LISTED, {"weighing_scheme": "ndcgLoss2PP_scheme"}),
             ),
         ),
     ),

@@ -193,7 +193,7 @@ LIST_MLE = LossSpec(
     ),
     variants={
         "weighted=true": r"\frac1L \sum_l \sum_i \frac{2^{n - \pi_i} - 1}{\sum_k (2^{n-\pi_k} - 1)}"
-        r" \log\Bigl(1 + \sum_{j\ \text{after}\ i} e^{(s_{l,j} - s_{l,i})/\tau}\Bigr)",
+        r" \log\Bigl(1 + \sum_{j\ \text{after}\ i} e^{(s_{l,j} - s_{l,i})/\tau}\Bigr)"
     },
     reads=READS,
     terms="terms",

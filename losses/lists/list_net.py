@@ -181,10 +181,7 @@ def _collapse(tensors: dict[str, Tensor], target: str, **_: object) -> float:
 
 
 def _floor(
-    tensors: dict[str, Tensor],
-    target: str,
-    temperature: float = 1.0,
-    within: Ends = COSINES,
+    tensors: dict[str, Tensor], target: str, temperature: float = 1.0, within: Ends = COSINES
 ) -> float:
     """Shares as near to the target's as the ends of scores allow; without ends its entropy."""
     targets, present, filled = _targets_given(tensors, target)
@@ -278,7 +275,7 @@ SOFTMAX_RANK = LossSpec(
     },
     variants={
         "target=normalized": r"-\frac1L \sum_l \sum_j \frac{y_{l,j}}{\sum_k y_{l,k}}"
-        r" \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}",
+        r" \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}"
     },
     parameters=(Parameter("target", "raw", choices=RANK_TARGETS, label="target"), TEMPERATURE),
     reads=READS,
@@ -322,7 +319,7 @@ SOFTMAX_RANK = LossSpec(
                     ("list", "candidate"),
                     r"\frac{1}{«temperature» \cdot (1 + e^{-«scores[r,c]»})}",
                     equals=r"\sigma(s_{l,j}) / \tau",
-                ),
+                )
             },
             note="For each query the library draws 4 other second sentences beside its hard "
             "negatives: a list holds the positive, labelled 1, and these. For bi-encoders its "

@@ -98,9 +98,7 @@ COSFACE = LossSpec(
     definition=cosface_definition,
     title="CosFace",
     about="Classifies sentences; the right class must lead by a margin of cosine.",
-    steps={
-        "moved": "The same with the margin taken off.",
-    },
+    steps={"moved": "The same with the margin taken off."},
     group="prototypes",
     aliases=(
         "AM-Softmax",

@@ -117,9 +117,7 @@ PROXY_NCA = LossSpec(
     definition=proxy_nca_definition,
     title="Proxy-NCA",
     about="Pulls each sentence nearer to its own prototype than to all the others.",
-    steps={
-        "own": "Distance to its own prototype.",
-    },
+    steps={"own": "Distance to its own prototype."},
     group="prototypes",
     aliases=("ProxyNCA", "ProxyNCA++", "ProxyNCALoss"),
     formula=r"-\frac1N \sum_i \log \frac{e^{-s\, d_{i c_i}}}{\sum_{j \ne c_i} e^{-s\, d_{ij}}},"

@@ -104,9 +104,7 @@ ANGLE = LossSpec(
     title="AnglE",
     about="Compares pairs as CoSENT does, by an angle in the complex plane where cosine would "
     "saturate.",
-    steps={
-        "scores": "Both parts together are the score.",
-    },
+    steps={"scores": "Both parts together are the score."},
     group="pair_scores",
     formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr),\quad"
     r" s_i = \Bigl|\sum_d \mathrm{Re}\tfrac{z_{id}}{w_{id}}"

@@ -120,9 +120,7 @@ CIRCLE = LossSpec(
     definition=circle_definition,
     title="Circle",
     about="Compares positives with negatives as CoSENT does, with a margin on either side.",
-    steps={
-        "labels": "1 for a pair whose label reaches the threshold, 0 for the others.",
-    },
+    steps={"labels": "1 for a pair whose label reaches the threshold, 0 for the others."},
     group="pair_scores",
     formula=r"\log\Bigl(1 + \sum_{j \in -} e^{\gamma (s_j - \Delta_n)}"
     r" \sum_{i \in +} e^{-\gamma (s_i - \Delta_p)}\Bigr)",

@@ -247,9 +247,7 @@ CIRCLE_SELF_PACED = LossSpec(
     definition=circle_self_paced_definition,
     title="Circle, self-paced",
     about="Slows Circle loss down for pairs that are already in place.",
-    steps={
-        "labels": "1 for a pair whose label reaches the threshold, 0 for the others.",
-    },
+    steps={"labels": "1 for a pair whose label reaches the threshold, 0 for the others."},
     group="pair_scores",
     formula=r"\log\Bigl(1 + \sum_{j \in -} e^{\gamma \alpha_n (s_j - m)}"
     r" \sum_{i \in +} e^{-\gamma \alpha_p (s_i - 1 + m)}\Bigr)",

@@ -134,7 +134,7 @@ COSENT = LossSpec(
                     r"«scale»\,(«scores[r]» - «scores[c]»)"
                     r" - «either(0, 1e12, ordered[r,c])»",
                     equals=r"d_{ji} - 10^{12}\,[y_j \ge y_i]",
-                ),
+                )
             },
             printed=True,
         ),

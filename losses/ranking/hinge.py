@@ -27,12 +27,7 @@ def pairwise_hinge_definition(
 
 
 def pairwise_hinge(
-    scores: Tensor,
-    labels: Tensor,
-    *,
-    margin: float = 0.3,
-    eps: float = 1e-6,
-    gather: bool = False,
+    scores: Tensor, labels: Tensor, *, margin: float = 0.3, eps: float = 1e-6, gather: bool = False
 ) -> Tensor:
     r"""Σ (y_i − y_j) max(0, s_j − s_i + m) / (Σ (y_i − y_j) + ε) over y_i > y_j (S3).
 
@@ -144,7 +139,7 @@ UNWEIGHTED = {
         equals=r"[v_{ji}]_+\ \text{where}\ y_j < y_i",
         signed=False,
         indices=("j", "i"),
-    ),
+    )
 }
 UNWEIGHTED_NOTE = (
     "All ordered pairs count the same, whatever their label gap, and the margin is always 1."
@@ -160,9 +155,7 @@ PAIRWISE_HINGE = LossSpec(
     definition=pairwise_hinge_definition,
     title="Pairwise hinge",
     about="Penalises ordered pairs closer than the margin, weighted by their label gap.",
-    steps={
-        "terms": "What is missed, weighted as the formula says; the rest is 0.",
-    },
+    steps={"terms": "What is missed, weighted as the formula says; the rest is 0."},
     group="pair_scores",
     formula=r"\frac{\sum_{y_i > y_j} (y_i - y_j)\,[s_j - s_i + m]_+}"
     r"{\sum_{y_i > y_j} (y_i - y_j) + \varepsilon}",

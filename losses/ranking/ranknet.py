@@ -275,7 +275,7 @@ PAIRWISE_LOGISTIC = LossSpec(
     parameters=(SCALE, Parameter("reduction", "sum", choices=("sum", "mean"), label="reduction")),
     variants={
         "reduction=mean": r"\frac1{|P|} \sum_{y_i > y_j}"
-        r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
+        r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)"
     },
     form=LogisticSum(
         scale=lambda scale, **_: scale, mean=lambda reduction, **_: reduction == "mean"

@@ -20,10 +20,7 @@ DEFINITION = "_definition"
 
 
 def value_with_terms(
-    spec: LossSpec,
-    read: Mapping[str, Tensor],
-    settings: Mapping[str, object],
-    lists: Tensor | None,
+    spec: LossSpec, read: Mapping[str, Tensor], settings: Mapping[str, object], lists: Tensor | None
 ) -> tuple[Tensor, list[Tensor]]:
     """Return the value, and the terms of the definition, for one loss on several prefixes those on
     each.

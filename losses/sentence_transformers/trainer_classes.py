@@ -45,11 +45,7 @@ def library_convention(spec: LossSpec) -> str:
 
 
 def _made(spec: LossSpec, convention: str) -> type[TrainingLoss]:
-    attributes = {
-        "name": spec.name,
-        "library_convention": convention,
-        "__module__": __package__,
-    }
+    attributes = {"name": spec.name, "library_convention": convention, "__module__": __package__}
     if cited := citation(spec.references):  # the card of a trained model asks for it
         attributes["citation"] = cited
     base, called = _base_for(spec), spec.under(convention)

@@ -180,10 +180,7 @@ UNIFORMITY = LossSpec(
             r"-«t» \cdot «distances[r,c]»",
             equals=r"-t\, d_{ik}\ \text{where}\ k \ne i",
         ),
-        "total": Symbol(
-            r"\log \sum_{i \ne k} e^{t_{ik}}",
-            live=r"\log\bigl(«Σ exp terms»\bigr)",
-        ),
+        "total": Symbol(r"\log \sum_{i \ne k} e^{t_{ik}}", live=r"\log\bigl(«Σ exp terms»\bigr)"),
         "loss": Symbol(
             r"\mathcal L",
             equals=r"\log \sum_{i \ne k} e^{t_{ik}} - \ln N(N - 1)",

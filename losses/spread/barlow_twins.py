@@ -153,10 +153,7 @@ BARLOW_TWINS = LossSpec(
             stem=r"\hat y",
         ),
         "correlations": Symbol(
-            "C_{jk}",
-            DIMENSIONS,
-            equals=r"\mathrm{corr}(x_j, y_k)",
-            indices=("j", "k"),
+            "C_{jk}", DIMENSIONS, equals=r"\mathrm{corr}(x_j, y_k)", indices=("j", "k")
         ),
         "invariance": Symbol(
             "(1 - C_{jj})^2",

@@ -198,7 +198,7 @@ ORTHOGONAL = LossSpec(
     ),
     variants={
         "aggregation=sum": r"\sum_{x, y} \Bigl(w_1\, \overline{s_{ik}}^2"
-        r" + w_2\, \Bigl[\overline{s_{ik}^2} - \tfrac1D\Bigr]_+\Bigr)",
+        r" + w_2\, \Bigl[\overline{s_{ik}^2} - \tfrac1D\Bigr]_+\Bigr)"
     },
     terms="cosines_first",
     selectors=("itself",),

@@ -115,10 +115,7 @@ def cells_of(exploration: Exploration, shown: Shown, palette: Palette) -> Cells:
 
 
 def drawn_cells(
-    pen: Pen,
-    cells: Cells,
-    box: tuple[float, float, float, float],
-    most: int | None = None,
+    pen: Pen, cells: Cells, box: tuple[float, float, float, float], most: int | None = None
 ) -> list[str]:
     """Draw the cells into a box (x, y, width, height): a rectangle each, or, beyond so many rows or
     columns (by default `MAX_RECTANGLES`), one image of all."""

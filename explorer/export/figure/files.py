@@ -29,11 +29,7 @@ from lossprism.explorer.runtime.validation import one_of
 
 
 def write_figure(
-    source: Scenario | str | Path,
-    out: str | Path,
-    *,
-    kind: str = "matrix",
-    **look: Unpack[Look],
+    source: Scenario | str | Path, out: str | Path, *, kind: str = "matrix", **look: Unpack[Look]
 ) -> str:
     """Explore a scenario and write its figure, "matrix" or "bars", to an .svg, .png or .pdf file.
 

@@ -71,8 +71,7 @@ def info_nce_as_sum(batch: ClaimBatch) -> Check:
                 Side(r"-\sum_i \log \operatorname{softmax}_i", len(batch) * mean),
                 "=",
                 Side(
-                    r"\sum_i \log(1 + \sum_{j \ne i} e^{(s_{ij} - s_{ii})/\tau})",
-                    float(rows.sum()),
+                    r"\sum_i \log(1 + \sum_{j \ne i} e^{(s_{ij} - s_{ii})/\tau})", float(rows.sum())
                 ),
                 tolerance=FUNCTION,
             ),

@@ -172,11 +172,7 @@ def metric(batch: ClaimBatch) -> Check:
     return Check(
         (
             # A metric is positive definite.
-            Comparison(
-                Side(r"\lambda_{\min}(g)", float(values[0].round(decimals=12))),
-                ">",
-                ZERO,
-            ),
+            Comparison(Side(r"\lambda_{\min}(g)", float(values[0].round(decimals=12))), ">", ZERO),
             _vanishes(r"g^2 - g", printed @ printed - printed, part=CORRECTED),
             Comparison(Side(r"\lVert g\,u\rVert", along), "=", ZERO, CORRECTED),
         ),
@@ -219,10 +215,7 @@ def gradient_norm(batch: ClaimBatch) -> Check:
     if inside:
         facts += [Side(r"\lambda_{\min}", min(inside)), Side(r"\lambda_{\max}", max(inside))]
     return Check(
-        (
-            Comparison(Side("", low), "≤", here),
-            Comparison(here, "≤", Side("", high)),
-        ),
+        (Comparison(Side("", low), "≤", here), Comparison(here, "≤", Side("", high))),
         tuple(facts),
         Chart(
             "λ",

@@ -151,11 +151,7 @@ def hinge_code(batch: ClaimBatch) -> Check:
     }
     errors = {latex: _refusal(attempt) for latex, attempt in attempts.items()}
     refused = [
-        Comparison(
-            Side(latex, float(bool(error)), error or "✓"),
-            "=",
-            Side("", 0.0, "✓"),
-        )
+        Comparison(Side(latex, float(bool(error)), error or "✓"), "=", Side("", 0.0, "✓"))
         for latex, error in errors.items()
     ]
     # Every pair's row against every pair's column.

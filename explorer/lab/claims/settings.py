@@ -85,8 +85,7 @@ def schedule(_: ClaimBatch) -> Check:
                 Curve("corrected", x, tuple(corrected.tolist())),
             ]
     return Check(
-        tuple(comparisons),
-        chart=Chart("t", "lr / lr₀", tuple(curves), logarithmic_x=False),
+        tuple(comparisons), chart=Chart("t", "lr / lr₀", tuple(curves), logarithmic_x=False)
     )
 
 

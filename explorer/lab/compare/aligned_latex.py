@@ -81,10 +81,7 @@ class Writer:
     """Writer of pairs of nodes that were laid on each other, and of nodes of one side."""
 
     def __init__(
-        self,
-        sides: tuple[Expression, Expression],
-        found: Alignment,
-        kinds: Mapping[int, str],
+        self, sides: tuple[Expression, Expression], found: Alignment, kinds: Mapping[int, str]
     ) -> None:
         self.sides, self.met, self.kinds = sides, found.met, kinds
         self.partner = {id(one): two for one, two in found.pairs}

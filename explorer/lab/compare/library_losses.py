@@ -156,10 +156,7 @@ def with_own_negatives(**settings: object) -> Call:
     loss = losses.MultipleNegativesRankingLoss(nothing, **cast(Any, settings))
 
     def computed(
-        queries: Tensor,
-        keys: Tensor,
-        negatives: Tensor | None = None,
-        owners: Tensor | None = None,
+        queries: Tensor, keys: Tensor, negatives: Tensor | None = None, owners: Tensor | None = None
     ) -> Tensor:
         columns = _columns_of(negatives, owners, len(queries))
         return loss.compute_loss_from_embeddings([queries, keys, *columns], cast(Any, None))

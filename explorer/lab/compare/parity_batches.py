@@ -25,10 +25,7 @@ STEP = 0.1
 
 
 def seeded_batch(
-    seed: int = SEED,
-    count: int = ANCHORS,
-    candidates: int = CANDIDATES,
-    dimension: int = DIMENSION,
+    seed: int = SEED, count: int = ANCHORS, candidates: int = CANDIDATES, dimension: int = DIMENSION
 ) -> Batch:
     """Draw pairs on which every loss has something to do: first sentences that share several
     seconds, labels 0 to 5 partly correlated with the cosine, a teacher, vectors of all lengths."""

@@ -169,10 +169,7 @@ def _class_axes(loss: ConfiguredLoss, known: Known) -> Iterator[Axis]:
     else:
         counted = "batch" if family_of(loss) == "sentences" else "classes"
         yield Axis(
-            counted,
-            Layout,
-            lambda n: ((counted, n), ("sentences", 2 * n)),
-            most=MAX_CLASSES,
+            counted, Layout, lambda n: ((counted, n), ("sentences", 2 * n)), most=MAX_CLASSES
         )
 
 

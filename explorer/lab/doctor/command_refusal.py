@@ -9,10 +9,7 @@ from lossprism.explorer.runtime.problem import Problem
 
 
 def refused(
-    problem: Exception,
-    chosen: argparse.Namespace,
-    key: str = "doctor.not_examined",
-    hint: str = "",
+    problem: Exception, chosen: argparse.Namespace, key: str = "doctor.not_examined", hint: str = ""
 ) -> int:
     """Print the sentence of a problem to standard error, and that of the key `hint` after it;
     return the status of the command."""

@@ -409,8 +409,7 @@ CHECKS = {
         lambda case: on_lists(case.profile, case.spec),
     ),
     "groups": CheckRule(
-        lambda case: takes_own_negatives(case.spec),
-        lambda case: on_groups(case.profile, case.spec),
+        lambda case: takes_own_negatives(case.spec), lambda case: on_groups(case.profile, case.spec)
     ),
     "margin_beyond": CheckRule(
         lambda case: case.spec.reach is not None,

@@ -70,11 +70,7 @@ def map_figure(
     parts += _side(session, pen, 0, blocks.rows, x, y, tall)
     parts += _side(session, pen, 1, blocks.columns, x, y + tall, wide)
     beside, bottom = legend(pen, cells, x + wide + LEGEND_GAP, y)
-    part = pen.say(
-        "large.part",
-        rows=_places(blocks.rows),
-        columns=_places(blocks.columns),
-    )
+    part = pen.say("large.part", rows=_places(blocks.rows), columns=_places(blocks.columns))
     caption = [texts.caption[0], part, *texts.caption[1:]]
     texts = Legend(texts.title, texts.formula, caption)
     return document(texts, pen, width, [*parts, *beside], max(bottom, y + tall + 44))

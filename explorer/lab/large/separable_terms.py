@@ -72,10 +72,7 @@ class Split:
             return 0.0
         mean = sum(
             float(np.exp(totals - self.total) @ part)
-            for totals, part in (
-                (self.row_totals, self.lower),
-                (self.column_totals, self.higher),
-            )
+            for totals, part in ((self.row_totals, self.lower), (self.column_totals, self.higher))
         )
         if self.by_gap:
             mean += _mean_log_gap(self)

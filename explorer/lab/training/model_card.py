@@ -68,10 +68,7 @@ def show_examples(model: Any) -> None:
 
 
 def section(
-    plan: TrainingPlan,
-    summary: Summary,
-    history: Sequence[RunRecord],
-    gained: Remark | None = None,
+    plan: TrainingPlan, summary: Summary, history: Sequence[RunRecord], gained: Remark | None = None
 ) -> str:
     before, after, pairs = summary.before, summary.after, summary.pairs
     rows = [

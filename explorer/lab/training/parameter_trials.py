@@ -51,10 +51,7 @@ def duplicate_rule(rules: Rules) -> str:
 
 
 def trials(
-    scenario: Scenario,
-    parameter: str = "",
-    room: int | None = None,
-    whole: Pairs | None = None,
+    scenario: Scenario, parameter: str = "", room: int | None = None, whole: Pairs | None = None
 ) -> list[TrainingPlan]:
     """Return the plans that try a scenario's loss at several values of a parameter (the first
     numeric one if unnamed).

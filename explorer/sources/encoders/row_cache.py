@@ -45,10 +45,7 @@ def forget_rows() -> None:
 
 
 def cached_rows(
-    encoder: Encoder,
-    inputs: Sequence[Entry],
-    load: Callable[[], Compute],
-    what: str,
+    encoder: Encoder, inputs: Sequence[Entry], load: Callable[[], Compute], what: str
 ) -> list[np.ndarray]:
     """Return the float32 row of each input, from the cache or, batch by batch, computed.
 

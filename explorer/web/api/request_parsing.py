@@ -69,11 +69,7 @@ def scenario_of(
 
 
 def table_of(
-    sent: Sent,
-    encoder: object,
-    guide: object,
-    teacher: object,
-    teacher_scores: object = None,
+    sent: Sent, encoder: object, guide: object, teacher: object, teacher_scores: object = None
 ) -> Data:
     """Return the rows, the models to run on them, and existing scores of a teacher, from the rows
     or from a list.

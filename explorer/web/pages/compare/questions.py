@@ -49,8 +49,7 @@ OPENING = {"en": "temperature", "zh": "libraries"}
 # answers, `state` the other entries of the page's state.
 QUESTIONS: dict[str, Question] = {
     "temperature": _question(
-        "hard_negatives",
-        *(_side("info_nce", temperature=value) for value in (1.0, 0.1, 0.01)),
+        "hard_negatives", *(_side("info_nce", temperature=value) for value in (1.0, 0.1, 0.01))
     ),
     "libraries": _question(
         "graded_english",

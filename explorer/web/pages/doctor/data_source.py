@@ -15,10 +15,7 @@ from lossprism.explorer.sources.textbook import EXAMPLES, load_example
 KINDS = ("example", "file", "hub", "typed")
 # Sets to begin with; those without sentences have nothing to be examined, and where sentences come
 # with the vectors of two encoders, once is enough.
-SETS = (
-    *(name for name, one in EXAMPLES.items() if one.encodable and not one.encoder),
-    *PRACTICE,
-)
+SETS = (*(name for name, one in EXAMPLES.items() if one.encodable and not one.encoder), *PRACTICE)
 FIRST_SET = "twins"
 
 

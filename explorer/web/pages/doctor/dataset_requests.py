@@ -138,10 +138,7 @@ def _within(ends: tuple[int, int], sent: object, name: str) -> int:
 
 # ---- What can be taken away ----------------------------------------------------------------------
 
-FILES = {
-    "kept": ("-clean", write_kept),
-    "left_out": ("-left-out", write_left_out),
-}
+FILES = {"kept": ("-clean", write_kept), "left_out": ("-left-out", write_left_out)}
 
 
 def _take(request: Json) -> Download | Working:

@@ -109,8 +109,4 @@ def _real(name: str, text: str) -> float | None:
         raise Problem("doctor_number", name=name, value=quoted(text)) from None
 
 
-SERVED = [
-    served("explain", _explain),
-    served("read_pasted", _read_pasted),
-    *JOBS,
-]
+SERVED = [served("explain", _explain), served("read_pasted", _read_pasted), *JOBS]

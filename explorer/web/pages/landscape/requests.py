@@ -33,8 +33,4 @@ def _lever_in(request: Json) -> str:
     return of_type(str)(request.get("lever", ""), "lever")
 
 
-SERVED = [
-    served("landscapes", _landscapes),
-    served("cuts", _cuts),
-    served("chart", chart_text),
-]
+SERVED = [served("landscapes", _landscapes), served("cuts", _cuts), served("chart", chart_text)]
