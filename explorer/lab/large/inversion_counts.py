@@ -4,9 +4,9 @@ Rows and columns are sorted by score once. The rows then fall into small bins, a
 count all bins above a column at once. Only the rows of the bin that a column cuts are compared with
 it one by one.
 
-The pairs stand in the order of their labels. Counts are exact. A gap is split into its parts
-before, between and after two runs, none of them negative, so that no sums are subtracted: float32
-then keeps every sum to far better than 1e-5 of itself.
+The pairs stand in the order of their labels. Counts are exact. A gap of two runs is split into its
+parts before, between and after them, none of them negative, so that no sums are subtracted: float32
+then keeps every sum to 1e-6 of itself. Gaps within a run are summed in float64.
 """
 
 from collections.abc import Iterator
@@ -22,11 +22,11 @@ from lossprism.explorer.lab.large.blocks import listed
 from lossprism.explorer.lab.large.tile_survey import Progress
 
 # Numbers of one table, and how many rows are added up before they join their run's sum.
-TABLE, IN_A_ROW = 2**21, 64
+TABLE, IN_A_ROW = 2**19, 64
 # Runs that are compared cell by cell, and listed cells that are worked on together.
-SHORT, AT_ONCE = 32, 2**20
+SHORT, AT_ONCE = 64, 2**20
 # Columns of many runs are taken in groups: the rows after the last of a group are left out.
-GROUP = 2**9
+GROUP = 2**8
 
 
 def _unheard(done: int, total: int) -> None:
@@ -48,14 +48,18 @@ class Inversions:
     @cached_property
     def by_score(self) -> np.ndarray:
         """The places of the pairs, the lowest score first."""
-        return np.argsort(self.scores, kind="stable").astype(np.int32)
+        return np.argsort(self.scores).astype(np.int32)
 
-    def _sorted(self, start: int, stop: int) -> np.ndarray:
-        """The places from `start` up to `stop`, the lowest score first."""
-        places = self.by_score
-        if stop - start < len(self):
-            places = places[(places >= start) & (places < stop)]
-        return places
+    @cached_property
+    def _below(self) -> np.ndarray:
+        """Number of scores below each pair's score, [0], and of those that are at most its
+        threshold, [1]: a row has a term in a column if its first number reaches the column's
+        second one."""
+        scores, found = self.scores[self.by_score], np.empty((2, len(self)), dtype=np.int32)
+        first = np.arange(len(self)) * (np.diff(scores, prepend=-np.inf) > 0)  # of equal scores
+        found[0, self.by_score] = np.maximum.accumulate(first)
+        found[1, self.by_score] = np.searchsorted(scores, self.thresholds[self.by_score], "right")
+        return found
 
     def between(
         self, rows: np.ndarray, columns: np.ndarray, progress: Progress = _unheard
@@ -84,15 +88,17 @@ class Inversions:
     def _ordered(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same, as if every row came before every column; equal labels count too."""
         begins, ends = self.labels[columns[:-1]], self.labels[rows[1:] - 1]
-        lower, higher = (self._sorted(run[0], run[-1]) for run in (rows, columns))
+        places = self.by_score
+        is_row, is_column = ((places >= run[0]) & (places < run[-1]) for run in (rows, columns))
+        lower, higher = places[is_row], places[is_column]
         row, column = (
             np.repeat(np.arange(len(run) - 1, dtype=np.int16), np.diff(run))[places - run[0]]
             for run, places in ((rows, lower), (columns, higher))
         )
         drop, rise = ends[row] - self.labels[lower], self.labels[higher] - begins[column]
-        above = np.searchsorted(self.scores[lower], self.thresholds[higher], "right")
+        above = np.append(0, np.cumsum(is_row))[self._below[1, higher]]
         # Small bins make long tables, large ones leave many rows to be compared one by one.
-        size = 2 ** round(np.log2(2 * len(begins) * len(lower) / len(higher) + 1) / 2)
+        size = 2 ** round(np.log2(len(begins) * len(lower) / len(higher) / 2 + 1) / 2)
         first = -(-above // size)  # the first bin that lies wholly above a column
         found = torch.zeros(3, len(ends), len(begins))
         for bins, known in _running(first, column, rise, -(-len(lower) // size), len(begins)):
@@ -114,15 +120,9 @@ class Inversions:
     @cached_property
     def _level_from(self) -> np.ndarray:
         """First pair, for each pair, of the same label that is not a margin below it."""
-        rank = np.empty(len(self), dtype=np.int64)
-        rank[self.by_score] = np.arange(len(self))
-        level = np.cumsum(np.diff(self.labels, prepend=self.labels[:1]) != 0) * (len(self) + 1)
-        sorted_scores = self.scores[self.by_score]
-        above = np.empty(len(self), dtype=np.int64)
-        above[self.by_score] = np.searchsorted(
-            sorted_scores, self.thresholds[self.by_score], "right"
-        )
-        return np.minimum(np.searchsorted(level + rank, level + above), np.arange(len(self)))
+        level = np.cumsum(np.diff(self.labels, prepend=-np.inf) > 0) * (len(self) + 1)
+        score, threshold = self._below + level
+        return np.minimum(np.searchsorted(score, threshold), np.arange(len(self)))
 
     @cached_property
     def _level_sums(self) -> np.ndarray:
@@ -149,43 +149,48 @@ class Inversions:
         places = starts[:, None] + np.arange(width)
         there, places = places < stops[:, None], np.minimum(places, len(self) - 1)
         # What is not there has a score below everything, and a threshold above.
-        labels, scores, thresholds = (
-            torch.from_numpy(values)
-            for values in (
-                self.labels[places],
-                np.where(there, self.scores[places], -np.inf),
-                np.where(there, self.thresholds[places], np.inf),
-            )
-        )
-        found = torch.zeros(2, len(starts), dtype=torch.float64)
+        labels, (scores, thresholds) = self.labels[places], self._below[:, places]
+        scores[~there], thresholds[~there] = -1, len(self)
+        found = np.zeros((2, len(starts)))
         while width > SHORT:
             width //= 2
             halves = (part.reshape(-1, 2, width) for part in (labels, scores, thresholds))
-            found += _halves(*halves).reshape(2, len(starts), -1).sum(dim=2)
-        for some in torch.arange(len(starts)).split(max(1, AT_ONCE // (places.shape[1] * width))):
-            parts = (part[some].reshape(-1, width) for part in (labels, scores, thresholds))
-            found[:, some] += _squares(*parts).reshape(2, len(some), -1).sum(dim=2)
-        return found[0].numpy(), found[1].numpy()
+            found += _halves(*halves).reshape(2, len(starts), -1).sum(axis=2)
+        runs = (part.reshape(-1, width) for part in (labels, scores, thresholds))
+        found += _squares(*runs).reshape(2, len(starts), -1).sum(axis=2)
+        return found[0], found[1]
 
 
-def _halves(labels: Tensor, scores: Tensor, thresholds: Tensor) -> Tensor:
+def _halves(labels: np.ndarray, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """Number and weight of the terms of the rows of the first half, [:, 0], in the columns of the
     second one: [2, n]."""
-    lower, order = scores[:, 0].sort()
-    above = torch.searchsorted(lower, thresholds[:, 1].contiguous(), right=True)
-    begins, ends = labels[:, 1, :1], labels[:, 0, -1:]
-    drops = (ends - labels[:, 0]).gather(1, order).flip(1).cumsum(1)
-    drops = torch.nn.functional.pad(drops, (1, 0))  # of the 0, 1, 2 … highest rows
-    count = lower.shape[1] - above
-    weight = (labels[:, 1] - begins + (begins - ends)) * count + drops.gather(1, count)
-    return torch.stack([count.sum(dim=1), weight.sum(dim=1)])
+    width = labels.shape[2]
+    # Rows and columns in one order: a row has a term in each column that stands before it.
+    order = np.concatenate([2 * scores[:, 0] + 1, 2 * thresholds[:, 1]], axis=1).argsort(axis=1)
+    is_row = order < width
+    rows = is_row.cumsum(axis=1, dtype=np.int32)
+    columns = np.arange(1, 2 * width + 1, dtype=np.int32) - rows
+    count = np.einsum("nk,nk->n", is_row, columns)
+    gaps = np.take_along_axis(_above_first(labels), order, axis=1)
+    return np.stack([count, np.einsum("nk,nk->n", gaps, np.where(is_row, -columns, width - rows))])
 
 
-def _squares(labels: Tensor, scores: Tensor, thresholds: Tensor) -> Tensor:
+def _squares(labels: np.ndarray, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """Number and weight of the terms within short runs, cell by cell: [2, n]."""
-    there = (scores[:, :, None] > thresholds[:, None, :]).triu_(1)
-    gaps = (labels[:, None, :] - labels[:, :, None]).mul_(there)
-    return torch.stack([there.sum(dim=(1, 2)), gaps.sum(dim=(1, 2))])
+    of_rows, of_columns = np.zeros((2, *labels.shape), dtype=np.int8)
+    for apart in range(1, labels.shape[1]):
+        there = scores[:, :-apart] >= thresholds[:, apart:]
+        of_rows[:, :-apart] += there
+        of_columns[:, apart:] += there
+    gaps = _above_first(labels)
+    return np.stack([of_rows.sum(axis=1), np.einsum("nk,nk->n", gaps, of_columns - of_rows)])
+
+
+def _above_first(labels: np.ndarray) -> np.ndarray:
+    """Labels of each run, [n, ·], less its first one: their differences stay the same, and sums of
+    them small."""
+    runs = labels.reshape(len(labels), -1)
+    return runs - runs[:, :1]
 
 
 def _running(
@@ -195,7 +200,6 @@ def _running(
     sum of their rises: [2, bins, columns], float32."""
     many = max(SHORT, TABLE // columns // SHORT * SHORT)
     so_far = torch.zeros(2, columns, dtype=torch.float64)
-    sums = torch.ones(SHORT, SHORT).tril()
     for low in range(0, bins, many):
         some = slice(*np.searchsorted(first, [low, min(low + many, bins)]))
         cell = torch.from_numpy((first[some] - low) * columns + column[some])
@@ -203,7 +207,9 @@ def _running(
         table[0].index_add_(0, cell, torch.ones(len(cell)))
         table[1].index_add_(0, cell, torch.from_numpy(rise[some].astype(np.float32)))
         # Sums within SHORT bins, then over the bins before them.
-        table = sums @ table.view(2, -1, SHORT, columns)
+        table = table.view(2, -1, SHORT, columns)
+        for place in range(1, SHORT):
+            table[:, :, place] += table[:, :, place - 1]
         before = torch.cat([so_far[:, None], table[:, :, -1].double()], dim=1).cumsum(1)
         so_far = before[:, -1]
         table += before[:, :-1, None].float()
@@ -214,7 +220,7 @@ def _add_rows(row: np.ndarray, drop: np.ndarray, size: int, known: Tensor, found
     """Add what each row finds in the tables at its bin to the counts, rises and drops [3, R, C]."""
     order = np.argsort(row, kind="stable")
     run = row[order]
-    cut = np.diff(run, prepend=-1) != 0
+    cut = np.append(True, run[1:] != run[:-1])
     cut[::IN_A_ROW] = True
     starts = np.flatnonzero(cut)
     at, offsets = torch.from_numpy(order // size), torch.from_numpy(starts)
