@@ -186,6 +186,8 @@ def _choose(
             scored |= sorted(both) == [(True, False), (True, True)]
         if unscored or not scored:
             return {role: pair[role] for role in POSITIVE_ROLES}
+    if len(names) == 1:
+        raise Problem("table_one_column")
     raise Problem("columns_not_recognised", about="columns", columns=listed(names), none=NO_SCORE)
 
 
@@ -383,7 +385,7 @@ def _is_no_score(name: str) -> bool:
 
 
 def _counts_rows(name: str) -> bool:
-    return COUNTS_ROWS.fullmatch(name.casefold()) is not None
+    return COUNTS_ROWS.fullmatch(name.rpartition(".")[2].casefold()) is not None
 
 
 def _texts_by_content(

@@ -23,6 +23,8 @@ NAME_LETTERS = 60
 # A name of a column is a word or two; a sentence has more letters than these.
 _NAME = re.compile(r"[^\W\d][\w\-.]*( [\w\-.]+)?")
 _LEAST_SENTENCE = 8
+_EXCEL_HINT = re.compile(r'"?sep=([\t;,|])"?\n', re.IGNORECASE)  # a first line of Excel
+_RARE_DELIMITERS = "|，"  # which separate only where every row has as many, beside names or scores
 _SENTENCE_ENDS = (".", "!", "。", "！", "？", "…")
 # Letters, and records, between two reports of the parsing's progress.
 _BLOCK = 2**16
@@ -62,7 +64,9 @@ def delimited(
     Raises Problem if none of the first rows can be read.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    delimiter = "\t" if kind == "TSV" else _delimiter(text)
+    hint = _EXCEL_HINT.match(text)
+    text = text[hint.end() :] if hint else text
+    delimiter = hint[1] if hint else "\t" if kind == "TSV" else _delimiter(text)
     quoted = '"' in text and (delimiter != "\t" or _properly_quoted(text, tell))
 
     def split(tell: Tell) -> Iterator[Split]:
@@ -187,7 +191,7 @@ def _record(
 @cache
 def _cell_patterns(delimiter: str) -> tuple[re.Pattern, re.Pattern]:
     """A quoted and a bare cell. Possessive repeats (++, *+) keep hostile input linear."""
-    quoted = re.compile(rf'"((?:[^"]++|"")*+)"(?={delimiter}|\n|\Z)')
+    quoted = re.compile(rf'"((?:[^"]++|"")*+)"(?=[{delimiter}\n]|\Z)')
     return quoted, re.compile(rf"[^{delimiter}\n]*+")
 
 
@@ -246,10 +250,13 @@ def _delimiter(text: str) -> str:
         share = len(fitting) / len(records)
         # As many tabs in every row are no part of sentences.
         tabbed = delimiter == "\t" and width >= 2 and share == 1
-        return (recognised(rows[0]), tabbed, width >= 2, width >= 3, share * scores, share)
+        named = recognised(rows[0])
+        if delimiter in _RARE_DELIMITERS and (share < 1 or not (named > 1 or scores)):
+            return (0.0,)
+        return (named, tabbed, width >= 2, width >= 3, share * scores, share)
 
     # On a tie the semicolon wins: sentences contain commas far more often.
-    return max("\t;,", key=evidence)
+    return max("\t;," + _RARE_DELIMITERS, key=evidence)
 
 
 def _first_lines(text: str) -> Iterator[str]:

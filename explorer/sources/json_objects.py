@@ -13,7 +13,8 @@ from typing import TypeGuard
 
 from lossprism.explorer.runtime.limits import OBJECT_LETTERS
 from lossprism.explorer.runtime.problem import Problem
-from lossprism.explorer.sources.cells import shortened
+from lossprism.explorer.sources.cells import ID, shortened
+from lossprism.explorer.sources.column_roles import listed
 from lossprism.explorer.sources.nested_rows import Row, is_row, text_of
 
 # The maps of LlamaIndex, and of BEIR under the name that it has there.
@@ -44,7 +45,18 @@ def rows_of_object(text: str) -> Sequence[Row | Problem] | None:
     names, data = whole.get("columns"), whole.get("data")
     if isinstance(names, list) and isinstance(data, list) and all(map(_is_list, data)):
         whole = dict(zip(map(str, names), zip(*data, strict=False), strict=False))
+    rows_by_name = [value for value in whole.values() if isinstance(value, dict)]
+    if len({tuple(one) for one in rows_by_name}) > 1:  # other rows in each: no columns of a table
+        if len(rows_by_name) == len(whole) and all(map(_is_ranking, rows_by_name)):
+            raise Problem("table_of_ids", columns=listed([*whole]))
+        return None
     return _of_columns({name: _entries(value) for name, value in whole.items()})
+
+
+def _is_ranking(value: Row) -> bool:
+    """True for the documents of a query in a run or in judgements: a number for each id."""
+    ids = all(ID.fullmatch(one) for one in value)
+    return ids and all(isinstance(one, int | float) for one in value.values())
 
 
 def _are_objects(value: object) -> TypeGuard[list[Row]]:

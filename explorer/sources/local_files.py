@@ -1,8 +1,9 @@
-"""Reader of a table on this computer: a file, or a folder that `datasets.save_to_disk` wrote."""
+"""Reader of a table on this computer: a file, a folder that `datasets.save_to_disk` wrote, or one
+as BEIR has them."""
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from lossprism.explorer.runtime.json_encoding import whole_letters
@@ -11,6 +12,7 @@ from lossprism.explorer.runtime.local_path import is_inside, local_path
 from lossprism.explorer.runtime.problem import Problem
 
 STATE, SPLITS, USUAL_SPLIT = "state.json", "dataset_dict.json", "train"
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".gz")  # endings of their names
 
 
 def content_of_table(
@@ -23,14 +25,63 @@ def content_of_table(
     path = local_path(str(path))
     name = whole_letters(name or path.name)
     try:
-        files = saved_set_files(path) or [path]
+        judgements = _judgements_of(path)
+        files = saved_set_files(path) or _beir_files(path, judgements) or [path]
         if sum(file.stat().st_size for file in files) > most:
             raise Problem(too_large, name=name, most=most // MIB)
         if files == [path]:
             return path.read_bytes(), name
+        if judgements:
+            return _with_judged_texts(*files), f"{name}.json"
         return _joined(files), f"{name}.arrow"
     except OSError:
         raise Problem("file_unreadable", name=name) from None
+
+
+def is_table(folder: Path) -> bool:
+    """True if a folder is read as one table."""
+    return bool(saved_set_files(folder) or _judgements_of(folder))
+
+
+def tables_in(folder: Path) -> list[str]:
+    """Return the paths of the tables in a folder and in its folders, sorted."""
+    found = (path for at in ("*", "*/*") for path in folder.glob(at) if path.suffix in TABLES)
+    return sorted(str(path.relative_to(folder)) for path in found if path.is_file())
+
+
+def _judgements_of(folder: Path) -> list[Path]:
+    """Return the judgements in a folder of BEIR, those of "train" first; none in any other."""
+    if not all((folder / f"{name}.jsonl").is_file() for name in ("queries", "corpus")):
+        return []
+    found = sorted((folder / "qrels").glob("*.tsv"))
+    return sorted(found, key=lambda path: path.stem != USUAL_SPLIT)
+
+
+def _beir_files(folder: Path, judgements: Sequence[Path]) -> list[Path]:
+    names = ("queries.jsonl", "corpus.jsonl")
+    return [*(folder / name for name in names), judgements[0]] if judgements else []
+
+
+def _with_judged_texts(queries: Path, corpus: Path, judgements: Path) -> bytes:
+    """Return the queries, the judged documents and the judgements as one JSON object."""
+    judged: dict[str, dict[str, str]] = {}
+    lines = judgements.read_text("utf-8-sig").splitlines()
+    for line in lines[1:]:
+        query, *_, document, score = line.split("\t")
+        judged.setdefault(query, {})[document] = score
+    documents = {document for known in judged.values() for document in known}
+    whole = {
+        "queries": _texts_by_id(queries, judged.keys()),
+        "corpus": _texts_by_id(corpus, documents),
+        "qrels": judged,
+    }
+    return json.dumps(whole, ensure_ascii=False).encode()
+
+
+def _texts_by_id(path: Path, ids: Collection[str]) -> dict[str, object]:
+    with path.open(encoding="utf-8-sig") as lines:
+        rows = (json.loads(line) for line in lines if line.strip())
+        return {row["_id"]: row for row in rows if row["_id"] in ids}
 
 
 def saved_set_files(folder: Path) -> list[Path]:

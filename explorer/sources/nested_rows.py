@@ -5,6 +5,7 @@
   ``conversations`` of ``from`` and ``value`` (ShareGPT);
 * passages with a title or a score: ``positive_passages`` and ``negative_passages`` (Tevatron), or
   ``positive_ctxs`` and ``hard_negative_ctxs`` (DPR), as a list of objects or an object of lists;
+  or ``candidates`` of a ``docid``, a ``score`` and a ``doc`` with the text (RankLLM);
 * the texts of an `InputExample`: ``{"texts": [anchor, positive, negative], "label": …}``.
 """
 
@@ -163,7 +164,7 @@ def _of_passages(name: str, value: object) -> Row:
     anything else as it is."""
     if isinstance(value, dict):
         value = _transposed(value)
-    passages = value if isinstance(value, list) else [value]
+    passages = [*map(_with_inner_text, value if isinstance(value, list) else [value])]
     others = dict.fromkeys(
         key
         for one in passages
@@ -177,6 +178,17 @@ def _of_passages(name: str, value: object) -> Row:
             one.get(key) if isinstance(one, dict) else None for one in passages
         ]
     return {**found} if isinstance(value, list) else {key: one for key, (one,) in found.items()}
+
+
+def _with_inner_text(passage: object) -> object:
+    """Return a passage whose text is in an object of its own ({"docid", "score", "doc": {"text"}}),
+    with that object's entries in place of it; anything else as it is."""
+    if not isinstance(passage, dict) or _text_name(passage):
+        return passage
+    inner = [name for name, one in passage.items() if isinstance(one, dict) and _text_name(one)]
+    if len(inner) != 1:
+        return passage
+    return {**{name: one for name, one in passage.items() if name != inner[0]}, **passage[inner[0]]}
 
 
 def _transposed(value: Row) -> Row | list[Row]:

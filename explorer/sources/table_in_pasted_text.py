@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import NOTHING, is_score
 
 CHECKED_LINES = 200  # in which a table begins, and by whose rows it is recognised
@@ -102,6 +103,12 @@ def are_steps(rows: Sequence[Sequence[str]]) -> bool:
         return False
     rise = all(int(one[0]) < int(other[0]) for one, other in itertools.pairwise(rows))
     return rise and any("." in row[1] or "," in row[1] for row in rows)
+
+
+def numbers_alone(columns: int) -> Problem:
+    """Return the problem of rows of numbers, with the form in which similarities are read."""
+    example = '{"pos": [0.9], "neg": [0.1, 0.2]}'
+    return Problem("table_of_numbers", columns=columns, example=example)
 
 
 def _fenced(lines: Lines) -> Lines:

@@ -18,7 +18,7 @@ from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import array_files, arrow, parquet
-from lossprism.explorer.sources.cells import ID, Cells, is_blank, is_reference, is_score
+from lossprism.explorer.sources.cells import ID, Cells, is_blank, is_reference, is_score, number_in
 from lossprism.explorer.sources.column_roles import (
     is_name,
     listed,
@@ -36,6 +36,7 @@ from lossprism.explorer.sources.delimited import (
     no_progress,
 )
 from lossprism.explorer.sources.encodings import decode
+from lossprism.explorer.sources.gzip_files import unpacked, unpacked_size
 from lossprism.explorer.sources.json_rows import (
     Object,
     filled,
@@ -47,7 +48,7 @@ from lossprism.explorer.sources.list_and_object_cells import is_written, read_wr
 from lossprism.explorer.sources.nested_rows import flattened
 from lossprism.explorer.sources.pictures import Picture, is_data_url
 from lossprism.explorer.sources.record_batches import batch_records
-from lossprism.explorer.sources.table_in_pasted_text import PastedTable, table_in
+from lossprism.explorer.sources.table_in_pasted_text import PastedTable, numbers_alone, table_in
 from lossprism.explorer.sources.vector_columns import names_own_vectors, names_vectors, text_names
 
 KINDS = {
@@ -98,6 +99,7 @@ _SIGNATURES = {
 # The modules of kinds that are no text.
 PACKED = {"Parquet": parquet, "Arrow": arrow}
 ARRAYS = (array_files.NUMPY, array_files.SAFETENSORS)
+PICKLED = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle")
 
 
 @dataclass(frozen=True)
@@ -204,8 +206,11 @@ class Grid:
 
     def check_texts(self) -> None:
         """Raise Problem where the table has ids in place of texts: relevance judgements (qrels) as
-        BEIR or TREC write them, the run of a search engine, or triplets of ids."""
+        BEIR or TREC write them, the run of a search engine, or triplets of ids; or nothing but
+        numbers, without a header."""
         places = range(len(self.columns))
+        if len(places) > 1 and not self.header and self._has_numbers_alone():
+            raise numbers_alone(len(places))
         ids = [place for place in places if self._holds_ids(place)]
         if len(places) == 1 and self._is_judgements(0):
             ids = [0]
@@ -213,6 +218,13 @@ class Grid:
             return
         names = [self.columns[place] for place in ids]
         raise Problem("table_of_ids", columns=listed(names))
+
+    def _has_numbers_alone(self) -> bool:
+        """True if all cells are numbers, and not all of them whole, as ids are."""
+        cells = [
+            number_in(cell) for place in range(len(self.columns)) for cell in self.column(place)
+        ]
+        return None not in cells and any(cell % 1 for cell in cells if cell is not None)
 
     def _holds_ids(self, position: int) -> bool:
         """True if a column holds ids, by its name, or in the place of a text: whole numbers and
@@ -270,6 +282,8 @@ def in_turn_to_read(data: bytes | Path) -> AbstractContextManager[None]:
         size = PACKED[kind].unpacked_bytes(data)
     elif kind == "zip":
         size = array_files.unpacked_bytes(data)
+    elif kind == "gzip":
+        size = unpacked_size(data)
     return jobs.in_turn() if size > HEAVY_FILE_BYTES else jobs.in_order(BYTE_SECONDS * size)
 
 
@@ -293,6 +307,7 @@ def read_grid(
     hosted page a large file is read when it is the visitor's turn.
     """
     with in_turn_to_read(data):
+        data, name = unpacked(data, name)
         known = frozenset(filter(is_name, chosen))
         grid = _unfolded(_grid_of(data, name, header, tell, encoding, known), name, tell)
         grid = _with_named_pictures(_with_texts(grid))
@@ -420,6 +435,8 @@ def _kind(data: bytes, name: str) -> str:
         found = "Excel"
     if found == "zip" and extension == ".npz":
         found = array_files.NUMPY
+    if extension in PICKLED and (found == "zip" or data[:1] == b"\x80"):
+        raise Problem("arrays_pickled", name=name)
     if not found and expected == array_files.SAFETENSORS and data[8:9] == b"{":
         found = array_files.SAFETENSORS
     if found == "Excel":

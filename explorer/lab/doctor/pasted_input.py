@@ -13,13 +13,15 @@ from lossprism.explorer.lab.doctor.logs.values_in_sentences import (
 )
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.table_in_pasted_text import are_steps
+from lossprism.explorer.sources.table_in_pasted_text import are_steps, numbers_alone
+from lossprism.explorer.sources.table_parser import read_grid
 
 Kind = Literal["numbers", "run", "table"]
 MAX_NUMBERS, MAX_LETTERS = 20, 1000  # of single values; more are a curve
 MIN_LOG_VALUES = 3  # of a curve; fewer are single values
 
 _DECIMAL_COMMA = re.compile(r"[-+−]?\d+,\d+")
+_ROW = re.compile(r"\[([^\[\]]*)\]")
 _SEPARATOR = re.compile(r"[\s;]+|,\s+")
 _BRACKETS = " \t\r\n[]()`'\"*"
 
@@ -50,9 +52,19 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
         return Pasted("numbers" if values else "run", values, log)
     if numbers := _values_of_first_metric(text):
         return Pasted("numbers", numbers)
-    if "\n" not in text and not re.search(r"[\t,;{\[]", text):
+    if width := _matrix_width(text[:MAX_LETTERS]):
+        raise numbers_alone(width)
+    if "\n" not in text and text[0] not in "{[" and not _is_row(content):
         raise Problem("pasted_unknown", text=shortened(text))
     return Pasted("table")
+
+
+def _is_row(content: bytes) -> bool:
+    """True if a single line has the columns of a table and is more than its header."""
+    try:
+        return len(read_grid(content, PASTED, None).columns) > 1
+    except Problem:
+        return False
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
@@ -64,7 +76,7 @@ def numbers_in(text: str) -> tuple[str, ...]:
     >>> numbers_in("~0.693"), numbers_in("93.75%"), numbers_in("10 0.69\\n20 0.68")
     (('0.693',), ('0.9375',), ())
     """
-    if len(text) > MAX_LETTERS or are_steps(_cells(text.strip(_BRACKETS))):
+    if len(text) > MAX_LETTERS or _matrix_width(text) or are_steps(_cells(text.strip(_BRACKETS))):
         return ()
     plain = without_approximations(text).strip(_BRACKETS)
     words = [one.strip(",") for one in re.split(r"[\s;]+", plain) if one.strip(",")]
@@ -74,6 +86,22 @@ def numbers_in(text: str) -> tuple[str, ...]:
         words = [one for word in words for one in word.split(",") if one]
     is_numbers = 0 < len(words) <= MAX_NUMBERS and all(number_in(one) is not None for one in words)
     return tuple(words) if is_numbers else ()
+
+
+def _matrix_width(text: str) -> int:
+    """Return how many numbers each row of a matrix has: two or more rows in brackets, or lines of
+    three or more numbers; 0 for any other text.
+
+    >>> _matrix_width("0.9 0.1\\n0.2 0.8"), _matrix_width("tensor([[1, 2], [3, 4]])")
+    (0, 2)
+    >>> _matrix_width("0.9 0.1 0.2\\n0.2 0.8 0.3"), _matrix_width("2.09 2.08 2.1\\n2.1")
+    (3, 0)
+    """
+    in_brackets = [_cells(row)[0] for row in _ROW.findall(text) if row.strip()]
+    rows = in_brackets or _cells(text)
+    width = len(rows[0]) if len(rows) > 1 and len({len(row) for row in rows}) == 1 else 0
+    are_numbers = all(number_in(one) is not None for row in rows for one in row)
+    return width if are_numbers and width >= (2 if in_brackets else 3) else 0
 
 
 def _cells(text: str) -> list[list[str]]:

@@ -242,6 +242,34 @@ def test_judgements_without_names_of_columns_are_refused():
         assert caught.value.key == "problem.table_of_ids"
 
 
+@pytest.mark.parametrize(
+    "whole",
+    [
+        {"q1": {"d1": 3.5, "d2": 1.0}, "q2": {"d7": 2.5}},
+        {"101": {"D33": 1}, "102": {"D34": 0, "D35": 2}},
+    ],
+)
+def test_a_run_or_judgements_as_one_object_are_ids(whole):
+    with raises_problem("table_of_ids"):
+        read_table(json.dumps(whole).encode(), "run.json")
+
+
+def test_columns_of_an_object_have_the_same_rows():
+    whole = {"query": {"0": "a b", "1": "c d"}, "positive": {"0": "e f", "1": "g h"}}
+    assert read_table(json.dumps(whole).encode(), "x.json").pairs.second == ("e f", "g h")
+
+
+def test_the_text_of_a_candidate_may_be_in_an_object_of_its_own():
+    documents = [{"contents": "p"}, {"title": "t", "body": "n"}]
+    candidates = [
+        {"docid": f"d{at}", "score": 9.5 - at, "doc": one} for at, one in enumerate(documents)
+    ]
+    table = rows_of(*[{"query": {"qid": 7, "text": "q"}, "candidates": candidates}] * 2)
+    assert table.pairs.first[:2] == ("q", "q")
+    assert table.pairs.second[:2] == ("p", "t n")
+    assert table.pairs.labels[:2] == (9.5, 8.5)
+
+
 def test_ids_beside_texts_are_no_obstacle():
     names = ("qid", "docid", "query", "passage", "score")
     rows = [("q1", "d1", "a query", "a passage", 1), ("q2", "d2", "another", "of it", 0)]

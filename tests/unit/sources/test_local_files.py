@@ -1,20 +1,24 @@
-"""Folders that `datasets.save_to_disk` wrote are tables wherever a file is one."""
+"""Folders that `datasets.save_to_disk` wrote, or that are laid out as BEIR's, are tables wherever a
+file is one; of another folder the tables are named."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 
 import pytest
 
 from lossprism.explorer.lab.doctor.command_options import add_to
 from lossprism.explorer.lab.doctor.commands import doctor
+from lossprism.explorer.lab.doctor.logs.run_reader import is_run, read_run
 from lossprism.explorer.lab.training.pair_sources import held_out_of, pairs_of
 from lossprism.explorer.lab.training.plan import TrainingData
 from lossprism.explorer.lab.training.unseen_pairs import read as read_unseen
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources import tables
 from lossprism.explorer.sources.local_files import saved_set_files
+from lossprism.explorer.sources.tables import read_file
 from tests.sentences import raises_problem
 
 datasets = pytest.importorskip("datasets")
@@ -83,3 +87,40 @@ def test_a_folder_that_is_too_large_is_refused(folder, monkeypatch):
     monkeypatch.setattr(tables, "FILE_BYTES", 100)
     with raises_problem("file_too_large", name="pairs"):
         tables.read_file(folder)
+
+
+def beir(folder, documents=("d1", "d2"), parts=("test", "train")):
+    (folder / "qrels").mkdir(parents=True)
+    texts = {"queries": ["q1", "q2"], "corpus": [*documents, "d9"]}
+    for name, ids in texts.items():
+        rows = (json.dumps({"_id": one, "title": "", "text": f"text of {one}"}) for one in ids)
+        (folder / f"{name}.jsonl").write_text("\n".join(rows))
+    for part in parts:
+        rows = ["query-id\tcorpus-id\tscore", "q1\td1\t1", f"q2\td2\t{2 * (part == 'train')}"]
+        (folder / "qrels" / f"{part}.tsv").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+def test_a_folder_of_beir_is_joined(tmp_path):
+    table = read_file(beir(tmp_path / "scifact"))
+    assert table.pairs.first == ("text of q1", "text of q2")
+    assert table.pairs.second == ("text of d1", "text of d2")
+    assert table.pairs.labels == (1.0, 2.0)  # of "train"
+    assert not is_run(str(tmp_path / "scifact"))
+
+
+def test_a_judged_document_that_is_missing_is_said(tmp_path):
+    table = read_file(beir(tmp_path / "scifact", documents=("d1",), parts=("test",)))
+    assert len(table.pairs) == 1
+    assert [one.key for one in table.skipped] == ["problem.id_without_text"]
+
+
+def test_the_tables_of_a_folder_are_named(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "train-00000-of-00001.parquet").write_bytes(b"PAR1")
+    (tmp_path / "pairs.jsonl").write_text("{}")
+    (tmp_path / "README.md").write_text("# Pairs")
+    with raises_problem("folder_of_tables") as caught:
+        read_run(str(tmp_path))
+    shown = caught.value.values["tables"]
+    assert shown == f"{Path('data') / 'train-00000-of-00001.parquet'}, pairs.jsonl"

@@ -124,7 +124,7 @@ def dates() -> bytes:
 PAIR = {"sentence1": ["a"], "sentence2": ["b"], "score": [1.0]}
 ODD = {
     "empty cells alone": ("x.tsv", b'""\t""\n""\t""\n', "file_empty"),
-    "separators alone": ("x.csv", b",,,\n,,,\n", "columns_not_recognised"),
+    "separators alone": ("x.csv", b",,,\n,,,\n", "table_one_column"),
     "half characters as keys": (
         "x.jsonl",
         b'{"s1": "a", "s2": "b", "score": 1, "\\ud800": 1, "\\udfff": 2}',

@@ -520,7 +520,7 @@ def test_triplets_give_two_pairs_a_row(tmp_path):
         ("x.csv", b"\xff\xfe\x00\xd8\x00", "file_not_in_encoding"),
         ("x.csv", b"\x81\x20\x8d,b,1", "file_encoding"),
         ("x.pdf", b"%PDF-1.7", "file_not_its_name"),
-        ("x.csv", b"just one column\nof text\n", "columns_not_recognised"),
+        ("x.csv", b"just one column\nof text\n", "table_one_column"),
     ],
 )
 def test_what_is_no_table_is_refused_with_a_reason(tmp_path, name, data, key):

@@ -5,6 +5,7 @@ It reads objects in braces (JSON or a printed dict), lines with `loss=0.69`, `lo
 the counts of the progress bar, else the numbers of the entries.
 """
 
+import json
 import math
 import re
 from collections import Counter
@@ -32,14 +33,18 @@ MAX_BARS = 8  # progress bars with different totals
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _OBJECT = re.compile(r"\{(?:[^{}]|\{[^{}]*+\})*+\}")
-_NUMBER = r"(?P<value>[-+−]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf(?:inity)?)|none|null)"
-_VALUE_END = r"(?:/ *(?P<total>\d+))?(?=[.!?。]?(?:$|[\s,;|\])}\"'…]|:(?!\d)))"
+_NUMBER = (
+    r"(?P<value>[-+−]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d+(?:,\d+)+|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|"
+    r"nan|inf(?:inity)?)|none|null)"
+)
+_VALUE_END = r"(?:/ *(?P<total>\d+(?:,\d{3})*))?(?=[.!?。]?(?:$|[\s;|\])}\"'…]|,(?!\d)|:(?!\d)))"
 _FIRST_WORD = (
     r"(?:(?:train|training|val|valid|validation|eval|test|grad|gradient|learning|global) )?"
 )
 _VALUE_NAME = (
     r"(?:[\"'](?P<quoted>[^\"'\n]{1,80})[\"']\s*:"
-    rf"|(?<![\w/.])(?P<name>{_FIRST_WORD}[A-Za-z_一-鿿][\w./()@-]*)\s*[:=]"
+    r"|(?<![\w/.])(?!(?<=:)\w+:\d+(?![.\d]))"  # "train:loop:88" is a place in a program
+    rf"(?P<name>{_FIRST_WORD}[A-Za-z_一-鿿][\w./()@-]*)\s*[:=]"
     r"|(?<![\w/.-])(?P<word>(?:[\w.-]+/)*"
     rf"(?:{_FIRST_WORD}(?:[a-z]+_)*loss|(?:global[ _])?step|iter(?:ation)?|epoch|"
     r"[一-鿿]*损失|步数|轮次))\b(?=[ \[]))"
@@ -53,6 +58,10 @@ _NOT_A_METRIC = re.compile(r"\.[a-z]{1,4}$|^(?:cuda|device|rank|pid|seed|v_num)$
 _HELD_OUT_NAME = re.compile(
     r"^(?:eval|val|valid|validation|test|dev)[ _/]|^(?:验证|测试|评估)", re.I
 )
+_BESIDE_VALUE = re.compile(r"\W*(?:\w+:)?\W*")
+# Names in a line of a log in JSON lines: of its message, and of what stands beside that.
+_MESSAGE_NAMES = ("message", "msg", "event", "log")
+_BESIDE_MESSAGE = ("level", "levelname", "severity", "time", "timestamp", "@timestamp", "asctime")
 _CHINESE_STEP, _CHINESE_EPOCH = (re.compile(rf"第\s*(\d+)\s*{unit}") for unit in "步轮")
 
 
@@ -91,15 +100,16 @@ def plain_name(name: str) -> str:
 
 
 def is_console(content: bytes) -> bool:
-    """True if a text logs a training loss: in an object at the end of a line, or in at least
-    `MIN_ENTRY_SHARE` of the lines other than progress bars."""
+    """True if a text logs a training loss: in an object at the end of a line, alone in a line, or
+    in at least `MIN_ENTRY_SHARE` of the lines other than progress bars."""
     if b"loss" not in content.lower() and "损失".encode() not in content:
         return False
     text = content[:SNIFFED_BYTES].decode("utf-8-sig", "replace")
     entries, left = _parsed(text)
     found = [entry for entry in entries if entry.has_loss]
     lines = _lines(text)
-    if any(one.braced and _ends_line(lines[one.line - 1]) for one in found):
+    ends = (_ends_line if one.braced else _is_value_alone for one in found)
+    if any(is_one(lines[one.line - 1]) for is_one, one in zip(ends, found, strict=True)):
         return True
     return bool(found) and len(found) >= MIN_ENTRY_SHARE * (len(entries) + len(left))
 
@@ -117,6 +127,41 @@ def prints_objects(content: bytes) -> bool:
 def _ends_line(line: str) -> bool:
     """True if an object ends this line and the line is no row of a table."""
     return "\t" not in line and line.rstrip(" ,]").endswith("}")
+
+
+def _is_value_alone(line: str) -> bool:
+    """True if a line has one value with its name and at most a word before: "wandb: loss 0.69"."""
+    return _BESIDE_VALUE.fullmatch(_ENTRY.sub("", line, count=1)) is not None
+
+
+def messages_in(content: bytes) -> bytes:
+    """Return the messages of a log of JSON lines, a line each; nothing of any other text, or
+    without a loss.
+
+    A line of a log has a message and beside it a level or a time (structlog, loguru, Docker).
+    """
+    if not content.lstrip().startswith(b"{"):
+        return b""
+    messages = []
+    for line in content.splitlines():
+        if (message := _message_of(line)) is None and not messages:
+            return b""
+        messages.append(message or "")
+    have_loss = any(is_loss(name) for one in messages for name in _values(one, braced=False))
+    return "\n".join(messages).encode("utf-8", "replace") if have_loss else b""
+
+
+def _message_of(line: bytes) -> str | None:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(entry, dict):
+        return None
+    entry = entry["record"] if isinstance(entry.get("record"), dict) else entry
+    found = (entry[name] for name in _MESSAGE_NAMES if isinstance(entry.get(name), str))
+    is_log = not entry.keys().isdisjoint(_BESIDE_MESSAGE)
+    return " ".join(next(found, "").split()) if is_log else None
 
 
 def read(name: str, content: bytes) -> Log:
@@ -217,10 +262,21 @@ def _values(piece: str, braced: bool) -> dict[str, str]:
             continue
         if name.count("(") != name.count(")"):  # the end of a longer one: "Data (t)"
             continue
-        is_fraction = one["total"] is not None
-        if not is_fraction or plain_name(name) in STEP_NAMES or EPOCH.search(name):
-            values[name] = one["value"]
+        counts = plain_name(name) in STEP_NAMES or EPOCH.search(name) is not None
+        if counts or one["total"] is None:
+            values[name] = _with_point(one["value"], counts)
     return values
+
+
+def _with_point(number: str, counts: bool) -> str:
+    """Return a number without commas: they separate the thousands of a count, or of a number with a
+    point or several commas, and else stand before decimals.
+
+    >>> _with_point("1,000", True), _with_point("0,6931", False), _with_point("1,234.5", False)
+    ('1000', '0.6931', '1234.5')
+    """
+    groups = counts or "." in number or number.count(",") > 1
+    return number.replace(",", "" if groups else ".")
 
 
 def _is_entry(values: dict[str, str], braced: bool) -> bool:

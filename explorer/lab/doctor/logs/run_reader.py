@@ -34,8 +34,9 @@ from lossprism.explorer.runtime.limits import FILE_BYTES, MIB
 from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.cells import shortened
-from lossprism.explorer.sources.local_files import saved_set_files
+from lossprism.explorer.sources.local_files import is_table, tables_in
 
+MAX_TABLES = 5  # that a problem names
 EVENT_FILES = "*tfevents*"
 WANDB_EXTENSION = ".wandb"
 # Offline runs in their own folder, in that of all runs, and in that of the training.
@@ -87,8 +88,9 @@ def log_reader(name: str, content: bytes) -> Callable[[str], Log] | None:
         return None
     if (grid := scalars.grid_if_scalars(name, content)) and not console.prints_objects(content):
         return lambda step: scalars.read(name, grid, step)
-    if console.is_console(content):
-        return lambda step: console.read(name, content)
+    for text in filter(None, (content, console.messages_in(content))):
+        if console.is_console(text):
+            return lambda step, text=text: console.read(name, text)
     return None
 
 
@@ -96,7 +98,7 @@ def is_run(place: str) -> bool:
     """True if a file or folder is the log of a run rather than a table of pairs."""
     path = local_path(place)
     if not path.is_file():
-        return path.is_dir() and not saved_set_files(path)
+        return path.is_dir() and not is_table(path)
     if path.suffix == WANDB_EXTENSION:  # `read_run` refuses it and names the export command
         return True
     if path.stat().st_size > FILE_BYTES:
@@ -137,6 +139,9 @@ def _read_folder(folder: Path) -> Log:
     if not logs:
         if card is None:
             _refuse_wandb(folder)
+            if tables := tables_in(folder):
+                shown = ", ".join(tables[:MAX_TABLES])
+                raise Problem("folder_of_tables", name=shortened(str(folder)), tables=shown)
             raise Problem("run_folder", name=shortened(str(folder)))
         return card
     fullest = max(logs, key=lambda log: sum(map(len, log.curves.values())))

@@ -8,7 +8,12 @@ from urllib.parse import urlencode
 from lossprism.explorer.lab.doctor.batch_counts import axes_of
 from lossprism.explorer.lab.doctor.finding import Fault, Severity
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
-from lossprism.explorer.lab.doctor.logs.findings import END_FINDINGS, ExaminedRun, too_short_for
+from lossprism.explorer.lab.doctor.logs.findings import (
+    END_FINDINGS,
+    ExaminedRun,
+    last_count,
+    too_short_for,
+)
 from lossprism.explorer.lab.doctor.logs.log import ROWS, Log
 from lossprism.explorer.lab.doctor.logs.run_comparison import compare_runs
 from lossprism.explorer.lab.doctor.logs.run_reference_values import single_loss_if_known
@@ -91,7 +96,11 @@ def _without_marks(found: ExaminedRun, language: str) -> str:
 
 def _ended(found: ExaminedRun, language: str) -> str:
     """Describe the end of a curve without a finding there."""
-    sentence = say(language, "doctor.run.ended", level=display_number(found.level, 4))
+    values = {
+        "count": last_count(found.log.curve(found.curve)),
+        "level": display_number(found.level, 4),
+    }
+    sentence = say(language, "doctor.run.ended", **values)
     collapse, floor = found.marks.collapse, found.marks.floor
     zero = any(fault.name == "zero" for fault in found.faults)
     if zero or collapse is None or floor is None or floor >= collapse:

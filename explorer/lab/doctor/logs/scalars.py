@@ -43,9 +43,11 @@ from lossprism.explorer.sources.table_in_pasted_text import are_steps
 from lossprism.explorer.sources.table_parser import Grid, read_grid
 
 NAME_COLUMNS = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable", "series")
-VALUE_COLUMNS = ("value", "metric_value", "scalar", "val")
+VALUE_COLUMNS = ("value", "metric_value", "metricvalue", "scalar", "val")
 RUN_COLUMNS = ("run", "run_name", "run name", "experiment", "run_id")
-HEADLESS_COLUMNS = ("step", "loss")  # names of the first columns of a table without a header
+# Names of the first columns of a table without a header, and of a file of MLflow's `mlruns`.
+HEADLESS_COLUMNS = ("step", "loss")
+HEADLESS_COLUMNS_OF_MLFLOW = ("timestamp", "loss", "step")
 # Columns of objects whose entries are curves by their full names.
 CONTAINER_COLUMNS = ("metrics", "logs", "log", "scalars", "values", "data")
 TAG_MARK = "-tag-"  # before the curve's name in the name of a file that TensorBoard exports
@@ -160,9 +162,15 @@ def grid_of(name: str, content: bytes) -> Grid:
     if grid.header:  # a kind of file whose columns always have names
         return grid
     rows = [[str(cell) for _, cell in written(cells)] for cells in _first_rows(grid)]
-    return (
-        replace(grid, columns=(*HEADLESS_COLUMNS, *grid.columns[2:])) if are_steps(rows) else grid
-    )
+    if not are_steps(rows):
+        return grid
+    names = HEADLESS_COLUMNS_OF_MLFLOW if _begin_with_time(rows) else HEADLESS_COLUMNS
+    return replace(grid, columns=(*names, *grid.columns[len(names) :]))
+
+
+def _begin_with_time(rows: Sequence[Sequence[str]]) -> bool:
+    """True for rows of a Unix time, a value and a step."""
+    return all(len(row) == 3 and len(row[0]) >= 10 and row[2].isdecimal() for row in rows)
 
 
 def _with_flat_columns(grid: Grid, name: str) -> Grid:

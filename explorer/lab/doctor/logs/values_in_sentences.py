@@ -40,6 +40,14 @@ _APPROXIMATE = re.compile(
 )
 _SPREAD = re.compile(r"(?:±|\+/-|\+-)\s*[\d.]+%?")
 _RANGE = re.compile(r"(?<=\d)\s*(?:[-–—~～]|\bto\b|到|至)\s*(?=\d*\.\d)")
+# What Python prints around a number, a decimal comma, and what is computed and no value.
+_PRINTED = re.compile(
+    r"\b(?:tensor|array|(?:\w+\.)?float\d+)\(\s*([-+.\deE]+)\s*(?:,[^()]*(?:\([^()]*\)[^()]*)?)?\)",
+    re.I,
+)
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d+)(?![\d,]|\.\d)")
+_COMPUTED = re.compile(r"\w+(?<!loss)(?<!损失)\((?=\D*\d)[^()]*\)|\b\d+\s*[/*^×]\s*\d+\b", re.I)
+_OTHER_NAME = re.compile(r"(?!value|total|mean|average|avg|值)(?<!\w)([^\W\d]\w*)\s*=\s*$", re.I)
 _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%")
 
 
@@ -65,7 +73,8 @@ def without_approximations(text: str) -> str:
     >>> without_doubts("~0.693"), without_doubts("93.75%"), without_doubts("0.69 ± 0.01")
     ('0.693', '0.9375', '0.69')
     """
-    text = _APPROXIMATE.sub(" ", _RANGE.sub(" ", _SPREAD.sub("", with_ascii_signs(text))))
+    plain = _PRINTED.sub(r"\1", with_ascii_signs(text))
+    text = _APPROXIMATE.sub(" ", _RANGE.sub(" ", _SPREAD.sub("", plain)))
     return _PERCENT.sub(lambda found: _as_fraction(found[1]), text).strip()
 
 
@@ -80,7 +89,8 @@ def statements_of(line: str) -> list[Statement]:
     >>> statements_of("acc 93.75%"), statements_of("a loss with 3 negatives")
     ([Statement(topic='metric', values=('0.9375',))], [])
     """
-    plain = without_approximations(line[:MAX_LETTERS])
+    plain = _DECIMAL_COMMA.sub(r"\1.\2", without_approximations(line[:MAX_LETTERS]))
+    plain = _COMPUTED.sub("computed", plain)
     topics = [*_TOPIC.finditer(plain)]
     starts = [0, *(topic.start() for topic in topics[1:])]
     ends = [*starts[1:], len(plain)]
@@ -93,7 +103,11 @@ def statements_of(line: str) -> list[Statement]:
 
 def _values_between(text: str, start: int, end: int) -> Iterator[str]:
     for match in _NUMBER.finditer(text, start, end):
-        if not _SETTING.search(text[: match.start()]) and not _COUNTED.match(text, match.end()):
+        before = text[: match.start()]
+        name = _OTHER_NAME.search(before)
+        is_named_otherwise = name is not None and not _TOPIC.search(name[1])
+        counts = _SETTING.search(before) or _COUNTED.match(text, match.end())
+        if not is_named_otherwise and not counts:
             yield match[0]
 
 
