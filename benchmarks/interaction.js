@@ -16,6 +16,16 @@
     track().dispatchEvent(new Event("input", { bubbles: true }));
   };
   const later = async (before) => { while (page.drawn <= before) await wait(0); };
+  // Drawings hear of themselves: who polls for them may see a frame later.
+  let [drawings, heard] = [0, () => {}];
+  for (const topic of ["moving", "picture", "compared"]) page.on(topic, () => { drawings += 1; heard(); });
+  const drawing = () => new Promise((done) => { heard = done; });
+  // A hand has the range of the slider with its first movement.
+  const touched = async () => {
+    slide(400);
+    while (page.leverRange && !page.leverRange.covers("scale")) await wait(5);
+    await still();
+  };
   const still = async () => { while (page.flying || page.waiting) await wait(5); };
 
   return {
@@ -32,55 +42,47 @@
       await wait(700);
     },
 
-    // Milliseconds from an input event to the frame that shows its matrix, strip, bars and rows.
+    // Milliseconds from an input event to the frame that shows its matrix, and to the frame that shows its strip, bars
+    // and rows, too.
     async moves(count) {
-      const times = [];
+      const [cells, all] = [[], []];
+      await touched();
       for (let i = 0; i < count; i += 1) {
         const before = page.drawn;
         await frame();
         await wait((7 * i) % 16);  // a hand does not move in step with the screen
         const started = performance.now();
+        const drawn = drawing();
         slide(400 + 5 * i);
-        await later(before);
+        await drawn;
         await painted();
-        times.push(performance.now() - started);
+        cells.push(performance.now() - started);
+        if (page.drawn <= before) {
+          await drawing();
+          await painted();
+        }
+        all.push(performance.now() - started);
         await still();
         await wait(20);
       }
-      return times;
+      return { cells, all };
     },
 
-    // Pictures a second while an input event comes with every frame.
+    // Frames a second that show another picture while an input event comes with every frame, milliseconds until the
+    // slider's range was here, and from the last event to the exact picture.
     async drag(duration) {
-      const [started, before] = [performance.now(), page.drawn];
-      for (let i = 0; performance.now() - started < duration; i += 1) {
-        slide(300 + (i % 400));
-        await frame();
-      }
-      const rate = (1000 * (page.drawn - before)) / (performance.now() - started);
-      await still();
-      return rate;
-    },
-
-    // Pictures a second while a pointer drags the slider, once its range is here; milliseconds until that, and from
-    // letting go to the exact picture.
-    async scrub(duration) {
-      slide(400);
-      await still();
-      const press = (kind) => track().dispatchEvent(new PointerEvent(kind, { bubbles: true }));
       const asked = performance.now();
-      press("pointerdown");
-      while (!page.leverRange.covers("scale")) await wait(5);
-      const fetched = performance.now() - asked;
-      const [started, before] = [performance.now(), page.drawn];
+      await touched();
+      const [started, fetched] = [performance.now(), performance.now() - asked];
+      let changed = 0;
       for (let i = 0; performance.now() - started < duration; i += 1) {
+        const before = drawings;
         slide(300 + (i % 400));
         await frame();
+        changed += drawings > before;
       }
-      const rate = (1000 * (page.drawn - before)) / (performance.now() - started);
-      const [released, drawn] = [performance.now(), page.drawn];
-      press("pointerup");
-      await later(drawn);
+      const [released, rate] = [performance.now(), (1000 * changed) / (performance.now() - started)];
+      await still();
       return { rate, fetched, exact: performance.now() - released };
     },
 

@@ -281,7 +281,7 @@ def _facets(e: Exploration, layout: Layout, step: Step) -> dict[str, Tensor]:
     }
 
 
-def stop_of(e: Exploration, remarks: Sequence[Remark], value: float) -> data.LeverStop:
+def stop_of(e: Exploration, value: float) -> data.LeverStop:
     """Return what is drawn of an exploration while its lever, now at `value`, moves."""
     steps = e.trace.tensors
     step = steps[_chosen_step(e, steps, e.scenario.view.step)]
@@ -294,8 +294,6 @@ def stop_of(e: Exploration, remarks: Sequence[Remark], value: float) -> data.Lev
         drawn = drawn.sign() * drawn.abs() ** (1 / 3)
     return data.LeverStop(
         value=value,
-        figures=_figures(e),
-        remarks=list(remarks),
         cells=thumbnails([(drawn, signed)], SHOWN_ROWS)[0],
         mask=packed(facets["mask"], torch.uint8) if is_hatched else None,
     )

@@ -92,7 +92,7 @@ def stop_of_scenario(
         return None
     found, value = explore(resolved, seen), resolved.parameters[parameter]
     assert is_number(value)  # a lever's
-    return stop_of(found, remarks(found), value)
+    return stop_of(found, value)
 
 
 def _batch_of(resolved: Resolved, name: str, batch: Batch | None) -> Batch | None:

@@ -242,12 +242,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class LeverStop:
-    """A loss at one `value` of the lever: `cells` is the facet in view of the chosen step, weights
-    as their cube roots, by which they are coloured."""
+    """The facet in view of the chosen step at one `value` of the lever, weights as their cube
+    roots, by which they are coloured."""
 
     value: float
-    figures: Figures
-    remarks: list[Remark]
     cells: Thumbnail
     mask: Bytes | None
 

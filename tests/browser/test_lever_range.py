@@ -1,12 +1,14 @@
-"""A slider over a slow link: its range comes once, and what is drawn of it is exact on release."""
+"""A slider's range comes once; what is drawn of it is the answer's to a step of a byte, and the
+answer follows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from benchmarks.slow_link import slow_link
 from lossprism.explorer.core.explore import explore
@@ -15,8 +17,7 @@ from tests.browser.reading import CHANNEL, choose, loss_shown, redrawn, slider, 
 
 pytestmark = pytest.mark.browser
 
-HIDDEN = "#main-cell > .lp"  # numbers that a stop has not
-FILM = f"[{CHANNEL}.drawn, {CHANNEL}.scenario.parameters.scale]"
+RANGE = f"{CHANNEL}.leverRange"
 
 
 @pytest.fixture
@@ -25,89 +26,99 @@ def far(new_page, server) -> Iterator[Page]:
     with slow_link(urlsplit(server.address).port, 0.1) as address:
         page = visit(new_page(address=address), address)
         choose(page, "cosent")
-        for place in (0.2, 0.4, 0.3):  # three answers were slow
-            with redrawn(page):
-                move(page, place)
-        still(page)
         yield page
 
 
-def move(page: Page, share: float) -> None:
+def move(page: Page, *shares: float, then: str = "null") -> Any:
+    """Move the slider to each share of its length within one task of the page; return `then`."""
     track = slider(page, "scale")[0].first
-    track.evaluate(
-        """(track, share) => {
-          track.value = 1000 * share;
-          track.dispatchEvent(new Event("input", { bubbles: true }));
-        }""",
-        share,
+    return track.evaluate(
+        f"""async (track, shares) => {{
+          const page = {CHANNEL};
+          for (const share of shares) {{
+            track.value = 1000 * share;
+            track.dispatchEvent(new Event("input", {{ bubbles: true }}));
+          }}
+          return {then};
+        }}""",
+        shares,
     )
 
 
-def pressed(page: Page) -> list[str]:
-    """A pointer takes the slider where it stands; the names of all requests from now on."""
-    track = slider(page, "scale")[0].first
-    track.scroll_into_view_if_needed()
-    box, share = track.bounding_box(), float(track.input_value()) / 1000
+def touch(page: Page) -> None:
+    """A first movement, with which the range comes."""
+    with redrawn(page):
+        move(page, 0.3)
+    page.wait_for_function(f"{RANGE}.covers('scale')")
+    still(page)
+
+
+def test_a_range_comes_once_and_is_drawn_before_the_answer(far: Page) -> None:
     requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url.rsplit("/", 1)[-1]))
-    page.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.wait_for_function(f"{CHANNEL}.leverRange.covers('scale')")
-    return requests
-
-
-def test_a_range_is_drawn_at_hand_and_exact_on_release(far: Page) -> None:
-    requested = pressed(far)
+    far.on("request", lambda request: requests.append(request.url.rsplit("/", 1)[-1]))
+    touch(far)
+    far.evaluate(f"""() => {{
+        window.drawn = [];
+        const [canvas] = document.querySelectorAll("#main-matrix canvas");
+        const look = (what) => window.drawn.push([what, canvas.toDataURL()]);
+        for (const what of ["moving", "picture"]) {CHANNEL}.on(what, () => look(what));
+    }}""")
+    at_hand = move(far, 0.31, 0.45, 0.6, 0.52, then="[...window.drawn]")
+    assert [what for what, _ in at_hand] == ["moving"] * 4
+    assert len({cells for _, cells in at_hand}) == 4
     still(far)
-    assert requested.count("lever_range") == 1
-    requested.clear()
-    before = far.evaluate(FILM)[0]
-    for share in (0.31, 0.45, 0.6, 0.52):
-        move(far, share)
-    drawn, scale = far.evaluate(FILM)
-    assert drawn == before + 4
-    assert requested == []
-    # The number is that of the value in the box, and what the range has not is not shown.
-    exact = explore(far_scenario(scale)).loss
-    assert loss_shown(far) == pytest.approx(exact, rel=1e-4)
+    # An answer to an earlier value puts no earlier cells back.
+    answered = [cells for what, cells in far.evaluate("window.drawn") if what == "picture"]
+    assert len(answered) >= 2
+    assert set(answered[:-1]) == {at_hand[-1][1]}
+    assert far.evaluate(f"{CHANNEL}.moving") is None
+    assert requests.count("lever_range") == 1
+    scale = far.evaluate(f"{CHANNEL}.scenario.parameters.scale")
     assert float(slider(far, "scale")[1].first.input_value()) == scale
-    expect(far.locator(HIDDEN)).to_be_hidden()
-    with redrawn(far):
-        far.mouse.up()
-    still(far)
-    assert "explore" in requested
-    assert "lever_range" not in requested
-    assert far.evaluate(FILM)[1] == scale
+    exact = explore(Scenario(loss="cosent", parameters=(("scale", scale),))).loss
     assert loss_shown(far) == pytest.approx(exact, rel=1e-4)
-    expect(far.locator(HIDDEN)).to_be_visible()
 
 
-def far_scenario(scale: float) -> Scenario:
-    return Scenario(loss="cosent", parameters=(("scale", scale),))
+# How far the cells at hand are from those of the answer, in steps of a byte of the colours.
+APART = """(async () => {
+    const { facet } = page.scenario.view, drawn = page.moving[facet];
+    while (page.moving) await new Promise((done) => setTimeout(done, 5));
+    const colour = facet === "weight" ? Math.cbrt : Number;
+    const exact = lossprism.floats(page.picture.shown[facet]).map(colour);
+    const finite = exact.filter(Number.isFinite);
+    const step = (facet === "weight" ? 1 : 2 * Math.max(...finite.map(Math.abs))) / 253;
+    const apart = (cell, i) => (cell === drawn[i] ? 0 : Math.abs(cell - colour(drawn[i])));
+    return Math.max(...exact.map(apart)) / step;
+})()"""
+
+
+@pytest.mark.parametrize("facet", ["value", "weight", "gradient"])
+def test_what_is_drawn_at_hand_is_the_answer_to_a_step_of_a_byte(page: Page, facet: str) -> None:
+    choose(page, "cosent")
+    page.evaluate(f"{CHANNEL}.set({{ view: {{ facet: '{facet}' }} }})")
+    touch(page)
+    for share in (0.2, 0.417, 0.5, 0.555, 0.803):  # at stops and between them
+        assert move(page, share, then=APART) <= 1
+        still(page)
 
 
 @pytest.mark.parametrize(
     "change",
     ["{ view: { facet: 'gradient' } }", "{ loss: 'angle' }", "{ data: { source: 'random' } }"],
 )
-def test_another_facet_loss_or_batch_drops_the_range(far: Page, change: str) -> None:
-    pressed(far)
-    far.mouse.up()
-    still(far)
-    far.evaluate(f"window.before = {CHANNEL}.leverRange.known")
-    with redrawn(far):
-        far.evaluate(f"{CHANNEL}.set({change})")
-    still(far)
-    # The pointer may still be over the slider: then another range is there.
-    assert not far.evaluate(f"""(({{ leverRange }}) =>
-        leverRange.covers("scale") && leverRange.known === before)({CHANNEL})""")
+def test_another_facet_loss_or_batch_has_another_range(page: Page, change: str) -> None:
+    choose(page, "cosent")
+    touch(page)
+    with redrawn(page):
+        page.evaluate(f"{CHANNEL}.set({change})")
+    still(page)
+    assert not page.evaluate(f"{RANGE}.covers('scale')")
+    assert move(page, 0.4, then="page.moving") is None
+    page.wait_for_function(f"{RANGE}.covers('scale')")
 
 
-def test_a_fast_link_has_no_range(page: Page) -> None:
-    still(page)
-    page.evaluate(f"{CHANNEL}.leverRange.times = [1000, 20, 1000]")
-    slider(page, "scale")[0].first.hover()
-    page.mouse.down()
-    page.mouse.up()
-    still(page)
-    assert not page.evaluate(f"{CHANNEL}.leverRange.covers('scale')")
+def test_a_value_beyond_the_slider_waits_for_its_answer(page: Page) -> None:
+    choose(page, "cosent")
+    touch(page)
+    page.evaluate(f"{CHANNEL}.setParameter('scale', 1e6)")
+    assert page.evaluate(f"{CHANNEL}.moving") is None

@@ -255,9 +255,9 @@ export function legendBar() {
   let painted = "";
 
   /**
-   * `texts`: largest, middle, least. With `two` only the ends of the ramp are shown, for yes and no.
+   * `texts`: largest, middle, least; null leaves those before. With `two` only the ends of the ramp are shown, for yes and no.
    * @param {Ramp} ramp
-   * @param {string[]} texts
+   * @param {string[] | null} texts
    */
   function draw(ramp, texts, two = false) {
     const key = `${palette()[ramp]}|${two}`;
@@ -266,6 +266,7 @@ export function legendBar() {
       const values = Array.from({ length: 128 }, (_, y) => (two ? Number(y < 64) : 1 - (2 * y) / 255));
       paint(canvas, { rows: 128, columns: 1, values, least: 0, largest: 1, ramp });
     }
+    if (!texts) return;
     numbers.forEach((number, i) => {
       setText(number, texts[i] ?? "");
     });

@@ -32,8 +32,8 @@ import { h, worded } from "./dom.js";
  * @property {import("./cell_colours.js").View} view
  * @property {{ width: number, height: number, ratio: number }} size
  * @property {[number, number] | null} [range] of the colours, in place of that of the cells in sight
- * @property {(least: number, largest: number, middle: number) => string[]} write the numbers beside the
- *   scale: largest, middle, least
+ * @property {(least: number, largest: number, middle: number) => string[] | null} write the numbers beside the
+ *   scale: largest, middle, least; null leaves those that stand there
  */
 
 /**

@@ -32,6 +32,7 @@ import { language, say } from "./words.js";
  * @property {Side} rowAxis
  * @property {Side} columnAxis
  * @property {Record<string, string>} [pictures] of what texts name
+ * @property {boolean} [isMixed] whether no number of a cell is exact, so that none is written
  */
 
 /**
@@ -202,7 +203,8 @@ export class Matrix {
     const range = layer.kind === "number" ? (this.state.range ?? null) : null;
     this.keeps.checked = range !== null;
     const { rows, columns } = data;
-    const found = frame.draw({ rows, columns, layer, present, view: seen, size, range, write: scaleOf(layer) });
+    const write = data.isMixed ? () => null : scaleOf(layer);
+    const found = frame.draw({ rows, columns, layer, present, view: seen, size, range, write });
     this.swatches.masked.hidden = !found.masked;
     this.swatches.broken.hidden = !found.broken;
     this.scale.explain(this.options.words.scale(layer.of ?? name));
@@ -213,7 +215,7 @@ export class Matrix {
     const hasRoom = mayHaveTexts && size.height / seen.rows >= LEAST_CELL;
     this.#ticks("row", data.rowAxis, { from: seen.top, count: seen.rows, length: size.height, worded: hasRoom });
     this.#ticks("column", data.columnAxis, { from: seen.left, count: seen.columns, length: size.width, worded: false });
-    this.asTable.refill();
+    if (!data.isMixed) this.asTable.refill();
     this.#mark();
   }
 

@@ -15,8 +15,7 @@ import { say } from "./words.js";
 /** @typedef {import("../wire").View} View */
 
 /**
- * `referenceFormulas` has the formulas of "collapse" and "floor" by their names; `moving` has the facet in view while a slider
- * moves, in place of the picture's own.
+ * `referenceFormulas` has the formulas of "collapse" and "floor" by their names; `moving`: see `move`.
  * @typedef {{ picture: import("../wire").Looked, batch: import("./cell_card.js").Batch | null,
  *   numberOf: import("./cell_card.js").Numbering, referenceFormulas: { collapse?: string, floor?: string },
  *   moving?: Partial<DrawnStep["arrays"]> | null }} PictureData
@@ -137,11 +136,6 @@ class PictureView {
   /** @param {PictureData} data */
   #take(data) {
     const { shown } = data.picture;
-    if (data.moving && this.step) {
-      const moved = { ...this.step, arrays: { ...this.step.arrays, ...data.moving } };
-      this.cells.update({ data: matrixData(moved), state: this.#marked(moved) });
-      return;
-    }
     const arrays = {
       value: floats(shown.value),
       gradient: floats(shown.gradient),
@@ -155,9 +149,25 @@ class PictureView {
     const isSingle = isNumber(step) || isEmpty(step);
     this.lone.hidden = !isSingle;
     this.card.element.hidden = isSingle;
-    this.cells.update({ data: isSingle ? null : matrixData(step), state: this.#marked(step) });
-    if (isSingle) this.#showNumber(step);
-    else this.#showCard(step);
+    if (isSingle) {
+      this.cells.update({ data: null, state: this.#marked(step) });
+      this.#showNumber(step);
+    } else {
+      this.move(data.moving);
+      this.#showCard(step);
+    }
+  }
+
+  /**
+   * Draw these cells in place of the picture's own until the next picture; without, its own.
+   * @param {PictureData["moving"]} moving
+   */
+  move(moving) {
+    const { step } = this;
+    if (!step) return;
+    const arrays = { ...step.arrays, ...moving };
+    const data = { ...matrixData({ ...step, arrays }), isMixed: Boolean(moving) };
+    this.cells.update({ data, state: this.#marked(step) });
   }
 
   /**

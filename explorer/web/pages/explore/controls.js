@@ -62,6 +62,5 @@ export default function controls(root, page, server) {
   show(root, Controls, { page, server, reading: new FileReading(page, server) });
   page.remedies.push(...remediesOf(page));
   page.on("rules", () => reveal("lp-threshold"));
-  page.leverRange.listen();
   page.connect(server);
 }

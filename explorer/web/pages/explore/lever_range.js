@@ -1,64 +1,21 @@
-// A slider over a slow link: what is drawn while it moves comes once for its whole range, and the nearest stop is
-// drawn at once. On release the exact answer is asked for.
+// What a slider shows before the server answers: the cells in view come once for the whole range of its parameter, and
+// between two of those stops they are mixed. The exact picture follows with its answer.
 import { bytes } from "../../kit/base64_arrays.js";
-import { parameterValue } from "../../kit/convention_formula.js";
 
-/** @typedef {import("../../wire").LeverStop} Stop */
+/** @typedef {{ place: number, low: number, step: number, codes: Uint8Array, mask: Uint8Array | null }} Stop */
 
-const SLOW_MS = 60; // that an answer is on its way
-const TIMES = 3;
 // The bytes of cells (export/thumbnails.py).
 const LARGEST = 253;
 const NOT_A_NUMBER = 254;
 const MASKED = 255;
-const SLIDER = "input[type=range][data-parameter]";
 
 export class LeverRange {
   /** @param {import("./state.js").ExplorePage} page */
   constructor(page) {
     this.page = page;
-    /** @type {number[]} */
-    this.times = []; // of the last answers on their way, in milliseconds
-    /** @type {{ key: string, stops: Stop[] }} */
-    this.known = { key: "", stops: [] };
+    /** @type {{ name: string, key: string, stops: Stop[] }} */
+    this.known = { name: "", key: "", stops: [] };
     this.asked = ""; // the key of the range that is on its way
-    this.isHeld = false; // whether a pointer holds a slider
-    /** @type {Stop | null} */
-    this.drawn = null;
-  }
-
-  listen() {
-    /** @param {Event} event */
-    const ofSlider = ({ target }) => (target instanceof HTMLInputElement && target.matches(SLIDER) ? target : null);
-    document.addEventListener("pointerover", (event) => this.#fetch(ofSlider(event)));
-    document.addEventListener("pointerdown", (event) => {
-      const slider = ofSlider(event);
-      this.isHeld = slider !== null;
-      this.#fetch(slider);
-    });
-    for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => this.#release());
-  }
-
-  /** @param {number} ms that an answer was on its way, without the time that its work took */
-  measure(ms) {
-    this.times = [...this.times.slice(1 - TIMES), ms];
-  }
-
-  /**
-   * The stop next to a value of the parameter, while a pointer holds its slider and the range of the scenario as it
-   * stands is here.
-   * @param {string} name
-   * @param {import("../../wire").Setting} value
-   */
-  stopAt(name, value) {
-    const { known, page } = this;
-    if (!this.isHeld || !this.covers(name) || typeof value !== "number") return null;
-    const isLogarithmic = page.form.parameters.find((one) => one.name === name)?.logarithmic;
-    const place = (/** @type {number} */ at) => (isLogarithmic ? Math.log(at) : at);
-    /** @param {Stop} stop */
-    const distance = (stop) => Math.abs(place(stop.value) - place(value));
-    this.drawn = known.stops.reduce((one, other) => (distance(other) < distance(one) ? other : one));
-    return this.drawn;
   }
 
   /** @type {(name: string) => boolean} Whether the range of a parameter is here for the scenario as it stands. */
@@ -66,32 +23,55 @@ export class LeverRange {
     return this.known.key === this.#key(name);
   }
 
-  #release() {
-    this.isHeld = false;
-    if (this.drawn) this.page.ask();
-    this.drawn = null;
-  }
-
-  /** @param {HTMLInputElement | null} slider */
-  async #fetch(slider) {
-    const { page, times } = this;
-    const parameter = page.form.parameters.find(({ name }) => name === slider?.dataset.parameter);
-    const { server, scenario, picture } = page;
-    if (!parameter || !server || !picture || !times.length || Math.min(...times) < SLOW_MS) return;
-    // A kept range of colours may be narrower than a step of the encoding.
-    const isOff = parameterValue(parameter, scenario.parameters) === null;
-    if (isOff || scenario.view.colour_range || "value" in picture.steps[picture.chosen]) return;
-    const key = this.#key(parameter.name);
-    if (this.covers(parameter.name) || this.asked === key) return;
+  /**
+   * Fetch the range of a parameter that a hand moves, once for all else that it depends on.
+   * @param {string} name
+   */
+  async fetch(name) {
+    const { server, scenario, picture, form, sent } = this.page;
+    const parameter = form.parameters.find((one) => one.name === name);
+    const key = this.#key(name);
+    if (!server || !picture || this.covers(name) || this.asked === key) return;
+    const isNumber = typeof scenario.parameters[name] === "number" && parameter?.kind === "number";
+    // A kept range of colours may be narrower than a step of the bytes.
+    if (!isNumber || scenario.view.colour_range || "value" in picture.steps[picture.chosen]) return;
     this.asked = key;
-    const answer = await page.sent.asked({ scenario, parameter: parameter.name }, server.lever_range);
+    const answer = await sent.asked({ scenario, parameter: name }, server.lever_range);
     if (this.asked !== key) return;
     this.asked = "";
-    const stops = answer?.stops ?? [];
-    const { rows, columns } = picture.shown;
-    // A parameter that changes which cells there are is asked for as ever.
-    const isAlike = stops.every(({ cells }) => cells.rows === rows && cells.columns === columns);
-    if (stops.length && isAlike) this.known = { key, stops };
+    const stops = (answer?.stops ?? []).map(({ value, cells: { low, high, data }, mask }) => ({
+      place: placeOf(parameter, value),
+      low,
+      step: (high - low) / LARGEST || 1,
+      codes: bytes(data),
+      mask: mask ? bytes(mask) : null,
+    }));
+    this.known = { name, key, stops };
+  }
+
+  /**
+   * The facet in view, and its mask where cells are hatched by it, at the value where the slider stands; null where
+   * the picture is that of this value, or the range is not here.
+   */
+  cells() {
+    const { picture, scenario, form } = this.page;
+    const { name, stops } = this.known;
+    const parameter = form.parameters.find((one) => one.name === name);
+    const value = scenario.parameters[name];
+    if (!picture || !parameter || typeof value !== "number" || !this.covers(name)) return null;
+    const place = placeOf(parameter, value);
+    const next = stops.findIndex((stop) => stop.place >= place);
+    if (value === picture.parameters[name] || next < 0 || (next === 0 && stops[0].place > place)) return null;
+    const [one, other] = [stops[Math.max(0, next - 1)], stops[next]];
+    const { shown } = picture;
+    // A parameter may change which cells there are.
+    const count = shown.rows * shown.columns;
+    if (one.codes.length !== count || other.codes.length !== count) return null;
+    const wanted = /** @type {"value" | "mask" | "weight" | "gradient"} */ (scenario.view.facet);
+    const facet = shown[wanted] ? wanted : "value";
+    const share = (place - one.place) / (other.place - one.place || 1);
+    const mask = (share < 0.5 ? one : other).mask;
+    return { ...(mask && { mask }), [facet]: mixed(one, other, share, facet === "weight") };
   }
 
   /** @type {(name: string) => string} What the range of a parameter depends on: all but that parameter. */
@@ -104,20 +84,26 @@ export class LeverRange {
   }
 }
 
+/** @type {(parameter: import("../../wire").Parameter, value: number) => number} */
+const placeOf = ({ logarithmic }, value) => (logarithmic ? Math.log(value) : value);
+
 /**
- * The facet in view at a stop, and its mask where cells are hatched by it.
- * @param {Stop} stop
- * @param {import("../../wire").Shown} shown
- * @param {string} facet
+ * Cells at a share of the way between two stops; weights are mixed as their cube roots, by which they are coloured.
+ * @type {(one: Stop, other: Stop, share: number, areRoots: boolean) => Float32Array}
  */
-export function facetsAt({ cells: { low, high, data }, mask }, shown, facet) {
-  const name = /** @type {"value" | "mask" | "weight" | "gradient"} */ (facet);
-  const step = (high - low) / LARGEST || 1;
-  const table = Float32Array.from({ length: 256 }, (_, code) => {
-    const value = low + code * step;
-    return name === "weight" && shown.weight ? value ** 3 : value;
-  });
-  [table[NOT_A_NUMBER], table[MASKED]] = [Number.NaN, -Infinity];
-  const cells = Float32Array.from(bytes(data), (code) => table[code]);
-  return { ...(mask ? { mask: bytes(mask) } : {}), [shown[name] ? name : "value"]: cells };
+function mixed(one, other, share, areRoots) {
+  const [from, to] = [parts(one, 1 - share), parts(other, share)];
+  const cells = new Float32Array(one.codes.length);
+  for (let i = 0; i < cells.length; i += 1) {
+    const value = from[one.codes[i]] + to[other.codes[i]];
+    cells[i] = areRoots ? value * value * value : value;
+  }
+  return cells;
+}
+
+/** @type {(stop: Stop, share: number) => Float64Array} What each byte adds to a cell of which it makes this share. */
+function parts({ low, step }, share) {
+  const table = Float64Array.from({ length: 256 }, (_, code) => share * (low + code * step));
+  if (share > 0) [table[NOT_A_NUMBER], table[MASKED]] = [NaN, -Infinity];
+  return table;
 }

@@ -2,7 +2,6 @@
 import { find, h } from "../../kit/dom.js";
 import { focusParameter } from "../../kit/sidebar_fields.js";
 import { pictureView } from "../../kit/step_view.js";
-import { facetsAt } from "./lever_range.js";
 
 // Heading and lever stay on the screen with the cells.
 const around = (/** @type {boolean} */ isPresenting) => (isPresenting ? 392 : 400);
@@ -26,16 +25,15 @@ export default function matrix(root, page) {
   const now = () => ({ view: page.scenario.view, pointed: page.pointed, drawn: page.drawn });
 
   function draw() {
-    const { picture, batch, form, stop } = page;
+    const { picture, batch, form, moving } = page;
     if (!picture) return;
     /** @param {number} pair */
     const numberOf = (pair) => page.numberOf(pair);
-    const moving = stop && facetsAt(stop, picture.shown, page.scenario.view.facet);
     view.update({ data: { picture, batch, numberOf, referenceFormulas: form, moving }, state: now() });
   }
 
   page.on("picture", draw);
-  page.on("stop", draw);
+  page.on("moving", () => view.move(page.moving));
   page.on("pointed", () => view.update({ state: now() }));
   page.on("theme", view.redraw);
   page.on("language", view.reword);

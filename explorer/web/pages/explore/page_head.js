@@ -37,13 +37,13 @@ export default function figures(root, page, server) {
   reword(below);
 
   function draw() {
-    const picture = page.stop ?? page.picture;
+    const { picture } = page;
     if (!picture) return;
     setText(loss.value, show(picture.figures.loss, 6));
     marks.replaceChildren(...landmarkScale(picture.figures));
     const sentences = picture.remarks.map(({ key, values }) => say(`remark.${key}`, values));
     setText(verdict, sentences[0] ?? plainVerdict(picture.figures));
-    if (!page.stop) metrics.draw(sentences.slice(1));
+    metrics.draw(sentences.slice(1));
   }
 
   page.on("scenario", head.draw);
@@ -51,7 +51,6 @@ export default function figures(root, page, server) {
     head.draw();
     draw();
   });
-  page.on("stop", draw);
   page.on("language", () => {
     head.draw();
     draw();

@@ -39,7 +39,7 @@ function openingScenario() {
 
 export class ExplorePage extends BatchPage {
   constructor() {
-    super(["scenario", "skipped", "batch", "picture", "stop", "problem"]);
+    super(["scenario", "skipped", "batch", "picture", "problem"]);
     this.store = new Store(pageData.scenario);
     this.store.update(openingScenario());
     /** @type {import("../../wire").ExploredBatch | null} */
@@ -62,8 +62,8 @@ export class ExplorePage extends BatchPage {
     });
     this.sent = new SentRows();
     this.leverRange = new LeverRange(this);
-    /** @type {import("../../wire").LeverStop | null} */
-    this.stop = null; // what is drawn in place of the picture while a slider moves
+    /** @type {ReturnType<LeverRange["cells"]>} */
+    this.moving = null; // cells that are drawn until the picture of the slider's value is here
     /** @type {History | null} */
     this.history = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -259,28 +259,10 @@ export class ExplorePage extends BatchPage {
 
   /** @type {(name: string, value: import("../../wire").Setting) => void} */
   setParameter(name, value) {
-    const stop = this.leverRange.stopAt(name, value);
-    if (stop) this.#showStop(name, stop);
-    else this.set({ parameters: { ...this.scenario.parameters, [name]: value } }, { announce: false });
-  }
-
-  /**
-   * Draw a stop of a slider. Numbers of the picture that it has not are hidden until the exact answer comes.
-   * @type {(name: string, stop: import("../../wire").LeverStop) => void}
-   */
-  #showStop(name, stop) {
-    this.requests.drop();
-    this.store.update({ parameters: { ...this.scenario.parameters, [name]: stop.value } });
-    this.#setStop(stop);
-    this.publish("scenario");
-    this.publish("stop");
-    this.drawn += 1;
-  }
-
-  /** @param {import("../../wire").LeverStop | null} stop */
-  #setStop(stop) {
-    this.stop = stop;
-    document.body.classList.toggle("lp-at-stop", stop !== null);
+    this.set({ parameters: { ...this.scenario.parameters, [name]: value } }, { announce: false });
+    this.leverRange.fetch(name);
+    this.moving = this.leverRange.cells();
+    if (this.moving) this.publish("moving");
   }
 
   /**
@@ -326,11 +308,9 @@ export class ExplorePage extends BatchPage {
   async question() {
     const { server, scenario } = this;
     const known = this.problem ? "" : (this.batch?.key ?? "");
-    const began = performance.now();
     /** @type {Explored | null | undefined} */
     const answer =
       server && (await this.sent.asked({ scenario, known }, (asked) => this.work(server, "explore", asked)));
-    if (answer?.picture) this.leverRange.measure(performance.now() - began - answer.picture.figures.milliseconds);
     return answer ?? { error: GONE };
   }
 
@@ -367,7 +347,7 @@ export class ExplorePage extends BatchPage {
       this.publish("batch");
     }
     this.picture = answer.picture ?? null;
-    this.#setStop(null);
+    this.moving = this.leverRange.cells();
     this.publish("picture");
     this.drawn += 1;
   }
