@@ -74,8 +74,9 @@ print(json.dumps([writer, sorted({name.partition(".")[0] for name in sys.modules
 """
 # What encoders, readers of files, trainings, charts, figures and Jupyter need.
 LATER = """
-    accelerate datasets fontTools kaleido lark matplotlib networkx onnxruntime openvino peft plotly
-    pytorch_metric_learning scipy pytest sentence_transformers sklearn sympy tokenizers transformers
+    accelerate datasets fontTools kaleido lark matplotlib networkx onnxruntime openvino pandas peft
+    plotly pyarrow pytorch_metric_learning scipy pytest sentence_transformers sklearn sympy
+    tokenizers transformers
 """
 
 
@@ -88,3 +89,14 @@ def test_the_first_picture_loads_nothing_that_it_does_not_need():
     assert not {*LATER.split()} & set(loaded)
     # Gradio parses no source of its components (explorer/web/api/gradio_imports.py).
     assert writer == "lossprism.explorer.web.api.gradio_imports"
+
+
+def test_gradio_imports_pandas_once_it_caches_something():
+    code = (
+        "import sys; import lossprism.explorer.web, gradio.caching as caching\n"
+        "print('pandas' in sys.modules)\n"
+        "caching._hash_repr(object), print('pandas' in sys.modules)\n"
+        "import pandas; print(caching._hash_repr(pandas.DataFrame({'score': [1]}))[:3])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True", "DF("]
