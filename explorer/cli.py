@@ -11,8 +11,6 @@ import sys
 import threading
 import traceback
 from contextlib import nullcontext
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lossprism.explorer.lab.compare import commands as comparing
 from lossprism.explorer.lab.doctor import UNUSABLE
@@ -29,7 +27,6 @@ from lossprism.explorer.runtime.single_storage_folder import keep_all_in
 from lossprism.version import VERSION
 
 if TYPE_CHECKING:
-    from lossprism.explorer.core.scenario import Scenario
     from lossprism.explorer.lab.saved_batches import SavedBatchScenario
 
 EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
@@ -131,13 +128,20 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
 
 
 def write_figure(chosen: argparse.Namespace) -> int:
-    options = {"language": chosen.language, "dark": chosen.dark}
-    remark = ""
     try:
         from lossprism.explorer.runtime.owner_permissions import leave_of
+        from lossprism.explorer.web.pages import figure_sources
 
         with leave_of(chosen.fetch):
-            remark = _written(chosen, options)
+            remark = figure_sources.write_figure(
+                chosen.scenario,
+                chosen.out,
+                language=chosen.language,
+                dark=chosen.dark,
+                palette=chosen.palette or "",
+                size=chosen.size,
+                picture_only=chosen.picture_only,
+            )
     except (ValueError, OSError) as problem:
         print(f"No figure was written: {problem}", file=sys.stderr)
         return 1
@@ -145,37 +149,6 @@ def write_figure(chosen: argparse.Namespace) -> int:
     if remark:
         print(remark, file=sys.stderr)
     return 0
-
-
-def _written(chosen: argparse.Namespace, options: dict) -> str:
-    """Write the figure; return a remark on it, or ""."""
-    from lossprism.explorer.export.figure import files
-    from lossprism.explorer.export.figure.appearance import Look
-    from lossprism.explorer.web.pages.opening_figures import opening_figure
-
-    look = Look(**options, palette=chosen.palette or "", size=chosen.size)
-    look["picture_only"] = chosen.picture_only
-    draw, is_page = opening_figure(chosen.scenario), chosen.out.lower().endswith(".html")
-    if draw is not None and is_page:
-        out = Path(chosen.out)
-        files.save(files.page_with(out.stem, draw(**look), look), out)
-    elif draw is not None:
-        return files.write_drawn(draw, chosen.out, **look)
-    elif is_page:
-        from lossprism.explorer.export.interactive_figure import write_interactive
-
-        write_interactive(_scenario(chosen.scenario), chosen.out, **options)
-    else:
-        return files.write_figure(_scenario(chosen.scenario), chosen.out, **look)
-    return ""
-
-
-def _scenario(address: str) -> Scenario | str:
-    """Return the scenario that a page opens with, of its bare address; any other address as it
-    is."""
-    from lossprism.explorer.web.pages.opening_scenarios import opening_scenario
-
-    return opening_scenario(address) or address
 
 
 def main() -> int:

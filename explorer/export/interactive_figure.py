@@ -16,14 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from lossprism.explorer.core.explore import Exploration, explore
-from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.export.caption import title_of
 from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.export.figure.axes import Axis
 from lossprism.explorer.export.figure.cells import MAX_RECTANGLES, Cells, cells_of
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
-from lossprism.explorer.export.figure.files import read_scenario, save
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.svg_elements import Pen
 from lossprism.explorer.export.figure.texts import clean
@@ -64,21 +62,6 @@ def interactive_figure(
     body += f'<div id="card" role="status">{hints}</div>'
     body += f'<script type="text/plain" id="data">{packed}</script>'
     return _document(exploration, pen, body, SCRIPT.read_text(encoding="utf-8"))
-
-
-def write_interactive(
-    source: Scenario | str | Path, out: str | Path, *, language: str = "en", dark: bool = False
-) -> Path:
-    """Explore a scenario and write its interactive figure to an .html file.
-
-    `source` is as for `figure.write_figure`.
-
-    Raises:
-        Problem: if there is no such scenario, or the file cannot be written.
-    """
-    drawn = interactive_figure(explore(read_scenario(source)), language=language, dark=dark)
-    save(drawn, Path(out))
-    return Path(out)
 
 
 def _data(e: Exploration, shown: Shown, pen: Pen) -> dict[str, object]:

@@ -29,7 +29,7 @@ from lossprism.explorer.export.palette import LIGHT, properties
 from lossprism.explorer.locale import LANGUAGES, catalogue, say
 from lossprism.explorer.runtime.json_encoding import encoded
 from lossprism.explorer.web.middleware.response_streaming import is_compressed
-from lossprism.explorer.web.pages.link_previews import tags
+from lossprism.explorer.web.pages.link_previews import language_in, tags
 
 HERE = Path(__file__).resolve().parent
 ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page installed as an app
@@ -197,7 +197,8 @@ def _routes_of(path: str, folder: str, functions: tuple[str, ...]) -> list[Route
         root, link = request.scope.get("root_path", ""), request.query_params.get("scene", "")
         # All addresses of the page are relative to it.
         up = f"{root}/" if root else "../" * path.count("/") or "./"
-        html = document(folder, functions, up, path, link, str(request.base_url))
+        language = language_in(request.query_params)
+        html = document(folder, functions, up, path, link, str(request.base_url), language)
         return _response(html, request)
 
     async def without_slash(_: Request) -> Response:
@@ -221,12 +222,19 @@ def _packed(html: bytes) -> bytes:
 
 
 def document(
-    folder: str, functions: tuple[str, ...], up: str, path: str = "", link: str = "", base: str = ""
+    folder: str,
+    functions: tuple[str, ...],
+    up: str,
+    path: str = "",
+    link: str = "",
+    base: str = "",
+    language: str = LANGUAGES[0],
 ) -> bytes:
     """Return the page of this folder; `up` leads from its address to that of the first page, `path`
-    is where it stands, `link` the scenario in its address, `base` the address of the app."""
+    is where it stands, `link` and `language` are in its address, `base` is the address of the
+    app."""
     html = _document(folder, functions, up)
-    for name, text in tags(folder, path, link, base).items():
+    for name, text in tags(folder, path, link, base, language).items():
         html = html.replace(f"@{name}@", text)
     return html.encode()
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Unpack
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario, View
-from lossprism.explorer.export.interactive_figure import interactive_figure, write_interactive
+from lossprism.explorer.export.figure.appearance import Look
+from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.pages.figure_sources import write_figure
 from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
@@ -47,6 +50,11 @@ def opened(context: BrowserContext, path: Path) -> Page:
     return page
 
 
+def interactive(scenario: Scenario, out: Path, **look: Unpack[Look]) -> Path:
+    assert write_figure(scenario, out, **look) == ""
+    return out
+
+
 def point(page: Page, row: float, column: float) -> None:
     """Move to this share of the height and width of the matrix."""
     box = page.locator("#figure .frame").bounding_box()
@@ -59,7 +67,7 @@ def cells_of(page: Page) -> Locator:
 
 
 def test_a_cell_says_its_sentences_and_its_numbers(context: BrowserContext, tmp_path: Path) -> None:
-    page = opened(context, write_interactive(Scenario(), tmp_path / "figure.html"))
+    page = opened(context, interactive(Scenario(), tmp_path / "figure.html"))
     expect(page.get_by_text(wording("interactive.hint"))).to_be_visible()
     expect(page.get_by_text(wording("interactive.hint.touch"))).to_be_hidden()
     found = explore(Scenario())
@@ -93,7 +101,7 @@ def test_a_cell_says_its_sentences_and_its_numbers(context: BrowserContext, tmp_
 
 
 def test_keys_move_and_a_click_keeps(context: BrowserContext, tmp_path: Path) -> None:
-    page = opened(context, write_interactive(Scenario(), tmp_path / "figure.html"))
+    page = opened(context, interactive(Scenario(), tmp_path / "figure.html"))
     names = cells_of(page).locator("b")
 
     def at() -> tuple[str, str]:
@@ -132,7 +140,7 @@ def test_keys_move_and_a_click_keeps(context: BrowserContext, tmp_path: Path) ->
 
 
 def test_a_finger_taps_and_nothing_is_wider_than_a_phone(browser: Browser, tmp_path: Path) -> None:
-    path = write_interactive(Scenario(), tmp_path / "figure.html", language="zh", dark=True)
+    path = interactive(Scenario(), tmp_path / "figure.html", language="zh", dark=True)
     size = {"width": 390, "height": 844}
     with browser.new_context(viewport=size, has_touch=True, is_mobile=True) as phone:
         page = opened(phone, path)
@@ -149,7 +157,7 @@ def test_a_finger_taps_and_nothing_is_wider_than_a_phone(browser: Browser, tmp_p
 
 def test_of_many_rows_one_is_found_by_its_number(context: BrowserContext, tmp_path: Path) -> None:
     data = Data(source="random", random=RandomBatch(pairs=90, dimension=8))
-    page = opened(context, write_interactive(Scenario(data=data), tmp_path / "figure.html"))
+    page = opened(context, interactive(Scenario(data=data), tmp_path / "figure.html"))
     row, column = (page.locator("#lookup input").nth(place) for place in (0, 1))
     row.fill("77")
     column.fill("31")
@@ -166,7 +174,7 @@ def test_no_word_of_the_users_runs(context: BrowserContext, tmp_path: Path) -> N
         (a, b, str(i % 3)) for i, (a, b) in enumerate(zip(HOSTILE, HOSTILE[::-1], strict=True))
     )
     scenario = Scenario(data=Data(source="table", rows=rows, file="<img src=x onerror=alert(1)>"))
-    page = opened(context, write_interactive(scenario, tmp_path / "figure.html"))
+    page = opened(context, interactive(scenario, tmp_path / "figure.html"))
     for row in range(len(rows)):
         point(page, (row + 0.5) / len(rows), 0.9)
         expect(cells_of(page)).to_have_count(3)

@@ -1,14 +1,13 @@
-"""Figures as files: of a scenario, a link, or a .json file that holds a scenario."""
+"""Scenarios that figures are of, and what is drawn as files."""
 
 import base64
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 from urllib.parse import urlsplit
 
-from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import LINK_VERSION, OPENING, Scenario
 from lossprism.explorer.export.figure.appearance import Look, look_in
 from lossprism.explorer.export.figure.bars import bars_figure
@@ -26,44 +25,6 @@ from lossprism.explorer.runtime.local_path import local_path
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.response_types import Json
 from lossprism.explorer.runtime.validation import one_of
-
-
-def write_figure(
-    source: Scenario | str | Path, out: str | Path, *, kind: str = "matrix", **look: Unpack[Look]
-) -> str:
-    """Explore a scenario and write its figure, "matrix" or "bars", to an .svg, .png or .pdf file.
-
-    `source` is a scenario, a link (the whole address or the piece after its #), the address of a
-    page, or the path of a .json file that holds a scenario; `look` is as `Look` has it. Returns a
-    remark on the file: a sentence if letters of a PNG or PDF are in no font of this computer, else
-    "".
-
-    Raises:
-        Problem: if there is no such scenario, or the file cannot be written as asked.
-    """
-    if kind not in FIGURES:
-        raise Problem("figure_kind", name=kind[:60], known=", ".join(FIGURES))
-
-    def drawn(**look: Unpack[Look]) -> str:
-        return FIGURES[kind](explore(read_scenario(source)), **look)
-
-    return write_drawn(drawn, out, **look)
-
-
-def write_drawn(draw: Callable[..., str], out: str | Path, **look: Unpack[Look]) -> str:
-    """Write what `draw` draws as SVG to an .svg, .png or .pdf file; the rest is as for
-    `write_figure`."""
-    out = Path(out)
-    ending = out.suffix.lower()
-    if ending not in (".svg", *MADE_OF_SVG):
-        raise Problem("figure_format", name=out.name)
-    drawn = draw(**look)
-    if ending == ".svg":
-        save(with_fonts(drawn), out)
-        return ""
-    found = MADE_OF_SVG[ending](drawn)
-    save(found.content, out)
-    return found.remark(look.get("language", "en"))
 
 
 def save(drawn: str | bytes, out: Path) -> None:

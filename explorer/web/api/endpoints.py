@@ -16,9 +16,8 @@ from lossprism.explorer.core.resolved_scenario import Resolved, resolve
 from lossprism.explorer.core.scenario import FACETS, Data, Scenario
 from lossprism.explorer.core.scenario_models import find_models, with_second_models
 from lossprism.explorer.export.exploration_arrays import looking_at
-from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look, palette_of
-from lossprism.explorer.export.figure.files import FIGURES, MADE_OF_SVG, page_with
-from lossprism.explorer.export.interactive_figure import interactive_figure
+from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, Look
+from lossprism.explorer.export.figure.files import FIGURES, MADE_OF_SVG
 from lossprism.explorer.lab.compare.compared_losses import compare
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.number_explanation import explain
@@ -73,8 +72,7 @@ from lossprism.explorer.web.api.response_schemas import (
     traced_of,
 )
 from lossprism.explorer.web.api.run_check import doctor_run
-from lossprism.explorer.web.pages.opening_figures import opening_figure
-from lossprism.explorer.web.pages.opening_scenarios import opening_scenario
+from lossprism.explorer.web.pages.figure_sources import PageFigure, html_of, opening, svg_of
 from lossprism.losses import LOSSES
 
 
@@ -514,7 +512,7 @@ def figure(
         >>> found["svg"][:4], found["step"]
         ('<svg', 'terms')
     """
-    draw = FIGURES[read_choice("kind", kind, tuple(FIGURES))]
+    read_choice("kind", kind, tuple(FIGURES))
     read_choice("language", language, LANGUAGES)
     read_choice("facet", facet, ("", *FACETS))
     read_choice("format", format, ("svg", "png", "pdf", "html"))
@@ -524,12 +522,11 @@ def figure(
         if not isinstance(switch, bool):
             raise Problem("parameter_switch", name=name, value=shortened(switch, write=repr))
     look = Look(language=language, dark=dark, palette=palette, size=size, picture_only=picture_only)
-    if read_text("scene", scene) and (drawing := opening_figure(scene)) is not None:
-        drawn = drawing(**look)
-        page = page_with("figure", drawn, look) if format == "html" else None
-        return _drawn(drawn, page, format, look)
-    if scene:
-        resolved, reading = resolve(opening_scenario(scene) or Scenario.from_link(scene)), ()
+    if read_text("scene", scene):
+        source = opening(scene, language) or Scenario.from_link(scene)
+        if not isinstance(source, Scenario):
+            return _drawn(source, kind, format, look)
+        resolved, reading = resolve(source), ()
     else:
         sent = (sentences1, sentences2, scores)
         rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
@@ -541,10 +538,8 @@ def figure(
     # A link may be somebody else's; a call that names a model itself agrees to fetch it.
     with with_leave({}) if scene.strip() else nullcontext():
         shown, in_view = looking_at(_explored(resolved), read_text("step", step), facet)
-    page = _page_of(kind, shown, look) if format == "html" else None
-    found = _drawn("" if page else draw(shown, **look), page, format, look)
     return dataclasses.replace(
-        found,
+        _drawn(shown, kind, format, look),
         kind=cast("Literal['matrix', 'bars']", kind),
         step=in_view,
         facet=shown.scenario.view.facet,
@@ -553,8 +548,10 @@ def figure(
     )
 
 
-def _drawn(drawn: str, page: str | None, format: str, look: Look) -> DrawnFigure:
-    """Return the answer with a figure in a format: what is `drawn`, or the `page` with it."""
+def _drawn(shown: Exploration | PageFigure, kind: str, format: str, look: Look) -> DrawnFigure:
+    """Return the answer with a figure in a format, as of a page that shows no scenario."""
+    page = html_of(shown, kind, look) if format == "html" else None
+    drawn = "" if page else svg_of(shown, kind, look)
     file = None
     if make := MADE_OF_SVG.get(f".{format}"):
         with jobs.in_turn():  # it takes up to a second of a processor
@@ -572,14 +569,6 @@ def _drawn(drawn: str, page: str | None, format: str, look: Look) -> DrawnFigure
         scene="",
         reading=[],
     )
-
-
-def _page_of(kind: str, shown: Exploration, look: Look) -> str:
-    """Return the page of HTML with a figure; one of a matrix tells of each cell."""
-    if kind == "matrix":
-        is_dark = palette_of(look) == "dark"
-        return interactive_figure(shown, language=look.get("language", "en"), dark=is_dark)
-    return page_with(kind, FIGURES[kind](shown, **look), look)
 
 
 @in_json

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from lossprism.explorer import locale
 from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.resolved_scenario import resolve
 from lossprism.explorer.core.scenario import OPENING, Scenario, View
@@ -29,13 +30,12 @@ from lossprism.explorer.lab.compare.compared_losses import MAX_LOSSES
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.compare.loss_syntax import typed_value
 from lossprism.explorer.lab.learn.lessons import BY_NAME
-from lossprism.explorer.locale import say, spelled, title_word
+from lossprism.explorer.locale import LANGUAGES, language_of, spelled, title_word
 from lossprism.explorer.runtime import jobs
 from lossprism.explorer.runtime.cache import Cache
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.encoders.embedded import is_embedded
-from lossprism.explorer.web.pages.opening_figures import FIGURES
-from lossprism.explorer.web.pages.opening_scenarios import opening_scenarios
+from lossprism.explorer.web.pages.figure_sources import PageFigure, openings
 from lossprism.losses import SHIPPED
 
 SIZE = (1200, 630)  # pixels, as sites show it
@@ -89,41 +89,51 @@ def _side(entries: Mapping[str, str], number: str) -> Side:
     return Side(entries[number], entries.get(f"{number}@", ""), parameters)
 
 
-def tags(folder: str, path: str, link: str, base: str) -> dict[str, str]:
-    """Return title, sentence and address of the picture of a page, as text of attributes."""
-    title, about = say("en", f"page.{folder}"), say("en", f"page.about.{folder}")
+def tags(
+    folder: str, path: str, link: str, base: str, language: str = LANGUAGES[0]
+) -> dict[str, str]:
+    """Return language, title, sentence and address of the picture of a page, as text of
+    attributes."""
+    say = partial(locale.say, language)
+    title, about = say(f"page.{folder}"), say(f"page.about.{folder}")
     if path in LESSON_PATHS:
-        title = say("en", f"{path.replace('/', '.')}.title")
+        title = say(f"{path.replace('/', '.')}.title")
     scenarios = shared_scenarios(folder, link) if folder in PICTURED else []
     try:
-        named = [_named(scenario) for scenario in scenarios]
+        named = [_named(scenario, language) for scenario in scenarios]
     except Problem:  # a parameter that the loss has not
         scenarios, named = [], []
     if len(named) == 1:
         [(title, words)] = named
         about = " · ".join([*words, about])
     elif named:
-        title = say("en", "ui.versus").join(" · ".join([name, *words]) for name, words in named)
+        title = say("ui.versus").join(" · ".join([name, *words]) for name, words in named)
     elif folder == "doctor" and (value := _doctors_number(link)):
-        title = say("en", "doctor.document", what=value)
-    picture = {"page": path, "scene": link if scenarios else ""}
+        title = say("doctor.document", what=value)
+    lang = "" if language == LANGUAGES[0] else language
+    picture = {"page": path, "scene": link if scenarios else "", "lang": lang}
     query = urlencode({name: value for name, value in picture.items() if value})
     found = {"title": f"{title} · LossPrism", "about": about, "image": f"{base}{PATH}?{query}"}
-    return {name: escape(text) for name, text in found.items()}
+    return {name: escape(text) for name, text in {**found, "language": language}.items()}
 
 
-def _named(scenario: Scenario) -> tuple[str, list[str]]:
+def language_in(query: Mapping[str, str]) -> str:
+    """Return the language of an address, `?lang=zh-CN`, as `kit/first_language.js` reads it."""
+    return language_of(query.get("lang", "").lower()[:2])
+
+
+def _named(scenario: Scenario, language: str) -> tuple[str, list[str]]:
     """Return the title of a scenario's loss, and its convention and parameters in words.
 
     Raises Problem for a parameter that the loss has not.
     """
     resolved, chosen = resolve(scenario), dict(scenario.parameters)
     words = [
-        parameter_words("en", one, value)
+        parameter_words(language, one, value)
         for one in resolved.spec.parameters
         if one.name in chosen and (value := resolved.parameters[one.name]) is not None
     ]
-    title = spelled("en", "loss", title_word(resolved.spec))
+    title = spelled(language, "loss", title_word(resolved.spec))
     return title, [scenario.convention, *words] if scenario.convention else words
 
 
@@ -136,7 +146,8 @@ def _doctors_number(link: str) -> str:
 async def _preview(request: Request) -> Response:
     query = request.query_params
     try:
-        drawings = _drawings(query.get("page", ""), query.get("scene", ""))
+        page, link = query.get("page", ""), query.get("scene", "")
+        drawings = _drawings(page, link, language_in(query))
         if not drawings:
             return Response(status_code=404)
         content = await run_in_threadpool(_picture, drawings)
@@ -145,18 +156,23 @@ async def _preview(request: Request) -> Response:
     return Response(content, media_type="image/png", headers={"Cache-Control": "max-age=86400"})
 
 
-def _drawings(page: str, link: str) -> dict[str, Callable[[], str]]:
+def _drawings(page: str, link: str, language: str) -> dict[str, Callable[[], str]]:
     """Return what draws the figures of a link, or of what a page opens with, by names to cache
     them by; none for a link that has no picture of its own."""
-    if not link and page in FIGURES:
-        return {page: FIGURES[page]}
-    scenarios = shared_scenarios(page, link) if link else opening_scenarios(page)
-    return {one.to_link(): partial(_figure_of, one) for one in scenarios[:BESIDE]}
+    shown = shared_scenarios(page, link) if link else openings(page, language)
+    return {
+        f"{language} {one.to_link() if isinstance(one, Scenario) else page}": partial(
+            _figure_of, one, language
+        )
+        for one in shown[:BESIDE]
+    }
 
 
-def _figure_of(scenario: Scenario) -> str:
+def _figure_of(shown: Scenario | PageFigure, language: str) -> str:
+    if not isinstance(shown, Scenario):
+        return shown(language=language)
     with jobs.in_turn():
-        return matrix_figure(explore(scenario))
+        return matrix_figure(explore(shown), language=language)
 
 
 def _picture(drawings: Mapping[str, Callable[[], str]]) -> bytes:

@@ -33,7 +33,6 @@ from lossprism.explorer.web.pages.claims.state_entries import SCALE
 from lossprism.explorer.web.pages.landscape.state_entries import FIRST as FIRST_LANDSCAPES
 from lossprism.explorer.web.pages.large.requests import read_query, start_opening
 from lossprism.explorer.web.pages.large.takeaway_and_remarks import drawn_figure
-from lossprism.explorer.web.pages.opening_scenarios import page_at
 from lossprism.explorer.web.pages.sphere.state_entries import TURN
 from lossprism.losses import LOSSES
 
@@ -221,12 +220,6 @@ def _axis(title: str, values: Sequence[float], logarithmic: bool) -> AxisOf:
     if logarithmic:
         return AxisOf(math.log10(min(values)), math.log10(max(values)), True, title)
     return AxisOf(min(0.0, *values), 1.1 * max(values), title=title)
-
-
-def opening_figure(address: str) -> Callable[..., str] | None:
-    """Return the function of a `Look` that draws what a page opens with, of its bare address; None
-    for a page that opens with a scenario of Explore, and for anything else."""
-    return FIGURES.get(page_at(address) or "")
 
 
 FIGURES: dict[str, Callable[..., str]] = {

@@ -4,35 +4,19 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from lossprism.explorer.core.scenario import OPENING, Data, Rules, Scenario
-from lossprism.explorer.export.figure.files import OTHER_PAGES, QUOTED_LETTERS, path_pieces
+from lossprism.explorer.export.figure.files import OTHER_PAGES, path_pieces
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.learn.lesson import Lesson
 from lossprism.explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
 from lossprism.explorer.lab.training.plan import TrainingPlan
 from lossprism.explorer.locale import LANGUAGES
-from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.practice import PRACTICE, practice_pairs
+from lossprism.explorer.sources.textbook import IN_LANGUAGE
 from lossprism.explorer.web.pages.compare import questions
 from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES
 
 PRACTISED = 24  # pairs of Fine-tune's data in its figure
-
-
-def opening_scenario(address: str) -> Scenario | None:
-    """Return the scenario that a page opens with, of its bare address, such as /compare or
-    http://127.0.0.1:7860/learn/collapse; of several losses that of the first. None for anything
-    else, such as a link.
-
-    Raises Problem for a page that opens with no scenario of Explore (`opening_figures`).
-    """
-    page = page_at(address)
-    if page is None:
-        return None
-    found = opening_scenarios(page)
-    if not found:
-        raise Problem("figure_page", name=address[:QUOTED_LETTERS])
-    return found[0]
 
 
 def page_at(address: str) -> str | None:
@@ -46,25 +30,32 @@ def page_at(address: str) -> str | None:
     return "/".join(pieces[-2:] if "learn" in pieces[-2:-1] else pieces[-1:])
 
 
-def opening_scenarios(page: str) -> list[Scenario]:
-    """Return the scenarios that the page at this path opens with, one for each loss; none of a page
-    that shows no scenario of Explore."""
+def opening_scenarios(page: str, language: str = LANGUAGES[0]) -> list[Scenario]:
+    """Return the scenarios that the page at this path opens with for a reader of a language, one
+    for each loss; none of a page that shows no scenario of Explore."""
+    if page == "":
+        return [_in_language(OPENING, language)]
     if page == "compare":
-        return _compared()
+        return [_in_language(one, language) for one in _compared(language)]
     if page == "doctor":
         return [_explained()]
     if page == "finetune":
-        return [_practised()]
+        return [_practised(language)]
     lesson = page.removeprefix("learn/")
     if page == "learn":
         lesson = LESSONS[0].name
-    if lesson in BY_NAME:
-        return [_taught(BY_NAME[lesson])]
-    return [] if page else [OPENING]
+    return [_taught(BY_NAME[lesson])] if lesson in BY_NAME else []
 
 
-def _compared() -> list[Scenario]:
-    question = questions.QUESTIONS[questions.OPENING[LANGUAGES[0]]]
+def _in_language(scenario: Scenario, language: str) -> Scenario:
+    """Return the scenario on the example that stands in place of its own in a language."""
+    data = scenario.data
+    example = IN_LANGUAGE.get(language, {}).get(data.example, data.example)
+    return replace(scenario, data=replace(data, example=example))
+
+
+def _compared(language: str) -> list[Scenario]:
+    question = questions.QUESTIONS[questions.OPENING[language]]
     batch = Scenario(
         data=Data(example=question.example),
         rules=replace(Rules(), extra_negatives=question.extra_negatives),
@@ -81,9 +72,10 @@ def _compared() -> list[Scenario]:
     ]
 
 
-def _practised() -> Scenario:
-    """Return the first practice pairs under the loss of the first plan, before any training."""
-    name = next(iter(PRACTICE))
+def _practised(language: str) -> Scenario:
+    """Return the first practice pairs of a quick run under the loss of the first plan, before any
+    training."""
+    name = list(PRACTICE)[-1 if language == "zh" else 0]
     pairs = practice_pairs(name)[:PRACTISED]
     rows = tuple((one, other, f"{label:g}") for one, other, label in pairs)
     data = Data(source="table", rows=rows, file=name)

@@ -18,10 +18,10 @@ from lossprism.explorer.export.figure.bars import bars_figure
 from lossprism.explorer.export.figure.chart import chart_figure
 from lossprism.explorer.export.figure.chart_from_page import read_chart
 from lossprism.explorer.export.figure.embedded_fonts import FACES, with_fonts
-from lossprism.explorer.export.figure.files import write_figure
 from lossprism.explorer.export.figure.fonts import OPEN, font_of
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pdf import TAG, style_of
+from lossprism.explorer.web.pages.figure_sources import write_figure
 from tests.scenes import CHART
 
 FACE = re.compile(

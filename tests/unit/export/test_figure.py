@@ -20,7 +20,7 @@ from lossprism.explorer.export.exploration_arrays import picture
 from lossprism.explorer.export.figure.bars import bars_figure
 from lossprism.explorer.export.figure.cells import Cells
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
-from lossprism.explorer.export.figure.files import OTHER_PAGES, read_scenario, write_figure
+from lossprism.explorer.export.figure.files import OTHER_PAGES, read_scenario
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.svg_elements import png
 from lossprism.explorer.export.figure.texts import clean, clipped, width_of
@@ -31,6 +31,7 @@ from lossprism.explorer.runtime.number_format import display_number
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.sources.textbook import EXAMPLES
+from lossprism.explorer.web.pages.figure_sources import write_figure
 from lossprism.explorer.web.site import PAGES
 from lossprism.losses import LOSSES
 from tests.scenes import data_for
@@ -461,9 +462,8 @@ def test_what_cannot_be_written_is_reported(tmp_path):
     assert problem_of(tmp_path / "no", tmp_path / "f.svg") == "problem.link_damaged"
     compared = f"http://127.0.0.1:7860/compare#1=cosent&2=info_nce&scene={link}"
     assert problem_of(compared, tmp_path / "f.svg") == "problem.figure_page"
-    assert problem_of("/learn/sphere", tmp_path / "f.svg") == "problem.figure_page"
+    assert problem_of("/learn/nothing", tmp_path / "f.svg") == "problem.figure_page"
     for page in OTHER_PAGES:
-        assert problem_of(f"/{page}", tmp_path / "f.svg") == "problem.figure_page"
         below = f"https://example.org/losses/{page}/more"
         assert problem_of(below, tmp_path / "f.svg") == "problem.figure_page"
     broken = tmp_path / "broken.json"

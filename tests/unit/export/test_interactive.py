@@ -20,10 +20,11 @@ from lossprism.explorer.export.figure.appearance import PALETTES
 from lossprism.explorer.export.figure.cells import cells_of
 from lossprism.explorer.export.figure.embedded_fonts import with_fonts
 from lossprism.explorer.export.figure.matrix import matrix_figure
-from lossprism.explorer.export.interactive_figure import interactive_figure, write_interactive
+from lossprism.explorer.export.interactive_figure import interactive_figure
 from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.number_format import display_number, percent
 from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.pages.figure_sources import write_figure
 from lossprism.losses import LOSSES
 from tests.scenes import data_for
 from tests.sentences import raises_problem
@@ -184,5 +185,5 @@ def test_every_loss_has_one():
 
 def test_what_cannot_be_written_is_reported(tmp_path):
     with raises_problem("figure_not_written") as caught:
-        write_interactive(Scenario(), tmp_path / "no" / "figure.html")
+        write_figure(Scenario(), tmp_path / "no" / "figure.html")
     assert caught.value.key == "problem.figure_not_written"

@@ -11,11 +11,12 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.figure import fonts
 from lossprism.explorer.export.figure.bars import bars_figure
-from lossprism.explorer.export.figure.files import figure_text, write_figure
+from lossprism.explorer.export.figure.files import figure_text
 from lossprism.explorer.export.figure.matrix import matrix_figure
 from lossprism.explorer.export.figure.pdf import as_pdf
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.pages.figure_sources import write_figure
 from tests.sentences import pattern_of, raises_problem
 
 pytest.importorskip("fpdf")

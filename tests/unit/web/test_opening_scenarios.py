@@ -20,14 +20,10 @@ from lossprism.explorer.web.api.endpoints import figure
 from lossprism.explorer.web.pages.compare.questions import OPENING as FIRST
 from lossprism.explorer.web.pages.compare.questions import QUESTIONS
 from lossprism.explorer.web.pages.doctor.state_entries import EXAMPLES
+from lossprism.explorer.web.pages.figure_sources import opening, write_figure
 from lossprism.explorer.web.pages.finetune.state_entries import first_plan
-from lossprism.explorer.web.pages.opening_figures import (
-    FIGURES,
-    opening_figure,
-    sentences,
-    sphere,
-)
-from lossprism.explorer.web.pages.opening_scenarios import opening_scenario, opening_scenarios
+from lossprism.explorer.web.pages.opening_figures import FIGURES, sentences, sphere
+from lossprism.explorer.web.pages.opening_scenarios import opening_scenarios
 from tests.sentences import raises_problem
 
 OPENED = ("", "compare", "doctor", "finetune", "learn", *(f"learn/{name}" for name in BY_NAME))
@@ -39,10 +35,9 @@ def test_every_page_is_drawn_by_its_address(host):
     paths = {path for paths in site.paths_of_pages().values() for path in paths}
     assert paths == {*OPENED, *FIGURES}
     for path in OPENED:
-        assert opening_scenario(host + path) == opening_scenarios(path)[0]
-        assert opening_figure(host + path) is None
+        assert opening(host + path) == opening_scenarios(path)[0]
     for path, draw in FIGURES.items():
-        assert opening_figure(host + path) is draw
+        assert opening(host + path) is draw
 
 
 @pytest.mark.parametrize(
@@ -50,8 +45,7 @@ def test_every_page_is_drawn_by_its_address(host):
     ["#1.abc", "1.abc", "/doctor#value=1", "/?scene=1.abc", "scene.json", "/compare#1=cosent"],
 )
 def test_a_link_and_a_file_are_no_bare_address(text):
-    assert opening_scenario(text) is None
-    assert opening_figure(text) is None
+    assert opening(text) is None
 
 
 def test_each_page_opens_with_its_own_scenario():
@@ -77,6 +71,13 @@ def test_compare_opens_on_pairs_of_which_some_are_pulled_and_some_are_pushed(lan
         scenario = side.applied_to(Scenario(data=Data(example=example), rules=rules))
         gradient = explore(scenario).pair_gradient
         assert min((gradient < 0).sum(), (gradient > 0).sum()) >= len(gradient) / 4
+
+
+def test_each_language_opens_with_its_own_examples():
+    [explore_en], [explore_zh] = opening_scenarios(""), opening_scenarios("", "zh")
+    assert explore_zh.data.example == IN_LANGUAGE["zh"][explore_en.data.example]
+    compared = opening_scenarios("compare", "zh")
+    assert [one.loss for one in compared] == [one.loss for one in QUESTIONS[FIRST["zh"]].sides]
 
 
 def test_finetune_opens_with_the_first_practice_pairs():
@@ -105,6 +106,13 @@ def test_a_page_without_a_scenario_is_drawn_as_what_it_shows(path):
     assert "<svg" in chinese
     assert re.search("[一-鿿]", chinese)
     assert not re.search("[一-鿿]", english["svg"])
+
+
+@pytest.mark.parametrize("path", ["", "compare", "learn/claims"])
+def test_the_file_of_a_page_is_what_the_api_answers(path, tmp_path):
+    out = tmp_path / "figure.html"
+    assert write_figure(f"/{path}", out) == ""
+    assert out.read_text(encoding="utf-8") == figure(scene=f"/{path}", format="html")["html"]
 
 
 def test_pictures_show_their_numbers():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from dataclasses import replace
-from html import escape
+from html import escape, unescape
 
 import pytest
 from fastapi import FastAPI
@@ -15,7 +16,7 @@ from PIL import Image
 from lossprism.explorer.core.scenario import OPENING, Data, Scenario
 from lossprism.explorer.lab.compare.comparison_results import Side
 from lossprism.explorer.lab.learn.lessons import BY_NAME
-from lossprism.explorer.locale import say
+from lossprism.explorer.locale import LANGUAGES, say
 from lossprism.explorer.sources.random_batch import RandomBatch
 from lossprism.explorer.web import page_html, site
 from lossprism.explorer.web.pages import link_previews
@@ -59,17 +60,20 @@ def test_each_page_has_a_title_and_a_sentence_of_its_own():
     )
 
 
-def test_a_page_has_a_picture_of_what_it_opens_with(client):
+def test_a_page_has_a_picture_of_what_it_opens_with_in_each_language(client):
     pictures = {}
-    pages = {path for path, *_ in site.PAGES}
-    for path in (*pages, "learn/temperature", "learn/margin"):
-        found = tags_in(client.get(f"/{path}").text)
+    folders = {path: folder for path, folder, _ in site.PAGES}
+    folders |= dict.fromkeys(("learn/temperature", "learn/margin"), "learn")
+    for (path, folder), language in itertools.product(folders.items(), LANGUAGES):
+        html = client.get(f"/{path}", params={"lang": language}).text
+        assert f'<html lang="{language}">' in html
+        found = tags_in(html)
         assert found["title"].endswith(" · LossPrism")
-        assert len(found["description"]) > 30
+        assert unescape(found["description"]) == say(language, f"page.about.{folder}")
         drawn = picture(client, found["image"].replace("&amp;", "&"))
         assert drawn.size == (1200, 630)
         assert len(drawn.getcolors(10**6)) > 50
-        pictures[path] = drawn.tobytes()
+        pictures[path, language] = drawn.tobytes()
     assert len(set(pictures.values())) == len(pictures)
 
 
@@ -125,6 +129,22 @@ def test_any_other_comparison_has_the_title_of_the_page(client, link):
     assert tags_in(client.get("/compare", params={"scene": link}).text) == tags_in(
         client.get("/compare").text
     )
+
+
+def test_a_link_in_chinese_has_its_words_and_picture_in_chinese(client):
+    link = OTHER.to_link()
+    english = tags_in(client.get("/", params={"scene": link}).text)
+    chinese = tags_in(client.get("/", params={"scene": link, "lang": "zh-CN"}).text)
+    assert say("zh", "parameter.temperature") in chinese["description"]
+    assert say("zh", "page.about.explore") in chinese["description"]
+    drawn = [picture(client, unescape(found["image"])).tobytes() for found in (english, chinese)]
+    assert drawn[0] != drawn[1]
+    doctor = client.get("/doctor", params={"scene": "value=5.545", "lang": "zh"}).text
+    assert tags_in(doctor)["title"] == f"{say('zh', 'doctor.document', what='5.545')} · LossPrism"
+    of_both = "1=info_nce&1.temperature=0.1&2=siglip"
+    compared = client.get("/compare", params={"scene": of_both, "lang": "zh"}).text
+    assert say("zh", "parameter.temperature") in tags_in(compared)["title"]
+    assert client.get("/", params={"lang": "<script>"}).text == client.get("/").text
 
 
 def test_doctor_is_titled_by_its_number_and_by_nothing_else(client):
