@@ -102,14 +102,18 @@ class Axis:
             return self.label(place)
         return display_number(self.scores[self.pairs[place]], 2)
 
-    def title(self) -> str:
+    def title(self, room: float, size: float) -> str:
+        """Return the name with the number of items and their order; with less where there is no
+        room for it, the name alone in any room."""
         if not self.name:
             return ""
-        values = {"what": say(self.language, f"axis.{self.name}"), "count": self.count}
-        if self.sorted_by == "entry":
-            return say(self.language, "ui.axis", **values)
-        order = say(self.language, f"order.{self.sorted_by}")
-        return say(self.language, "figure_text.axis_sorted", order=order, **values)
+        what = say(self.language, f"axis.{self.name}")
+        values = {"what": what, "count": self.count}
+        titles = [say(self.language, "ui.axis", **values), what]
+        if self.sorted_by != "entry":
+            order = say(self.language, f"order.{self.sorted_by}")
+            titles.insert(0, say(self.language, "figure_text.axis_sorted", order=order, **values))
+        return next((title for title in titles if width_of(title, size) <= room), what)
 
     def ticks(self) -> list[tuple[float, float, str]]:
         """Return the marks along the axis (0 to its length), and the texts with their places."""
@@ -148,8 +152,8 @@ def row_names(
 ) -> list[str]:
     """Draw the names of the rows in a gutter by `gutter_of` with this room; else ticks."""
     faint, cell = pen.palette.faint, tall / len(axis)
-    turned: Style = {"fill": faint, "anchor": "middle", "turn": -90.0}
-    title = clipped(axis.title(), max(tall, LEAST_TITLE), pen.fit(12.5))
+    turned: Style = {"fill": faint, "anchor": "middle", "turn": -90.0, "kind": "axis"}
+    title = axis.title(max(tall, LEAST_TITLE), pen.fit(12.5))
     out = [pen.text(pen.margin + 10, y + tall / 2, title, size=12.5, **turned)]
     if gutter <= TICKS_ROOM:
         for mark, at, key in _spaced(axis.ticks(), cell, lambda _: pen.fit(11.5)):
@@ -198,7 +202,8 @@ def column_names(
                 fragment = axis.fragment(place, 168, size)
                 out.append(pen.text(middle + size * 0.35, y + 24, fragment, size=size, **turned))
                 bottom = max(bottom, y + 28 + 1.08 * width_of(fragment, size))
-    out.append(pen.text(x + wide / 2, bottom + 16, axis.title(), size=12.5, **style))
+    title = axis.title(wide + 2 * TICKS_ROOM, pen.fit(12.5))
+    out.append(pen.text(x + wide / 2, bottom + 16, title, size=12.5, kind="axis", **style))
     return out, bottom + 22
 
 

@@ -19,14 +19,15 @@ from lossprism.explorer.export.figure.chart_from_page import (
     Trace,
 )
 from lossprism.explorer.export.figure.header_and_caption import document, head
-from lossprism.explorer.export.figure.svg_elements import Pen, attributes, line, rectangle
-from lossprism.explorer.export.figure.texts import clean, px, width_of
+from lossprism.explorer.export.figure.svg_elements import Pen, Style, attributes, line, rectangle
+from lossprism.explorer.export.figure.texts import clean, px, width_of, wrapped
 from lossprism.explorer.runtime.number_format import display_number, percent
 
 Place = Callable[[float, float], tuple[float, float]]  # where a point of the axes stands
 GAP, LINE = 18.0, 18.0
 LEFT, BELOW, RIGHT, ABOVE = 52.0, 22.0, 24.0, 8.0  # around a plot
 TICK_ROOM = 44.0  # along an axis
+AXIS_TITLE, TITLE_LINE = 11.5, 16.0  # its size, and the room of a line
 LEAST_PANEL = 240.0  # of a panel that stands beside another
 
 
@@ -57,8 +58,9 @@ def chart_figure(chart: Chart, **look: Unpack[Look]) -> str:
 def _panel(pen: Pen, panel: Panel, x: float, y: float, wide: float) -> tuple[list[str], float]:
     out: list[str] = []
     if panel.title:
-        out.append(pen.text(x, y + 14, clean(panel.title), size=12.5))
-        y += 22
+        lines = wrapped(clean(panel.title), wide, pen.fit(12.5))
+        out += [pen.text(x, y + 14 + 16 * at, text, size=12.5) for at, text in enumerate(lines)]
+        y += 6 + 16 * len(lines)
     factor = wide / panel.wide
     if panel.axes is None:
         return out + _shapes(pen, panel, x, y, factor), y + panel.tall * factor
@@ -82,18 +84,32 @@ def _plot(
 ) -> list[str]:
     x, y, wide, tall = box
     across, up = axes
-    below = BELOW + (16 if across.title else 0)
     names = [clean(name) for _, name in _ticks(up, 6)]
     left = max([LEFT - 8, *(8 + width_of(name, pen.fit(11)) for name in names)])
-    left += 16 if up.title else 0
+    beside = _title_lines(pen, up, tall - ABOVE - BELOW - TITLE_LINE)
+    left += TITLE_LINE * len(beside)
+    under = _title_lines(pen, across, wide - left - RIGHT)
+    below = BELOW + TITLE_LINE * len(under)
     frame = (x + left, y + ABOVE, wide - left - RIGHT, tall - ABOVE - below)
     out = [part for band in panel.bands if (part := _band(pen, band, axes, frame))]
-    out += _axes(pen, axes, frame, x)
+    out += _axes(pen, axes, frame)
+    middle = frame[0] + frame[2] / 2, frame[1] + frame[3] / 2
+    style: Style = {"fill": pen.palette.faint, "anchor": "middle", "kind": "axis"}
+    for at, text in enumerate(under):
+        foot = frame[1] + frame[3] + 33 + TITLE_LINE * at
+        out.append(pen.text(middle[0], foot, text, size=AXIS_TITLE, **style))
+    for at, text in enumerate(beside):
+        edge = x + 11 + TITLE_LINE * at
+        out.append(pen.text(edge, middle[1], text, size=AXIS_TITLE, turn=-90.0, **style))
     before: Trace | None = None
     for trace in panel.traces:
         out += _trace(pen, trace, before, axes, frame)
         before = trace
     return out
+
+
+def _title_lines(pen: Pen, axis: AxisOf, room: float) -> list[str]:
+    return wrapped(clean(axis.title), room, pen.fit(AXIS_TITLE)) if axis.title else []
 
 
 def _part(axis: AxisOf, value: float) -> float:
@@ -123,12 +139,11 @@ def _ticks(axis: AxisOf, most: int) -> list[tuple[float, str]]:
 
 
 def _axes(
-    pen: Pen, axes: tuple[AxisOf, AxisOf], frame: tuple[float, float, float, float], edge: float
+    pen: Pen, axes: tuple[AxisOf, AxisOf], frame: tuple[float, float, float, float]
 ) -> list[str]:
     x, y, wide, tall = frame
     across, up = axes
     faint = pen.palette.faint
-    style = {"size": 11.5, "fill": faint, "anchor": "middle"}
     out = []
     for value, label in _ticks(up, max(2, int(tall / 26))):
         at = y + tall * (1 - _part(up, value))
@@ -144,11 +159,6 @@ def _axes(
                 pen.text(at, y + tall + 16, clean(label), size=11, fill=faint, anchor="middle")
             )
     out.append(line(x, y + tall, x + wide, y + tall, faint))
-    style = {"size": 11.5, "fill": faint, "anchor": "middle"}
-    if across.title:
-        out.append(pen.text(x + wide / 2, y + tall + 33, clean(across.title), **style))
-    if up.title:
-        out.append(pen.text(edge + 11, y + tall / 2, clean(up.title), turn=-90.0, **style))
     return out
 
 

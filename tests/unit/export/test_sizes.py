@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from xml.etree import ElementTree
 
 import pytest
@@ -11,11 +12,15 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.export.figure.appearance import PALETTES, SIZES, look_in
 from lossprism.explorer.export.figure.bars import bars_figure
+from lossprism.explorer.export.figure.chart import chart_figure
+from lossprism.explorer.export.figure.chart_from_page import AxisOf, Chart, Colour, Panel, Trace
 from lossprism.explorer.export.figure.matrix import matrix_figure
+from lossprism.explorer.export.figure.texts import width_of
 from lossprism.explorer.export.palette import PRINT
 from lossprism.explorer.locale import LANGUAGES
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.random_batch import RandomBatch
+from lossprism.explorer.web.pages.opening_figures import FIGURES as PAGES
 from lossprism.losses import LOSSES
 from tests.scenes import data_for
 
@@ -25,6 +30,9 @@ FIGURES = (matrix_figure, bars_figure)
 LARGE = Data(source="random", random=RandomBatch(pairs=80, dimension=8, seed=7))
 SCENES = [Scenario(), Scenario(loss="info_nce"), Scenario(data=LARGE)]
 FOUND = [explore(scene) for scene in SCENES]
+EIGHT = Data(source="random", random=RandomBatch(pairs=8, dimension=8, seed=7))
+LONG = AxisOf(0.0, 1.0, title="the name of an axis that no column is wide enough for in one line")
+CURVE = Trace("lines", [0.0, 1.0], [0.0, 1.0], Colour("side_1"), 2.0)
 
 
 def drawn(found, figure, **look):
@@ -57,6 +65,48 @@ def test_on_paper_text_has_7_to_9_points_and_stays_on_the_page(found, figure, la
         assert float(of["x"]) >= 0
         assert float(of["x"]) + float(of["width"]) <= width + 0.01
         assert float(of["y"]) + float(of["height"]) <= height + 0.01
+
+
+DRAWN = {
+    **{
+        f"{figure.__name__} of {name}": partial(figure, found)
+        for figure in FIGURES
+        for name, found in zip(("few", "lists", "many"), FOUND, strict=True)
+    },
+    "eight queries": partial(matrix_figure, explore(Scenario(loss="info_nce", data=EIGHT))),
+    **PAGES,
+    "a chart with long names": partial(
+        chart_figure,
+        Chart("", [], [], [Panel("p " * 60, 240, 180, (LONG, LONG), [CURVE], [], [])], 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("size", SIZES)
+def test_no_text_is_cut_and_no_axis_shortened_by_dots(name, language, size):
+    tree = ElementTree.fromstring(DRAWN[name](size=size, language=language))
+    _, _, width, height = map(float, tree.attrib["viewBox"].split())
+    axes = [e for e in tree.iter(f"{SVG}text") if e.attrib.get("class") == "axis"]
+    assert axes or name in PAGES
+    assert not any((e.text or "").endswith("…") for e in axes)
+    for element in tree.iter(f"{SVG}text"):
+        across, up = extent_of(element)
+        assert -1 <= across[0] <= across[1] <= width + 1, element.text
+        assert -1 <= up[0] <= up[1] <= height + 1, element.text
+
+
+def extent_of(element):
+    """The ends of a text across and down, by the same widths of letters as the figure's."""
+    of = element.attrib
+    place = float(of["x"]), float(of["y"])
+    long = width_of("".join(element.itertext()), float(of["font-size"]))
+    part = {"middle": 0.5, "end": 1.0}.get(of.get("text-anchor", ""), 0.0)
+    before, after = part * long, (1 - part) * long
+    if "rotate" in of.get("transform", ""):  # upwards
+        return (place[0], place[0]), (place[1] - after, place[1] + before)
+    return (place[0] - before, place[0] + after), (place[1], place[1])
 
 
 @pytest.mark.thorough
