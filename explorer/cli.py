@@ -11,6 +11,7 @@ import sys
 import threading
 import traceback
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from lossprism.explorer.lab.compare import commands as comparing
 from lossprism.explorer.lab.doctor import UNUSABLE

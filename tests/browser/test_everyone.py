@@ -74,7 +74,7 @@ CHECKS = {
     "door=data": "#doctor-data",
     "door=run": "#doctor-run",
 }
-CONTROLS_OF_DOCTOR = "#doctor-controls"
+CONTROLS_OF_DOCTOR = ("#doctor-question", "#doctor-controls")
 
 
 @pytest.fixture(scope="session")
@@ -206,7 +206,9 @@ def test_axe_finds_nothing_serious_on_the_other_pages_with_everything_open(
             if path == "doctor":
                 expect(page.locator(f"{CHECKS[scenario]} .lp-finding").first).to_be_visible()
                 within = (
-                    () if scenario == next(iter(CHECKS)) else (CONTROLS_OF_DOCTOR, CHECKS[scenario])
+                    ()
+                    if scenario == next(iter(CHECKS))
+                    else (*CONTROLS_OF_DOCTOR, CHECKS[scenario])
                 )
             open_all(page)
             signs_have_names(page)
@@ -298,14 +300,28 @@ TOPS_OF_BUTTONS = """() => [...new Set([...document.querySelectorAll(".lp-brand 
   .map((one) => Math.round(one.getBoundingClientRect().top / 4)))]"""
 
 
-def test_the_buttons_of_the_header_are_on_one_line_of_a_telephone(
+def test_the_buttons_of_the_header_are_on_one_line_of_a_telephone_and_when_zoomed(
     new_page: Callable[..., Page], server: Server
 ) -> None:
-    page = new_page(**FINGER, locale="zh-CN")
-    for path in ("", "learn"):
-        page.goto(f"{server.address}/{path}", wait_until="domcontentloaded")
-        expect(page.locator("#lp-language")).to_be_visible()
-        assert len(page.evaluate(TOPS_OF_BUTTONS)) == 1, path
+    for page in (new_page(**FINGER, locale="zh-CN"), new_page(width=720, height=450)):
+        for path in ("", "doctor", "learn"):
+            page.goto(f"{server.address}/{path}", wait_until="domcontentloaded")
+            expect(page.locator("#lp-language")).to_be_visible()
+            assert len(page.evaluate(TOPS_OF_BUTTONS)) == 1, path
+
+
+def test_the_points_of_the_sphere_are_seen_at_200_percent(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = new_page(width=720, height=450)
+    page.goto(f"{server.address}/learn/sphere", wait_until="domcontentloaded")
+    page.wait_for_function(COMPLETE["learn/sphere"])
+    ball = page.locator(".lp-ball").first.bounding_box()
+    assert ball is not None
+    assert ball["width"] >= 150
+    played = page.locator(".lp-transport").bounding_box()
+    assert played is not None
+    assert ball["y"] + ball["height"] <= played["y"] <= played["y"] + played["height"] <= 450
 
 
 def test_the_version_stands_beside_the_name(page: Page) -> None:

@@ -14,7 +14,7 @@ from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
-WORDS, CONTROLS = 200, 20
+WORDS, CONTROLS = 200, 15
 SCENES = (
     "",
     "value=0.693",
@@ -43,6 +43,28 @@ def test_each_check_opens_with_one_answer(
             first = page.locator("#doctor-main .lp-finding").first
             assert first.locator(".lp-finding-sentence").count() == 1
             assert first.locator("details[open]").count() == 0
+
+
+QUESTIONS = {"": "#lp-doctor-value", "door=data": "#lp-doctor-from", "door=run": "#lp-doctor-by"}
+
+
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+@pytest.mark.parametrize(("width", "height"), [(720, 450), (390, 844)])
+def test_heading_answer_and_question_are_on_one_narrow_screen(
+    new_page: Callable[..., Page], server: Server, locale: str, width: int, height: int
+) -> None:
+    """At 200 % zoom and on a phone; what is known beside the question is in a drawer."""
+    page = new_page(width=width, height=height, locale=locale)
+    for scenario, question in QUESTIONS.items():
+        opened(page, server.address, scenario)
+        for name in ("[role=tab]", question, "h1", ".lp-finding-sentence"):
+            box = page.locator(f"main {name}").first.bounding_box()
+            assert box is not None
+            assert 0 <= box["y"] <= box["y"] + box["height"] <= height, (scenario, name)
+    batch = page.locator("#lp-run-batch")
+    expect(batch).to_be_hidden()
+    page.click("#lp-drawer")
+    expect(batch).to_be_in_viewport()
 
 
 @pytest.mark.thorough

@@ -1,8 +1,5 @@
-// The sidebar: what to check, and what is known of it.
-import { TabPanel, Tabs } from "../../kit/components.js";
-import { pageData } from "../../kit/page_data.js";
+// The sidebar: what is known of the number, the dataset or the run.
 import { group, h, show } from "../../kit/preact_view.js";
-import { say } from "../../kit/words.js";
 import { DataControls } from "./data/controls.js";
 import { LossNames, NumberControls } from "./number/controls.js";
 import { RunControls } from "./run/controls.js";
@@ -13,18 +10,7 @@ const PANELS = { number: NumberControls, data: DataControls, run: RunControls };
 function Controls({ page }) {
   page.observe("state");
   const { check } = page;
-  return group(
-    h(Tabs, {
-      id: "lp-doctor-check",
-      label: say("doctor.checks"),
-      names: /** @type {(typeof check)[]} */ (pageData.doctor.checks),
-      chosen: check,
-      title: (name) => say(`doctor.check.${name}`),
-      choose: (name) => page.enter(name),
-    }),
-    h(TabPanel, { id: "lp-doctor-check", chosen: check }, h(PANELS[check], { page })),
-    h(LossNames, null),
-  );
+  return group(h(PANELS[check], { key: check, page }), h(LossNames, null));
 }
 
 /**

@@ -173,7 +173,7 @@ class BlockMap {
     const gap = parseFloat(getComputedStyle(element).columnGap);
     const free = element.clientWidth - beside.reduce((sum, width) => sum + width + (width && gap), 0) - 4;
     // The card below it stays on the screen, also on a projector's.
-    const tallest = Math.max(280, Math.min(LONGEST, window.innerHeight / magnified(this.root) - 260));
+    const tallest = Math.max(180, Math.min(LONGEST, window.innerHeight / magnified(this.root) - 260));
     return Math.max(180, Math.min(tallest, free));
   }
 

@@ -218,6 +218,7 @@ export class DataCheck {
       this.clear();
       [this.of, this.read] = [source, answer];
       this.page.fail(answer.problem);
+      this.page.publish("open_controls"); // where the columns are chosen
     }
     this.publish();
   }

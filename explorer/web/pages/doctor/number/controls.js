@@ -1,4 +1,4 @@
-// The sidebar of the check of a number: the number, the loss that gave it, and what is known of the batch.
+// The number that is checked; in the sidebar the loss that gave it, and what is known of the batch.
 import { Field, Fold, TextField, useDraft } from "../../../kit/components.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
@@ -47,7 +47,6 @@ export function NumberControls({ page }) {
   const [batch, ...others] = counts;
   const more = [...others, ...settings];
   return group(
-    h(NumberField, { page }),
     h(TextField, {
       name: say("doctor.loss"),
       id: "lp-doctor-loss",
@@ -69,7 +68,7 @@ export function NumberControls({ page }) {
  * The number; lines of a log and tables that are pasted into it go where they are read.
  * @param {Page} properties
  */
-function NumberField({ page }) {
+export function NumberField({ page }) {
   const draft = useDraft(page.store.state.value);
   return h(
     Field,

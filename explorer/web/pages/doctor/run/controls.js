@@ -1,37 +1,26 @@
-// The sidebar of the check of a run: its log, its curves, and what is known beside it.
-import { FileArrival, Fold, Section, Select, TextField, useDraft } from "../../../kit/components.js";
+// The sidebar of the check of a run: its curves, and what is known beside it.
+import { Fold, Section, Select, TextField } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { pageData } from "../../../kit/page_data.js";
 import { group, h } from "../../../kit/preact_view.js";
-import { agree, GONE } from "../../../kit/server.js";
 import { say } from "../../../kit/words.js";
 import { exampleOf, LOSSES } from "../number/controls.js";
-import { PastedRows } from "../pasted_rows.js";
-import { SourceSelect } from "../source_select.js";
+import { LogArrival, logOptions } from "./source.js";
 
 /** @typedef {{ page: import("../state.js").DoctorPage }} Page */
 
-const SOURCES = /** @type {const} */ (["example", "file", "typed", "kept"]);
+const CHOSEN_CURVES = ["step", "curve", "held_out"];
 
 /** @param {Page} properties */
 export function RunControls({ page }) {
   page.observe("examined_run");
   const { run } = page;
-  const { kind } = /** @type {{ kind: keyof typeof PANELS }} */ (run.state);
+  const { kind } = run.state;
   const { counts, settings } = pageData.doctor;
   const [batch, ...others] = counts;
   const more = [...others, ...settings];
+  const curves = curvesOf(run);
   return group(
-    h(SourceSelect, {
-      id: "lp-doctor-by",
-      word: "doctor.by",
-      kinds: SOURCES,
-      examples: logOptions(),
-      state: { kind, example: run.state.example },
-      choose: (source) => run.begin(source),
-    }),
-    h(PANELS[kind], { page }),
-    h(Curves, { page }),
     kind === "kept" && !run.found
       ? null
       : group(
@@ -39,7 +28,11 @@ export function RunControls({ page }) {
           h(KnownField, { page, name: batch }),
           h(
             Fold,
-            { title: say("doctor.more_known", { count: more.length }), open: more.some((name) => run.state[name]) },
+            {
+              title: say("ui.more_settings", { count: curves.length + more.length }),
+              open: [...CHOSEN_CURVES, ...more].some((name) => run.state[name]),
+            },
+            curves,
             h(
               "div.lp-doctor-counts",
               null,
@@ -70,76 +63,13 @@ function KnownField({ page: { run }, name, prefix = "" }) {
   });
 }
 
-const logOptions = () => pageData.doctor.logs.map((name) => [name, say(`doctor.log.${name}`)]);
-
-const Ready = () => h("p.lp-note", null, say("doctor.log_note"));
-
-/**
- * @param {Page & { id: string, note: string, take: (file: string, name: string) => void }} properties
- */
-const LogArrival = ({ page, ...options }) =>
-  h(FileArrival, {
-    page,
-    kinds: "doctor.log_kinds",
-    most: pageData.doctor.log_bytes,
-    put: async (piece) => (await page.server?.hand_in(piece)) ?? { error: GONE },
-    ...options,
-  });
-
-/** @param {Page} properties */
-const OwnFile = ({ page }) =>
-  h(LogArrival, {
-    page,
-    id: "lp-doctor-log-file",
-    note: page.run.state.name ? `${clip(page.run.state.name)} ${say("doctor.file_again")}` : "",
-    take: (file, name) => page.run.begin({ kind: "file", file, name }),
-  });
-
-/** @param {Page} properties */
-const Pasted = ({ page: { run } }) =>
-  group(
-    h(PastedRows, {
-      id: "lp-doctor-pasted-log",
-      name: say("doctor.pasted_log"),
-      value: run.state.pasted,
-      example: "{'loss': 0.6925, 'grad_norm': 1.2, 'epoch': 0.1}",
-      change: (pasted) => run.begin({ kind: "typed", pasted }),
-    }),
-    h("p.lp-note", null, say("doctor.typed_note")),
-  );
-
-/** @param {Page} properties */
-function Folder({ page: { run } }) {
-  const draft = useDraft(run.state.folder);
-  function list() {
-    const folder = draft.now.trim();
-    if (!folder) return document.getElementById("lp-doctor-folder")?.focus();
-    agree(folder);
-    run.begin({ kind: "kept", folder });
-  }
-  return group(
-    h(TextField, {
-      name: say("doctor.kept_folder"),
-      id: "lp-doctor-folder",
-      value: draft.now,
-      example: "runs/my-model",
-      enter: list,
-      change: (value) => {
-        draft.now = value;
-      },
-    }),
-    h("button.lp-button", { type: "button", id: "lp-doctor-kept", onClick: list }, say("doctor.kept_list")),
-    h("p.lp-note", null, say("doctor.kept_note")),
-  );
-}
-
 /**
  * Which columns of the log are its curves and its steps, where there is a choice.
- * @param {Page} properties
+ * @param {import("./check.js").RunCheck} run
  */
-function Curves({ page: { run } }) {
+function curvesOf(run) {
   const { found } = run;
-  if (!found) return null;
+  if (!found) return [];
   const names = Object.keys(found.curves);
   /** @type {(name: "curve" | "held_out" | "step", title: string, options: string[], value: string) => import("preact").VNode} */
   const select = (name, title, options, value) =>
@@ -153,13 +83,16 @@ function Curves({ page: { run } }) {
       ],
       change: (one) => run.set({ [name]: one }),
     });
-  return group(
-    run.state.kind === "file" && found.steps.length > 1
-      ? select("step", "doctor.step_column", found.steps, found.step)
-      : null,
-    names.length > 1 ? select("curve", "doctor.curve", names, found.curve) : null,
-    names.length > 1 ? select("held_out", "doctor.held_out", names, found.held_out) : null,
-  );
+  const ofSteps = run.state.kind === "file" && found.steps.length > 1;
+  return [
+    ...(ofSteps ? [select("step", "doctor.step_column", found.steps, found.step)] : []),
+    ...(names.length > 1
+      ? [
+          select("curve", "doctor.curve", names, found.curve),
+          select("held_out", "doctor.held_out", names, found.held_out),
+        ]
+      : []),
+  ];
 }
 
 /**
@@ -198,5 +131,3 @@ function OtherRun({ page }) {
     other === "none" ? null : of_other.map((one) => h(KnownField, { page, name: one, prefix: "other_" })),
   );
 }
-
-const PANELS = { example: Ready, file: OwnFile, typed: Pasted, kept: Folder };
