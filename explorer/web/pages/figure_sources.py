@@ -1,4 +1,4 @@
-"""What a figure is of: a scenario, or a page that shows none; and its file.
+"""Sources of figures: a scenario, or a page that shows none; and the file of a figure.
 
 The command line, the API, previews of links and `write_figure` find it here.
 """

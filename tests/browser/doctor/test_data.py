@@ -39,7 +39,7 @@ def test_a_stranger_brings_data(
     # It opens on a set that is here, with something the matter with it.
     page.get_by_role("tab", name=wording("doctor.check.data")).click()
     twins = finding(page, "twins")
-    verdict, *_ = say("en", "doctor.data.twins", count=7).split(". ")
+    verdict, *_ = say("en", "doctor.data.twins", count=7).split(":")
     expect(twins).to_contain_text(verdict)
     expect(twins.locator("tbody tr")).to_have_count(5)
     expect(page.locator("#doctor-number")).to_be_hidden()
