@@ -11,11 +11,6 @@ from lossprism.explorer.runtime.problem import Problem
 SIGNATURE, ENDING = b"\x1f\x8b", ".gz"
 
 
-def unpacked_size(data: bytes) -> int:
-    """Return the size of the file inside, in bytes, by its own account (modulo 4 GB)."""
-    return int.from_bytes(data[-4:], "little")
-
-
 def unpacked(data: bytes | Path, name: str) -> tuple[bytes | Path, str]:
     """Return the file in a file of gzip, and its name; any other as it is.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import inspect
 import json
 import os
@@ -249,11 +250,12 @@ def test_what_was_made_of_a_file_is_kept_for_its_visitor_alone(pages, runs):
     assert answer["error"]["key"] == "problem.large_file_gone"
 
 
-@pytest.mark.parametrize("is_large", [False, True], ids=["small", "large"])
-def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypatch, is_large):
-    """Also where it is only described, or its columns are offered."""
+@pytest.mark.parametrize("form", ["small", "large", "packed"])
+def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypatch, form):
+    """Also where it is only described, or its columns are offered; and every file of gzip, which
+    may unpack to more than it says."""
     explore_files._whole.cache_clear()  # what was read already is read no more
-    monkeypatch.setattr(table_parser, "HEAVY_FILE_BYTES", 100 if is_large else 10**6)
+    monkeypatch.setattr(table_parser, "HEAVY_FILE_BYTES", 100 if form == "large" else 10**6)
     taken = []
 
     class Heard(fair_queue.FairQueue):
@@ -262,12 +264,14 @@ def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypa
             return super().taken(whose, waiting)
 
     monkeypatch.setattr(fair_queue, "HEAVY", Heard(lambda: 2))
-    unclear = base64.b64encode(b"w,x,y,z\n" + b"some text,2,3,4\n" * 40).decode()
+
+    def sent(content: bytes) -> str:
+        packed = gzip.compress(content) if form == "packed" else content
+        return base64.b64encode(packed).decode()
+
+    unclear = sent(b"w,x,y,z\n" + b"some text,2,3,4\n" * 40)
     # Each is read for once: what was read is kept.
-    clear = {
-        page: base64.b64encode(FILE + f"{is_large},{page},1\n".encode()).decode()
-        for page in ("explore", "finetune")
-    }
+    clear = {page: sent(FILE + f"{form},{page},1\n".encode()) for page in ("explore", "finetune")}
     plan = {**PLAN, "data": {"source": "file", "name": "a.csv"}}
     with as_visitor(MINE):
         mine = visitor()
@@ -279,14 +283,14 @@ def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypa
     ):
         taken.clear()
         file = ask(MINE, pages[page][function], {"name": "a.csv", "content": content})["file"]
-        assert set(taken) == ({mine} if is_large else set()), (page, content)
+        assert set(taken) == (set() if form == "small" else {mine}), (page, content)
         if content != unclear:
             taken.clear()
             finetune_check._corpus.cache_clear()
             plan["data"]["file"] = file
             result = ask(MINE, pages["finetune"]["check"], {"plan": plan})
             assert "error" not in result, result
-            assert set(taken) == ({mine} if is_large else set())
+            assert set(taken) == (set() if form == "small" else {mine})
 
 
 def test_nobody_is_listed_the_runs_of_another(pages, runs):
