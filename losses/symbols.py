@@ -1,7 +1,8 @@
 """Notation and ranges of a loss's parameters and named intermediates."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 ROLES = ("", "scale", "temperature", "sharpness", "margin")
 # None: the parameter is off.
@@ -82,3 +83,33 @@ class Symbol:
     def counted_by(self, letter: str) -> str:
         """Return the name with this index if it has one of its own."""
         return f"{self.stem}_{letter}" if self.stem else self.latex
+
+
+def over(*axes: str) -> Callable[..., Symbol]:
+    """Return `Symbol` for one kind of rows and columns: its arguments follow without `axes`."""
+
+    def symbol(latex: str, live: str | Mapping[str, str] = "", **more: Any) -> Symbol:
+        return Symbol(latex, axes, live, **more)
+
+    return symbol
+
+
+def loss_symbol(equals: str = "", live: str | Mapping[str, str] = "") -> Symbol:
+    """Return the symbol of a loss: one number, by its meaning."""
+    return Symbol(r"\mathcal L", live=live, equals=equals)
+
+
+each_pair = over("pair")
+each_query = over("query")
+each_sentence = over("sentence")
+each_view = over("view")
+each_triplet = over("triplet")
+each_given_triplet = over("given_triplet")
+pair_by_pair = over("pair", "pair")
+query_by_key = over("query", "key")
+sentence_by_sentence = over("sentence", "sentence")
+sentence_by_class = over("sentence", "class")
+view_by_view = over("view", "view")
+triplet_by_sentence = over("triplet", "sentence")
+list_by_candidate = over("list", "candidate")
+candidate_by_candidate = over("list", "candidate", "candidate")

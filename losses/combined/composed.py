@@ -36,6 +36,7 @@ from lossprism.losses.minimum import Bound
 from lossprism.losses.query_groups import at
 from lossprism.losses.readable_inputs import READABLE
 from lossprism.losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol
+from lossprism.losses.symbols import loss_symbol
 
 WIDTH = 100
 LEAST_WEIGHT, MAX_WEIGHT = 0.001, 1000.0
@@ -330,9 +331,9 @@ def _symbols(parts: Sequence[Part], reads: Iterable[str]) -> dict[str, Symbol]:
             found[f"{part.label}_{name}"] = written
         found.setdefault(_value(part), Symbol(rf"\mathcal L_{{{k}}}"))
     if not parts[0].weight:
-        return {**found, "loss": Symbol(r"\mathcal L", live=f"«{_value(parts[0])}»")}
+        return {**found, "loss": loss_symbol(live=f"«{_value(parts[0])}»")}
     total = " + ".join(rf"«{part.weight}» \cdot «{_value(part)}»" for part in parts)
-    return {**found, "loss": Symbol(r"\mathcal L", live=total, equals=_sum(parts))}
+    return {**found, "loss": loss_symbol(_sum(parts), total)}
 
 
 def _renamed(part: Part) -> dict[str, str]:

@@ -19,6 +19,7 @@ from lossprism.losses.library_peers import (
 )
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_pair, loss_symbol
 
 
 def contrastive_definition(
@@ -215,25 +216,22 @@ GRADED_NOTE = (
 )
 
 UNSQUARED = {
-    "similar": Symbol("y_i = 1", ("pair",), "«labels[r]» > 0", signed=False),
-    "distances": Symbol(
+    "similar": each_pair("y_i = 1", "«labels[r]» > 0", signed=False),
+    "distances": each_pair(
         "d_i",
-        ("pair",),
         equals=r"\bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
         r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
         signed=False,
     ),
-    "pull": Symbol(
+    "pull": each_pair(
         "a_i",
-        ("pair",),
         r"«labels[r]» \cdot «distances[r]»",
         equals=r"d_i\ \text{where}\ y_i = 1",
         stem="a",
         signed=False,
     ),
-    "push": Symbol(
+    "push": each_pair(
         "b_i",
-        ("pair",),
         r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+",
         equals=r"[m - d_i]_+\ \text{where}\ y_i = 0",
         signed=False,
@@ -248,33 +246,27 @@ UNSQUARED = {
         equals=r"\text{mean of}\ b_i > 0",
         live=r"\frac{«Σ push»}{«(push > 0).sum().clamp_min(1)»}",
     ),
-    "loss": Symbol(r"\mathcal L", equals=r"\bar a + \bar b", live="«pull_mean» + «push_mean»"),
+    "loss": loss_symbol(r"\bar a + \bar b", "«pull_mean» + «push_mean»"),
 }
 
 CONTRASTIVE_SYMBOLS = {
     "first": Symbol("u_i", ("pair", "dimension"), stem="u"),
     "second": Symbol("v_i", ("pair", "dimension"), stem="v"),
-    "labels": Symbol("y_i", ("pair",), stem="y"),
-    "similar": Symbol("y_i", ("pair",), "«labels[r]»", stem="y", signed=False),
-    "distances": Symbol("d_i", ("pair",), equals="d(u_i, v_i)", signed=False),
-    "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2", signed=False),
-    "push": Symbol(
+    "labels": each_pair("y_i", stem="y"),
+    "similar": each_pair("y_i", "«labels[r]»", stem="y", signed=False),
+    "distances": each_pair("d_i", equals="d(u_i, v_i)", signed=False),
+    "pull": each_pair("y_i d_i^2", r"«labels[r]» \cdot «distances[r]»^2", signed=False),
+    "push": each_pair(
         r"(1 - y_i)\,[m - d_i]_+^2",
-        ("pair",),
         r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+^2",
         signed=False,
     ),
-    "terms": Symbol(
-        "t_i",
-        ("pair",),
-        "«pull[r]» + «push[r]»",
-        equals=r"y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2",
-        signed=False,
+    "terms": each_pair(
+        "t_i", "«pull[r]» + «push[r]»", equals=r"y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2", signed=False
     ),
-    "loss": Symbol(
-        r"\mathcal L",
-        equals=r"\frac1N \sum_i t_i\ \text{or half of it}",
-        live=r"\frac{«Σ terms»}{«len(terms) * (2 if half else 1)»}",
+    "loss": loss_symbol(
+        r"\frac1N \sum_i t_i\ \text{or half of it}",
+        r"\frac{«Σ terms»}{«len(terms) * (2 if half else 1)»}",
     ),
 }
 # Of labels that are not between 0 and 1.
@@ -332,13 +324,9 @@ CONTRASTIVE = LossSpec(
             r"\quad d_i = \sum_k |u_{ik} - v_{ik}|",
             symbols={
                 **OF_EITHER_SIGN,
-                "distances": Symbol(
-                    "d_i", ("pair",), equals=r"\sum_k |u_{ik} - v_{ik}|", signed=False
-                ),
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\frac1{2N} \sum_i t_i",
-                    live=r"\frac{«Σ terms»}{«len(terms) * 2»}",
+                "distances": each_pair("d_i", equals=r"\sum_k |u_{ik} - v_{ik}|", signed=False),
+                "loss": loss_symbol(
+                    r"\frac1{2N} \sum_i t_i", r"\frac{«Σ terms»}{«len(terms) * 2»}"
                 ),
             },
             reads=AS_THEY_ARE,
@@ -356,28 +344,20 @@ CONTRASTIVE = LossSpec(
             cosine_embedding_definition,
             formula=r"\frac1N \sum_i \bigl(y_i (1 - \cos_i) + (1 - y_i)\,[\cos_i - m]_+\bigr)",
             symbols={
-                "distances": Symbol("d_i", ("pair",), equals=r"1 - \cos(u_i, v_i)", signed=False),
-                "pull": Symbol(
-                    "y_i d_i", ("pair",), r"«labels[r]» \cdot «distances[r]»", signed=False
-                ),
-                "push": Symbol(
+                "distances": each_pair("d_i", equals=r"1 - \cos(u_i, v_i)", signed=False),
+                "pull": each_pair("y_i d_i", r"«labels[r]» \cdot «distances[r]»", signed=False),
+                "push": each_pair(
                     r"(1 - y_i)\,[1 - d_i - m]_+",
-                    ("pair",),
                     r"(1 - «labels[r]»)\,[1 - «distances[r]» - «margin»]_+",
                     signed=False,
                 ),
-                "terms": Symbol(
+                "terms": each_pair(
                     "t_i",
-                    ("pair",),
                     "«pull[r]» + «push[r]»",
                     equals=r"y_i d_i + (1 - y_i)\,[1 - d_i - m]_+",
                     signed=False,
                 ),
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\frac1N \sum_i t_i",
-                    live=r"\frac{«Σ terms»}{«len(terms)»}",
-                ),
+                "loss": loss_symbol(r"\frac1N \sum_i t_i", r"\frac{«Σ terms»}{«len(terms)»}"),
             },
             note="The margin is a cosine: a dissimilar pair below it, that is at a distance "
             "above 1 − m, costs nothing. torch's labels are 1 and −1; −1 is our 0.",
@@ -396,9 +376,8 @@ CONTRASTIVE = LossSpec(
             r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m},\quad m^+ = 0.2",
             symbols={
                 **UNSQUARED,
-                "pull": Symbol(
+                "pull": each_pair(
                     "a_i",
-                    ("pair",),
                     r"«labels[r]» \cdot [«distances[r]» - 0.2]_+",
                     equals=r"[d_i - m^+]_+\ \text{where}\ y_i = 1",
                     stem="a",

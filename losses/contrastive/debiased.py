@@ -20,7 +20,8 @@ from lossprism.losses.kernels.softmaxes import noise_of_views
 from lossprism.losses.kernels.tiled import Directions
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.minimum import simplex_gap, softplus_at
-from lossprism.losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses.spec import LossSpec, Parameter
+from lossprism.losses.symbols import each_view, view_by_view
 
 # exp of no more than this is asked for: far beyond, the share of positives is all there is.
 MAX_EXPONENT = 80.0
@@ -217,16 +218,12 @@ _SYMBOLS = {
     )
 } | {
     "others": NT_XENT.symbols["others"],
-    "terms": Symbol(r"s_{ik}\ \text{where}\ k \ne i, p(i)", ("view", "view"), "«logits[r,c]»"),
-    "importance": Symbol(r"\log \overline{e^{\beta s_{ik}}}", ("view",)),
-    "noise": Symbol(r"\log \sum_k e^{s_{ik}}", ("view",)),
-    "excess": Symbol("g_i", ("view",), equals=r"\log G_i - s_{i\,p(i)}"),
-    "per_view": Symbol(
-        r"\ell_i",
-        ("view",),
-        r"\log\bigl(1 + e^{«excess[r]»}\bigr)",
-        equals=r"\log(1 + e^{g_i})",
-        signed=False,
+    "terms": view_by_view(r"s_{ik}\ \text{where}\ k \ne i, p(i)", "«logits[r,c]»"),
+    "importance": each_view(r"\log \overline{e^{\beta s_{ik}}}"),
+    "noise": each_view(r"\log \sum_k e^{s_{ik}}"),
+    "excess": each_view("g_i", equals=r"\log G_i - s_{i\,p(i)}"),
+    "per_view": each_view(
+        r"\ell_i", r"\log\bigl(1 + e^{«excess[r]»}\bigr)", equals=r"\log(1 + e^{g_i})", signed=False
     ),
     "loss": NT_XENT.symbols["loss"],
 }
@@ -290,8 +287,8 @@ HARD_WEIGHTED = LossSpec(
     formula=_FORMULA.format(r"\frac{\sum_k e^{(1 + \beta) s_{ik}}}{\overline{e^{\beta s_{ik}}}}"),
     symbols={
         **_SYMBOLS,
-        "noise": Symbol(
-            r"\log \frac{\sum_k e^{(1 + \beta) s_{ik}}}{\overline{e^{\beta s_{ik}}}}", ("view",)
+        "noise": each_view(
+            r"\log \frac{\sum_k e^{(1 + \beta) s_{ik}}}{\overline{e^{\beta s_{ik}}}}"
         ),
     },
     parameters=(

@@ -18,6 +18,7 @@ from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import OF_PAIRS, Peer
 from lossprism.losses.minimum import least_on_grid, simplex_gap
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_query, each_view, loss_symbol, query_by_key, view_by_view
 
 
 def decoupled_definition(
@@ -219,26 +220,19 @@ OF_LIGHTLY = Convention(
     r" + \log \sum_{k \ne i, p(i)} e^{s_{ik}}\Bigr)",
     symbols={
         **{name: NT_XENT.symbols[name] for name in VIEWS},
-        "terms": Symbol(r"s_{ik}\ \text{where}\ k \ne i, p(i)", ("view", "view"), "«logits[r,c]»"),
-        "partition": Symbol(
-            r"\log \sum_{k \ne i, p(i)} e^{s_{ik}}", ("view",), r"\log\bigl(«Σ exp terms[r]»\bigr)"
+        "terms": view_by_view(r"s_{ik}\ \text{where}\ k \ne i, p(i)", "«logits[r,c]»"),
+        "partition": each_view(
+            r"\log \sum_{k \ne i, p(i)} e^{s_{ik}}", r"\log\bigl(«Σ exp terms[r]»\bigr)"
         ),
-        "own": Symbol(r"c_{i\,p(i)}", ("view",), "«similarities[r,partner[r]]»"),
-        "shares": Symbol("p_i", ("view",), signed=False),
-        "weights": Symbol(
-            "w_i", ("view",), r"2 - «len(first)» \cdot «shares[r]»", equals="2 - N p_i"
-        ),
-        "pull": Symbol(
+        "own": each_view(r"c_{i\,p(i)}", "«similarities[r,partner[r]]»"),
+        "shares": each_view("p_i", signed=False),
+        "weights": each_view("w_i", r"2 - «len(first)» \cdot «shares[r]»", equals="2 - N p_i"),
+        "pull": each_view(
             r"w_i s_{i\,p(i)}",
-            ("view",),
             {"weighted": r"«weights[r]» \cdot «positive[r]»", "": "«positive[r]»"},
         ),
-        "per_view": Symbol(r"\ell_i", ("view",), "«partition[r]» - «pull[r]»"),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac{1}{2N} \sum_i \ell_i",
-            live=r"\frac{«Σ per_view»}{«len(per_view)»}",
-        ),
+        "per_view": each_view(r"\ell_i", "«partition[r]» - «pull[r]»"),
+        "loss": loss_symbol(r"\frac{1}{2N} \sum_i \ell_i", r"\frac{«Σ per_view»}{«len(per_view)»}"),
     },
     reads={"first": "queries", "second": "keys"},
     note="As in the paper: both views of each pair against those of both sides, 2N − 2 negatives "
@@ -271,27 +265,21 @@ DECOUPLED = LossSpec(
         **QUERY_SYMBOLS,
         "first": Symbol("q_i", ("query", "dimension"), stem="q"),
         "second": Symbol("k_j", ("key", "dimension")),
-        "terms": Symbol(r"s_{ij}\ \text{where}\ j \ne i", ("query", "key"), "«logits[r,c]»"),
-        "partition": Symbol(
-            r"\log \sum_{j \ne i} e^{s_{ij}}", ("query",), r"\log\bigl(«Σ exp terms[r]»\bigr)"
+        "terms": query_by_key(r"s_{ij}\ \text{where}\ j \ne i", "«logits[r,c]»"),
+        "partition": each_query(
+            r"\log \sum_{j \ne i} e^{s_{ij}}", r"\log\bigl(«Σ exp terms[r]»\bigr)"
         ),
-        "shares": Symbol(
+        "shares": each_query(
             r"p_i",
-            ("query",),
             r"\frac{e^{«similarities[r,r] / sigma»}}{«Σ exp similarities.diagonal() / sigma»}",
             signed=False,
         ),
-        "weights": Symbol(
-            "w_i", ("query",), r"2 - «len(first)» \cdot «shares[r]»", equals="2 - N p_i"
+        "weights": each_query("w_i", r"2 - «len(first)» \cdot «shares[r]»", equals="2 - N p_i"),
+        "pull": each_query(
+            r"w_i s_{ii}", {"weighted": r"«weights[r]» \cdot «positive[r]»", "": "«positive[r]»"}
         ),
-        "pull": Symbol(
-            r"w_i s_{ii}",
-            ("query",),
-            {"weighted": r"«weights[r]» \cdot «positive[r]»", "": "«positive[r]»"},
-        ),
-        "per_query": Symbol(
+        "per_query": each_query(
             r"\ell_i",
-            ("query",),
             "«partition[r]» - «pull[r]»",
             equals=r"\log \sum_{j \ne i} e^{s_{ij}} - w_i s_{ii}",
         ),

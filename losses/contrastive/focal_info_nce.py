@@ -21,7 +21,8 @@ from lossprism.losses.kernels.tiled import Directions
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import Peer
 from lossprism.losses.minimum import least_in_batch, softplus_at
-from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec import Convention, LossSpec, Parameter
+from lossprism.losses.symbols import each_query, query_by_key
 
 
 def focal_info_nce_definition(
@@ -195,18 +196,16 @@ FOCAL_INFO_NCE = LossSpec(
     r" p_i = \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}",
     symbols={
         **QUERY_SYMBOLS,
-        "costs": Symbol(
+        "costs": each_query(
             r"-\log p_i",
-            ("query",),
             r"\log\bigl(1 + «Σ exp terms[r]»\bigr)",
             equals=r"\log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
             signed=False,
         ),
-        "missed": Symbol(r"1 - p_i", ("query",), r"1 - e^{-«costs[r]»}", signed=False),
-        "weights": Symbol(r"(1 - p_i)^\gamma", ("query",), r"«missed[r]»^{«gamma»}", signed=False),
-        "per_query": Symbol(
+        "missed": each_query(r"1 - p_i", r"1 - e^{-«costs[r]»}", signed=False),
+        "weights": each_query(r"(1 - p_i)^\gamma", r"«missed[r]»^{«gamma»}", signed=False),
+        "per_query": each_query(
             r"\ell_i",
-            ("query",),
             r"«weights[r]» \cdot «costs[r]»",
             equals=r"-(1 - p_i)^\gamma \log p_i",
             signed=False,
@@ -234,14 +233,12 @@ FOCAL_INFO_NCE = LossSpec(
             formula=r"-\frac1N \sum_i \log \frac{e^{c_{ii}^2/\tau}}"
             r"{e^{c_{ii}^2/\tau} + \sum_{j \ne i} e^{c_{ij}(c_{ij} + 0.3)/\tau}}",
             symbols={
-                "sharpened": Symbol(
+                "sharpened": query_by_key(
                     r"c_{ij}(c_{ij} + m [j \ne i])",
-                    ("query", "key"),
                     r"«similarities[r,c]»\,(«similarities[r,c]» + «either(0.3, 0, others[r,c])»)",
                 ),
-                "logits": Symbol(
+                "logits": query_by_key(
                     "s_{ij}",
-                    ("query", "key"),
                     "«sharpened[r,c]» / «temperature»",
                     equals=r"c_{ij}(c_{ij} + m [j \ne i]) / \tau",
                 ),

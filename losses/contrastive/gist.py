@@ -31,6 +31,7 @@ from lossprism.losses.library_peers import GUIDED, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.masks import others_of_row
 from lossprism.losses.minimum import Bound
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_query, query_by_key
 
 KINDS = ("absolute", "relative")
 CONTRASTED = ("keys", "queries", "keys of keys")
@@ -336,22 +337,18 @@ GIST = LossSpec(
         "guide_negatives": Symbol(r"\hat n_j", ("key", "guide_dimension")),
         "guides": Symbol(r"\hat k_j", ("key", "guide_dimension")),
         "guided": _guided("query", "key", r"g_{ij} = \cos(\hat q_i, \hat k_j)"),
-        "bound": Symbol(
+        "bound": each_query(
             r"g_{ii} - m",
-            ("query",),
             {
                 "margin_kind == 'relative'": r"«guided[r,r]» - «margin» \cdot |«guided[r,r]»|",
                 "": "«guided[r,r]» - «margin»",
             },
         ),
-        "others": Symbol(
-            r"j \ne i,\ g_{ij} \le g_{ii} - m",
-            ("query", "key"),
-            r"«r» \ne «c»,\ «guided[r,c]» \le «bound[r]»",
+        "others": query_by_key(
+            r"j \ne i,\ g_{ij} \le g_{ii} - m", r"«r» \ne «c»,\ «guided[r,c]» \le «bound[r]»"
         ),
-        "terms": Symbol(
+        "terms": query_by_key(
             "t_{ij}",
-            ("query", "key"),
             r"«logits[r,c]» - «positive[r]»",
             equals=r"s_{ij} - s_{ii}\ \text{where}\ j \ne i,\ g_{ij} \le g_{ii} - m",
         ),
@@ -364,9 +361,8 @@ GIST = LossSpec(
         ),
         "among_keys": _guided("query", "key", r"\cos(k_i, k_j)"),
         "guided_keys": _guided("query", "key", r"\cos(\hat k_i, \hat k_j)"),
-        "key_terms": Symbol(
+        "key_terms": query_by_key(
             r"\cos(k_i, k_j)/\tau - s_{ii}\ \text{where}\ j \ne i",
-            ("query", "key"),
             "«among_keys[r,c]» / «temperature» - «positive[r]»",
         ),
     },

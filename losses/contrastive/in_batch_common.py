@@ -12,6 +12,7 @@ from torch import Tensor
 
 from lossprism.losses.duplicate_text_masks import same_text_count
 from lossprism.losses.spec import Parameter, Symbol
+from lossprism.losses.symbols import each_query, loss_symbol, query_by_key
 
 
 def temperature_parameter(default: float) -> Parameter:
@@ -83,7 +84,7 @@ LOG1P_OF_ROW = r"\log\bigl(1 + «Σ exp terms[r]»\bigr)"
 TEXTS = {"query_texts": "query_texts", "key_texts": "key_texts"}
 
 TEXT_SYMBOLS = {
-    "query_texts": Symbol(r"\text{text}(q_i)", ("query",)),
+    "query_texts": each_query(r"\text{text}(q_i)"),
     "key_texts": Symbol(r"\text{text}(k_j)", ("key",)),
     "negative_texts": Symbol(r"\text{text}(n_j)", ("key",)),
 }
@@ -93,33 +94,23 @@ QUERY_SYMBOLS = {
     "keys": Symbol("k_j", ("key", "dimension")),
     "negatives": Symbol("n_j", ("key", "dimension")),
     "candidates": Symbol("k_j", ("key", "dimension")),
-    "similarities": Symbol("c_{ij}", ("query", "key"), equals=r"\cos(q_i, k_j)"),
-    "logits": Symbol(
-        "s_{ij}", ("query", "key"), r"«similarities[r,c]» / «temperature»", equals=r"c_{ij} / \tau"
+    "similarities": query_by_key("c_{ij}", equals=r"\cos(q_i, k_j)"),
+    "logits": query_by_key(
+        "s_{ij}", r"«similarities[r,c]» / «temperature»", equals=r"c_{ij} / \tau"
     ),
     **TEXT_SYMBOLS,
     "texts": Symbol(r"\text{text}(k_j)", ("key",)),
-    "left_out": Symbol(
-        r"\text{text}(k_j) \in \{\text{text}(q_i), \text{text}(k_i)\}", ("query", "key")
+    "left_out": query_by_key(r"\text{text}(k_j) \in \{\text{text}(q_i), \text{text}(k_i)\}"),
+    "positive": each_query(r"s_{ii}", "«logits[r,r]»"),
+    "others": query_by_key(r"j \ne i", r"«c» \ne «r»"),
+    "terms": query_by_key(
+        "t_{ij}", r"«logits[r,c]» - «positive[r]»", equals=r"s_{ij} - s_{ii}\ \text{where}\ j \ne i"
     ),
-    "positive": Symbol(r"s_{ii}", ("query",), "«logits[r,r]»"),
-    "others": Symbol(r"j \ne i", ("query", "key"), r"«c» \ne «r»"),
-    "terms": Symbol(
-        "t_{ij}",
-        ("query", "key"),
-        r"«logits[r,c]» - «positive[r]»",
-        equals=r"s_{ij} - s_{ii}\ \text{where}\ j \ne i",
-    ),
-    "per_query": Symbol(
+    "per_query": each_query(
         r"\ell_i",
-        ("query",),
         LOG1P_OF_ROW,
         equals=r"\log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
         signed=False,
     ),
-    "loss": Symbol(
-        r"\mathcal L",
-        equals=r"\frac1N \sum_i \ell_i",
-        live=r"\frac{«Σ per_query»}{«len(per_query)»}",
-    ),
+    "loss": loss_symbol(r"\frac1N \sum_i \ell_i", r"\frac{«Σ per_query»}{«len(per_query)»}"),
 }

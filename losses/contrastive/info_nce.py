@@ -49,6 +49,7 @@ from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import OF_PAIRS, OWNED, QUERIED, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import loss_symbol
 from lossprism.losses.term_forms import AgainstOthers
 
 SMALL_BATCH_PAIRS = 256  # pairs, up to which one matrix is faster than tiles
@@ -391,10 +392,9 @@ INFO_NCE = LossSpec(
             equals=r"\log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)",
             signed=False,
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac1N \sum_i \ell_i"
-            r"\ \text{or}\ \frac{1}{2N} \sum_i (\ell_i + \ell'_i)",
+        "loss": loss_symbol(
+            r"\frac1N \sum_i \ell_i"
+            r"\ \text{or}\ \frac{1}{2N} \sum_i (\ell_i + \ell'_i)"
         ),
     },
     parameters=(

@@ -20,6 +20,7 @@ from lossprism.losses.kernels.softmaxes import Block, Cells, Vectors, over_block
 from lossprism.losses.kernels.tiled import Directions
 from lossprism.losses.masks import ceiling
 from lossprism.losses.spec import Symbol
+from lossprism.losses.symbols import each_query, query_by_key
 
 SIMILARITIES = ("cosine", "dot")
 DIRECTIONS = ("query_to_key", "key_to_query", "query_to_query", "key_to_key")
@@ -76,18 +77,14 @@ def gathered_owners(gather: bool, owners: Tensor | None, queries: Tensor) -> Ten
 
 EXTENDED_SYMBOLS = {
     "negative_owners": Symbol(r"o_n", ("key",)),
-    "same_text": Symbol(r"\text{text}_i", ("query",)),
-    "own": Symbol("c_{ii}", ("query",), "«similarities[r,r]»"),
-    "hardened": Symbol(r"\tilde s_{ij}", ("query", "key")),
-    "others": Symbol(r"j \in \mathcal N_i", ("query", "key")),
+    "same_text": each_query(r"\text{text}_i"),
+    "own": each_query("c_{ii}", "«similarities[r,r]»"),
+    "hardened": query_by_key(r"\tilde s_{ij}"),
+    "others": query_by_key(r"j \in \mathcal N_i"),
     "other_queries": Symbol(r"j \in \mathcal N'_i", ("key", "query")),
     "all_terms": ALL_TERMS,
-    "per_row": Symbol(
-        r"\ell_i",
-        ("query",),
-        LOG1P_OF_ALL,
-        equals=r"\log\Bigl(1 + \sum_j e^{t_{ij}}\Bigr)",
-        signed=False,
+    "per_row": each_query(
+        r"\ell_i", LOG1P_OF_ALL, equals=r"\log\Bigl(1 + \sum_j e^{t_{ij}}\Bigr)", signed=False
     ),
     "back": Symbol(r"c'_{ij}", ("key", "query"), "«similarities[c,r]»"),
     "among_queries": Symbol(r"s(q_i, q_j)", ("query", "query")),
@@ -96,10 +93,9 @@ EXTENDED_SYMBOLS = {
         ("query", "query"),
         "«among_queries[r,c]» / «temperature» - «positive[r]»",
     ),
-    "among_keys": Symbol(r"s(k_i, k_j)", ("query", "key")),
-    "key_terms": Symbol(
+    "among_keys": query_by_key(r"s(k_i, k_j)"),
+    "key_terms": query_by_key(
         r"s(k_i, k_j)/\tau - s_{ii}\ \text{where}\ j \ne i",
-        ("query", "key"),
         "«among_keys[r,c]» / «temperature» - «positive[r]»",
     ),
 }

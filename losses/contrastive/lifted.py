@@ -15,6 +15,7 @@ from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
 from lossprism.losses.minimum import Bound
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_sentence, loss_symbol, sentence_by_sentence
 
 
 def lifted_definition(embeddings: Tensor, classes: Tensor, *, margin: float = 1.0) -> Tensor:
@@ -149,50 +150,33 @@ LIFTED = LossSpec(
     symbols={
         "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
         "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
-        "classes": Symbol("c_i", ("sentence",), stem="c"),
-        "distances": Symbol("d_{ik}", ("sentence", "sentence"), equals="d(z_i, z_k)", signed=False),
-        "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
-        "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
-        "partners": Symbol(
-            r"c_i = c_k,\ i \ne k",
-            ("sentence", "sentence"),
-            r"«classes[r]» = «classes[c]»,\ «r» \ne «c»",
+        "classes": each_sentence("c_i", stem="c"),
+        "distances": sentence_by_sentence("d_{ik}", equals="d(z_i, z_k)", signed=False),
+        "alike": sentence_by_sentence("c_i = c_k", "«classes[r]» = «classes[c]»"),
+        "itself": sentence_by_sentence("i = k", "«r» = «c»"),
+        "partners": sentence_by_sentence(
+            r"c_i = c_k,\ i \ne k", r"«classes[r]» = «classes[c]»,\ «r» \ne «c»"
         ),
-        "terms": Symbol(
-            "t_{ik}",
-            ("sentence", "sentence"),
-            "«margin» - «distances[r,c]»",
-            equals=r"m - d_{ik}\ \text{where}\ c_i \ne c_k",
+        "terms": sentence_by_sentence(
+            "t_{ik}", "«margin» - «distances[r,c]»", equals=r"m - d_{ik}\ \text{where}\ c_i \ne c_k"
         ),
-        "push": Symbol(
-            "n_i",
-            ("sentence",),
-            r"\log\bigl(«Σ exp terms[r]»\bigr)",
-            equals=r"\log \sum_k e^{t_{ik}}",
-            stem="n",
+        "push": each_sentence(
+            "n_i", r"\log\bigl(«Σ exp terms[r]»\bigr)", equals=r"\log \sum_k e^{t_{ik}}", stem="n"
         ),
-        "both_push": Symbol(
-            r"\log\bigl(e^{n_i} + e^{n_k}\bigr)",
-            ("sentence", "sentence"),
-            r"\log\bigl(e^{«push[r]»} + e^{«push[c]»}\bigr)",
+        "both_push": sentence_by_sentence(
+            r"\log\bigl(e^{n_i} + e^{n_k}\bigr)", r"\log\bigl(e^{«push[r]»} + e^{«push[c]»}\bigr)"
         ),
-        "violations": Symbol(
+        "violations": sentence_by_sentence(
             "v_{ik}",
-            ("sentence", "sentence"),
             "«both_push[r,c]» + «distances[r,c]»",
             equals=r"\log\bigl(e^{n_i} + e^{n_k}\bigr) + d_{ik}\ \text{where}\ c_i = c_k",
         ),
-        "per_pair": Symbol(
-            r"\ell_{ik}",
-            ("sentence", "sentence"),
-            "[«violations[r,c]»]_+^2",
-            equals="[v_{ik}]_+^2",
-            signed=False,
+        "per_pair": sentence_by_sentence(
+            r"\ell_{ik}", "[«violations[r,c]»]_+^2", equals="[v_{ik}]_+^2", signed=False
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac12\, \overline{\ell_{ik}}\ \text{over}\ c_i = c_k",
-            live=r"\frac{«Σ per_pair»}{2 \cdot «partners.sum().clamp_min(1)»}",
+        "loss": loss_symbol(
+            r"\frac12\, \overline{\ell_{ik}}\ \text{over}\ c_i = c_k",
+            r"\frac{«Σ per_pair»}{2 \cdot «partners.sum().clamp_min(1)»}",
         ),
     },
     parameters=(Parameter("margin", 1.0, "m", 0.0, 6.0, 0.01, role="margin", label="margin"),),

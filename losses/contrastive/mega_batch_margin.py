@@ -12,7 +12,8 @@ from lossprism.losses.geometry import cosine_matrix
 from lossprism.losses.kernels.tiled import directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
-from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec import Convention, LossSpec, Parameter
+from lossprism.losses.symbols import each_query, query_by_key
 
 
 def mega_batch_margin_definition(
@@ -133,22 +134,16 @@ MEGA_BATCH_MARGIN = LossSpec(
     r" + \bigl[\max_{j \ne i} \cos(q_i, k_j) - m^-\bigr]_+\Bigr)",
     symbols={
         **QUERY_SYMBOLS,
-        "own": Symbol("c_{ii}", ("query",), "«similarities[r,r]»"),
-        "itself": Symbol("i = j", ("query", "key"), "«r» = «c»"),
-        "terms": Symbol(r"c_{ij}\ \text{where}\ j \ne i", ("query", "key"), "«similarities[r,c]»"),
-        "hardest": Symbol(r"\max_{j \ne i} c_{ij}", ("query",), r"\max\bigl(«max terms[r]»\bigr)"),
-        "pull": Symbol(
-            r"[m^+ - c_{ii}]_+", ("query",), "[«positive_margin» - «own[r]»]_+", signed=False
+        "own": each_query("c_{ii}", "«similarities[r,r]»"),
+        "itself": query_by_key("i = j", "«r» = «c»"),
+        "terms": query_by_key(r"c_{ij}\ \text{where}\ j \ne i", "«similarities[r,c]»"),
+        "hardest": each_query(r"\max_{j \ne i} c_{ij}", r"\max\bigl(«max terms[r]»\bigr)"),
+        "pull": each_query(r"[m^+ - c_{ii}]_+", "[«positive_margin» - «own[r]»]_+", signed=False),
+        "push": each_query(
+            r"[\max_{j \ne i} c_{ij} - m^-]_+", "[«hardest[r]» - «negative_margin»]_+", signed=False
         ),
-        "push": Symbol(
-            r"[\max_{j \ne i} c_{ij} - m^-]_+",
-            ("query",),
-            "[«hardest[r]» - «negative_margin»]_+",
-            signed=False,
-        ),
-        "per_query": Symbol(
+        "per_query": each_query(
             r"\ell_i",
-            ("query",),
             "«pull[r]» + «push[r]»",
             equals=r"[m^+ - c_{ii}]_+ + [\max_{j \ne i} c_{ij} - m^-]_+",
             signed=False,

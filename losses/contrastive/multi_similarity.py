@@ -15,6 +15,7 @@ from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
 from lossprism.losses.minimum import softplus_at
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_sentence, loss_symbol, sentence_by_sentence
 
 
 def multi_similarity_definition(
@@ -178,76 +179,56 @@ MULTI_SIMILARITY = LossSpec(
     r" e^{\beta(s_{in} - \lambda)}\bigr)\Bigr)",
     symbols={
         "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
-        "classes": Symbol("c_i", ("sentence",), stem="c"),
-        "similarities": Symbol("s_{ik}", ("sentence", "sentence"), equals=r"\cos(z_i, z_k)"),
-        "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
-        "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
-        "farthest_positive": Symbol(
-            r"\min_{p} s_{ip}",
-            ("sentence",),
-            r"\min\bigl(«min similarities[r] where alike[r] & ~itself[r]»\bigr)",
+        "classes": each_sentence("c_i", stem="c"),
+        "similarities": sentence_by_sentence("s_{ik}", equals=r"\cos(z_i, z_k)"),
+        "alike": sentence_by_sentence("c_i = c_k", "«classes[r]» = «classes[c]»"),
+        "itself": sentence_by_sentence("i = k", "«r» = «c»"),
+        "farthest_positive": each_sentence(
+            r"\min_{p} s_{ip}", r"\min\bigl(«min similarities[r] where alike[r] & ~itself[r]»\bigr)"
         ),
-        "nearest_negative": Symbol(
-            r"\max_{n} s_{in}",
-            ("sentence",),
-            r"\max\bigl(«max similarities[r] where ~alike[r]»\bigr)",
+        "nearest_negative": each_sentence(
+            r"\max_{n} s_{in}", r"\max\bigl(«max similarities[r] where ~alike[r]»\bigr)"
         ),
-        "hard_positive": Symbol(
+        "hard_positive": sentence_by_sentence(
             r"s_{ik} < \max_n s_{in} + \varepsilon",
-            ("sentence", "sentence"),
             "«similarities[r,c]» < «nearest_negative[r]» + «margin»",
         ),
-        "hard_negative": Symbol(
+        "hard_negative": sentence_by_sentence(
             r"s_{ik} > \min_p s_{ip} - \varepsilon",
-            ("sentence", "sentence"),
             "«similarities[r,c]» > «farthest_positive[r]» - «margin»",
         ),
-        "chosen": Symbol(r"k \in P(i) \cup N(i)", ("sentence", "sentence")),
-        "pull": Symbol(
+        "chosen": sentence_by_sentence(r"k \in P(i) \cup N(i)"),
+        "pull": sentence_by_sentence(
             r"-\alpha\,(s_{ik} - \lambda)",
-            ("sentence", "sentence"),
             r"-«positive_scale»\,(«similarities[r,c]» - «threshold»)",
         ),
-        "push": Symbol(
-            r"\beta\,(s_{ik} - \lambda)",
-            ("sentence", "sentence"),
-            r"«negative_scale»\,(«similarities[r,c]» - «threshold»)",
+        "push": sentence_by_sentence(
+            r"\beta\,(s_{ik} - \lambda)", r"«negative_scale»\,(«similarities[r,c]» - «threshold»)"
         ),
-        "terms": Symbol(
+        "terms": sentence_by_sentence(
             "t_{ik}",
-            ("sentence", "sentence"),
             "«either(-positive_scale, negative_scale, alike[r,c])»"
             r"\,(«similarities[r,c]» - «threshold»)",
             equals=r"-\alpha(s_{ik} - \lambda)\ \text{where}\ c_i = c_k,"
             r"\ \beta(s_{ik} - \lambda)\ \text{elsewhere}",
         ),
-        "positive_part": Symbol(
+        "positive_part": each_sentence(
             "p_i",
-            ("sentence",),
             r"\frac{1}{«positive_scale»}\,\log\bigl(1 + «Σ exp terms[r] where alike[r]»\bigr)",
             equals=r"\frac1\alpha \log\Bigl(1 + \sum_{P(i)} e^{t_{ik}}\Bigr)",
             signed=False,
         ),
-        "negative_part": Symbol(
+        "negative_part": each_sentence(
             "n_i",
-            ("sentence",),
             r"\frac{1}{«negative_scale»}\,\log\bigl(1 + «Σ exp terms[r] where ~alike[r]»\bigr)",
             equals=r"\frac1\beta \log\Bigl(1 + \sum_{N(i)} e^{t_{ik}}\Bigr)",
             stem="n",
             signed=False,
         ),
-        "per_anchor": Symbol(
-            r"\ell_i",
-            ("sentence",),
-            "«positive_part[r]» + «negative_part[r]»",
-            equals="p_i + n_i",
-            signed=False,
+        "per_anchor": each_sentence(
+            r"\ell_i", "«positive_part[r]» + «negative_part[r]»", equals="p_i + n_i", signed=False
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac1N \sum_i \ell_i",
-            live=r"\frac{«Σ per_anchor»}{«len(per_anchor)»}",
-        ),
+        "loss": loss_symbol(r"\frac1N \sum_i \ell_i", r"\frac{«Σ per_anchor»}{«len(per_anchor)»}"),
     },
     parameters=(
         Parameter(

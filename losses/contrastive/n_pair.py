@@ -15,6 +15,7 @@ from lossprism.losses.library_peers import METRIC_LEARNING, OF_PAIRS, Peer
 from lossprism.losses.minimum import simplex_gap, softplus_at
 from lossprism.losses.prototypes.softmax import exact_softmax
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_query, loss_symbol, query_by_key
 
 SIMILARITIES = ("dot", "cosine")
 
@@ -102,29 +103,21 @@ N_PAIR = LossSpec(
     symbols={
         "anchors": Symbol("a_i", ("query", "dimension"), stem="a"),
         "positives": Symbol("p_j", ("key", "dimension")),
-        "similarities": Symbol(
-            "s_{ij}", ("query", "key"), equals=r"a_i \cdot p_j\ \text{or}\ \cos(a_i, p_j)"
-        ),
-        "own": Symbol("s_{ii}", ("query",), "«similarities[r,r]»"),
-        "others": Symbol(r"j \ne i", ("query", "key"), r"«c» \ne «r»"),
-        "terms": Symbol(
+        "similarities": query_by_key("s_{ij}", equals=r"a_i \cdot p_j\ \text{or}\ \cos(a_i, p_j)"),
+        "own": each_query("s_{ii}", "«similarities[r,r]»"),
+        "others": query_by_key(r"j \ne i", r"«c» \ne «r»"),
+        "terms": query_by_key(
             "t_{ij}",
-            ("query", "key"),
             "«similarities[r,c]» - «own[r]»",
             equals=r"s_{ij} - s_{ii}\ \text{where}\ j \ne i",
         ),
-        "per_query": Symbol(
+        "per_query": each_query(
             r"\ell_i",
-            ("query",),
             LOG1P_OF_ROW,
             equals=r"\log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
             signed=False,
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac1N \sum_i \ell_i",
-            live=r"\frac{«Σ per_query»}{«len(per_query)»}",
-        ),
+        "loss": loss_symbol(r"\frac1N \sum_i \ell_i", r"\frac{«Σ per_query»}{«len(per_query)»}"),
     },
     parameters=(Parameter("similarity", "dot", choices=SIMILARITIES, label="similarity"),),
     variants={

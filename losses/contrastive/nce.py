@@ -27,7 +27,8 @@ from lossprism.losses.kernels.tiled import against_own, directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.masks import EVERY_CELL, OTHERS, others_of_row, texts_differ
 from lossprism.losses.minimum import least_binary, simplex_gap, softplus_at
-from lossprism.losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses.spec import LossSpec, Parameter
+from lossprism.losses.symbols import each_query, loss_symbol, query_by_key
 
 
 def nce_definition(
@@ -258,40 +259,32 @@ NCE = LossSpec(
         "queries": QUERY_SYMBOLS["queries"],
         "keys": QUERY_SYMBOLS["keys"],
         **{name: TEXT_SYMBOLS[name] for name in TEXTS},
-        "positive": Symbol("p_i", ("query",), equals=r"\cos(q_i, k_i) / \tau"),
-        "noise": Symbol("n_{ik}", ("query", "key"), equals=r"\cos(q_i, k_k) / \tau"),
-        "is_noise": Symbol(r"k \ne i", ("query", "key"), r"«c» \ne «r»"),
-        "excess": Symbol(
+        "positive": each_query("p_i", equals=r"\cos(q_i, k_i) / \tau"),
+        "noise": query_by_key("n_{ik}", equals=r"\cos(q_i, k_k) / \tau"),
+        "is_noise": query_by_key(r"k \ne i", r"«c» \ne «r»"),
+        "excess": query_by_key(
             "x_{ik}",
-            ("query", "key"),
             "«noise[r,c]» - «log_noise if full else positive[r] - log(noise_ratio)»",
             equals=r"n_{ik} - p_i + \ln m\ \text{or}\ n_{ik} - \nu",
         ),
-        "terms": Symbol(
+        "terms": query_by_key(
             "t_{ik}",
-            ("query", "key"),
             r"\log\bigl(1 + e^{«excess[r,c]»}\bigr)",
             equals=r"\log\bigl(1 + e^{x_{ik}}\bigr)\ \text{where}\ k \ne i",
             signed=False,
         ),
-        "data_terms": Symbol(
+        "data_terms": each_query(
             "d_i",
-            ("query",),
             r"\log\bigl(1 + e^{«log_noise» - «positive[r]»}\bigr)",
             equals=r"\log\bigl(1 + e^{\nu - p_i}\bigr)",
             signed=False,
         ),
-        "per_query": Symbol(
-            r"\ell_i",
-            ("query",),
-            "«data_terms[r]» + «Σ terms[r]»",
-            equals=r"d_i + \sum_k t_{ik}",
-            signed=False,
+        "per_query": each_query(
+            r"\ell_i", "«data_terms[r]» + «Σ terms[r]»", equals=r"d_i + \sum_k t_{ik}", signed=False
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\overline{t_{ik}}\ \text{or}\ \frac1N \sum_i \ell_i",
-            live=r"\frac{«Σ per_query if full else terms»}"
+        "loss": loss_symbol(
+            r"\overline{t_{ik}}\ \text{or}\ \frac1N \sum_i \ell_i",
+            r"\frac{«Σ per_query if full else terms»}"
             r"{«len(per_query) if full else is_noise.sum().clamp_min(1)»}",
         ),
     },

@@ -27,6 +27,15 @@ from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, OF_PAIRS, P
 from lossprism.losses.minimum import simplex_gap, softplus_at
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.symbols import (
+    each_sentence,
+    each_triplet,
+    each_view,
+    loss_symbol,
+    sentence_by_sentence,
+    triplet_by_sentence,
+    view_by_view,
+)
 from lossprism.losses.term_forms import AgainstOthers
 
 
@@ -268,42 +277,29 @@ NT_XENT = LossSpec(
         "first": Symbol("z_i", ("query", "dimension"), stem="z"),
         "second": Symbol("z_{N+i}", ("key", "dimension")),
         "views": Symbol("z_i", ("view", "dimension"), stem="z"),
-        "similarities": Symbol("c_{ik}", ("view", "view"), equals=r"\cos(z_i, z_k)"),
-        "logits": Symbol(
-            "s_{ik}",
-            ("view", "view"),
-            r"«similarities[r,c]» / «temperature»",
-            equals=r"c_{ik} / \tau",
+        "similarities": view_by_view("c_{ik}", equals=r"\cos(z_i, z_k)"),
+        "logits": view_by_view(
+            "s_{ik}", r"«similarities[r,c]» / «temperature»", equals=r"c_{ik} / \tau"
         ),
-        "place": Symbol("i", ("view",)),
-        "partner": Symbol("p(i)", ("view",)),
-        "positive": Symbol("s_{i\\,p(i)}", ("view",), "«logits[r,partner[r]]»"),
+        "place": each_view("i"),
+        "partner": each_view("p(i)"),
+        "positive": each_view("s_{i\\,p(i)}", "«logits[r,partner[r]]»"),
         **{name: TEXT_SYMBOLS[name] for name in TEXTS},
-        "texts": Symbol(r"\text{text}(z_i)", ("view",)),
-        "left_out": Symbol(
+        "texts": each_view(r"\text{text}(z_i)"),
+        "left_out": view_by_view(
             r"\text{text}(z_k) \in"
-            r" \{\text{text}(z_i), \text{text}(z_{p(i)})\}",
-            ("view", "view"),
+            r" \{\text{text}(z_i), \text{text}(z_{p(i)})\}"
         ),
-        "others": Symbol(r"k \ne i,\ k \ne p(i)", ("view", "view"), r"«c» \ne «r»"),
-        "terms": Symbol(
+        "others": view_by_view(r"k \ne i,\ k \ne p(i)", r"«c» \ne «r»"),
+        "terms": view_by_view(
             "t_{ik}",
-            ("view", "view"),
             r"«logits[r,c]» - «positive[r]»",
             equals=r"s_{ik} - s_{i\,p(i)}\ \text{where}\ k \ne i, p(i)",
         ),
-        "per_view": Symbol(
-            r"\ell_i",
-            ("view",),
-            LOG1P_OF_ROW,
-            equals=r"\log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)",
-            signed=False,
+        "per_view": each_view(
+            r"\ell_i", LOG1P_OF_ROW, equals=r"\log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)", signed=False
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac{1}{2N} \sum_i \ell_i",
-            live=r"\frac{«Σ per_view»}{«len(per_view)»}",
-        ),
+        "loss": loss_symbol(r"\frac{1}{2N} \sum_i \ell_i", r"\frac{«Σ per_view»}{«len(per_view)»}"),
     },
     parameters=(temperature_parameter(0.5),),
     reads={"first": "queries", "second": "keys", **TEXTS},
@@ -338,11 +334,7 @@ NT_XENT = LossSpec(
             formula=r"-\frac1N \sum_i \log"
             r" \frac{e^{\cos(z_i, z_{p(i)})/\tau}}{\sum_{k \ne i} e^{\cos(z_i, z_k)/\tau}}",
             symbols={
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\frac1N \sum_i \ell_i",
-                    live=r"\frac{«Σ per_view»}{«len(first)»}",
-                )
+                "loss": loss_symbol(r"\frac1N \sum_i \ell_i", r"\frac{«Σ per_view»}{«len(first)»}")
             },
             function=nt_xent_of_both_directions,
             with_copies=lambda copies, **_: 2 * mean_log1p(copies),
@@ -357,40 +349,29 @@ NT_XENT = LossSpec(
             r"{e^{s_{ip}} + \sum_{c_k \ne c_i} e^{s_{ik}}}",
             symbols={
                 "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
-                "classes": Symbol("c_i", ("sentence",), stem="c"),
-                "similarities": Symbol(
-                    "c_{ik}", ("sentence", "sentence"), equals=r"\cos(z_i, z_k)"
+                "classes": each_sentence("c_i", stem="c"),
+                "similarities": sentence_by_sentence("c_{ik}", equals=r"\cos(z_i, z_k)"),
+                "logits": sentence_by_sentence(
+                    "s_{ik}", r"«similarities[r,c]» / «temperature»", equals=r"c_{ik} / \tau"
                 ),
-                "logits": Symbol(
-                    "s_{ik}",
-                    ("sentence", "sentence"),
-                    r"«similarities[r,c]» / «temperature»",
-                    equals=r"c_{ik} / \tau",
-                ),
-                "alike": Symbol(
-                    "c_i = c_k", ("sentence", "sentence"), r"«classes[r]» = «classes[c]»"
-                ),
-                "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
-                "anchor": Symbol("i", ("triplet",)),
-                "partner": Symbol("p", ("triplet",)),
-                "positive": Symbol("s_{ip}", ("triplet",), "«logits[anchor[r],partner[r]]»"),
-                "terms": Symbol(
+                "alike": sentence_by_sentence("c_i = c_k", r"«classes[r]» = «classes[c]»"),
+                "itself": sentence_by_sentence("i = k", "«r» = «c»"),
+                "anchor": each_triplet("i"),
+                "partner": each_triplet("p"),
+                "positive": each_triplet("s_{ip}", "«logits[anchor[r],partner[r]]»"),
+                "terms": triplet_by_sentence(
                     "t_{tk}",
-                    ("triplet", "sentence"),
                     "«logits[anchor[r],c]» - «positive[r]»",
                     equals=r"s_{ik} - s_{ip}\ \text{where}\ c_k \ne c_i",
                 ),
-                "per_pair": Symbol(
+                "per_pair": each_triplet(
                     r"\ell_t",
-                    ("triplet",),
                     LOG1P_OF_ROW,
                     equals=r"\log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)",
                     signed=False,
                 ),
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\frac{1}{|P|} \sum_t \ell_t",
-                    live=r"\frac{«Σ per_pair»}{«max(len(per_pair), 1)»}",
+                "loss": loss_symbol(
+                    r"\frac{1}{|P|} \sum_t \ell_t", r"\frac{«Σ per_pair»}{«max(len(per_pair), 1)»}"
                 ),
             },
             reads={"embeddings": "embeddings", "classes": "paired_classes"},

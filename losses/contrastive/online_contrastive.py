@@ -11,6 +11,7 @@ from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.labels import UNIT
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_pair, loss_symbol
 
 METRICS = ("cosine", "euclidean")
 
@@ -122,28 +123,26 @@ ONLINE_CONTRASTIVE = LossSpec(
     symbols={
         "first": Symbol("u_i", ("pair", "dimension"), stem="u"),
         "second": Symbol("v_i", ("pair", "dimension"), stem="v"),
-        "labels": Symbol("y_i", ("pair",), stem="y"),
-        "distances": Symbol("d_i", ("pair",), equals="d(u_i, v_i)"),
-        "similar": Symbol("y_i = 1", ("pair",), "«labels[r]» = 1", signed=False),
-        "dissimilar": Symbol("y_i = 0", ("pair",), "«labels[r]» = 0", signed=False),
+        "labels": each_pair("y_i", stem="y"),
+        "distances": each_pair("d_i", equals="d(u_i, v_i)"),
+        "similar": each_pair("y_i = 1", "«labels[r]» = 1", signed=False),
+        "dissimilar": each_pair("y_i = 0", "«labels[r]» = 0", signed=False),
         "farthest": Symbol(r"\max d^+"),
         "nearest": Symbol(r"\min d^-"),
-        "far": Symbol(r"y_i = 1,\ d_i > \min d^-", ("pair",), signed=False),
-        "near": Symbol(r"y_i = 0,\ d_i < \max d^+", ("pair",), signed=False),
-        "pull": Symbol(
+        "far": each_pair(r"y_i = 1,\ d_i > \min d^-", signed=False),
+        "near": each_pair(r"y_i = 0,\ d_i < \max d^+", signed=False),
+        "pull": each_pair(
             r"d_i^2\ \text{where}\ y_i = 1,\ d_i > \min d^-",
-            ("pair",),
             r"«distances[r]»^2 \cdot «far[r]»",
             signed=False,
         ),
-        "push": Symbol(
+        "push": each_pair(
             r"[m - d_i]_+^2\ \text{where}\ y_i = 0,\ d_i < \max d^+",
-            ("pair",),
             r"[«margin» - «distances[r]»]_+^2 \cdot «near[r]»",
             signed=False,
         ),
-        "terms": Symbol("t_i", ("pair",), "«pull[r]» + «push[r]»", signed=False),
-        "loss": Symbol(r"\mathcal L", equals=r"\sum_i t_i", live="«Σ terms»"),
+        "terms": each_pair("t_i", "«pull[r]» + «push[r]»", signed=False),
+        "loss": loss_symbol(r"\sum_i t_i", "«Σ terms»"),
     },
     parameters=(
         Parameter("margin", 0.5, "m", 0.0, 4.0, 0.01, role="margin", label="margin"),

@@ -20,7 +20,8 @@ from lossprism.losses.kernels.tiled import against_threshold, directions_and_log
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import OF_PAIRS, Peer
 from lossprism.losses.minimum import least_binary, softplus_at
-from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec import Convention, LossSpec, Parameter
+from lossprism.losses.symbols import loss_symbol, query_by_key
 from lossprism.losses.term_forms import Decisions
 
 
@@ -160,26 +161,18 @@ SIGLIP = LossSpec(
     symbols={
         **{name: QUERY_SYMBOLS[name] for name in ("queries", "keys", "similarities", "left_out")},
         **{name: TEXT_SYMBOLS[name] for name in TEXTS},
-        "counted": Symbol(COUNTED, ("query", "key")),
-        "logits": Symbol(
-            "s_{ij}",
-            ("query", "key"),
-            r"«scale» \cdot «similarities[r,c]» + «bias»",
-            equals=r"t\, c_{ij} + b",
+        "counted": query_by_key(COUNTED),
+        "logits": query_by_key(
+            "s_{ij}", r"«scale» \cdot «similarities[r,c]» + «bias»", equals=r"t\, c_{ij} + b"
         ),
-        "signs": Symbol("z_{ij}", ("query", "key"), equals=r"\pm 1"),
-        "terms": Symbol(
+        "signs": query_by_key("z_{ij}", equals=r"\pm 1"),
+        "terms": query_by_key(
             "t_{ij}",
-            ("query", "key"),
             r"\log\bigl(1 + e^{-(«signs[r,c]») \cdot («logits[r,c]»)}\bigr)",
             equals=r"\log\bigl(1 + e^{-z_{ij} s_{ij}}\bigr)",
             signed=False,
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac1N \sum_{i,j} t_{ij}",
-            live=r"\frac{«Σ terms»}{«len(queries)»}",
-        ),
+        "loss": loss_symbol(r"\frac1N \sum_{i,j} t_{ij}", r"\frac{«Σ terms»}{«len(queries)»}"),
     },
     parameters=(
         Parameter(
@@ -215,11 +208,7 @@ SIGLIP = LossSpec(
             formula=r"\frac1{N^2} \sum_{i,j}"
             r" \log\bigl(1 + e^{-z_{ij} (t \cos(q_i, k_j) + b)}\bigr)",
             symbols={
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\overline{t_{ij}}",
-                    live=r"\frac{«Σ terms»}{«len(queries)»^2}",
-                )
+                "loss": loss_symbol(r"\overline{t_{ij}}", r"\frac{«Σ terms»}{«len(queries)»^2}")
             },
             collapse=lambda tensors, **chosen: (
                 _siglip_collapse(tensors, **chosen) / len(tensors["keys"])

@@ -12,7 +12,8 @@ from lossprism.losses.kernels import small_batch
 from lossprism.losses.kernels.softmaxes import against_targets
 from lossprism.losses.kernels.tiled import directions_and_logits
 from lossprism.losses.kernels.value_with_gradient import with_gradient
-from lossprism.losses.spec import LossSpec, Symbol
+from lossprism.losses.spec import LossSpec
+from lossprism.losses.symbols import each_query, query_by_key
 
 SMALL_BATCH_CELLS = 2**14  # cells, up to which one matrix is faster than tiles
 
@@ -115,22 +116,15 @@ SOFT_INFO_NCE = LossSpec(
     r" \log \frac{e^{\cos(q_i, k_j)/\tau}}{\sum_l e^{\cos(q_i, k_l)/\tau}}",
     symbols={
         **QUERY_SYMBOLS,
-        "targets": Symbol("t_{ij}", ("query", "key"), signed=False),
-        "log_probabilities": Symbol(
-            r"\log p_{ij}", ("query", "key"), r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)"
+        "targets": query_by_key("t_{ij}", signed=False),
+        "log_probabilities": query_by_key(
+            r"\log p_{ij}", r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)"
         ),
-        "costs": Symbol(
-            r"-t_{ij} \log p_{ij}",
-            ("query", "key"),
-            r"-«targets[r,c]» \cdot «log_probabilities[r,c]»",
-            signed=False,
+        "costs": query_by_key(
+            r"-t_{ij} \log p_{ij}", r"-«targets[r,c]» \cdot «log_probabilities[r,c]»", signed=False
         ),
-        "per_query": Symbol(
-            r"\ell_i",
-            ("query",),
-            "«Σ costs[r]»",
-            equals=r"-\sum_j t_{ij} \log p_{ij}",
-            signed=False,
+        "per_query": each_query(
+            r"\ell_i", "«Σ costs[r]»", equals=r"-\sum_j t_{ij} \log p_{ij}", signed=False
         ),
     },
     parameters=(temperature_parameter(0.05),),

@@ -19,6 +19,7 @@ from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
 from lossprism.losses.masks import EVERY_CELL, OTHERS
 from lossprism.losses.minimum import simplex_gap
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_sentence, loss_symbol, sentence_by_sentence
 
 BASE_TEMPERATURE = 0.07  # of SupContrast, which multiplies its loss by τ/τ_base
 
@@ -237,49 +238,38 @@ SUPCON = LossSpec(
     r" \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}",
     symbols={
         "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
-        "classes": Symbol("c_i", ("sentence",), stem="c"),
+        "classes": each_sentence("c_i", stem="c"),
         "keys": Symbol("z_k", ("sentence", "dimension")),
-        "key_classes": Symbol("c_k", ("sentence",)),
-        "similarities": Symbol("c_{ik}", ("sentence", "sentence"), equals=r"\cos(z_i, z_k)"),
-        "logits": Symbol(
-            "s_{ik}",
-            ("sentence", "sentence"),
-            r"«similarities[r,c]» / «temperature»",
-            equals=r"c_{ik} / \tau",
+        "key_classes": each_sentence("c_k"),
+        "similarities": sentence_by_sentence("c_{ik}", equals=r"\cos(z_i, z_k)"),
+        "logits": sentence_by_sentence(
+            "s_{ik}", r"«similarities[r,c]» / «temperature»", equals=r"c_{ik} / \tau"
         ),
-        "candidates": Symbol(r"k \in A(i)", ("sentence", "sentence")),
-        "positives": Symbol(
-            r"k \in P(i)",
-            ("sentence", "sentence"),
-            r"«classes[r]» = «classes[c]»,\ «candidates[r,c]» = 1",
+        "candidates": sentence_by_sentence(r"k \in A(i)"),
+        "positives": sentence_by_sentence(
+            r"k \in P(i)", r"«classes[r]» = «classes[c]»,\ «candidates[r,c]» = 1"
         ),
-        "terms": Symbol(
+        "terms": sentence_by_sentence(
             "t_{ik}",
-            ("sentence", "sentence"),
             r"«similarities[r,c]» / «temperature»",
             equals=r"s_{ik}\ \text{where}\ k \in A(i)",
         ),
-        "partition": Symbol(
-            "Z_i",
-            ("sentence",),
-            r"\log\bigl(«Σ exp terms[r]»\bigr)",
-            equals=r"\log \sum_{k \in A(i)} e^{s_{ik}}",
+        "partition": each_sentence(
+            "Z_i", r"\log\bigl(«Σ exp terms[r]»\bigr)", equals=r"\log \sum_{k \in A(i)} e^{s_{ik}}"
         ),
-        "positive_count": Symbol("|P(i)|", ("sentence",)),
-        "attraction": Symbol(
+        "positive_count": each_sentence("|P(i)|"),
+        "attraction": each_sentence(
             "a_i",
-            ("sentence",),
             r"\frac{«Σ logits[r] where positives[r]»}{«positive_count[r].clamp_min(1)»}",
             equals=r"\frac{1}{|P(i)|} \sum_{p \in P(i)} s_{ip}",
             stem="a",
         ),
-        "per_anchor": Symbol(
-            r"\ell_i", ("sentence",), r"«partition[r]» - «attraction[r]»", equals="Z_i - a_i"
+        "per_anchor": each_sentence(
+            r"\ell_i", r"«partition[r]» - «attraction[r]»", equals="Z_i - a_i"
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\overline{\ell_i}\ \text{over}\ |P(i)| > 0",
-            live=r"\frac{«Σ per_anchor where positive_count»}"
+        "loss": loss_symbol(
+            r"\overline{\ell_i}\ \text{over}\ |P(i)| > 0",
+            r"\frac{«Σ per_anchor where positive_count»}"
             r"{«(positive_count > 0).sum().clamp_min(1)»}",
         ),
     },
@@ -301,24 +291,18 @@ SUPCON = LossSpec(
             {"temperature": 0.1},
             supcon_over_losses_definition,
             symbols={
-                "alike": Symbol(
-                    "c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"
+                "alike": sentence_by_sentence("c_i = c_k", "«classes[r]» = «classes[c]»"),
+                "valid": each_sentence(
+                    r"|P(i)| > 0,\ C > 1", r"«positive_count[r]» > 0,\ «alike.all(dim=1)[r]» = 0"
                 ),
-                "valid": Symbol(
-                    r"|P(i)| > 0,\ C > 1",
-                    ("sentence",),
-                    r"«positive_count[r]» > 0,\ «alike.all(dim=1)[r]» = 0",
-                ),
-                "per_anchor": Symbol(
+                "per_anchor": each_sentence(
                     r"\ell_i",
-                    ("sentence",),
                     "«either(partition[r], 0, valid[r])» - «either(attraction[r], 0, valid[r])»",
                     equals=r"Z_i - a_i\ \text{where}\ |P(i)| > 0,\ C > 1",
                 ),
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\overline{\ell_i}\ \text{over}\ \ell_i > 0",
-                    live=r"\frac{«Σ per_anchor»}{«(per_anchor > 0).sum().clamp_min(1)»}",
+                "loss": loss_symbol(
+                    r"\overline{\ell_i}\ \text{over}\ \ell_i > 0",
+                    r"\frac{«Σ per_anchor»}{«(per_anchor > 0).sum().clamp_min(1)»}",
                 ),
             },
             note="Anchors with a loss of exactly 0 are left out of the mean, so a batch of one "
@@ -336,16 +320,14 @@ SUPCON = LossSpec(
             formula=r"\frac{\tau}{0.07} \cdot \frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)}"
             r" \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}",
             symbols={
-                "per_anchor": Symbol(
+                "per_anchor": each_sentence(
                     r"\ell_i",
-                    ("sentence",),
                     r"\min\bigl(1, «positive_count[r]»\bigr)\,(«partition[r]» - «attraction[r]»)",
                     equals=r"Z_i - a_i\ \text{where}\ |P(i)| > 0",
                 ),
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\frac{\tau}{0.07} \cdot \frac1N \sum_i \ell_i",
-                    live=r"\frac{«temperature» \cdot («Σ per_anchor»)}"
+                "loss": loss_symbol(
+                    r"\frac{\tau}{0.07} \cdot \frac1N \sum_i \ell_i",
+                    r"\frac{«temperature» \cdot («Σ per_anchor»)}"
                     r"{0.07 \cdot «len(per_anchor)»}",
                 ),
             },

@@ -71,7 +71,14 @@ from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import mean_of, softplus
 from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.masks import others_of_row
-from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec import Convention, LossSpec, Parameter
+from lossprism.losses.symbols import (
+    each_given_triplet,
+    each_sentence,
+    loss_symbol,
+    sentence_by_sentence,
+    triplet_by_sentence,
+)
 
 MININGS = ("given", "all", "semi_hard", "hard")
 
@@ -332,11 +339,11 @@ TRIPLET = LossSpec(
             r" - \sum_k |a_k - n_k| + m\bigr]_+",
             symbols={
                 **OF_GIVEN,
-                "to_positive": Symbol(
-                    "d^+_t", ("given_triplet",), equals=r"\sum_k |a_{tk} - p_{tk}|", signed=False
+                "to_positive": each_given_triplet(
+                    "d^+_t", equals=r"\sum_k |a_{tk} - p_{tk}|", signed=False
                 ),
-                "to_negative": Symbol(
-                    "d^-_t", ("given_triplet",), equals=r"\sum_k |a_{tk} - n_{tk}|", signed=False
+                "to_negative": each_given_triplet(
+                    "d^-_t", equals=r"\sum_k |a_{tk} - n_{tk}|", signed=False
                 ),
                 "terms": OF_GIVEN_HARD,
             },
@@ -381,15 +388,11 @@ TRIPLET = LossSpec(
             formula=r"\frac1S \sum_a \log\bigl(1 + e^{\max_p d(a, p) - \min_n d(a, n)}\bigr)",
             symbols={
                 **EVERY_ANCHOR,
-                "violations": Symbol(
-                    "v_a",
-                    ("sentence",),
-                    "«to_positive[r]» - «to_negative[r]»",
-                    equals="d^+_a - d^-_a",
+                "violations": each_sentence(
+                    "v_a", "«to_positive[r]» - «to_negative[r]»", equals="d^+_a - d^-_a"
                 ),
-                "terms": Symbol(
+                "terms": each_sentence(
                     "t_a",
-                    ("sentence",),
                     r"\log\bigl(1 + e^{«violations[r]»}\bigr)",
                     equals=r"\log(1 + e^{v_a})",
                     signed=False,
@@ -419,16 +422,12 @@ TRIPLET = LossSpec(
             formula=r"\frac{1}{|T|} \sum_T \bigl[\lVert a - p + \varepsilon \rVert"
             r" - \lVert a - n + \varepsilon \rVert + m\bigr]_+",
             symbols={
-                "distances": Symbol(
-                    "d_{ik}",
-                    ("sentence", "sentence"),
-                    equals=r"\lVert z_i - z_k + \varepsilon \rVert",
-                    signed=False,
+                "distances": sentence_by_sentence(
+                    "d_{ik}", equals=r"\lVert z_i - z_k + \varepsilon \rVert", signed=False
                 ),
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\overline{t_{tk}}\ \text{over the triplets}",
-                    live=r"\frac{«Σ terms»}{«strangers.sum().clamp_min(1)»}",
+                "loss": loss_symbol(
+                    r"\overline{t_{tk}}\ \text{over the triplets}",
+                    r"\frac{«Σ terms»}{«strangers.sum().clamp_min(1)»}",
                 ),
             },
             collapse=triplet_collapse,
@@ -465,12 +464,11 @@ TRIPLET = LossSpec(
                 **OF_GIVEN,
                 "to_positive": SHIFTED_GIVEN["to_positive"],
                 "to_anchor": SHIFTED_GIVEN["to_negative"],
-                "from_positive": Symbol(
-                    r"\lVert p_t - n_t + \varepsilon \rVert", ("given_triplet",), signed=False
+                "from_positive": each_given_triplet(
+                    r"\lVert p_t - n_t + \varepsilon \rVert", signed=False
                 ),
-                "to_negative": Symbol(
+                "to_negative": each_given_triplet(
                     "d^-_t",
-                    ("given_triplet",),
                     r"\min(«to_anchor[r]», «from_positive[r]»)",
                     equals=r"\min(d(a_t, n_t), d(p_t, n_t))",
                     signed=False,
@@ -495,9 +493,8 @@ TRIPLET = LossSpec(
             r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
             symbols={
                 **VIOLATING,
-                "to_others": Symbol(
+                "to_others": triplet_by_sentence(
                     "d_{tk}",
-                    ("triplet", "sentence"),
                     r"\min(«distances[anchor[r],c]», «distances[positive[r],c]»)",
                     equals=r"\min\bigl(d(a_t, z_k), d(p_t, z_k)\bigr)",
                     signed=False,
@@ -516,9 +513,8 @@ TRIPLET = LossSpec(
             r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
             symbols={
                 **VIOLATING,
-                "terms": Symbol(
+                "terms": triplet_by_sentence(
                     "t_{tk}",
-                    ("triplet", "sentence"),
                     r"\log\bigl(1 + e^{«violations[r,c]»}\bigr)",
                     equals=r"\log(1 + e^{v_{tk}})",
                     signed=False,

@@ -1,6 +1,14 @@
 """Notation of the steps of the triplet losses, and of the cells they compare."""
 
 from lossprism.losses.spec import Symbol
+from lossprism.losses.symbols import (
+    each_given_triplet,
+    each_sentence,
+    each_triplet,
+    loss_symbol,
+    sentence_by_sentence,
+    triplet_by_sentence,
+)
 
 MINED = {"anchors": "embeddings", "classes": "paired_classes"}
 GIVEN_MINIMUM = (
@@ -18,136 +26,100 @@ GIVEN = {
 TRIPLET_SYMBOLS = {
     "anchors": Symbol("z_i", ("sentence", "dimension"), stem="z"),
     "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
-    "classes": Symbol("c_i", ("sentence",), stem="c"),
-    "distances": Symbol("d_{ik}", ("sentence", "sentence"), equals="d(z_i, z_k)", signed=False),
-    "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
-    "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
-    "partners": Symbol(
-        r"c_i = c_k,\ i \ne k",
-        ("sentence", "sentence"),
-        r"«classes[r]» = «classes[c]»,\ «r» \ne «c»",
+    "classes": each_sentence("c_i", stem="c"),
+    "distances": sentence_by_sentence("d_{ik}", equals="d(z_i, z_k)", signed=False),
+    "alike": sentence_by_sentence("c_i = c_k", "«classes[r]» = «classes[c]»"),
+    "itself": sentence_by_sentence("i = k", "«r» = «c»"),
+    "partners": sentence_by_sentence(
+        r"c_i = c_k,\ i \ne k", r"«classes[r]» = «classes[c]»,\ «r» \ne «c»"
     ),
-    "anchor": Symbol("a_t", ("triplet",)),
-    "positive": Symbol("p_t", ("triplet",)),
-    "to_positive": Symbol(
-        "d^+_t",
-        ("triplet",),
-        "«distances[anchor[r],positive[r]]»",
-        equals="d(a_t, p_t)",
-        signed=False,
+    "anchor": each_triplet("a_t"),
+    "positive": each_triplet("p_t"),
+    "to_positive": each_triplet(
+        "d^+_t", "«distances[anchor[r],positive[r]]»", equals="d(a_t, p_t)", signed=False
     ),
-    "to_others": Symbol(
-        "d_{tk}",
-        ("triplet", "sentence"),
-        "«distances[anchor[r],c]»",
-        equals="d(a_t, z_k)",
-        signed=False,
+    "to_others": triplet_by_sentence(
+        "d_{tk}", "«distances[anchor[r],c]»", equals="d(a_t, z_k)", signed=False
     ),
-    "strangers": Symbol(
-        r"c_{a_t} \ne c_k", ("triplet", "sentence"), r"«classes[anchor[r]]» \ne «classes[c]»"
-    ),
-    "beyond": Symbol(
+    "strangers": triplet_by_sentence(r"c_{a_t} \ne c_k", r"«classes[anchor[r]]» \ne «classes[c]»"),
+    "beyond": triplet_by_sentence(
         r"c_{a_t} \ne c_k,\ d_{tk} > d^+_t",
-        ("triplet", "sentence"),
         r"«classes[anchor[r]]» \ne «classes[c]»,\ «to_others[r,c]» > «to_positive[r]»",
     ),
-    "place": Symbol("k", ("sentence",)),
-    "nearest_beyond": Symbol(r"\arg\min_{d_{tk} > d^+_t} d_{tk}", ("triplet",)),
-    "farthest": Symbol(r"\arg\max_k d_{tk}", ("triplet",), signed=False),
-    "negative": Symbol("n_t", ("triplet",)),
-    "valid": Symbol(r"(t, k)\ \text{is a triplet}", ("triplet", "sentence")),
-    "differences": Symbol(
-        "x_{tk}",
-        ("triplet", "sentence"),
-        "«to_positive[r]» - «to_others[r,c]» + «margin»",
-        equals="d^+_t - d_{tk} + m",
+    "place": each_sentence("k"),
+    "nearest_beyond": each_triplet(r"\arg\min_{d_{tk} > d^+_t} d_{tk}"),
+    "farthest": each_triplet(r"\arg\max_k d_{tk}", signed=False),
+    "negative": each_triplet("n_t"),
+    "valid": triplet_by_sentence(r"(t, k)\ \text{is a triplet}"),
+    "differences": triplet_by_sentence(
+        "x_{tk}", "«to_positive[r]» - «to_others[r,c]» + «margin»", equals="d^+_t - d_{tk} + m"
     ),
-    "violations": Symbol(
+    "violations": triplet_by_sentence(
         "v_{tk}",
-        ("triplet", "sentence"),
         "«to_positive[r]» - «to_others[r,c]» + «margin»",
         equals=r"d^+_t - d_{tk} + m\ \text{where}\ (t, k)\ \text{is a triplet}",
     ),
-    "terms": Symbol(
+    "terms": triplet_by_sentence(
         "t_{tk}",
-        ("triplet", "sentence"),
         {"soft_margin": r"\log\bigl(1 + e^{«violations[r,c]»}\bigr)", "": "[«violations[r,c]»]_+"},
         equals=r"[v_{tk}]_+\ \text{or}\ \log(1 + e^{v_{tk}})",
         signed=False,
     ),
-    "loss": Symbol(
-        r"\mathcal L",
-        equals=r"\overline{t_{tk}}\ \text{over the triplets}",
-        live=r"\frac{«Σ terms»}{«valid.sum().clamp_min(1)»}",
+    "loss": loss_symbol(
+        r"\overline{t_{tk}}\ \text{over the triplets}",
+        r"\frac{«Σ terms»}{«valid.sum().clamp_min(1)»}",
     ),
 }
 VIOLATING = {
-    "loss": Symbol(
-        r"\mathcal L",
-        equals=r"\text{mean of}\ t_{tk} > 0",
-        live=r"\frac{«Σ terms»}{«(terms > 0).sum().clamp_min(1)»}",
+    "loss": loss_symbol(
+        r"\text{mean of}\ t_{tk} > 0", r"\frac{«Σ terms»}{«(terms > 0).sum().clamp_min(1)»}"
     )
 }
 OF_GIVEN = {
     "anchors": Symbol("a_t", ("given_triplet", "dimension")),
     "positives": Symbol("p_t", ("given_triplet", "dimension")),
     "negatives": Symbol("n_t", ("given_triplet", "dimension")),
-    "to_positive": Symbol("d^+_t", ("given_triplet",), equals="d(a_t, p_t)", signed=False),
-    "to_negative": Symbol("d^-_t", ("given_triplet",), equals="d(a_t, n_t)", signed=False),
-    "violations": Symbol(
-        "v_t",
-        ("given_triplet",),
-        "«to_positive[r]» - «to_negative[r]» + «margin»",
-        equals="d^+_t - d^-_t + m",
+    "to_positive": each_given_triplet("d^+_t", equals="d(a_t, p_t)", signed=False),
+    "to_negative": each_given_triplet("d^-_t", equals="d(a_t, n_t)", signed=False),
+    "violations": each_given_triplet(
+        "v_t", "«to_positive[r]» - «to_negative[r]» + «margin»", equals="d^+_t - d^-_t + m"
     ),
-    "terms": Symbol(
+    "terms": each_given_triplet(
         "t_t",
-        ("given_triplet",),
         {"soft_margin": r"\log\bigl(1 + e^{«violations[r]»}\bigr)", "": "[«violations[r]»]_+"},
         equals=r"[v_t]_+\ \text{or}\ \log(1 + e^{v_t})",
         signed=False,
     ),
-    "loss": Symbol(
-        r"\mathcal L", equals=r"\frac{1}{|T|} \sum_t t_t", live=r"\frac{«Σ terms»}{«len(terms)»}"
-    ),
+    "loss": loss_symbol(r"\frac{1}{|T|} \sum_t t_t", r"\frac{«Σ terms»}{«len(terms)»}"),
 }
-OF_GIVEN_HARD = Symbol(
-    "t_t", ("given_triplet",), "[«violations[r]»]_+", equals="[v_t]_+", signed=False
-)
+OF_GIVEN_HARD = each_given_triplet("t_t", "[«violations[r]»]_+", equals="[v_t]_+", signed=False)
 SHIFTED_GIVEN = {
-    "to_positive": Symbol(
-        "d^+_t", ("given_triplet",), equals=r"\lVert a_t - p_t + \varepsilon \rVert", signed=False
+    "to_positive": each_given_triplet(
+        "d^+_t", equals=r"\lVert a_t - p_t + \varepsilon \rVert", signed=False
     ),
-    "to_negative": Symbol(
-        "d^-_t", ("given_triplet",), equals=r"\lVert a_t - n_t + \varepsilon \rVert", signed=False
+    "to_negative": each_given_triplet(
+        "d^-_t", equals=r"\lVert a_t - n_t + \varepsilon \rVert", signed=False
     ),
 }
 EVERY_ANCHOR = {
-    "to_positive": Symbol(
+    "to_positive": each_sentence(
         "d^+_a",
-        ("sentence",),
         r"\max\bigl(0, «max distances[r] where alike[r] & ~itself[r]»\bigr)",
         equals=r"\max_p d(a, p)",
         signed=False,
     ),
-    "farthest": Symbol(
-        r"\max_k d_{ak}", ("sentence",), r"\max\bigl(«max distances[r]»\bigr)", signed=False
+    "farthest": each_sentence(
+        r"\max_k d_{ak}", r"\max\bigl(«max distances[r]»\bigr)", signed=False
     ),
-    "to_negative": Symbol(
+    "to_negative": each_sentence(
         "d^-_a",
-        ("sentence",),
         r"\min\bigl(«min distances[r] + farthest[r][..., None] * alike[r]»\bigr)",
         equals=r"\min_n d(a, n)",
         signed=False,
     ),
-    "violations": Symbol(
-        "v_a",
-        ("sentence",),
-        "«to_positive[r]» - «to_negative[r]» + «margin»",
-        equals="d^+_a - d^-_a + m",
+    "violations": each_sentence(
+        "v_a", "«to_positive[r]» - «to_negative[r]» + «margin»", equals="d^+_a - d^-_a + m"
     ),
-    "terms": Symbol("t_a", ("sentence",), "[«violations[r]»]_+", equals="[v_a]_+", signed=False),
-    "loss": Symbol(
-        r"\mathcal L", equals=r"\frac1S \sum_a t_a", live=r"\frac{«Σ terms»}{«len(terms)»}"
-    ),
+    "terms": each_sentence("t_a", "[«violations[r]»]_+", equals="[v_a]_+", signed=False),
+    "loss": loss_symbol(r"\frac1S \sum_a t_a", r"\frac{«Σ terms»}{«len(terms)»}"),
 }

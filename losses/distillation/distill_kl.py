@@ -14,6 +14,7 @@ from lossprism.losses.library_peers import LISTED_VECTORS, SENTENCE_TRANSFORMERS
 from lossprism.losses.lists.list_common import log_shares_of, present_in
 from lossprism.losses.lists.minimum import least_cross_entropies, width_of
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import list_by_candidate, loss_symbol
 
 DIVERGENCES = ("kl", "ce")
 
@@ -189,42 +190,30 @@ DISTILL_KL = LossSpec(
     formula=r"\frac{T^2}{N} \sum_i \sum_k P_{ik} \log \frac{P_{ik}}{p_{ik}},\quad"
     r" P = \mathrm{softmax}(t / T_t),\ p = \mathrm{softmax}(s / T)",
     symbols={
-        "scores": Symbol(r"s_{ik}", ("list", "candidate")),
-        "teacher": Symbol(r"\tau_{ik}", ("list", "candidate")),
-        "mask": Symbol(r"m_{ik}", ("list", "candidate")),
-        "present": Symbol(r"m_{ik}", ("list", "candidate")),
-        "logits": Symbol(
-            "z_{ik}",
-            ("list", "candidate"),
-            r"\frac{«scores[r,c]»}{«temperature»}",
-            equals="s_{ik} / T",
+        "scores": list_by_candidate(r"s_{ik}"),
+        "teacher": list_by_candidate(r"\tau_{ik}"),
+        "mask": list_by_candidate(r"m_{ik}"),
+        "present": list_by_candidate(r"m_{ik}"),
+        "logits": list_by_candidate(
+            "z_{ik}", r"\frac{«scores[r,c]»}{«temperature»}", equals="s_{ik} / T"
         ),
-        "log_shares": Symbol(
+        "log_shares": list_by_candidate(
             r"\log p_{ik}",
-            ("list", "candidate"),
             r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)",
             equals=r"z_{ik} - \log\sum_j e^{z_{ij}}",
         ),
-        "softened": Symbol(
-            r"\tau_{ik} / T_t",
-            ("list", "candidate"),
-            r"\frac{«teacher[r,c]»}{«teacher_temperature or temperature»}",
+        "softened": list_by_candidate(
+            r"\tau_{ik} / T_t", r"\frac{«teacher[r,c]»}{«teacher_temperature or temperature»}"
         ),
-        "teacher_shares": Symbol(
-            "P_{ik}",
-            ("list", "candidate"),
-            equals=r"\frac{e^{\tau_{ik} / T_t}}{\sum_j e^{\tau_{ij} / T_t}}",
-            signed=False,
+        "teacher_shares": list_by_candidate(
+            "P_{ik}", equals=r"\frac{e^{\tau_{ik} / T_t}}{\sum_j e^{\tau_{ij} / T_t}}", signed=False
         ),
-        "terms": Symbol(
-            "t_{ik}", ("list", "candidate"), equals=r"P_{ik} \log \frac{P_{ik}}{p_{ik}}"
-        ),
+        "terms": list_by_candidate("t_{ik}", equals=r"P_{ik} \log \frac{P_{ik}}{p_{ik}}"),
         "per_row": Symbol(r"\ell_i", ("list",), r"«Σ terms[r]»", equals=r"\sum_k t_{ik}"),
         "filled": Symbol("m_i", ("list",), equals=r"\max_k m_{ik}"),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac{T^2}{N} \sum_i \ell_i",
-            live=r"«temperature»^2 \cdot \frac{«Σ per_row»}{«filled.sum().clamp_min(1)»}",
+        "loss": loss_symbol(
+            r"\frac{T^2}{N} \sum_i \ell_i",
+            r"«temperature»^2 \cdot \frac{«Σ per_row»}{«filled.sum().clamp_min(1)»}",
         ),
     },
     parameters=(
@@ -291,17 +280,14 @@ DISTILL_KL = LossSpec(
             formula=r"-\frac1N \sum_i \sum_k P_{ik} \log p_{ik},\quad"
             r" P = \mathrm{softmax}(t),\ p = \mathrm{softmax}(s / T)",
             symbols={
-                "terms": Symbol(
+                "terms": list_by_candidate(
                     "t_{ik}",
-                    ("list", "candidate"),
                     r"-«teacher_shares[r,c]» \cdot «log_shares[r,c]»",
                     equals=r"-P_{ik} \log p_{ik}",
                     signed=False,
                 ),
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\frac1N \sum_i \ell_i",
-                    live=r"\frac{«Σ per_row»}{«filled.sum().clamp_min(1)»}",
+                "loss": loss_symbol(
+                    r"\frac1N \sum_i \ell_i", r"\frac{«Σ per_row»}{«filled.sum().clamp_min(1)»}"
                 ),
             },
             peers=(Peer("FlagEmbedding", "distill_loss"),),

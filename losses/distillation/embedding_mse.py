@@ -9,6 +9,7 @@ from lossprism.losses import inputs
 from lossprism.losses.geometry import cosine, unit
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.symbols import each_sentence
 
 
 def embedding_mse_definition(embeddings: Tensor, teacher_embeddings: Tensor) -> Tensor:
@@ -123,10 +124,8 @@ EMBEDDING_MSE = LossSpec(
             embedding_cosine_definition,
             formula=r"\frac1S \sum_i \bigl(1 - \cos(z_i, t_i)\bigr)",
             symbols={
-                "similarities": Symbol(r"c_i = \cos(z_i, t_i)", ("sentence",)),
-                "errors": Symbol(
-                    r"e_i = 1 - c_i", ("sentence",), "1 - «similarities[r]»", signed=False
-                ),
+                "similarities": each_sentence(r"c_i = \cos(z_i, t_i)"),
+                "errors": each_sentence(r"e_i = 1 - c_i", "1 - «similarities[r]»", signed=False),
                 "loss": Symbol(
                     r"\mathcal L = \frac1S \sum_i e_i", live=r"\frac{«Σ errors»}{«len(errors)»}"
                 ),

@@ -12,6 +12,7 @@ from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peers import MARGIN_VECTORS, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.lists.list_common import present_in
 from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.symbols import loss_symbol
 
 HALVINGS = 60  # of an interval of length 2, to the last digit
 
@@ -144,10 +145,8 @@ MARGIN_MSE = LossSpec(
         "terms": Symbol(
             "t_{ik}", ("row", "candidate"), "(«errors[r,c]»)^2", equals="e_{ik}^2", signed=False
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac1{NK} \sum_{i,k} t_{ik}",
-            live=r"\frac{«Σ terms»}{«present.sum().clamp_min(1)»}",
+        "loss": loss_symbol(
+            r"\frac1{NK} \sum_{i,k} t_{ik}", r"\frac{«Σ terms»}{«present.sum().clamp_min(1)»}"
         ),
     },
     reads={

@@ -23,7 +23,8 @@ from lossprism.losses.lists.list_common import (
 from lossprism.losses.lists.minimum import width_of
 from lossprism.losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
 from lossprism.losses.minimum import Bound
-from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.spec import Convention, LossSpec
+from lossprism.losses.symbols import list_by_candidate, loss_symbol
 
 
 def true_ranks_of(labels: Tensor, pairs: Tensor, dtype: torch.dtype) -> Tensor:
@@ -110,32 +111,23 @@ ADR_MSE = LossSpec(
     symbols={
         **LIST_SYMBOLS,
         **RANK_SYMBOLS,
-        "true_ranks": Symbol(r"r_{l,i}", ("list", "candidate"), signed=False),
-        "errors": Symbol(
-            "e_{l,i}",
-            ("list", "candidate"),
-            r"«ranks[r,c]» - «true_ranks[r,c]»",
-            equals=r"\hat r_{l,i} - r_{l,i}",
+        "true_ranks": list_by_candidate(r"r_{l,i}", signed=False),
+        "errors": list_by_candidate(
+            "e_{l,i}", r"«ranks[r,c]» - «true_ranks[r,c]»", equals=r"\hat r_{l,i} - r_{l,i}"
         ),
-        "discounts": Symbol(
+        "discounts": list_by_candidate(
             r"\delta_{l,i}",
-            ("list", "candidate"),
             r"\frac{\ln 2}{\log(1 + «true_ranks[r,c]»)}",
             equals=r"\frac{1}{\log_2(1 + r_{l,i})}",
             signed=False,
         ),
-        "terms": Symbol(
+        "terms": list_by_candidate(
             "t_{l,i}",
-            ("list", "candidate"),
             r"«discounts[r,c]» \cdot («errors[r,c]»)^2",
             equals=r"\delta_{l,i}\, e_{l,i}^2",
             signed=False,
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac1N \sum_{l,i} t_{l,i}",
-            live=r"\frac{«Σ terms»}{«present.sum()»}",
-        ),
+        "loss": loss_symbol(r"\frac1N \sum_{l,i} t_{l,i}", r"\frac{«Σ terms»}{«present.sum()»}"),
     },
     parameters=(TEMPERATURE,),
     reads=READS,

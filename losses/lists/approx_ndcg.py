@@ -28,6 +28,7 @@ from lossprism.losses.lists.minimum import least_soft_ranks, width_of
 from lossprism.losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
 from lossprism.losses.minimum import Bound
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import list_by_candidate
 
 
 def approx_ndcg_definition(
@@ -114,9 +115,8 @@ APPROX_NDCG = LossSpec(
     symbols={
         **LIST_SYMBOLS,
         **RANK_SYMBOLS,
-        "terms": Symbol(
+        "terms": list_by_candidate(
             "t_{l,i}",
-            ("list", "candidate"),
             r"\frac{«gains[r,c]» \cdot \ln 2}{\log(1 + «ranks[r,c]»)}",
             equals=r"\frac{G_{l,i}}{\log_2(1 + \hat r_{l,i})}",
             signed=False,

@@ -24,7 +24,8 @@ from lossprism.losses.lists.list_common import (
     scored_lists,
 )
 from lossprism.losses.minimum import Bound, softplus_at
-from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec import Convention, LossSpec, Parameter
+from lossprism.losses.symbols import candidate_by_candidate, list_by_candidate, loss_symbol
 
 SCHEMES = ("ndcg2pp", "ndcg2", "lambdarank", "ndcg1", "none")
 REDUCTIONS = ("mean", "sum")
@@ -182,28 +183,25 @@ LAMBDA_LOSS = LossSpec(
     r" \log_2\bigl(1 + e^{\sigma (s_{l,j} - s_{l,i})}\bigr)",
     symbols={
         **LIST_SYMBOLS,
-        "pairs": Symbol(r"m_{l,i} m_{l,j}", ("list", "candidate", "candidate")),
-        "ranks": Symbol(r"r_{l,j}", ("list", "candidate"), signed=False),
-        "reached": Symbol(r"r_{l,j} \le k", ("list", "candidate")),
-        "ordered": Symbol(r"y_{l,i} > y_{l,j}", ("list", "candidate", "candidate")),
-        "weights": Symbol(r"w_{l,ij}", ("list", "candidate", "candidate"), signed=False),
-        "differences": Symbol(
+        "pairs": candidate_by_candidate(r"m_{l,i} m_{l,j}"),
+        "ranks": list_by_candidate(r"r_{l,j}", signed=False),
+        "reached": list_by_candidate(r"r_{l,j} \le k"),
+        "ordered": candidate_by_candidate(r"y_{l,i} > y_{l,j}"),
+        "weights": candidate_by_candidate(r"w_{l,ij}", signed=False),
+        "differences": candidate_by_candidate(
             "d_{l,ij}",
-            ("list", "candidate", "candidate"),
             r"«sigma»\,(«scores[l,c]» - «scores[l,r]»)",
             equals=r"\sigma (s_{l,j} - s_{l,i})",
         ),
-        "terms": Symbol(
+        "terms": candidate_by_candidate(
             "t_{l,ij}",
-            ("list", "candidate", "candidate"),
             r"\frac{«weights[l,r,c]»}{\ln 2} \cdot \log\bigl(1 + e^{«differences[l,r,c]»}\bigr)",
             equals=r"w_{l,ij} \log_2\bigl(1 + e^{d_{l,ij}}\bigr)",
             signed=False,
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac{1}{|P|} \sum_{l,i,j} t_{l,ij}",
-            live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1) if reduction == 'mean' else 1»}",
+        "loss": loss_symbol(
+            r"\frac{1}{|P|} \sum_{l,i,j} t_{l,ij}",
+            r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1) if reduction == 'mean' else 1»}",
         ),
     },
     parameters=(

@@ -12,6 +12,7 @@ from torch import Tensor
 from lossprism.losses import inputs
 from lossprism.losses.kernels import log_sum_exp
 from lossprism.losses.spec import Parameter, Symbol
+from lossprism.losses.symbols import list_by_candidate, loss_symbol
 
 TEMPERATURE = Parameter(
     "temperature",
@@ -84,20 +85,15 @@ def differences_of(scores: Tensor, pairs: Tensor) -> Tensor:
 
 
 LIST_SYMBOLS = {
-    "scores": Symbol(r"s_{l,j}", ("list", "candidate")),
-    "labels": Symbol(r"y_{l,j}", ("list", "candidate")),
-    "mask": Symbol(r"m_{l,j}", ("list", "candidate")),
-    "present": Symbol(r"m_{l,j}", ("list", "candidate")),
+    "scores": list_by_candidate(r"s_{l,j}"),
+    "labels": list_by_candidate(r"y_{l,j}"),
+    "mask": list_by_candidate(r"m_{l,j}"),
+    "present": list_by_candidate(r"m_{l,j}"),
     "filled": Symbol("m_l", ("list",), equals=r"\max_j m_{l,j}"),
-    "gains": Symbol(
-        "G_{l,j}",
-        ("list", "candidate"),
-        equals=r"\frac{2^{y_{l,j}} - 1}{\mathrm{IDCG}_l}",
-        signed=False,
+    "gains": list_by_candidate(
+        "G_{l,j}", equals=r"\frac{2^{y_{l,j}} - 1}{\mathrm{IDCG}_l}", signed=False
     ),
 }
-MEAN_OF_LISTS = Symbol(
-    r"\mathcal L",
-    equals=r"\frac1L \sum_l \ell_l",
-    live=r"\frac{«Σ per_list»}{«filled.sum().clamp_min(1)»}",
+MEAN_OF_LISTS = loss_symbol(
+    r"\frac1L \sum_l \ell_l", r"\frac{«Σ per_list»}{«filled.sum().clamp_min(1)»}"
 )

@@ -25,6 +25,7 @@ from lossprism.losses.lists.list_common import (
 )
 from lossprism.losses.lists.minimum import least_list_mle, width_of
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import candidate_by_candidate, list_by_candidate
 
 ORDERS = ("labels", "given")
 
@@ -150,32 +151,26 @@ LIST_MLE = LossSpec(
     r" e^{(s_{l,j} - s_{l,i})/\tau}\Bigr)",
     symbols={
         **LIST_SYMBOLS,
-        "pairs": Symbol(r"m_{l,i} m_{l,j}", ("list", "candidate", "candidate")),
-        "later": Symbol(r"j\ \text{after}\ i", ("list", "candidate", "candidate")),
-        "differences": Symbol(
+        "pairs": candidate_by_candidate(r"m_{l,i} m_{l,j}"),
+        "later": candidate_by_candidate(r"j\ \text{after}\ i"),
+        "differences": candidate_by_candidate(
             "d_{l,ij}",
-            ("list", "candidate", "candidate"),
             r"\frac{«scores[l,c]» - «scores[l,r]»}{«temperature»}",
             equals=r"(s_{l,j} - s_{l,i}) / \tau",
         ),
-        "terms": Symbol(
+        "terms": candidate_by_candidate(
             "t_{l,ij}",
-            ("list", "candidate", "candidate"),
             r"\frac{«scores[l,c]» - «scores[l,r]»}{«temperature»}",
             equals=r"d_{l,ij}\ \text{where}\ j\ \text{after}\ i",
         ),
-        "choices": Symbol(
+        "choices": list_by_candidate(
             "c_{l,i}",
-            ("list", "candidate"),
             r"\log\bigl(1 + «Σ exp terms[r,c]»\bigr)",
             equals=r"\log\Bigl(1 + \sum_j e^{t_{l,ij}}\Bigr)",
             signed=False,
         ),
-        "weights": Symbol(
-            "w_{l,i}",
-            ("list", "candidate"),
-            equals=r"\frac{2^{n - \pi_i} - 1}{\sum_k (2^{n - \pi_k} - 1)}",
-            signed=False,
+        "weights": list_by_candidate(
+            "w_{l,i}", equals=r"\frac{2^{n - \pi_i} - 1}{\sum_k (2^{n - \pi_k} - 1)}", signed=False
         ),
         "per_list": Symbol(
             r"\ell_l",

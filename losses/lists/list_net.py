@@ -25,6 +25,7 @@ from lossprism.losses.lists.list_common import (
 )
 from lossprism.losses.lists.minimum import least_cross_entropies, width_of
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import list_by_candidate
 
 TARGETS = ("softmax", "normalized", "raw")
 RANK_TARGETS = ("raw", "normalized")
@@ -198,22 +199,17 @@ def _floor_of_sigmoids(tensors: dict[str, Tensor], target: str, temperature: flo
 
 SHARE_SYMBOLS = {
     **LIST_SYMBOLS,
-    "logits": Symbol(
-        "z_{l,j}",
-        ("list", "candidate"),
-        r"\frac{«scores[r,c]»}{«temperature»}",
-        equals=r"s_{l,j} / \tau",
+    "logits": list_by_candidate(
+        "z_{l,j}", r"\frac{«scores[r,c]»}{«temperature»}", equals=r"s_{l,j} / \tau"
     ),
-    "log_shares": Symbol(
+    "log_shares": list_by_candidate(
         r"\log p_{l,j}",
-        ("list", "candidate"),
         r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)",
         equals=r"z_{l,j} - \log\sum_k e^{z_{l,k}}",
     ),
-    "targets": Symbol(r"P_{l,j}", ("list", "candidate"), signed=False),
-    "terms": Symbol(
+    "targets": list_by_candidate(r"P_{l,j}", signed=False),
+    "terms": list_by_candidate(
         "t_{l,j}",
-        ("list", "candidate"),
         r"-«targets[r,c]» \cdot «log_shares[r,c]»",
         equals=r"-P_{l,j} \log p_{l,j}",
         signed=False,
@@ -271,7 +267,7 @@ SOFTMAX_RANK = LossSpec(
     formula=r"-\frac1L \sum_l \sum_j y_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}",
     symbols={
         **SHARE_SYMBOLS,
-        "targets": Symbol("P_{l,j}", ("list", "candidate"), equals="y_{l,j}", signed=False),
+        "targets": list_by_candidate("P_{l,j}", equals="y_{l,j}", signed=False),
     },
     variants={
         "target=normalized": r"-\frac1L \sum_l \sum_j \frac{y_{l,j}}{\sum_k y_{l,k}}"
@@ -314,9 +310,8 @@ SOFTMAX_RANK = LossSpec(
             formula=r"-\frac1L \sum_l \sum_j y_{l,j}"
             r" \log \frac{e^{\sigma(s_{l,j})/\tau}}{\sum_k e^{\sigma(s_{l,k})/\tau}}",
             symbols={
-                "logits": Symbol(
+                "logits": list_by_candidate(
                     "z_{l,j}",
-                    ("list", "candidate"),
                     r"\frac{1}{«temperature» \cdot (1 + e^{-«scores[r,c]»})}",
                     equals=r"\sigma(s_{l,j}) / \tau",
                 )

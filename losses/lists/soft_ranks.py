@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from lossprism.losses.kernels import sigmoid
-from lossprism.losses.spec import Symbol
+from lossprism.losses.symbols import candidate_by_candidate, list_by_candidate
 
 
 def soft_ranks(differences: Tensor, pairs: Tensor) -> Tensor:
@@ -14,17 +14,13 @@ def soft_ranks(differences: Tensor, pairs: Tensor) -> Tensor:
 
 
 RANK_SYMBOLS = {
-    "pairs": Symbol(r"m_{l,i} m_{l,j}", ("list", "candidate", "candidate")),
-    "differences": Symbol(
+    "pairs": candidate_by_candidate(r"m_{l,i} m_{l,j}"),
+    "differences": candidate_by_candidate(
         "d_{l,ij}",
-        ("list", "candidate", "candidate"),
         r"\frac{«scores[l,c]» - «scores[l,r]»}{«temperature»}",
         equals=r"(s_{l,j} - s_{l,i}) / \tau",
     ),
-    "ranks": Symbol(
-        r"\hat r_{l,i}",
-        ("list", "candidate"),
-        equals=r"1 + \sum_{j \ne i} \sigma(d_{l,ij})",
-        signed=False,
+    "ranks": list_by_candidate(
+        r"\hat r_{l,i}", equals=r"1 + \sum_{j \ne i} \sigma(d_{l,ij})", signed=False
     ),
 }

@@ -12,7 +12,8 @@ from lossprism.losses.kernels import softplus
 from lossprism.losses.labels import COSINES, UNIT, Ends
 from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.minimum import softplus_at
-from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.spec import Convention, LossSpec
+from lossprism.losses.symbols import each_pair, loss_symbol
 
 
 def binary_cross_entropy_definition(scores: Tensor, labels: Tensor) -> Tensor:
@@ -56,9 +57,8 @@ def _floor(tensors: dict[str, Tensor], within: Ends = COSINES) -> float | None:
     return float((softplus(scores) - labels * scores).mean())
 
 
-TERMS = Symbol(
+TERMS = each_pair(
     "t_i",
-    ("pair",),
     r"«log_partition[r]» - «labels[r]» \cdot «scores[r]»",
     equals="z_i - y_i s_i",
     signed=False,
@@ -83,20 +83,17 @@ BINARY_CROSS_ENTROPY = LossSpec(
     group="pair_scores",
     formula=r"\frac1N \sum_i \bigl(\log(1 + e^{s_i}) - y_i s_i\bigr)",
     symbols={
-        "scores": Symbol("s_i", ("pair",), stem="s"),
-        "labels": Symbol("y_i", ("pair",), stem="y"),
-        "log_partition": Symbol(
+        "scores": each_pair("s_i", stem="s"),
+        "labels": each_pair("y_i", stem="y"),
+        "log_partition": each_pair(
             "z_i",
-            ("pair",),
             r"\log\bigl(1 + e^{«scores[r]»}\bigr)",
             equals=r"\log(1 + e^{s_i})",
             stem="z",
             signed=False,
         ),
         "terms": TERMS,
-        "loss": Symbol(
-            r"\mathcal L", equals=r"\frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
-        ),
+        "loss": loss_symbol(r"\frac1N \sum_i t_i", r"\frac{«Σ terms»}{«terms.numel()»}"),
     },
     reads={"scores": "scores", "labels": "binary_labels"},
     terms="scores",  # the mean weighs every term alike; what pulls at a pair is its σ(s) − y

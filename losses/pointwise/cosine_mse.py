@@ -7,7 +7,8 @@ from lossprism.losses import inputs
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from lossprism.losses.sentence_transformers_equivalents import of_pairs
-from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.spec import Convention, LossSpec
+from lossprism.losses.symbols import each_pair, loss_symbol
 
 
 def cosine_mse_definition(scores: Tensor, labels: Tensor) -> Tensor:
@@ -56,15 +57,11 @@ COSINE_MSE = LossSpec(
     group="pair_scores",
     formula=r"\frac1N \sum_i (s_i - y_i)^2",
     symbols={
-        "scores": Symbol("s_i", ("pair",), stem="s"),
-        "labels": Symbol("y_i", ("pair",), stem="y"),
-        "errors": Symbol("r_i", ("pair",), r"«scores[r]» - «labels[r]»", equals="s_i - y_i"),
-        "terms": Symbol(
-            "t_i", ("pair",), r"(«scores[r]» - «labels[r]»)^2", equals="r_i^2", signed=False
-        ),
-        "loss": Symbol(
-            r"\mathcal L", equals=r"\frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
-        ),
+        "scores": each_pair("s_i", stem="s"),
+        "labels": each_pair("y_i", stem="y"),
+        "errors": each_pair("r_i", r"«scores[r]» - «labels[r]»", equals="s_i - y_i"),
+        "terms": each_pair("t_i", r"(«scores[r]» - «labels[r]»)^2", equals="r_i^2", signed=False),
+        "loss": loss_symbol(r"\frac1N \sum_i t_i", r"\frac{«Σ terms»}{«terms.numel()»}"),
     },
     reads={"scores": "scores", "labels": "cosine_labels"},
     terms="errors",

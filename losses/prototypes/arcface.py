@@ -16,7 +16,8 @@ from lossprism.losses.prototypes.softmax import (
     log1p_of_others,
     moved_by_tiles,
 )
-from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec import Convention, LossSpec, Parameter
+from lossprism.losses.symbols import sentence_by_class
 
 
 def arcface_definition(
@@ -171,17 +172,15 @@ ARCFACE = LossSpec(
     r"{e^{s \cos(\theta_{i c_i} + m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}",
     symbols={
         **PROTOTYPE_SYMBOLS,
-        "own": Symbol(r"\cos\theta_{i c_i}", ("sentence", "class"), "«similarities[r,classes[r]]»"),
-        "moved": Symbol(
+        "own": sentence_by_class(r"\cos\theta_{i c_i}", "«similarities[r,classes[r]]»"),
+        "moved": sentence_by_class(
             r"\cos(\theta_{i c_i} + m)",
-            ("sentence", "class"),
             WIDENED,
             equals=r"\cos\theta_{i c_i} \cos m - \sin\theta_{i c_i} \sin m",
         ),
-        "widened": Symbol(r"\cos(\theta_{i c_i} + m)", ("sentence", "class"), WIDENED),
-        "terms": Symbol(
+        "widened": sentence_by_class(r"\cos(\theta_{i c_i} + m)", WIDENED),
+        "terms": sentence_by_class(
             "t_{ij}",
-            ("sentence", "class"),
             r"«scale»\,(«similarities[r,c]» - «moved[r,0]»)",
             equals=r"s\,\bigl(\cos\theta_{ij} - \cos(\theta_{i c_i} + m)\bigr)"
             r"\ \text{where}\ j \ne c_i",
@@ -208,9 +207,8 @@ ARCFACE = LossSpec(
             {"margin": math.radians(28.6), "scale": 64.0},
             arcface_monotone_definition,
             symbols={
-                "moved": Symbol(
+                "moved": sentence_by_class(
                     r"\cos(\theta_{i c_i} + m)\ \text{or}\ \cos\theta_{i c_i} - m \sin m",
-                    ("sentence", "class"),
                     "«either(widened, own - margin * sin(margin), own >= -cos(margin))[r,0]»",
                 )
             },
@@ -222,9 +220,8 @@ ARCFACE = LossSpec(
             {},
             arcface_easy_definition,
             symbols={
-                "moved": Symbol(
+                "moved": sentence_by_class(
                     r"\cos(\theta_{i c_i} + m)\ \text{where}\ \cos\theta_{i c_i} > 0",
-                    ("sentence", "class"),
                     "«either(widened, own, own > 0)[r,0]»",
                 )
             },

@@ -14,7 +14,8 @@ from lossprism.losses.prototypes.softmax import (
     log1p_of_others,
     moved_by_tiles,
 )
-from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec import Convention, LossSpec, Parameter
+from lossprism.losses.symbols import sentence_by_class
 
 
 def cosface_definition(
@@ -111,11 +112,10 @@ COSFACE = LossSpec(
     r"{e^{s (\cos\theta_{i c_i} - m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}",
     symbols={
         **PROTOTYPE_SYMBOLS,
-        "own": Symbol(r"\cos\theta_{i c_i}", ("sentence", "class"), "«similarities[r,classes[r]]»"),
-        "moved": Symbol(r"\cos\theta_{i c_i} - m", ("sentence", "class"), "«own[r,0]» - «margin»"),
-        "terms": Symbol(
+        "own": sentence_by_class(r"\cos\theta_{i c_i}", "«similarities[r,classes[r]]»"),
+        "moved": sentence_by_class(r"\cos\theta_{i c_i} - m", "«own[r,0]» - «margin»"),
+        "terms": sentence_by_class(
             "t_{ij}",
-            ("sentence", "class"),
             r"«scale»\,(«similarities[r,c]» - «moved[r,0]»)",
             equals=r"s\,\bigl(\cos\theta_{ij} - \cos\theta_{i c_i} + m\bigr)"
             r"\ \text{where}\ j \ne c_i",

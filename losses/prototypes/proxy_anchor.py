@@ -12,6 +12,7 @@ from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
 from lossprism.losses.minimum import least_on_grid, softplus_at
 from lossprism.losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import loss_symbol, sentence_by_class
 
 
 def proxy_anchor_definition(
@@ -134,15 +135,12 @@ PROXY_ANCHOR = LossSpec(
     r" \sum_{c_i \ne j} e^{\alpha(\cos\theta_{ij} + \delta)}\Bigr)",
     symbols={
         **PROTOTYPE_SYMBOLS,
-        "members": Symbol("c_i = j", ("sentence", "class"), "«classes[r] + 1» = «c»"),
-        "signed": Symbol(
-            r"\mp \cos\theta_{ij}",
-            ("sentence", "class"),
-            "«either(-similarities[r,c], similarities[r,c], members[r,c])»",
+        "members": sentence_by_class("c_i = j", "«classes[r] + 1» = «c»"),
+        "signed": sentence_by_class(
+            r"\mp \cos\theta_{ij}", "«either(-similarities[r,c], similarities[r,c], members[r,c])»"
         ),
-        "terms": Symbol(
+        "terms": sentence_by_class(
             "t_{ij}",
-            ("sentence", "class"),
             r"«scale»\,(«signed[r,c]» + «margin»)",
             equals=r"\alpha\,(\mp \cos\theta_{ij} + \delta)",
         ),
@@ -163,10 +161,9 @@ PROXY_ANCHOR = LossSpec(
             indices=("j",),
         ),
         "present": Symbol(r"j \in P^+", ("class",), indices=("j",)),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\overline{p_j}\ \text{over}\ P^+ + \overline{n_j}",
-            live=r"\frac{«Σ pull where present»}{«present.sum()»}"
+        "loss": loss_symbol(
+            r"\overline{p_j}\ \text{over}\ P^+ + \overline{n_j}",
+            r"\frac{«Σ pull where present»}{«present.sum()»}"
             r" + \frac{«Σ push»}{«len(push)»}",
         ),
     },

@@ -13,7 +13,8 @@ from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
 from lossprism.losses.minimum import softplus_at
 from lossprism.losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
-from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec import Convention, LossSpec, Parameter
+from lossprism.losses.symbols import each_sentence, sentence_by_class
 
 
 def proxy_nca_definition(
@@ -124,22 +125,17 @@ PROXY_NCA = LossSpec(
     r"\quad d_{ij} = 2 - 2\cos\theta_{ij}",
     symbols={
         **PROTOTYPE_SYMBOLS,
-        "distances": Symbol(
-            "d_{ij}",
-            ("sentence", "class"),
-            r"2 - 2 \cdot «similarities[r,c]»",
-            equals=r"2 - 2\cos\theta_{ij}",
+        "distances": sentence_by_class(
+            "d_{ij}", r"2 - 2 \cdot «similarities[r,c]»", equals=r"2 - 2\cos\theta_{ij}"
         ),
-        "own": Symbol(r"d_{i c_i}", ("sentence", "class"), "«distances[r,classes[r]]»"),
-        "terms": Symbol(
+        "own": sentence_by_class(r"d_{i c_i}", "«distances[r,classes[r]]»"),
+        "terms": sentence_by_class(
             "t_{ij}",
-            ("sentence", "class"),
             r"«scale»\,(«own[r,0]» - «distances[r,c]»)",
             equals=r"s\,(d_{i c_i} - d_{ij})\ \text{where}\ j \ne c_i",
         ),
-        "per_sentence": Symbol(
+        "per_sentence": each_sentence(
             r"\ell_i",
-            ("sentence",),
             r"\log\bigl(«1 if include_own else 0» + «Σ exp terms[r]»\bigr)",
             equals=r"\log\Bigl(\sum_{j \ne c_i} e^{t_{ij}}\Bigr)"
             r"\ \text{or}\ \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)",

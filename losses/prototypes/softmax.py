@@ -15,6 +15,7 @@ from lossprism.losses.kernels.tiled import Logits, against_others, directions_an
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import METRIC_LEARNING, PROTOTYPED, Peer
 from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.symbols import each_sentence, loss_symbol, sentence_by_class
 
 # Logits, up to which one matrix is faster than tiles; up to the most, torch's own steps still are,
 # where their matrix is no more than the gradient that would be kept in its place.
@@ -194,22 +195,17 @@ def evenly_many(tensors: dict[str, Tensor]) -> bool:
 
 PROTOTYPE_SYMBOLS = {
     "embeddings": Symbol("q_i", ("sentence", "dimension"), stem="q"),
-    "classes": Symbol("c_i", ("sentence",), stem="c"),
+    "classes": each_sentence("c_i", stem="c"),
     "prototypes": Symbol("w_j", ("class", "dimension")),
-    "similarities": Symbol(r"\cos\theta_{ij}", ("sentence", "class")),
-    "others": Symbol(r"j \ne c_i", ("sentence", "class"), r"«c» \ne «classes[r] + 1»"),
-    "per_sentence": Symbol(
+    "similarities": sentence_by_class(r"\cos\theta_{ij}"),
+    "others": sentence_by_class(r"j \ne c_i", r"«c» \ne «classes[r] + 1»"),
+    "per_sentence": each_sentence(
         r"\ell_i",
-        ("sentence",),
         r"\log\bigl(1 + «Σ exp terms[r]»\bigr)",
         equals=r"\log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)",
         signed=False,
     ),
-    "loss": Symbol(
-        r"\mathcal L",
-        equals=r"\frac1N \sum_i \ell_i",
-        live=r"\frac{«Σ per_sentence»}{«len(per_sentence)»}",
-    ),
+    "loss": loss_symbol(r"\frac1N \sum_i \ell_i", r"\frac{«Σ per_sentence»}{«len(per_sentence)»}"),
 }
 
 SOFTMAX = LossSpec(
@@ -221,11 +217,10 @@ SOFTMAX = LossSpec(
     formula=r"-\frac1N \sum_i \log \frac{e^{q_i \cdot w_{c_i}}}{\sum_j e^{q_i \cdot w_j}}",
     symbols={
         **PROTOTYPE_SYMBOLS,
-        "logits": Symbol("z_{ij}", ("sentence", "class"), equals=r"q_i \cdot w_j"),
-        "own_logit": Symbol(r"z_{i c_i}", ("sentence", "class"), "«logits[r,classes[r]]»"),
-        "terms": Symbol(
+        "logits": sentence_by_class("z_{ij}", equals=r"q_i \cdot w_j"),
+        "own_logit": sentence_by_class(r"z_{i c_i}", "«logits[r,classes[r]]»"),
+        "terms": sentence_by_class(
             "t_{ij}",
-            ("sentence", "class"),
             "«logits[r,c]» - «own_logit[r,0]»",
             equals=r"z_{ij} - z_{i c_i}\ \text{where}\ j \ne c_i",
         ),
@@ -244,9 +239,7 @@ SOFTMAX = LossSpec(
             softmax_of_directions_definition,
             formula=r"-\frac1N \sum_i \log \frac{e^{\cos\theta_{i c_i}/\tau}}"
             r"{\sum_j e^{\cos\theta_{ij}/\tau}},\quad \tau = 0.05",
-            symbols={
-                "logits": Symbol("z_{ij}", ("sentence", "class"), equals=r"\cos\theta_{ij} / \tau")
-            },
+            symbols={"logits": sentence_by_class("z_{ij}", equals=r"\cos\theta_{ij} / \tau")},
             former=("pytorch-metric-learning NormalizedSoftmax (τ = 0.05)",),
             peers=(Peer(METRIC_LEARNING, "NormalizedSoftmaxLoss", PROTOTYPED),),
         ),

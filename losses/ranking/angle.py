@@ -23,6 +23,7 @@ from lossprism.losses.ranking.ordered_pair_common import (
 )
 from lossprism.losses.sentence_transformers_equivalents import of_pairs
 from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.symbols import each_pair, loss_symbol
 from lossprism.losses.term_forms import Separable
 
 
@@ -141,30 +142,25 @@ ANGLE = LossSpec(
             equals=r"\mathrm{Im}\, w_i",
             stem="d",
         ),
-        "in_phase": Symbol(
+        "in_phase": each_pair(
             r"\rho_i",
-            ("pair",),
             "«Σ real_first[r] * real_second[r] + imaginary_first[r] * imaginary_second[r]»",
             equals=r"\sum (a c + b d)_i",
         ),
-        "out_of_phase": Symbol(
+        "out_of_phase": each_pair(
             r"\kappa_i",
-            ("pair",),
             "«Σ imaginary_first[r] * real_second[r] - real_first[r] * imaginary_second[r]»",
             equals=r"\sum (b c - a d)_i",
         ),
-        "scores": Symbol(
+        "scores": each_pair(
             "s_i",
-            ("pair",),
             r"|«in_phase[r]» + «out_of_phase[r]»|",
             equals=r"|\rho_i + \kappa_i|",
             stem="s",
             signed=False,
         ),
         "scaled": replace(PAIR_SYMBOLS["scaled"], signed=False),
-        "loss": Symbol(
-            r"\mathcal L", equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
-        ),
+        "loss": loss_symbol(r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", LOG1P_OF_TERMS),
     },
     parameters=(SCALE,),
     form=Separable(scaled_parts, scores="angles"),

@@ -10,7 +10,8 @@ from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.ranking.ordered_pair_common import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
-from lossprism.losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses.spec import LossSpec, Parameter
+from lossprism.losses.symbols import each_pair, loss_symbol, pair_by_pair
 from lossprism.losses.term_forms import Separable
 
 
@@ -91,24 +92,20 @@ def _circle_floor(
 
 
 SUM_SYMBOLS = {
-    "sums": Symbol(
+    "sums": pair_by_pair(
         "u_{ji}",
-        ("pair", "pair"),
         r"«negative_logits[r]» + «positive_logits[c]»",
         equals="n_j + p_i",
         indices=("j", "i"),
     ),
-    "contrasted": Symbol(r"y_j < y_i", ("pair", "pair"), r"«labels[r]» < «labels[c]»"),
-    "terms": Symbol(
+    "contrasted": pair_by_pair(r"y_j < y_i", r"«labels[r]» < «labels[c]»"),
+    "terms": pair_by_pair(
         "t_{ji}",
-        ("pair", "pair"),
         r"«negative_logits[r]» + «positive_logits[c]»",
         equals=r"u_{ji}\ \text{where}\ y_j < y_i",
         indices=("j", "i"),
     ),
-    "loss": Symbol(
-        r"\mathcal L", equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
-    ),
+    "loss": loss_symbol(r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", LOG1P_OF_TERMS),
 }
 
 # γ, by which both forms multiply similarities.
@@ -127,15 +124,11 @@ CIRCLE = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         **SUM_SYMBOLS,
-        "negative_logits": Symbol(
-            "n_j",
-            ("pair",),
-            r"«scale»\,(«scores[r]» - «negative_margin»)",
-            equals=r"\gamma (s_j - \Delta_n)",
+        "negative_logits": each_pair(
+            "n_j", r"«scale»\,(«scores[r]» - «negative_margin»)", equals=r"\gamma (s_j - \Delta_n)"
         ),
-        "positive_logits": Symbol(
+        "positive_logits": each_pair(
             "p_i",
-            ("pair",),
             r"-«scale»\,(«scores[r]» - «positive_margin»)",
             equals=r"-\gamma (s_i - \Delta_p)",
         ),

@@ -21,6 +21,7 @@ from lossprism.losses.library_peers import CLASSED, METRIC_LEARNING, Peer
 from lossprism.losses.ranking.circle import SCALE, SUM_SYMBOLS, all_terms
 from lossprism.losses.ranking.ordered_pair_common import PAIR_SYMBOLS, ordered_count
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_pair, each_sentence, loss_symbol, sentence_by_sentence
 from lossprism.losses.term_forms import Separable
 
 
@@ -169,76 +170,65 @@ def _paced_floor(tensors: dict[str, Tensor], scale: float, margin: float) -> flo
     return all_terms(ordered_count(tensors["labels"]), -2 * scale * margin**2)
 
 
-SENTENCES = ("sentence", "sentence")
-
 PER_ANCHOR = {
     "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
-    "classes": Symbol("c_i", ("sentence",), stem="c"),
-    "similarities": Symbol("s_{ik}", SENTENCES, equals=r"\cos(z_i, z_k)"),
-    "alike": Symbol("c_i = c_k", SENTENCES, "«classes[r]» = «classes[c]»"),
-    "itself": Symbol("i = k", SENTENCES, "«r» = «c»"),
-    "positives": Symbol(
-        r"c_i = c_k,\ i \ne k", SENTENCES, r"«classes[r]» = «classes[c]»,\ «r» \ne «c»"
+    "classes": each_sentence("c_i", stem="c"),
+    "similarities": sentence_by_sentence("s_{ik}", equals=r"\cos(z_i, z_k)"),
+    "alike": sentence_by_sentence("c_i = c_k", "«classes[r]» = «classes[c]»"),
+    "itself": sentence_by_sentence("i = k", "«r» = «c»"),
+    "positives": sentence_by_sentence(
+        r"c_i = c_k,\ i \ne k", r"«classes[r]» = «classes[c]»,\ «r» \ne «c»"
     ),
-    "positive_pace": Symbol(
+    "positive_pace": sentence_by_sentence(
         r"\alpha^+_{ik}",
-        SENTENCES,
         "[1 + «margin» - «similarities[r,c]»]_+",
         equals="[1 + m - s_{ik}]_+",
         signed=False,
     ),
-    "negative_pace": Symbol(
+    "negative_pace": sentence_by_sentence(
         r"\alpha^-_{ik}",
-        SENTENCES,
         "[«similarities[r,c]» + «margin»]_+",
         equals="[s_{ik} + m]_+",
         signed=False,
     ),
-    "positive_logits": Symbol(
+    "positive_logits": sentence_by_sentence(
         "p_{ik}",
-        SENTENCES,
         r"-«scale» \cdot «positive_pace[r,c]»\,(«similarities[r,c]» - 1 + «margin»)",
         equals=r"-\gamma \alpha^+_{ik} (s_{ik} - 1 + m)",
     ),
-    "negative_logits": Symbol(
+    "negative_logits": sentence_by_sentence(
         "n_{ik}",
-        SENTENCES,
         r"«scale» \cdot «negative_pace[r,c]»\,(«similarities[r,c]» - «margin»)",
         equals=r"\gamma \alpha^-_{ik} (s_{ik} - m)",
     ),
-    "terms": Symbol(
+    "terms": sentence_by_sentence(
         "t_{ik}",
-        SENTENCES,
         r"«either(-scale, scale, alike[r,c])»"
         r" \cdot «either(positive_pace[r,c], negative_pace[r,c], alike[r,c])»"
         r"\,(«similarities[r,c]» - «either(1 - margin, margin, alike[r,c])»)",
         equals=r"p_{ik}\ \text{where}\ c_i = c_k,\ n_{ik}\ \text{elsewhere}",
     ),
-    "positive_total": Symbol(
+    "positive_total": each_sentence(
         "P_i",
-        ("sentence",),
         r"\log\bigl(«Σ exp terms[r] where alike[r]»\bigr)",
         equals=r"\log \sum_{c_k = c_i} e^{t_{ik}}",
     ),
-    "negative_total": Symbol(
+    "negative_total": each_sentence(
         "N_i",
-        ("sentence",),
         r"\log\bigl(«Σ exp terms[r] where ~alike[r]»\bigr)",
         equals=r"\log \sum_{c_k \ne c_i} e^{t_{ik}}",
     ),
-    "valid": Symbol(r"i \in A", ("sentence",)),
-    "totals": Symbol(r"P_i + N_i", ("sentence",), "«positive_total[r]» + «negative_total[r]»"),
-    "per_anchor": Symbol(
+    "valid": each_sentence(r"i \in A"),
+    "totals": each_sentence(r"P_i + N_i", "«positive_total[r]» + «negative_total[r]»"),
+    "per_anchor": each_sentence(
         r"\ell_i",
-        ("sentence",),
         r"\log\bigl(1 + e^{«totals[r]»}\bigr)",
         equals=r"\log\bigl(1 + e^{P_i + N_i}\bigr)",
         signed=False,
     ),
-    "loss": Symbol(
-        r"\mathcal L",
-        equals=r"\text{mean of}\ \ell_i > 0",
-        live=r"\frac{«Σ per_anchor»}{«(per_anchor > 0).sum().clamp_min(1)»}",
+    "loss": loss_symbol(
+        r"\text{mean of}\ \ell_i > 0",
+        r"\frac{«Σ per_anchor»}{«(per_anchor > 0).sum().clamp_min(1)»}",
     ),
 }
 
@@ -254,29 +244,19 @@ CIRCLE_SELF_PACED = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         **SUM_SYMBOLS,
-        "positive_pace": Symbol(
-            r"\alpha_i",
-            ("pair",),
-            r"[1 + «margin» - «scores[r]»]_+",
-            equals="[1 + m - s_i]_+",
-            signed=False,
+        "positive_pace": each_pair(
+            r"\alpha_i", r"[1 + «margin» - «scores[r]»]_+", equals="[1 + m - s_i]_+", signed=False
         ),
-        "negative_pace": Symbol(
-            r"\alpha_j",
-            ("pair",),
-            r"[«scores[r]» + «margin»]_+",
-            equals="[s_j + m]_+",
-            signed=False,
+        "negative_pace": each_pair(
+            r"\alpha_j", r"[«scores[r]» + «margin»]_+", equals="[s_j + m]_+", signed=False
         ),
-        "positive_logits": Symbol(
+        "positive_logits": each_pair(
             "p_i",
-            ("pair",),
             r"-«scale» \cdot «positive_pace[r]»\,(«scores[r]» - 1 + «margin»)",
             equals=r"-\gamma \alpha_i (s_i - 1 + m)",
         ),
-        "negative_logits": Symbol(
+        "negative_logits": each_pair(
             "n_j",
-            ("pair",),
             r"«scale» \cdot «negative_pace[r]»\,(«scores[r]» - «margin»)",
             equals=r"\gamma \alpha_j (s_j - m)",
         ),

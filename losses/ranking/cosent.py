@@ -19,7 +19,8 @@ from lossprism.losses.ranking.ordered_pair_common import (
     scaled_parts,
 )
 from lossprism.losses.sentence_transformers_equivalents import of_pairs
-from lossprism.losses.spec import Convention, LossSpec, Symbol
+from lossprism.losses.spec import Convention, LossSpec
+from lossprism.losses.symbols import loss_symbol, pair_by_pair
 from lossprism.losses.term_forms import Separable
 
 
@@ -99,9 +100,7 @@ COSENT = LossSpec(
     formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr)",
     symbols={
         **PAIR_SYMBOLS,
-        "loss": Symbol(
-            r"\mathcal L", equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
-        ),
+        "loss": loss_symbol(r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", LOG1P_OF_TERMS),
     },
     parameters=(SCALE,),
     form=Separable(scaled_parts),
@@ -128,9 +127,8 @@ COSENT = LossSpec(
             {"scale": 20.0},
             cosent_as_printed_definition,
             symbols={
-                "terms": Symbol(
+                "terms": pair_by_pair(
                     "t_{ji}",
-                    ("pair", "pair"),
                     r"«scale»\,(«scores[r]» - «scores[c]»)"
                     r" - «either(0, 1e12, ordered[r,c])»",
                     equals=r"d_{ji} - 10^{12}\,[y_j \ge y_i]",
@@ -150,24 +148,20 @@ WEIGHTED_COSENT = LossSpec(
     formula=r"\log\Bigl(1 + \sum_{y_i > y_j} (y_i - y_j)\, e^{\lambda (s_j - s_i)}\Bigr)",
     symbols={
         **PAIR_SYMBOLS,
-        "gaps": Symbol(
+        "gaps": pair_by_pair(
             "w_{ji}",
-            ("pair", "pair"),
             r"[«labels[c]» - «labels[r]»]_+",
             equals="[y_i - y_j]_+",
             signed=False,
             indices=("j", "i"),
         ),
-        "terms": Symbol(
+        "terms": pair_by_pair(
             "t_{ji}",
-            ("pair", "pair"),
             r"«scale»\,(«scores[r]» - «scores[c]») + \ln(«labels[c]» - «labels[r]»)",
             equals=r"d_{ji} + \ln w_{ji}",
             indices=("j", "i"),
         ),
-        "loss": Symbol(
-            r"\mathcal L", equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
-        ),
+        "loss": loss_symbol(r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", LOG1P_OF_TERMS),
     },
     parameters=(SCALE,),
     form=Separable(scaled_parts, by_gap=True),

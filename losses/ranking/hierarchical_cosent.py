@@ -13,6 +13,7 @@ from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.minimum import least_over_levels
 from lossprism.losses.ranking.ordered_pair_common import SCALE, ordered_count
 from lossprism.losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_pair, loss_symbol, pair_by_pair
 
 
 def hierarchical_cosent_definition(
@@ -97,7 +98,7 @@ HIERARCHICAL_COSENT = LossSpec(
     r" e^{\lambda (s^{(l)}_j - s^{(l)}_i)}\Bigr)",
     symbols={
         "level_scores": Symbol(r"s^{(l)}_i", ("level", "pair"), stem="s^{(l)}"),
-        "labels": Symbol("y_i", ("pair",), stem="y"),
+        "labels": each_pair("y_i", stem="y"),
         "scaled": Symbol(
             "a^{(l)}_i",
             ("level", "pair"),
@@ -112,7 +113,7 @@ HIERARCHICAL_COSENT = LossSpec(
             equals="a^{(l)}_j - a^{(l)}_i",
             indices=("j", "i"),
         ),
-        "ordered": Symbol(r"y_j < y_i", ("pair", "pair"), r"«labels[r]» < «labels[c]»"),
+        "ordered": pair_by_pair(r"y_j < y_i", r"«labels[r]» < «labels[c]»"),
         "terms": Symbol(
             "t^{(l)}_{ji}",
             ("level", "pair", "pair"),
@@ -127,11 +128,7 @@ HIERARCHICAL_COSENT = LossSpec(
             equals=r"\log\Bigl(1 + \sum_{j,i} e^{t^{(l)}_{ji}}\Bigr)",
             signed=False,
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\sum_l \beta_l \mathcal L_l",
-            live="«Σ level_losses * tensor(weights)»",
-        ),
+        "loss": loss_symbol(r"\sum_l \beta_l \mathcal L_l", "«Σ level_losses * tensor(weights)»"),
     },
     parameters=(
         Parameter("weights", (1.0, 1.0, 1.0), r"\beta", 0.0, 10.0, 0.1, label="level weights"),

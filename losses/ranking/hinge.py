@@ -10,7 +10,8 @@ from lossprism.losses.kernels.pairwise_sums import sum_of_gaps
 from lossprism.losses.labels import COSINES, Ends
 from lossprism.losses.library_peers import SCORES, Peer
 from lossprism.losses.ranking.ordered_pair_common import GRADED, PAIR_SYMBOLS, ordered_count
-from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec import Convention, LossSpec, Parameter
+from lossprism.losses.symbols import loss_symbol, pair_by_pair
 from lossprism.losses.term_forms import HingeSum
 
 
@@ -132,9 +133,8 @@ def _per_item_floor(tensors: dict[str, Tensor], margin: float, within: Ends = CO
 
 
 UNWEIGHTED = {
-    "terms": Symbol(
+    "terms": pair_by_pair(
         "t_{ji}",
-        ("pair", "pair"),
         "[«violations[r,c]»]_+",
         equals=r"[v_{ji}]_+\ \text{where}\ y_j < y_i",
         signed=False,
@@ -161,33 +161,29 @@ PAIRWISE_HINGE = LossSpec(
     r"{\sum_{y_i > y_j} (y_i - y_j) + \varepsilon}",
     symbols={
         **PAIR_SYMBOLS,
-        "gaps": Symbol(
+        "gaps": pair_by_pair(
             "w_{ji}",
-            ("pair", "pair"),
             r"[«labels[c]» - «labels[r]»]_+",
             equals="[y_i - y_j]_+",
             signed=False,
             indices=("j", "i"),
         ),
-        "violations": Symbol(
+        "violations": pair_by_pair(
             "v_{ji}",
-            ("pair", "pair"),
             r"«scores[r]» - «scores[c]» + «margin»",
             equals="s_j - s_i + m",
             indices=("j", "i"),
         ),
-        "terms": Symbol(
+        "terms": pair_by_pair(
             "t_{ji}",
-            ("pair", "pair"),
             r"[«labels[c]» - «labels[r]»]_+ \cdot [«scores[r]» - «scores[c]» + «margin»]_+",
             equals=r"w_{ji}\,[v_{ji}]_+\ \text{where}\ y_j < y_i",
             signed=False,
             indices=("j", "i"),
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\frac{\sum t_{ji}}{\sum w_{ji} + \varepsilon}",
-            live=r"\frac{«Σ terms»}{«gaps.sum()» + «eps»}",
+        "loss": loss_symbol(
+            r"\frac{\sum t_{ji}}{\sum w_{ji} + \varepsilon}",
+            r"\frac{«Σ terms»}{«gaps.sum()» + «eps»}",
         ),
     },
     parameters=(
@@ -211,10 +207,9 @@ PAIRWISE_HINGE = LossSpec(
                 formula=r"\frac{1}{|P|} \sum_{y_i > y_j} [s_j - s_i + m]_+",
                 symbols={
                     **UNWEIGHTED,
-                    "loss": Symbol(
-                        r"\mathcal L",
-                        equals=r"\frac{1}{|P|} \sum_{j,i} t_{ji}",
-                        live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
+                    "loss": loss_symbol(
+                        r"\frac{1}{|P|} \sum_{j,i} t_{ji}",
+                        r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
                     ),
                 },
                 note=note,
@@ -251,10 +246,8 @@ PAIRWISE_HINGE = LossSpec(
                 symbols={
                     **UNWEIGHTED,
                     **GRADED,
-                    "loss": Symbol(
-                        r"\mathcal L",
-                        equals=r"\frac1N \sum_{j,i} t_{ji}",
-                        live=r"\frac{«Σ terms»}{«len(scores)»}",
+                    "loss": loss_symbol(
+                        r"\frac1N \sum_{j,i} t_{ji}", r"\frac{«Σ terms»}{«len(scores)»}"
                     ),
                 },
                 note=f"{UNWEIGHTED_NOTE} Pairs labelled below 0 are left out.",

@@ -7,7 +7,8 @@ from lossprism.losses import inputs
 from lossprism.losses.gather import gathered
 from lossprism.losses.kernels import largest_violation
 from lossprism.losses.ranking.ordered_pair_common import PAIR_SYMBOLS
-from lossprism.losses.spec import LossSpec, Symbol
+from lossprism.losses.spec import LossSpec
+from lossprism.losses.symbols import loss_symbol, pair_by_pair
 from lossprism.losses.term_forms import Largest
 
 
@@ -42,24 +43,17 @@ MAX_VIOLATION = LossSpec(
     formula=r"\max\bigl(0, \max_{y_i > y_j} (s_j - s_i)\bigr)",
     symbols={
         **PAIR_SYMBOLS,
-        "differences": Symbol(
-            "d_{ji}",
-            ("pair", "pair"),
-            r"«scores[r]» - «scores[c]»",
-            equals="s_j - s_i",
-            indices=("j", "i"),
+        "differences": pair_by_pair(
+            "d_{ji}", r"«scores[r]» - «scores[c]»", equals="s_j - s_i", indices=("j", "i")
         ),
-        "terms": Symbol(
+        "terms": pair_by_pair(
             "t_{ji}",
-            ("pair", "pair"),
             r"«scores[r]» - «scores[c]»",
             equals=r"d_{ji}\ \text{where}\ y_j < y_i",
             indices=("j", "i"),
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\max\bigl(0, \max_{j,i} t_{ji}\bigr)",
-            live=r"\max\bigl(0, «max terms»\bigr)",
+        "loss": loss_symbol(
+            r"\max\bigl(0, \max_{j,i} t_{ji}\bigr)", r"\max\bigl(0, «max terms»\bigr)"
         ),
     },
     terms="terms",

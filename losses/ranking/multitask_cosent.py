@@ -9,6 +9,7 @@ from lossprism.losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from lossprism.losses.minimum import Bound
 from lossprism.losses.ranking.ordered_pair_common import LOG1P_OF_TERMS, PAIR_SYMBOLS, SCALE
 from lossprism.losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_pair, loss_symbol
 
 
 def multitask_cosent_definition(
@@ -78,7 +79,7 @@ MULTITASK_COSENT = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "logits": Symbol(r"z_{ik}", ("pair", "class")),
-        "classes": Symbol(r"c_i", ("pair",), stem="c"),
+        "classes": each_pair(r"c_i", stem="c"),
         "ranking": Symbol(
             r"\mathcal L_{\mathrm{rank}}",
             equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)",
@@ -95,10 +96,9 @@ MULTITASK_COSENT = LossSpec(
             equals=r"-\frac1N \sum_i \log p_{i c_i}",
             live=r"-\frac{«Σ log_probabilities.gather(1, classes[:, None])»}{«len(classes)»}",
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\mathcal L_{\mathrm{rank}} + \alpha\, \mathcal L_{\mathrm{CE}}",
-            live=r"«ranking» + «alpha» \cdot «classification»",
+        "loss": loss_symbol(
+            r"\mathcal L_{\mathrm{rank}} + \alpha\, \mathcal L_{\mathrm{CE}}",
+            r"«ranking» + «alpha» \cdot «classification»",
         ),
     },
     parameters=(

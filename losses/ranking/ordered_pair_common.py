@@ -6,7 +6,8 @@ score higher, so a cell is λ(s_j − s_i), row minus column.
 
 from torch import Tensor
 
-from lossprism.losses.spec import Parameter, Symbol
+from lossprism.losses.spec import Parameter
+from lossprism.losses.symbols import each_pair, pair_by_pair
 
 
 def ordered_count(labels: Tensor) -> int:
@@ -22,7 +23,7 @@ def scaled_parts(scores: Tensor, *, scale: float) -> tuple[Tensor, Tensor]:
 
 
 # Of libraries that compare no label below 0.
-GRADED = {"graded": Symbol(r"y_i \ge 0", ("pair",), r"«labels[r]» \ge 0")}
+GRADED = {"graded": each_pair(r"y_i \ge 0", r"«labels[r]» \ge 0")}
 
 LOG1P_OF_TERMS = r"\log\bigl(1 + «Σ exp terms»\bigr)"
 
@@ -31,22 +32,18 @@ SCALE = Parameter(
 )
 
 PAIR_SYMBOLS = {
-    "scores": Symbol("s_i", ("pair",), stem="s"),
-    "labels": Symbol("y_i", ("pair",), stem="y"),
-    "scaled": Symbol(
-        "a_i", ("pair",), r"«scale» \cdot «scores[r]»", equals=r"\lambda s_i", stem="a"
-    ),
-    "differences": Symbol(
+    "scores": each_pair("s_i", stem="s"),
+    "labels": each_pair("y_i", stem="y"),
+    "scaled": each_pair("a_i", r"«scale» \cdot «scores[r]»", equals=r"\lambda s_i", stem="a"),
+    "differences": pair_by_pair(
         "d_{ji}",
-        ("pair", "pair"),
         r"«scale»\,(«scores[r]» - «scores[c]»)",
         equals=r"\lambda s_j - \lambda s_i",
         indices=("j", "i"),
     ),
-    "ordered": Symbol(r"y_j < y_i", ("pair", "pair"), r"«labels[r]» < «labels[c]»"),
-    "terms": Symbol(
+    "ordered": pair_by_pair(r"y_j < y_i", r"«labels[r]» < «labels[c]»"),
+    "terms": pair_by_pair(
         "t_{ji}",
-        ("pair", "pair"),
         r"«scale»\,(«scores[r]» - «scores[c]»)",
         equals=r"d_{ji}\ \text{where}\ y_j < y_i",
         indices=("j", "i"),

@@ -21,7 +21,8 @@ from lossprism.losses.ranking.ranknet_reference_values import (
     of_judged,
     per_item_floor,
 )
-from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.spec import Convention, LossSpec, Parameter
+from lossprism.losses.symbols import each_pair, loss_symbol, pair_by_pair
 from lossprism.losses.term_forms import LogisticSum
 
 REDUCTIONS = ("sum", "mean", "none")
@@ -237,7 +238,7 @@ def pairwise_logistic_by_gap(
     return _of_some(labels != UNJUDGED, scores, labels, scale=scale, mean=True, by_gap=True)
 
 
-JUDGED = {"judged": Symbol(r"y_i \ne -1", ("pair",), r"«labels[r]» \ne -1")}
+JUDGED = {"judged": each_pair(r"y_i \ne -1", r"«labels[r]» \ne -1")}
 PAIRWISE_LOGISTIC = LossSpec(
     function=pairwise_logistic,
     definition=pairwise_logistic_definition,
@@ -251,25 +252,22 @@ PAIRWISE_LOGISTIC = LossSpec(
     formula=r"\sum_{y_i > y_j} \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
     symbols={
         **PAIR_SYMBOLS,
-        "differences": Symbol(
+        "differences": pair_by_pair(
             "d_{ji}",
-            ("pair", "pair"),
             r"«scale»\,(«scores[r]» - «scores[c]»)",
             equals=r"\lambda (s_j - s_i)",
             indices=("j", "i"),
         ),
-        "terms": Symbol(
+        "terms": pair_by_pair(
             "t_{ji}",
-            ("pair", "pair"),
             r"\log\bigl(1 + e^{«scale»(«scores[r]» - «scores[c]»)}\bigr)",
             equals=r"\log\bigl(1 + e^{d_{ji}}\bigr)\ \text{where}\ y_j < y_i",
             signed=False,
             indices=("j", "i"),
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\sum_{j,i} t_{ji}",
-            live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1) if reduction == 'mean' else 1»}",
+        "loss": loss_symbol(
+            r"\sum_{j,i} t_{ji}",
+            r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1) if reduction == 'mean' else 1»}",
         ),
     },
     parameters=(SCALE, Parameter("reduction", "sum", choices=("sum", "mean"), label="reduction")),
@@ -334,10 +332,9 @@ PAIRWISE_LOGISTIC = LossSpec(
             formula=r"\frac{1}{|P| \ln 2} \sum_{y_i > y_j}"
             r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
             symbols={
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\frac{1}{|P| \ln 2} \sum_{j,i} t_{ji}",
-                    live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)» \cdot \ln 2}",
+                "loss": loss_symbol(
+                    r"\frac{1}{|P| \ln 2} \sum_{j,i} t_{ji}",
+                    r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)» \cdot \ln 2}",
                 )
             },
             function=pairwise_logistic_binary,
@@ -356,26 +353,23 @@ PAIRWISE_LOGISTIC = LossSpec(
             r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
             symbols={
                 **JUDGED,
-                "gaps": Symbol(
+                "gaps": pair_by_pair(
                     "w_{ji}",
-                    ("pair", "pair"),
                     r"[«labels[c]» - «labels[r]»]_+",
                     equals="[y_i - y_j]_+",
                     signed=False,
                     indices=("j", "i"),
                 ),
-                "terms": Symbol(
+                "terms": pair_by_pair(
                     "t_{ji}",
-                    ("pair", "pair"),
                     r"«gaps[r,c]» \cdot \log\bigl(1 + e^{«differences[r,c]»}\bigr)",
                     equals=r"w_{ji} \log\bigl(1 + e^{d_{ji}}\bigr)",
                     signed=False,
                     indices=("j", "i"),
                 ),
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\frac{1}{|P|} \sum_{j,i} t_{ji}",
-                    live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
+                "loss": loss_symbol(
+                    r"\frac{1}{|P|} \sum_{j,i} t_{ji}",
+                    r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
                 ),
             },
             note="The mean is over pairs, not over their weights, so it changes with the scale "
@@ -397,17 +391,14 @@ PAIRWISE_LOGISTIC = LossSpec(
                 formula=r"\frac1N \sum_{y_i > y_j} \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
                 symbols={
                     **GRADED,
-                    "logistic": Symbol(
+                    "logistic": pair_by_pair(
                         r"\log\bigl(1 + e^{d_{ji}}\bigr)",
-                        ("pair", "pair"),
                         r"\log\bigl(1 + e^{«differences[r,c]»}\bigr)",
                         signed=False,
                         indices=("j", "i"),
                     ),
-                    "loss": Symbol(
-                        r"\mathcal L",
-                        equals=r"\frac1N \sum_{j,i} t_{ji}",
-                        live=r"\frac{«Σ terms»}{«len(scores)»}",
+                    "loss": loss_symbol(
+                        r"\frac1N \sum_{j,i} t_{ji}", r"\frac{«Σ terms»}{«len(scores)»}"
                     ),
                 },
                 note=note,

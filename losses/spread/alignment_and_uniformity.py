@@ -14,6 +14,7 @@ from lossprism.losses.kernels.class_losses import is_small
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.minimum import simplex_gap
 from lossprism.losses.spec import LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_query, loss_symbol, sentence_by_sentence
 
 
 def alignment_definition(first: Tensor, second: Tensor) -> Tensor:
@@ -128,16 +129,10 @@ ALIGNMENT = LossSpec(
             r"\tfrac{x_i}{\lVert x_i \rVert} - \tfrac{y_i}{\lVert y_i \rVert}",
             ("query", "dimension"),
         ),
-        "terms": Symbol(
-            "t_i",
-            ("query",),
-            "«Σ differences[r] ** 2»",
-            equals=r"\lVert x_i - y_i \rVert^2",
-            signed=False,
+        "terms": each_query(
+            "t_i", "«Σ differences[r] ** 2»", equals=r"\lVert x_i - y_i \rVert^2", signed=False
         ),
-        "loss": Symbol(
-            r"\mathcal L", equals=r"\frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«len(terms)»}"
-        ),
+        "loss": loss_symbol(r"\frac1N \sum_i t_i", r"\frac{«Σ terms»}{«len(terms)»}"),
     },
     reads={"first": "queries", "second": "keys"},
     terms="terms",
@@ -166,25 +161,20 @@ UNIFORMITY = LossSpec(
     r"\quad \lVert z_i \rVert = 1",
     symbols={
         "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
-        "similarities": Symbol("c_{ik}", ("sentence", "sentence"), equals=r"\cos(z_i, z_k)"),
-        "distances": Symbol(
+        "similarities": sentence_by_sentence("c_{ik}", equals=r"\cos(z_i, z_k)"),
+        "distances": sentence_by_sentence(
             "d_{ik}",
-            ("sentence", "sentence"),
             r"2 - 2 \cdot «similarities[r,c]»",
             equals=r"\lVert z_i - z_k \rVert^2 = 2 - 2 c_{ik}",
         ),
-        "others": Symbol(r"k \ne i", ("sentence", "sentence"), r"«c» \ne «r»"),
-        "terms": Symbol(
-            "t_{ik}",
-            ("sentence", "sentence"),
-            r"-«t» \cdot «distances[r,c]»",
-            equals=r"-t\, d_{ik}\ \text{where}\ k \ne i",
+        "others": sentence_by_sentence(r"k \ne i", r"«c» \ne «r»"),
+        "terms": sentence_by_sentence(
+            "t_{ik}", r"-«t» \cdot «distances[r,c]»", equals=r"-t\, d_{ik}\ \text{where}\ k \ne i"
         ),
         "total": Symbol(r"\log \sum_{i \ne k} e^{t_{ik}}", live=r"\log\bigl(«Σ exp terms»\bigr)"),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\log \sum_{i \ne k} e^{t_{ik}} - \ln N(N - 1)",
-            live=r"«total» - \ln «max(len(embeddings) * (len(embeddings) - 1), 1)»",
+        "loss": loss_symbol(
+            r"\log \sum_{i \ne k} e^{t_{ik}} - \ln N(N - 1)",
+            r"«total» - \ln «max(len(embeddings) * (len(embeddings) - 1), 1)»",
         ),
     },
     parameters=(

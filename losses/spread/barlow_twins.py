@@ -12,6 +12,7 @@ from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import OF_PAIRS, Peer
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
 from lossprism.losses.spread.vicreg import DIMENSIONS, SIDES
+from lossprism.losses.symbols import loss_symbol
 
 
 def barlow_twins_definition(
@@ -169,10 +170,9 @@ BARLOW_TWINS = LossSpec(
             signed=False,
             indices=("j", "k"),
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\sum_j (1 - C_{jj})^2 + \lambda \sum_{j \ne k} C_{jk}^2",
-            live=r"«Σ invariance» + «off_diagonal_weight» \cdot («redundancy.sum()»)",
+        "loss": loss_symbol(
+            r"\sum_j (1 - C_{jj})^2 + \lambda \sum_{j \ne k} C_{jk}^2",
+            r"«Σ invariance» + «off_diagonal_weight» \cdot («redundancy.sum()»)",
         ),
     },
     parameters=(

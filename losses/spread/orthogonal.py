@@ -10,6 +10,7 @@ from lossprism.losses.kernels.gram import between_columns
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.sentence_transformers_equivalents import Equivalent
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import loss_symbol, pair_by_pair
 
 AGGREGATIONS = ("mean", "sum")
 
@@ -128,16 +129,11 @@ def _equivalent(
     )
 
 
-SENTENCES = ("pair", "pair")
-
-
 def _of_side(letter: str, side: str) -> dict[str, Symbol]:
     return {
         side: Symbol(f"{letter}_i", ("pair", "dimension"), stem=letter),
-        f"cosines_{side}": Symbol(
-            rf"s^{letter}_{{ik}}",
-            SENTENCES,
-            equals=rf"\cos({letter}_i, {letter}_k)\ \text{{where}}\ i \ne k",
+        f"cosines_{side}": pair_by_pair(
+            rf"s^{letter}_{{ik}}", equals=rf"\cos({letter}_i, {letter}_k)\ \text{{where}}\ i \ne k"
         ),
         f"mean_{side}": Symbol(
             rf"\overline{{s^{letter}_{{ik}}}}",
@@ -180,13 +176,12 @@ ORTHOGONAL = LossSpec(
     formula=r"\frac12 \sum_{x, y} \Bigl(w_1\, \overline{s_{ik}}^2"
     r" + w_2\, \Bigl[\overline{s_{ik}^2} - \tfrac1D\Bigr]_+\Bigr)",
     symbols={
-        "itself": Symbol("i = k", SENTENCES, "«r» = «c»"),
+        "itself": pair_by_pair("i = k", "«r» = «c»"),
         **_of_side("x", "first"),
         **_of_side("y", "second"),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\tfrac12\,(g(x) + g(y))\ \text{or}\ g(x) + g(y)",
-            live=r"\frac{«cost_first» + «cost_second»}{«2 if aggregation == 'mean' else 1»}",
+        "loss": loss_symbol(
+            r"\tfrac12\,(g(x) + g(y))\ \text{or}\ g(x) + g(y)",
+            r"\frac{«cost_first» + «cost_second»}{«2 if aggregation == 'mean' else 1»}",
         ),
     },
     parameters=(

@@ -10,6 +10,7 @@ from lossprism.losses.kernels.gram import between_columns
 from lossprism.losses.kernels.value_with_gradient import with_gradient
 from lossprism.losses.library_peers import METRIC_LEARNING, OF_PAIRS, Peer
 from lossprism.losses.spec import Convention, LossSpec, Parameter, Symbol
+from lossprism.losses.symbols import each_query, loss_symbol
 
 
 def vicreg_definition(
@@ -249,9 +250,8 @@ VICREG = LossSpec(
         **SIDES,
         **_of_side("x", "first"),
         **_of_side("y", "second"),
-        "terms": Symbol(
+        "terms": each_query(
             "t_i",
-            ("query",),
             "«Σ (first[r] - second[r]) ** 2»",
             equals=r"\lVert x_i - y_i \rVert^2",
             signed=False,
@@ -268,10 +268,9 @@ VICREG = LossSpec(
         "covariance": Symbol(
             "c(x) + c(y)", live="«redundancy_first» + «redundancy_second»", signed=False
         ),
-        "loss": Symbol(
-            r"\mathcal L",
-            equals=r"\lambda s + \mu\,(v(x) + v(y)) + \nu\,(c(x) + c(y))",
-            live=r"«invariance_weight» \cdot «invariance» + «variance_weight» \cdot «variance»"
+        "loss": loss_symbol(
+            r"\lambda s + \mu\,(v(x) + v(y)) + \nu\,(c(x) + c(y))",
+            r"«invariance_weight» \cdot «invariance» + «variance_weight» \cdot «variance»"
             r" + «covariance_weight» \cdot «covariance»",
         ),
     },
@@ -316,10 +315,9 @@ VICREG = LossSpec(
                     r" + \frac{«Σ missing_second»}{2 \cdot «len(missing_second)»}",
                     signed=False,
                 ),
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\lambda s + \tfrac\mu2\,(v(x) + v(y)) + \nu\,(c(x) + c(y))",
-                    live=r"«invariance_weight» \cdot «invariance» + «variance_weight» \cdot"
+                "loss": loss_symbol(
+                    r"\lambda s + \tfrac\mu2\,(v(x) + v(y)) + \nu\,(c(x) + c(y))",
+                    r"«invariance_weight» \cdot «invariance» + «variance_weight» \cdot"
                     r" «variance» + «covariance_weight» \cdot «covariance»",
                 ),
             },
