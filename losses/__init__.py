@@ -175,10 +175,10 @@ WITHOUT_LOSSES = ("kernels", "lightning", "modules", "probe", "sentence_transfor
 
 def _added() -> list[LossSpec]:
     """Return the specs of further modules in the package or in one of its folders."""
-    found = {id(spec): spec for spec in SHIPPED}
+    specs = {id(spec): spec for spec in SHIPPED}
     for module in _modules(__path__, __name__):
-        found.update({id(one): one for one in vars(module).values() if isinstance(one, LossSpec)})
-    return list(found.values())[len(SHIPPED) :]
+        specs.update({id(one): one for one in vars(module).values() if isinstance(one, LossSpec)})
+    return list(specs.values())[len(SHIPPED) :]
 
 
 def _modules(folders: Iterable[str], package: str) -> Iterator[ModuleType]:

@@ -53,9 +53,9 @@ def _rows(given: Given, reads: Mapping[str, str]) -> Given:
 def _vectors(given: Given, reads: Mapping[str, str]) -> Given:
     chosen = [name for name in given if READABLE[reads[name]].axes[-1].endswith("dimension")]
     tensors = {name: given[name] for name in chosen}
-    found = dict(zip(chosen, inputs.vectors(**tensors), strict=True))
-    inputs.must_be_paired(**_rows(found, reads))
-    return found
+    vectors = dict(zip(chosen, inputs.vectors(**tensors), strict=True))
+    inputs.must_be_paired(**_rows(vectors, reads))
+    return vectors
 
 
 def _pair_labels(given: Given, reads: Mapping[str, str]) -> Given:
@@ -89,17 +89,17 @@ def _lists(given: Given, reads: Mapping[str, str]) -> Given:
     """Check scores, labels and a teacher's scores [L, K]: finite where the mask has a candidate; a
     teacher's may be −inf."""
     axes = ("list", "candidate")
-    found: Given = {}
+    lists: Given = {}
     for name in _of("scores", axes, given, reads):
-        scores = found[name] = inputs.of_lists(name, given[name])
+        scores = lists[name] = inputs.of_lists(name, given[name])
         labels, teachers = (_of(made, axes, given, reads) for made in ("labels", "teacher"))
         for other in (*labels, *teachers):
-            found[other] = inputs.of_lists(other, given[other], like=scores)
+            lists[other] = inputs.of_lists(other, given[other], like=scores)
         of_mask = _of("groups", axes, given, reads)
         masks = {name: inputs.candidate_mask(given[name], scores, name) for name in of_mask}
-        for one, tensor in found.items():
+        for one, tensor in lists.items():
             teacher = READABLE[reads[one]].made_of == "teacher"
             finite = tensor.masked_fill(tensor == -torch.inf, 0) if teacher else tensor
             inputs.must_be_finite_where(next(iter(masks.values()), None), **{one: finite})
-        found |= {m: mask for m, mask in masks.items() if mask is not None}
-    return found
+        lists |= {m: mask for m, mask in masks.items() if mask is not None}
+    return lists

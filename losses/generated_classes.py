@@ -48,10 +48,10 @@ def _constructor(base: type[nn.Module], spec: LossSpec) -> Callable[..., None]:
 @functools.cache
 def _own_arguments(base: type[nn.Module]) -> Mapping[str, inspect.Parameter]:
     """Return the arguments of a class and of those above it, which it calls with `**settings`."""
-    found: dict[str, inspect.Parameter] = {}
+    arguments: dict[str, inspect.Parameter] = {}
     for one in _with_constructor(base):
-        found = {**inspect.signature(one.__init__, eval_str=True).parameters, **found}
-    return {n: one for n, one in found.items() if one.kind is not inspect.Parameter.VAR_KEYWORD}
+        arguments = {**inspect.signature(one.__init__, eval_str=True).parameters, **arguments}
+    return {n: one for n, one in arguments.items() if one.kind is not inspect.Parameter.VAR_KEYWORD}
 
 
 def _with_constructor(base: type[nn.Module]) -> list[type]:
@@ -64,12 +64,12 @@ def _loss_arguments(spec: LossSpec) -> dict[str, inspect.Parameter]:
     """Return the parameters of a loss as keywords with their defaults; a number may be learned."""
     named = inspect.signature(spec.checked, eval_str=True).parameters
     kinds = {parameter.name: parameter.kind for parameter in spec.parameters}
-    found = {}
+    arguments = {}
     for name, default in default_settings(spec).items():
         type_ = named[name].annotation
         learned = nn.Parameter | type_ if kinds[name] == "number" else type_
-        found[name] = named[name].replace(default=default, annotation=learned)
-    return {**found, **{name: named[name] for name in EXTRA if name in named}}
+        arguments[name] = named[name].replace(default=default, annotation=learned)
+    return {**arguments, **{name: named[name] for name in EXTRA if name in named}}
 
 
 def _docstring(spec: LossSpec, form: str, parameters: Iterable[Parameter]) -> str:

@@ -65,9 +65,9 @@ class PrismCallback(Callback):
         self.steps.end_step()
 
     def _log_measured(self, trainer: Any) -> None:
-        found = self.steps.measured
-        assert found is not None
-        figures = {f"{LOGGED}{name}": value for name, value in found.figures.items()}
+        measured = self.steps.measured
+        assert measured is not None
+        figures = {f"{LOGGED}{name}": value for name, value in measured.figures.items()}
         for logger in trainer.loggers:
             logger.log_metrics(figures, step=trainer.global_step)
-        self.steps.save(found, trainer.global_step)
+        self.steps.save(measured, trainer.global_step)

@@ -135,7 +135,7 @@ def _measured_tensors(module: LossModule, inputs: Mapping[str, Tensor]) -> Measu
     # Reference values are of the inputs of the spec: given triplets are none of mined ones.
     is_described = fixed.keys() <= spec.reads.keys()
     plain = plain_settings(settings)
-    found = Measured(
+    measurement = Measured(
         float(value.detach()),
         None,
         spec.name,
@@ -149,7 +149,9 @@ def _measured_tensors(module: LossModule, inputs: Mapping[str, Tensor]) -> Measu
         rows=len(next(iter(fixed.values()))),
         scored="scores" in {spec.reads.get(name) for name in fixed},
     )
-    return _with_pairs(found, {spec.reads.get(name, name): one for name, one in fixed.items()})
+    return _with_pairs(
+        measurement, {spec.reads.get(name, name): one for name, one in fixed.items()}
+    )
 
 
 def _arguments(spec: LossSpec) -> dict[str, inspect.Parameter]:
@@ -167,11 +169,11 @@ def _check_names(spec: LossSpec, read: Mapping[str, Tensor]) -> None:
 def _leaf(spec: LossSpec, name: str, tensor: Tensor) -> Tensor:
     """Return a copy of an input, differentiated where the model makes it."""
     made_of = READABLE[spec.reads[name]].made_of if name in spec.reads else "vectors"
-    found = tensor.detach().clone()
-    if found.dtype in (torch.float16, torch.bfloat16):
-        found = found.float()
-    made = made_of in ("vectors", "scores") and found.is_floating_point()
-    return found.requires_grad_() if made and not name.startswith("guide") else found
+    leaf = tensor.detach().clone()
+    if leaf.dtype in (torch.float16, torch.bfloat16):
+        leaf = leaf.float()
+    made = made_of in ("vectors", "scores") and leaf.is_floating_point()
+    return leaf.requires_grad_() if made and not name.startswith("guide") else leaf
 
 
 def _is_leaf(tensor: Tensor) -> bool:
@@ -189,21 +191,21 @@ def _at_collapse(
     return float(spec.definition(**same, **settings))
 
 
-def _with_pairs(found: Measured, inputs: Mapping[str, Tensor]) -> Measured:
+def _with_pairs(measurement: Measured, inputs: Mapping[str, Tensor]) -> Measured:
     """Add the pairs of the batch, and their mean similarities, where the inputs tell them."""
     queries, keys, negatives = (inputs.get(one) for one in ("queries", "keys", "negatives"))
     if queries is not None and keys is not None and len(queries) == len(keys):
         positive, negative = mean_similarities_of_batch(queries, keys, negatives)
-        found = replace(found, positives=positive, negatives=negative)
+        measurement = replace(measurement, positives=positive, negatives=negative)
         owned = negatives is None or len(negatives) == len(queries)
         columns = (queries, keys) if negatives is None else (queries, keys, negatives)
         examples = _examples(columns, None, _of_first(columns)) if owned else None
-        return replace(found, examples=examples)
+        return replace(measurement, examples=examples)
     examples = _examples_of(inputs)
     if examples is None:
-        return found
+        return measurement
     positive, negative = mean_similarities(examples, of_batch=False)
-    return replace(found, examples=examples, positives=positive, negatives=negative)
+    return replace(measurement, examples=examples, positives=positive, negatives=negative)
 
 
 def _examples_of(inputs: Mapping[str, Tensor]) -> Examples | None:

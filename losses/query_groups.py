@@ -18,10 +18,10 @@ def lists_of(queries: Tensor, least: int = 2) -> Tensor:
     tensor([[ 0,  2,  5],
             [ 1,  4, -1]])
     """
-    found: dict[int, list[int]] = {}
+    lists: dict[int, list[int]] = {}
     for place, query in enumerate(queries.tolist()):
-        found.setdefault(query, []).append(place)
-    return _padded([one for one in found.values() if len(one) >= least], queries.device)
+        lists.setdefault(query, []).append(place)
+    return _padded([one for one in lists.values() if len(one) >= least], queries.device)
 
 
 def margins_of(lists: Tensor, positive: Tensor) -> tuple[Tensor, Tensor]:

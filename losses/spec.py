@@ -389,7 +389,7 @@ class LossSpec:
                     replace(p, default=settings.get(p.name, p.default)) for p in self.parameters
                 )
                 own = candidate.definition
-                found = replace(
+                spec = replace(
                     self,
                     parameters=moved,
                     symbols={**self.symbols, **candidate.symbols},
@@ -404,8 +404,8 @@ class LossSpec:
                 )
                 if own is not None:
                     accepted = inspect.signature(own).parameters
-                    found = replace(
-                        found,
+                    spec = replace(
+                        spec,
                         definition=own,
                         formula=candidate.formula or self.formula,
                         variants={} if candidate.formula else self.variants,
@@ -419,7 +419,7 @@ class LossSpec:
                         with_copies=candidate.with_copies,
                         reach=candidate.reach,
                     )
-                return without_unjudged(found).scored_as(candidate.score or self.score)
+                return without_unjudged(spec).scored_as(candidate.score or self.score)
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")
 

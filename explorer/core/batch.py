@@ -229,8 +229,8 @@ class Batch:
         read = set(reads)
         if read & _OF_COSINES and self.given is None:
             read |= {"first", "second"}
-        found = [place() for what, place in places.items() if what in read]
-        return bool(found) and bool((torch.cat(found).bincount() > 1).any())
+        places_read = [place() for what, place in places.items() if what in read]
+        return bool(places_read) and bool((torch.cat(places_read).bincount() > 1).any())
 
     def axis(self, name: str, length: int) -> tuple[Tensor, Tensor] | None:
         """Return the pair and the sentence (−1: none) behind each of `length` rows of this name."""
@@ -261,10 +261,10 @@ class Batch:
     @functools.cached_property
     def _first_pair_of(self) -> Tensor:
         """The first pair that contains each sentence, [S]."""
-        found = np.full(len(self.classes), -1, dtype=np.int64)
+        first_pair = np.full(len(self.classes), -1, dtype=np.int64)
         for place in reversed(range(len(self))):
-            found[int(self.second[place])] = found[int(self.first[place])] = place
-        return torch.from_numpy(found).to(self.labels.device)
+            first_pair[int(self.second[place])] = first_pair[int(self.first[place])] = place
+        return torch.from_numpy(first_pair).to(self.labels.device)
 
 
 @dataclass(frozen=True, eq=False)

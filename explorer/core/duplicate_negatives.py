@@ -51,7 +51,7 @@ def same_text_in(
     if not spec.parts:
         alone = _blocks_of(batch, trace, spec)
         return {spec.name: _same_text_of(alone, _least(alone, spec, parameters))} if alone else {}
-    found: dict[str, SameText] = {}
+    by_step: dict[str, SameText] = {}
     for name in dict.fromkeys(part.spec.name for part in spec.parts):
         parts = [part for part in spec.parts if part.spec.name == name]
         every = [_blocks_of(batch, trace, part.spec, f"{part.label}_") for part in parts]
@@ -62,8 +62,8 @@ def same_text_in(
             for part, blocks in zip(parts, every, strict=True)
         )
         joined = {step: _joined([blocks[step] for blocks in every]) for step in every[0]}
-        found[name] = _same_text_of(joined, least)
-    return found
+        by_step[name] = _same_text_of(joined, least)
+    return by_step
 
 
 def minimum_with_duplicates(
@@ -152,29 +152,29 @@ def _joined(blocks: Sequence[_Against]) -> _Against:
 
 def _same_text_of(blocks: Mapping[str, _Against], least: float) -> SameText:
     # What a key looks for among the queries is seen from its other side; each is counted once.
-    found = [block for block in blocks.values() if not block.mirrored]
-    weights = [block.weights for block in found]
+    counted = [block for block in blocks.values() if not block.mirrored]
+    weights = [block.weights for block in counted]
     total = sum(float(weight.sum()) for weight in weights) or 1.0
 
     def share(cells: Callable[[_Against], Tensor]) -> float:
-        shares = (weight[cells(block)] for weight, block in zip(weights, found, strict=True))
+        shares = (weight[cells(block)] for weight, block in zip(weights, counted, strict=True))
         return sum(float(weight.sum()) for weight in shares) / total
 
     def count(cells: Callable[[_Against], Tensor]) -> int:
-        return sum(int(cells(block).sum()) for block in found)
+        return sum(int(cells(block).sum()) for block in counted)
 
-    with_any = torch.stack([(block.of_anchor | block.of_positive).any(dim=1) for block in found])
+    with_any = torch.stack([(block.of_anchor | block.of_positive).any(dim=1) for block in counted])
     return SameText(
-        rows=len(found[0].negative),
+        rows=len(counted[0].negative),
         negatives=count(lambda block: block.negative),
         of_anchor=count(lambda block: block.of_anchor),
         of_positive=count(lambda block: block.of_positive),
         rows_with=int(with_any.any(dim=0).sum()),
         share_of_anchor=share(lambda block: block.of_anchor),
         share_of_positive=share(lambda block: block.of_positive),
-        left_out=found[0].left_out,
+        left_out=counted[0].left_out,
         least=least,
-        axis=found[0].axis,
+        axis=counted[0].axis,
     )
 
 

@@ -150,12 +150,14 @@ class Exploration:
     @property
     def leaves_same_text_out(self) -> bool:
         """Return whether the rules exclude such negatives."""
-        return any(found.left_out for found in self.same_text.values())
+        return any(same_text.left_out for same_text in self.same_text.values())
 
     @property
     def same_text_left_out(self) -> bool:
         """Return whether such negatives exist and are excluded."""
-        return any(found.left_out and found.rows_with for found in self.same_text.values())
+        return any(
+            same_text.left_out and same_text.rows_with for same_text in self.same_text.values()
+        )
 
     @functools.cached_property
     def score_gradient(self) -> Tensor | None:
@@ -186,12 +188,12 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
         Problem: for anything that the user can correct, from a bad parameter to an empty table.
     """
     jobs.check()
-    found = resolve(scenario) if isinstance(scenario, Scenario) else scenario
-    batch = found.batch if batch is None else batch
+    resolved = resolve(scenario) if isinstance(scenario, Scenario) else scenario
+    batch = resolved.batch if batch is None else batch
     if len(batch) > LIGHT_PAIRS:  # fewer take little of anything
         resource_checks.check_matrices(len(batch), CELL_BYTES)
-    scenario, parameters = found.scenario, found.parameters
-    spec = found.spec.scored_as(_score_kind(batch, scenario, found.spec))
+    scenario, parameters = resolved.scenario, resolved.parameters
+    spec = resolved.spec.scored_as(_score_kind(batch, scenario, resolved.spec))
     check_batch(batch, spec)
     started = time.perf_counter()
     # Everything is differentiated down to two tensors: the vectors of the distinct sentences,
@@ -320,8 +322,8 @@ def _shares_sentences(batch: Batch, reads: frozenset[str]) -> bool:
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def _disagreement(batch: Batch) -> Disagreement | None:
     order, _ = _about(batch)
-    found = contradictions(batch.plain_labels, batch.plain_scores)
-    return disagreement(found, order.spearman)
+    labels_and_scores = contradictions(batch.plain_labels, batch.plain_scores)
+    return disagreement(labels_and_scores, order.spearman)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)

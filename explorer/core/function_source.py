@@ -54,8 +54,8 @@ class FunctionSource:
                 text = written[begins[node.lineno - 1] + node.col_offset : begins[last - 1] + end]
                 spans.append((node.lineno, last, text.decode()))
         first = self.first_line - 1
-        found = [(start + first, last + first, text) for start, last, text in spans]
-        return sorted(found, key=lambda span: span[1] - span[0], reverse=True)
+        statements = [(start + first, last + first, text) for start, last, text in spans]
+        return sorted(statements, key=lambda span: span[1] - span[0], reverse=True)
 
 
 @functools.lru_cache(maxsize=CACHED_FUNCTIONS)

@@ -82,8 +82,8 @@ class Contradictions:
         """The places of pairs whose score and label disagree, worst first: those that contradict
         far more than is usual. `disagreement` estimates how many to expect without wrong labels."""
         least = _least_rate(self.wrong.sum(), self.against.sum())
-        found = np.flatnonzero((self.rates >= least) & (self.fitting != self.labels))
-        return found[np.argsort(-self.rates[found], kind="stable")]
+        suspects = np.flatnonzero((self.rates >= least) & (self.fitting != self.labels))
+        return suspects[np.argsort(-self.rates[suspects], kind="stable")]
 
     @property
     def strong(self) -> np.ndarray:
@@ -133,7 +133,7 @@ def _out_of_order(levels: np.ndarray) -> np.ndarray:
     # In 32 bits, for a million places take their time by the bytes that are moved.
     keys = (levels + (np.arange(rows)[:, None] << bits)).astype(np.int32).ravel()
     places = np.arange(keys.size, dtype=np.int32)
-    origin, found = places.copy(), np.zeros_like(places)
+    origin, counts = places.copy(), np.zeros_like(places)
     first = np.append(0, np.cumsum(np.bincount(keys, minlength=rows << bits))).astype(np.int32)
     for bit in reversed(range(bits)):
         part = keys >> (bit + 1) << (bit + 1)
@@ -143,13 +143,13 @@ def _out_of_order(levels: np.ndarray) -> np.ndarray:
         high_before -= high_before[start]
         low_before = places - start - high_before
         is_high = high == 1
-        found += np.where(is_high, middle - start - low_before, high_before)
+        counts += np.where(is_high, middle - start - low_before, high_before)
         # Low ones come first, all in the order that they had.
         target = np.where(is_high, middle + high_before, start + low_before)
-        for values in (keys, origin, found):
+        for values in (keys, origin, counts):
             values[target] = values.copy()
-    counted = np.empty(found.shape, dtype=np.int64)
-    counted[origin] = found
+    counted = np.empty(counts.shape, dtype=np.int64)
+    counted[origin] = counts
     return counted.reshape(levels.shape)
 
 
@@ -200,7 +200,7 @@ def _unheard(done: int, total: int) -> None:
 
 
 def disagreement(
-    found: Contradictions, correlation: float | None, progress: Progress = _unheard
+    contradicted: Contradictions, correlation: float | None, progress: Progress = _unheard
 ) -> Disagreement | None:
     """Draw batches with these labels in which only noise separates score and label; count suspects.
 
@@ -211,17 +211,17 @@ def disagreement(
     """
     if correlation is None or correlation <= 0:
         return None
-    grades = _grades_of(np.sort(found.labels))
+    grades = _grades_of(np.sort(contradicted.labels))
     draws = DRAWS if len(grades.labels) <= MANY else DRAWS_OF_MANY
     is_judged = grades.levels[-1] + 1 >= MIN_KINDS
-    total = 2 * draws if is_judged and len(found.strong) else draws
+    total = 2 * draws if is_judged and len(contradicted.strong) else draws
     share = _share_by_correlation(grades, correlation, _even_noise())
     suspects, strong = _counted(
         grades, share, _even_noise(), draws, lambda done: progress(done, total)
     )
-    most_strong = _range_of(strong)[1] if is_judged else len(found.labels)
-    if is_judged and len(found.strong):
-        share, noise = _share_under_heavy_noise(grades, found, correlation), _heavy_noise(1)
+    most_strong = _range_of(strong)[1] if is_judged else len(contradicted.labels)
+    if is_judged and len(contradicted.strong):
+        share, noise = _share_under_heavy_noise(grades, contradicted, correlation), _heavy_noise(1)
         _, strong = _counted(
             grades, share, noise, draws, lambda done: progress(draws + done, total)
         )
@@ -299,13 +299,15 @@ def _counted(
     return np.concatenate(counts, axis=1).astype(float)
 
 
-def _share_under_heavy_noise(grades: _Grades, found: Contradictions, correlation: float) -> float:
+def _share_under_heavy_noise(
+    grades: _Grades, contradicted: Contradictions, correlation: float
+) -> float:
     """Return the part of truth in a score under heavy-tailed noise: the larger of two estimates, by
     the rank correlation and by the contradictions among the bulk of the pairs, since wrong labels
     lower the correlation. Large batches are sampled."""
     step = -(-len(grades.labels) // MANY)
     some = grades if step == 1 else _grades_of(grades.labels[step // 2 :: step])
-    bulk, count = found.of_bulk(), len(some.labels)
+    bulk, count = contradicted.of_bulk(), len(some.labels)
     target_rate = bulk.violated / max(bulk.ordered, 1)
     noise = _heavy_noise(0)(min(max(MANY // count, 1), NOISE_DRAWS), count)
     low, high = 0.0, 1.0

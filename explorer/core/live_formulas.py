@@ -80,7 +80,7 @@ class _Chosen(dict):
 
 def references(live: str) -> Iterator[str]:
     """Yield the references of a live formula that need numbers."""
-    return (found for found in REFERENCE.findall(live) if found not in NAMES)
+    return (reference for reference in REFERENCE.findall(live) if reference not in NAMES)
 
 
 def numbers_of(
@@ -122,9 +122,9 @@ class _Scope(dict):
         self._index, self._used = index, []
 
     def __getitem__(self, name: str) -> object:
-        found = super().__getitem__(name)
+        value = super().__getitem__(name)
         self._used.append(name)
-        return found
+        return value
 
     def worked_out(self, expression: str, *, runs_over: bool) -> Tensor:
         """Evaluate to [rows or 1, columns or 1, terms]; one term unless the reference runs over

@@ -102,10 +102,10 @@ def registered_loss(loss: str) -> str:
     """Return the loss's name in the registry, whatever its convention; unchanged if unknown or
     ambiguous."""
     try:
-        found = LOSSES.all_called(loss)
+        specs = LOSSES.all_called(loss)
     except aliases.LossNameError:
-        found = []
-    return found[0].name if len(found) == 1 else without_blanks(loss)
+        specs = []
+    return specs[0].name if len(specs) == 1 else without_blanks(loss)
 
 
 def not_registered(loss: str) -> Problem:
@@ -148,14 +148,14 @@ def other_names() -> list[tuple[str, str, str]]:
     The convention is "" if the name selects none, or several. Names with a module are last, so that
     a bare name is not taken for one of them.
     """
-    found = []
+    names = []
     for spec in LOSSES.known():
         classes = (aliases.classes_named(one) for one in spec.conventions)
         named = dict.fromkeys((*spec.aliases, *itertools.chain.from_iterable(map(sorted, classes))))
         for name in named:
             loss, convention = as_registered(name)
             if loss == spec.name:
-                found.append((name, loss, convention))
+                names.append((name, loss, convention))
             elif loss not in LOSSES:  # a name of several
-                found.append((name, spec.name, ""))
-    return sorted(found, key=lambda one: "." in one[0])
+                names.append((name, spec.name, ""))
+    return sorted(names, key=lambda one: "." in one[0])

@@ -49,11 +49,11 @@ def gap_between(
         return None
     sides = unit(queries[pairs].double()) - unit(keys[pairs].double())
     products = (sides @ sides.T).cpu().numpy()
-    found = float(products.sum()) / count**2
+    mean_product = float(products.sum()) / count**2
     signs = np.random.RandomState(0).choice([-1.0, 1.0], size=(SWAPS, count))
     swapped = ((signs @ products) * signs).sum(axis=1) / count**2
-    share = (1 + int((swapped >= found).sum())) / (1 + SWAPS)
-    distance = float(np.sqrt(max(found, 0.0)))
+    share = (1 + int((swapped >= mean_product).sum())) / (1 + SWAPS)
+    distance = float(np.sqrt(max(mean_product, 0.0)))
     return distance if share <= LEVEL and distance >= MIN_DISTANCE else None
 
 

@@ -155,12 +155,12 @@ def _read(own: OwnLoss) -> LossSpec:
         exec(compile(content, str(own.path), "exec", dont_inherit=True), vars(module))
     except (Exception, SystemExit) as error:
         raise _raised(own.path.name, own.path, error) from error
-    found = getattr(module, own.function, None)
-    if not callable(found) and not isinstance(found, LossSpec):
+    function = getattr(module, own.function, None)
+    if not callable(function) and not isinstance(function, LossSpec):
         functions = [key for key, value in vars(module).items() if callable(value)]
         values = {"path": own.path, "name": own.function, "known": ", ".join(functions)}
         raise Problem("own_loss_no_function", about="loss", **values)
-    return found if isinstance(found, LossSpec) else _spec_in(module, found)
+    return function if isinstance(function, LossSpec) else _spec_in(module, function)
 
 
 # ---- Editing

@@ -51,7 +51,7 @@ def same_texts(batch: Batch, data: Data) -> list[SharedText]:
         _first_two(side, pairs)
         for side, pairs in ((first, queries_compared), (first, everyone), (second, everyone))
     )
-    found = []
+    shared = []
     for pair in everyone:
         of_first_here = of_queries if pair in queries else {}
         sides: tuple[tuple[Side, int, dict[int, list[int]]], ...] = (
@@ -64,8 +64,8 @@ def same_texts(batch: Batch, data: Data) -> list[SharedText]:
                 *((other, "second") for other in of_second.get(text, ()) if other != pair),
             ]
             if holders:
-                found.append(SharedText(pair, side, *min(holders)))
-    return found
+                shared.append(SharedText(pair, side, *min(holders)))
+    return shared
 
 
 def _are_lists(first: Sequence[int], labels: Sequence[float]) -> bool:

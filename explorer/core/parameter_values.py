@@ -62,11 +62,11 @@ def parameters_read_by(
 @functools.lru_cache(maxsize=512)
 def _named(formula: Callable[..., object]) -> frozenset[str] | None:
     """Return the names of the arguments; None if others are used too."""
-    found = inspect.signature(formula).parameters.values()
-    rest = [one.name for one in found if one.kind is inspect.Parameter.VAR_KEYWORD]
+    arguments = inspect.signature(formula).parameters.values()
+    rest = [one.name for one in arguments if one.kind is inspect.Parameter.VAR_KEYWORD]
     if rest and rest != ["_"]:
         return None
-    return frozenset(one.name for one in found)
+    return frozenset(one.name for one in arguments)
 
 
 def checked(parameter: Parameter, value: object) -> ParameterValue:

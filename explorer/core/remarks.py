@@ -122,7 +122,7 @@ def remarks(e: Exploration, most: int = 3) -> list[Remark]:
 
 def remarks_on(seen: Seen, most: int = 3) -> list[Remark]:
     """Return at most `most` remarks, most important first."""
-    found = [
+    remarks = [
         *_on_faults(seen),
         *([Remark("language")] if seen.doubtful else []),
         *_on_labels(seen),
@@ -136,7 +136,7 @@ def remarks_on(seen: Seen, most: int = 3) -> list[Remark]:
         *_on_terms(seen),
         *_on_gradient(seen),
     ]
-    return found[:most]
+    return remarks[:most]
 
 
 def _seen(e: Exploration) -> Seen:
@@ -320,29 +320,29 @@ def _on_same_text(seen: Seen) -> list[Remark]:
     each part of a sum, and on the minimum that they cause together."""
     called = titles_in(seen.spec)
     found_remarks = [
-        _same_text_of(called[name], found)
-        for name, found in seen.same_text.items()
-        if found.rows_with
+        _same_text_of(called[name], same_text)
+        for name, same_text in seen.same_text.items()
+        if same_text.rows_with
     ]
     if found_remarks and seen.raised_by_duplicates and seen.floor is not None:
         found_remarks.append(Remark("same_text_floor", {"floor": short(seen.floor)}))
     return found_remarks
 
 
-def _same_text_of(name: Word, found: SameText) -> Remark:
+def _same_text_of(name: Word, same_text: SameText) -> Remark:
     values: dict[str, Value] = {
         "name": name,
-        "count": found.of_anchor,
-        "part": found.of_positive,
-        "all": found.negatives,
-        "used": found.rows_with,
-        "total": found.rows,
-        "axis": word(f"axis.{found.axis}", found.axis),
+        "count": same_text.of_anchor,
+        "part": same_text.of_positive,
+        "all": same_text.negatives,
+        "used": same_text.rows_with,
+        "total": same_text.rows,
+        "axis": word(f"axis.{same_text.axis}", same_text.axis),
     }
-    if found.left_out:
+    if same_text.left_out:
         return Remark("same_text_left_out", values)
-    values["query_share"] = whole_percent(found.share_of_anchor)
-    values["key_share"] = whole_percent(found.share_of_positive)
+    values["query_share"] = whole_percent(same_text.share_of_anchor)
+    values["key_share"] = whole_percent(same_text.share_of_positive)
     return Remark("same_text", values)
 
 

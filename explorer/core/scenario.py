@@ -272,22 +272,22 @@ def _reasons(value: Any, where: str) -> object:
 
 def _guided(value: Any, where: str) -> tuple[Guided, ...]:
     """Read sentences with a vector each, all of one length."""
-    found, widths = validation.rows(2)(value, where), set()
-    for number, (_, vector) in enumerate(found, 1):
+    rows, widths = validation.rows(2)(value, where), set()
+    for number, (_, vector) in enumerate(rows, 1):
         try:
             widths.add(len(unpacked(vector)))
         except ValueError as error:
             raise validation.misfit(f"{where}[{number}]", vector) from error
         if len(widths) > 1:
             raise validation.misfit(f"{where}[{number}]", vector)
-    return found
+    return rows
 
 
 def _number(value: Any, where: str) -> float:
-    found = validation.like(0.0)(value, where)
-    if found != found:
+    number = validation.like(0.0)(value, where)
+    if number != number:
         raise validation.misfit(where, value)
-    return found
+    return number
 
 
 def _cell(value: object, where: str) -> tuple[int, int]:

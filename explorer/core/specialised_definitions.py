@@ -51,10 +51,10 @@ def definition_at(
     if parts := parts_of(definition):
         off = frozenset(name for name, value in arguments.items() if value is None)
         return _sum_of(definition, tuple(_part_at(part, arguments) for part in parts), off)
-    found, called = chosen(definition, arguments)
-    if _is_ours(found):  # around it stands at most what makes the mask, which the batch has made
-        found = inspect.unwrap(found)
-    return specialised(found, {**arguments, **called})
+    variant, called = chosen(definition, arguments)
+    if _is_ours(variant):  # around it stands at most what makes the mask, which the batch has made
+        variant = inspect.unwrap(variant)
+    return specialised(variant, {**arguments, **called})
 
 
 def _part_at(part: Part, arguments: Mapping[str, Any]) -> Callable[..., Tensor]:

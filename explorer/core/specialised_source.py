@@ -197,15 +197,15 @@ class _Writer:
 
     def _edits(self, tree: ast.AST) -> list[tuple[ast.expr, str]]:
         """Yield the outermost expressions to replace, in the order of the text."""
-        found, left = [], [(tree, tree)]
+        edits, left = [], [(tree, tree)]
         while left:
             node, parent = left.pop()
             text = self._instead(node, parent) if isinstance(node, ast.expr) else None
             if isinstance(node, ast.expr) and text is not None:
-                found.append((node, text))
+                edits.append((node, text))
             else:
                 left += [(child, node) for child in ast.iter_child_nodes(node)]
-        return sorted(found, key=lambda edit: _span(edit[0]))
+        return sorted(edits, key=lambda edit: _span(edit[0]))
 
     def _instead(self, node: ast.expr, parent: ast.AST) -> str | None:
         """Return the replacement of an expression inside another; None to keep it."""

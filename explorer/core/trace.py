@@ -169,10 +169,10 @@ class _Listings:
         self.text = whole.text
         self._shift = {first: 0}  # what is added to a line of each
         for code in others:
-            found = source_of(code)
+            source = source_of(code)
             lines = self.text.count("\n") + 1
-            self._shift[code] = whole.first_line + lines - found.first_line
-            self.text += f"\n{found.text}"
+            self._shift[code] = whole.first_line + lines - source.first_line
+            self.text += f"\n{source.text}"
 
     def statement(self, code: CodeType, line: int) -> tuple[int, str]:
         """Return the first line in all listings, and the text, of the statement that contains
@@ -204,8 +204,8 @@ class _Recorder:
         if self._expected and frame.f_code is self._expected[0][1]:
             label, _ = self._expected.pop(0)
             watch = _Watch(self, frame, label)
-            found = list(watch.changes(frame))
-            (self.steps if label else self.inputs).extend(found)
+            changes = list(watch.changes(frame))
+            (self.steps if label else self.inputs).extend(changes)
             return watch.on_line
         if self.before is None:
             return None

@@ -78,13 +78,13 @@ class Suspect:
 def order_of(batch: Batch) -> tuple[Order, list[Suspect]]:
     """Return how well scores follow labels, and the suspects, worst first: pairs out of order with
     far more others than is usual."""
-    found = contradictions(batch.plain_labels, batch.plain_scores)
+    contradicted = contradictions(batch.plain_labels, batch.plain_scores)
     suspects = [
-        Suspect(pair, float(found.rates[pair]), float(found.fitting[pair]))
-        for pair in found.suspects.tolist()
+        Suspect(pair, float(contradicted.rates[pair]), float(contradicted.fitting[pair]))
+        for pair in contradicted.suspects.tolist()
     ]
     correlation = spearman(batch.plain_labels, batch.plain_scores)
-    return Order(found.ordered, found.violated, correlation), suspects
+    return Order(contradicted.ordered, contradicted.violated, correlation), suspects
 
 
 def places_of(inputs: dict[str, Tensor | None], logits: Tensor | None = None) -> Places | None:
@@ -121,12 +121,12 @@ def places_of(inputs: dict[str, Tensor | None], logits: Tensor | None = None) ->
 
 def _places(kind: str, near: Tensor, right: Tensor) -> Places:
     """Rank the right candidate; a tie counts against it, so that collapse is no success."""
-    found = right.any(dim=1)
+    place = right.any(dim=1)
     best = near.masked_fill(~right, -torch.inf).amax(dim=1)
     least = best - TIED * best.abs().clamp_min(1)  # logits are larger than cosines
-    rank = 1 + ((near >= least[:, None]) & ~right).sum(dim=1)[found]
+    rank = 1 + ((near >= least[:, None]) & ~right).sum(dim=1)[place]
     mean = float((1 / rank.double()).mean()) if len(rank) else math.nan
-    return Places(kind, int(found.sum()), int((rank == 1).sum()), mean)
+    return Places(kind, int(place.sum()), int((rank == 1).sum()), mean)
 
 
 def weights_of(trace: Trace, terms: str) -> Weights | None:
@@ -165,12 +165,16 @@ def heaviest(trace: Trace, terms: str, weights: Weights, count: int = 20) -> lis
     chosen = tied.masked_fill(shares > least, torch.inf).topk(count).indices
     chosen = chosen[values.flatten()[chosen].argsort(descending=True, stable=True)]
     chosen = chosen[shares[chosen].argsort(descending=True, stable=True)]
-    found = values.flatten()[chosen].tolist()
+    values_chosen = values.flatten()[chosen].tolist()
     carried = shares[chosen]
     return [
         Term(_cell(place, values.shape), value, share, total)
         for place, value, share, total in zip(
-            chosen.tolist(), found, carried.tolist(), carried.cumsum(0).tolist(), strict=True
+            chosen.tolist(),
+            values_chosen,
+            carried.tolist(),
+            carried.cumsum(0).tolist(),
+            strict=True,
         )
         if share > 0
     ]

@@ -100,26 +100,26 @@ def with_package(exploration: Exploration, *, from_files: bool | None = None) ->
     if not is_ours(spec):
         return alone(exploration, from_files=from_files)
     if spec.parts:
-        found = f'total = LOSSES["{spec.name}"].function'
-        return _program(exploration, from_files, [IMPORT_LOSSES], found, "total")
+        call = f'total = LOSSES["{spec.name}"].function'
+        return _program(exploration, from_files, [IMPORT_LOSSES], call, "total")
     if as_defined_here(spec):
         return _program(
             exploration, from_files, [f"from lossprism.losses import {spec.name}"], "", spec.name
         )
-    found = f'spec = LOSSES["{spec.name}"].under(\n    {convention!r}\n)'
-    found += "\ndefinition = spec.definition"
+    call = f'spec = LOSSES["{spec.name}"].under(\n    {convention!r}\n)'
+    call += "\ndefinition = spec.definition"
     loaded = [IMPORT_LOSSES]
-    return _program(exploration, from_files, loaded, found, "definition")
+    return _program(exploration, from_files, loaded, call, "definition")
 
 
 def equivalent(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
     """Return the same with sentence-transformers, None if that library has no such loss."""
-    found = equivalent_of(exploration)
-    if found is None:
+    in_library = equivalent_of(exploration)
+    if in_library is None:
         return None
-    loaded = f"from sentence_transformers.sentence_transformer.losses import {found.imports}"
-    inputs = _inputs(exploration, found.reads, from_files)
-    body = found.code(inputs.names).splitlines()
+    loaded = f"from sentence_transformers.sentence_transformer.losses import {in_library.imports}"
+    inputs = _inputs(exploration, in_library.reads, from_files)
+    body = in_library.code(inputs.names).splitlines()
     return _rendered(exploration, [loaded], "", inputs, body, library="sentence-transformers")
 
 
@@ -164,11 +164,11 @@ def for_trainer(exploration: Exploration, *, from_files: bool | None = None) -> 
     needs more than pairs (`explorer.export.trainer_program`)."""
     many = len(exploration.batch) > WRITTEN_PAIRS
     apart = many if from_files is None else from_files
-    found = trained_step(exploration, _from_pairs if apart else written)
-    if found is None:
+    step = trained_step(exploration, _from_pairs if apart else written)
+    if step is None:
         return None
-    rows = zip(*found.columns.values(), strict=True)
-    return Code(found.text, {PAIRS: _texts_and_numbers([found.columns, *rows])} if apart else {})
+    rows = zip(*step.columns.values(), strict=True)
+    return Code(step.text, {PAIRS: _texts_and_numbers([step.columns, *rows])} if apart else {})
 
 
 def _from_pairs(columns: Mapping[str, Sequence[object]]) -> Rows:
@@ -198,12 +198,12 @@ def packed(exploration: Exploration, kind: str) -> bytes:
 
     It is empty if the library has no such loss.
     """
-    found = KINDS[kind](exploration, from_files=True)
-    if found is None:
+    code = KINDS[kind](exploration, from_files=True)
+    if code is None:
         return b""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as whole:
-        for name, text in {"loss.py": found.text, **found.beside}.items():
+        for name, text in {"loss.py": code.text, **code.beside}.items():
             whole.writestr(name, text)
     return out.getvalue()
 

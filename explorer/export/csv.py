@@ -122,11 +122,11 @@ def corrections_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
 def pairs_csv(exploration: Exploration) -> str:
     """Return every pair: sentences, label if any, similarity, and gradient: projected for a loss on
     vectors, and ∂L/∂s if it exists (empty for a pair without)."""
-    found = {
+    columns = {
         "projected_gradient": exploration.pair_gradient if exploration.is_projected else None,
         "score_gradient": exploration.score_gradient,
     }
-    felt = {head: values.tolist() for head, values in found.items() if values is not None}
+    felt = {head: values.tolist() for head, values in columns.items() if values is not None}
     body = [
         [
             number,

@@ -100,16 +100,16 @@ def _pairs(e: Exploration) -> data.PairArrays:
 
 
 def _parts(e: Exploration) -> data.Parts | None:
-    found = parts_of(e)
-    if found is None:
+    parts = parts_of(e)
+    if parts is None:
         return None
     return as_answer(
         data.Parts,
-        found,
-        parts=[_part(e, one, k) for k, one in enumerate(found.parts, 1)],
-        cosines=json_numbers(found.cosines.tolist()),
-        opposed=[data.Opposed(one.pair, json_numbers(list(one.pulls))) for one in found.opposed],
-        energies=[as_answer(data.Energy, one) for one in found.energies],
+        parts,
+        parts=[_part(e, one, k) for k, one in enumerate(parts.parts, 1)],
+        cosines=json_numbers(parts.cosines.tolist()),
+        opposed=[data.Opposed(one.pair, json_numbers(list(one.pulls))) for one in parts.opposed],
+        energies=[as_answer(data.Energy, one) for one in parts.energies],
     )
 
 
@@ -266,7 +266,7 @@ def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> dat
 def _facets(e: Exploration, layout: Layout, step: Step) -> dict[str, Tensor]:
     """Return the facets of a step by their names, as laid out."""
     shares = e.weights.shares if e.weights is not None else None
-    found = {
+    facets = {
         "value": step.value,
         "gradient": step.gradient,
         "weight": None if shares is None or shares.shape != step.value.shape else shares,
@@ -276,7 +276,7 @@ def _facets(e: Exploration, layout: Layout, step: Step) -> dict[str, Tensor]:
     rows, columns = (min(length, SHOWN_ROWS) for length in grid.shape)
     return {
         name: layout.arranged(grid, one.reshape(grid.shape))[:rows, :columns]
-        for name, one in found.items()
+        for name, one in facets.items()
         if one is not None
     }
 
@@ -342,16 +342,18 @@ def _places(layout: Layout, step: Step) -> dict[str, Tensor]:
     return {"l": rows // height, "r": rows % height, "c": columns}
 
 
-def _packed_numbers(e: Exploration, layout: Layout, found: Numbers) -> data.Numbers:
-    rows, columns, parts = found.values.shape
-    numbers = data.Numbers(found.of, found.at, rows, columns, parts, packed(found.values))
-    over = found.over
+def _packed_numbers(e: Exploration, layout: Layout, evaluated: Numbers) -> data.Numbers:
+    rows, columns, parts = evaluated.values.shape
+    numbers = data.Numbers(
+        evaluated.of, evaluated.at, rows, columns, parts, packed(evaluated.values)
+    )
+    over = evaluated.over
     if over is None:
         return numbers
     return replace(
         numbers,
         kind=over.kind,
-        pairs=packed(_pairs_behind(e, layout, found.of, over.places), torch.int32),
+        pairs=packed(_pairs_behind(e, layout, evaluated.of, over.places), torch.int32),
         present=packed(over.places >= 0, torch.uint8),
         left=packed(over.left, torch.int32),
         rest=packed(over.rest),

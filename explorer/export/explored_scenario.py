@@ -54,19 +54,19 @@ class Explored(Sparse):
 def explored(resolved: Resolved, batch: Batch, key: str = "") -> Explored:
     """Return the picture and, with its `key`, the batch, which does not change while a slider
     moves."""
-    found = explore(resolved, batch)
-    of_batch = _described(found, key) if key else None
-    return Explored(picture=picture(found, remarks(found)), batch=of_batch)
+    exploration = explore(resolved, batch)
+    of_batch = _described(exploration, key) if key else None
+    return Explored(picture=picture(exploration, remarks(exploration)), batch=of_batch)
 
 
-def _described(found: Exploration, key: str) -> ExploredBatch:
-    data, seen = found.scenario.data, found.batch
+def _described(exploration: Exploration, key: str) -> ExploredBatch:
+    data, seen = exploration.scenario.data, exploration.batch
     return ExploredBatch(
         key=key,
         **describe_batch(seen),
         scale=suggested_scale(seen),
         sigma=float(seen.scores.std(correction=0)),
-        foreign=speaks_another_language(found),
+        foreign=speaks_another_language(exploration),
         editable=has_words(data),
         same_texts=same_texts(seen, data),
         planted=known_faults(seen.pairs, data),
@@ -78,8 +78,8 @@ def explored_scenario(
     resolved: Resolved, key: str = "", name: str = "", batch: Batch | None = None
 ) -> Explored | None:
     """Return `explored` of a scenario; None if its batch is not cached (`_batch_of`)."""
-    found = _batch_of(resolved, name, batch)
-    return None if found is None else explored(resolved, found, key)
+    batch_facts = _batch_of(resolved, name, batch)
+    return None if batch_facts is None else explored(resolved, batch_facts, key)
 
 
 def stop_of_scenario(
@@ -90,9 +90,9 @@ def stop_of_scenario(
     seen = _batch_of(resolved, name, batch)
     if seen is None:
         return None
-    found, value = explore(resolved, seen), resolved.parameters[parameter]
+    exploration, value = explore(resolved, seen), resolved.parameters[parameter]
     assert is_number(value)  # a lever's
-    return stop_of(found, value)
+    return stop_of(exploration, value)
 
 
 def _batch_of(resolved: Resolved, name: str, batch: Batch | None) -> Batch | None:

@@ -84,7 +84,7 @@ def _facets(e: Exploration, shown: Shown, pen: Pen, is_large: bool) -> list[dict
     per cell, which stands for a word by its place behind `FIRST_CODE`."""
     first = cells_of(e, shown, pen.palette).facet
     others = [one for one in FACETS if one != first and getattr(shown, one) is not None]
-    found = []
+    facets = []
     for facet in (first, *([] if is_large else others)):
         shown_scenario = replace(e.scenario, view=replace(e.scenario.view, facet=facet))
         cells = cells_of(replace(e, scenario=shown_scenario), shown, pen.palette)
@@ -97,8 +97,8 @@ def _facets(e: Exploration, shown: Shown, pen: Pen, is_large: bool) -> list[dict
         by_count = np.argsort(-counts, kind="stable")  # one byte each for the most frequent
         codes = FIRST_CODE + np.argsort(by_count)[places].reshape(cells.values.shape)
         rows, name = ["".join(map(chr, row)) for row in codes], pen.say(cells.called)
-        found.append({"name": name, "words": words[by_count].tolist(), "cells": rows})
-    return found
+        facets.append({"name": name, "words": words[by_count].tolist(), "cells": rows})
+    return facets
 
 
 def _rounded(cells: Cells) -> Cells:

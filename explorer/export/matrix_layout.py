@@ -120,8 +120,8 @@ class Layout:
             anchor = self.exploration.trace.last("anchor")
             if anchor is not None and len(anchor.value) == length:
                 return self.batch._first_pair_of[anchor.value], anchor.value
-        found = self.batch.axis(axis, length)
-        return found or (torch.full((length,), -1), torch.full((length,), -1))
+        places = self.batch.axis(axis, length)
+        return places or (torch.full((length,), -1), torch.full((length,), -1))
 
     def behind(self, step: Step, cell: tuple[int, ...], dimension: int) -> tuple[int, int]:
         """Return pair and sentence behind a cell along one of its dimensions, −1 for none."""

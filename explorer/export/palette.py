@@ -44,12 +44,12 @@ def _palette(*themes: str) -> Palette:
 def properties(theme: str) -> str:
     """Return the colours of a theme as CSS properties: `--lp-ink` for ink; a ramp also stop by
     stop."""
-    found: dict[str, str] = {}
+    colours: dict[str, str] = {}
     for name, value in SHADES[theme].items():
         if isinstance(value, list):
-            found |= {f"{name}-{place}": stop for place, stop in enumerate(value, 1)}
-        found[name] = value if isinstance(value, str) else " ".join(value)
-    return "; ".join(f"--lp-{name.replace('_', '-')}: {value}" for name, value in found.items())
+            colours |= {f"{name}-{place}": stop for place, stop in enumerate(value, 1)}
+        colours[name] = value if isinstance(value, str) else " ".join(value)
+    return "; ".join(f"--lp-{name.replace('_', '-')}: {value}" for name, value in colours.items())
 
 
 LIGHT, DARK, PRINT = _palette("light"), _palette("light", "dark"), _palette("light", "print")

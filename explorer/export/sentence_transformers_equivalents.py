@@ -66,11 +66,11 @@ def inside_prefixes(e: Exploration) -> tuple[Equivalent, list[int], list[float]]
     if len(shares) < len(parts) or first.spec.equivalent is None:
         return None
     settings = {own: e.parameters[named] for own, named in first.parameters.items()}
-    found = first.spec.equivalent(**settings)
-    if found is None or found.over_triplets or not found.of_vectors:
+    inner = first.spec.equivalent(**settings)
+    if inner is None or inner.over_triplets or not inner.of_vectors:
         return None
     weights = [number(e.parameters[part.weight]) for part in parts]
-    return found, [length_of(share, width) for share in shares], weights
+    return inner, [length_of(share, width) for share in shares], weights
 
 
 def _scores_are_cosines(e: Exploration) -> bool:

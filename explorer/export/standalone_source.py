@@ -51,11 +51,11 @@ def _package_of(module: str) -> str:
 
 
 def _place_of(function: Callable) -> tuple[ModuleType, str]:
-    found = inspect.unwrap(function)
-    module = sys.modules.get(getattr(found, "__module__", ""))
+    unwrapped = inspect.unwrap(function)
+    module = sys.modules.get(getattr(unwrapped, "__module__", ""))
     if module is None:
-        raise LookupError(f"{found} was not read from a file")
-    return module, found.__name__
+        raise LookupError(f"{unwrapped} was not read from a file")
+    return module, unwrapped.__name__
 
 
 def _collected(
@@ -74,10 +74,10 @@ def _collected(
 def _statements(module: ModuleType, source: str) -> Mapping[str, ast.stmt]:
     """Return the statements at the top of a module by the name they make, the last one of
     several."""
-    found: dict[str, ast.stmt] = {}
+    statements: dict[str, ast.stmt] = {}
     for statement in tree_of(source).body:
-        found.update(dict.fromkeys(_made_by(statement), statement))
-    return found
+        statements.update(dict.fromkeys(_made_by(statement), statement))
+    return statements
 
 
 def _made_by(statement: ast.stmt) -> Iterator[str]:
@@ -135,9 +135,9 @@ class _Collected:
     def take_function(self, function: Callable) -> str:
         """Write out a function; a specialised one with its own source in place of its file's."""
         module, name = _place_of(function)
-        found = inspect.unwrap(function)
-        if is_specialised(found):
-            source = source_of(found.__code__)
+        unwrapped = inspect.unwrap(function)
+        if is_specialised(unwrapped):
+            source = source_of(unwrapped.__code__)
             assert source.definition is not None
             return self._add(module, name, source.text, source.definition)
         taken = self.take(module, name)
@@ -247,8 +247,8 @@ class _Collected:
         statement = _statements(module, self._source(module)).get(name)
         if not isinstance(statement, ast.Import | ast.ImportFrom):
             return None
-        found = vars(module).get(name)
-        return found if inspect.ismodule(found) and self._is_ours(found.__name__) else None
+        value = vars(module).get(name)
+        return value if inspect.ismodule(value) and self._is_ours(value.__name__) else None
 
 
 def _shorten_docstring(statement: ast.stmt, lines: list[str]) -> None:
@@ -270,8 +270,8 @@ def _shorten_docstring(statement: ast.stmt, lines: list[str]) -> None:
 
 
 def _plain_form(module: ModuleType, name: str) -> Callable | None:
-    found = vars(module).get(name)
-    return PLAIN_FORMS.get(found) if inspect.isfunction(found) else None
+    value = vars(module).get(name)
+    return PLAIN_FORMS.get(value) if inspect.isfunction(value) else None
 
 
 def _last(module: ModuleType) -> str:

@@ -117,9 +117,9 @@ class _Made:
 def _wrapped(e: Exploration) -> _Made | None:
     """Return the library's wrapper around its own loss; None if the library has no such loss, or
     would read these pairs differently."""
-    if e.scenario.data.cross_encoder or (found := inside_prefixes(e)) is None:
+    if e.scenario.data.cross_encoder or (on_prefixes := inside_prefixes(e)) is None:
         return None
-    inner, lengths, weights = found
+    inner, lengths, weights = on_prefixes
     labelled = "labels" in inner.reads
     if not labelled and (
         len(e.batch.others) or set(inner.reads) - {"queries", "keys", "negatives"}

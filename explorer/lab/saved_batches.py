@@ -91,13 +91,13 @@ def wait_for_batches(folder: str, waiting: Callable[[], object]) -> list[SavedBa
     Raises Problem where the name is no folder's, or a batch cannot be read.
     """
     place = local_path(folder)
-    found = _first_batches(folder, place)
-    if not found:
+    saved = _first_batches(folder, place)
+    if not saved:
         waiting()
-    while not found:
+    while not saved:
         time.sleep(POLL_S)
-        found = _first_batches(folder, place)
-    return found
+        saved = _first_batches(folder, place)
+    return saved
 
 
 def newer_batch(name: str) -> SavedBatchScenario | None:

@@ -157,7 +157,7 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
     largest = max(one.numel() for one in (*leaves.values(), *(s.value for s in e.trace.tensors)))
     at_once = max(1, HELD // max(1, largest))
     check_memory(beside_mib=held_mib(largest * min(at_once, len(values))))
-    found: list[Point] = []
+    points: list[Point] = []
     for some in many.split(at_once):
         jobs.check()
         try:
@@ -165,8 +165,8 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
         except (RuntimeError, TypeError, ValueError):
             return None  # what the definition itself has against it, a single run says
         norms = _norms(batch, products, gradients)
-        found += _points(e, norms, gradients, losses)
-    return found
+        points += _points(e, norms, gradients, losses)
+    return points
 
 
 def _depends_on(e: Exploration, name: str, values: Sequence[float]) -> bool:
@@ -219,11 +219,11 @@ def _norms(batch: Batch, products: Tensor | None, gradients: dict[str, Tensor]) 
 def _products(batch: Batch) -> Tensor:
     """⟨∂cos_i/∂V, ∂cos_j/∂V⟩ of every two pairs over the vectors of all sentences, [N, N]."""
     sides = list(zip((batch.first, batch.second), trace_diagnostics.rises(batch), strict=True))
-    found = batch.labels.new_zeros(len(batch), len(batch))
+    products = batch.labels.new_zeros(len(batch), len(batch))
     for places, rise in sides:
         for others, along in sides:
-            found += (rise @ along.T) * (places[:, None] == others)
-    return found
+            products += (rise @ along.T) * (places[:, None] == others)
+    return products
 
 
 def _weighed(e: Exploration) -> Callable[..., Tensor] | None:

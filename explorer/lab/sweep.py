@@ -78,8 +78,8 @@ def sweep(
     Raises:
         Problem: if the loss has no such parameter, or the scenario cannot be explored.
     """
-    found = curves(scenario, parameter, batch=batch, points=points)
-    return Sweep(**{one.name: getattr(found, one.name) for one in dataclasses.fields(Sweep)})
+    swept = curves(scenario, parameter, batch=batch, points=points)
+    return Sweep(**{one.name: getattr(swept, one.name) for one in dataclasses.fields(Sweep)})
 
 
 def curves(
@@ -108,29 +108,29 @@ def curves(
     chosen = _along(chosen_numeric(resolved.spec, parameter), logarithmic, ends, points)
     batch = resolved.batch if batch is None else batch
     values = _typed(chosen, points, also)
-    found = passed_points(resolved, batch, chosen.name, values)
-    together = found is not None
-    if found is None:
+    passed = passed_points(resolved, batch, chosen.name, values)
+    together = passed is not None
+    if passed is None:
         values = _typed(chosen, min(points, singly), also)
-        found = single_points(resolved, batch, chosen.name, values)
+        passed = single_points(resolved, batch, chosen.name, values)
     here = explore(resolved.at(**{chosen.name: values[0]}), batch)
-    gradient = tuple(one.gradient for one in found)
+    gradient = tuple(one.gradient for one in passed)
     limit, band = _limit(here, chosen, values)
     return Curves(
         parameter=chosen.name,
         logarithmic=chosen.logarithmic,
         values=values,
-        loss=tuple(one.loss for one in found),
+        loss=tuple(one.loss for one in passed),
         gradient=gradient,
-        active=_active(found),
+        active=_active(passed),
         advised=_advised(chosen, batch),
         within=ranges_within(values, gradient, GRADIENT_BAND)
         if chosen.role == "scale" and band_applies(here)
         else None,
-        effective=_effective(found),
-        hardest=tuple(one.hardest for one in found),
-        suspects=tuple(one.suspects for one in found),
-        over_scale=_over_scale(chosen, values, found),
+        effective=_effective(passed),
+        hardest=tuple(one.hardest for one in passed),
+        suspects=tuple(one.suspects for one in passed),
+        over_scale=_over_scale(chosen, values, passed),
         limit=limit,
         band=band,
         in_one_pass=together,
@@ -148,11 +148,11 @@ def curves_of(
     """`curves` of several losses on one batch: along the parameter of this name, or else of this
     role ("scale", "temperature", "margin"), or else their first one; None for a loss without a
     number to move."""
-    found = [resolve(scenario) for scenario in scenarios]
-    names = [_of_name_or_role(one.spec, parameter) for one in found]
+    resolved = [resolve(scenario) for scenario in scenarios]
+    names = [_of_name_or_role(one.spec, parameter) for one in resolved]
     return [
         curves(one, name, batch=batch, points=points, logarithmic=logarithmic) if name else None
-        for one, name in zip(found, names, strict=True)
+        for one, name in zip(resolved, names, strict=True)
     ]
 
 
@@ -188,20 +188,20 @@ def _typed(parameter: Parameter, points: int, also: Sequence[object]) -> tuple[f
     return tuple(sorted(known | more))
 
 
-def _active(found: Sequence[Point]) -> tuple[float, ...] | None:
-    shares = [one.active / max(one.terms or 0, 1) for one in found if one.active is not None]
-    return tuple(shares) if len(shares) == len(found) else None
+def _active(points: Sequence[Point]) -> tuple[float, ...] | None:
+    shares = [one.active / max(one.terms or 0, 1) for one in points if one.active is not None]
+    return tuple(shares) if len(shares) == len(points) else None
 
 
-def _effective(found: Sequence[Point]) -> tuple[float, ...] | None:
-    numbers = [one.effective for one in found if one.effective is not None]
-    return tuple(numbers) if len(numbers) == len(found) else None
+def _effective(points: Sequence[Point]) -> tuple[float, ...] | None:
+    numbers = [one.effective for one in points if one.effective is not None]
+    return tuple(numbers) if len(numbers) == len(points) else None
 
 
 def _over_scale(
-    parameter: Parameter, values: Sequence[float], found: Sequence[Point]
+    parameter: Parameter, values: Sequence[float], points: Sequence[Point]
 ) -> tuple[float, ...] | None:
-    losses = [one.loss for one in found]
+    losses = [one.loss for one in points]
     if parameter.role == "scale":
         return tuple(loss / value for loss, value in zip(losses, values, strict=True))
     if parameter.role == "temperature":

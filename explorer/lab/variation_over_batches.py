@@ -31,7 +31,7 @@ def over_batches(scenario: Scenario, pairs: Iterable[Pairs]) -> Figures:
     every = [corrected(one, data.corrections) if data.corrections else one for one in pairs]
     _encode(every, resolved.models)
     reads = resolved.spec.reads.values()
-    found: Figures = {name: [] for name in FIGURES}
+    figures: Figures = {name: [] for name in FIGURES}
     lacking = None
     for done, one in enumerate(every):
         jobs.step("batches", done, len(every))
@@ -44,10 +44,10 @@ def over_batches(scenario: Scenario, pairs: Iterable[Pairs]) -> Figures:
         else:
             explored = explore(resolved, batch)
         for name, read in FIGURES.items():
-            found[name].append(None if explored is None else read(explored))
-    if lacking is not None and all(value is None for value in found["loss"]):
+            figures[name].append(None if explored is None else read(explored))
+    if lacking is not None and all(value is None for value in figures["loss"]):
         explore(resolved, lacking)  # which says what is lacking
-    return found
+    return figures
 
 
 def _encode(every: Sequence[Pairs], models: Models) -> None:

@@ -171,7 +171,7 @@ def show(
         low, high = HEIGHTS
         raise Problem("parameter_whole", name="height", value=quoted(height), low=low, high=high)
     words = "en" if language is None else read_choice("language", language, tuple(LANGUAGES))
-    found = read_inputs(
+    inputs = read_inputs(
         "show",
         sentences1,
         sentences2,
@@ -192,13 +192,13 @@ def show(
         language=words,
         **parameters,
     )
-    exploration = explore(found.resolved)
+    exploration = explore(inputs.resolved)
     figure = with_fonts(matrix_figure(exploration, language=words))
     kind, root = _server()
     query = "" if language is None else f"?lang={language}"
-    address = root and f"{root}/{query}#{found.resolved.scenario.to_link()}"
+    address = root and f"{root}/{query}#{inputs.resolved.scenario.to_link()}"
     title = title_of(exploration, words)
-    reading = tuple(filter(None, (found.drawn, *found.reading)))
+    reading = tuple(filter(None, (inputs.drawn, *inputs.reading)))
     return kind(address, reading, figure, title, height, words)
 
 

@@ -142,12 +142,12 @@ def table_rows(
 
 def as_list(value: Any) -> Any:
     """Return an array, a tensor or a column as a list of plain values; anything else unchanged."""
-    found = _plain(_known(value))
-    if isinstance(found, str | bytes | Mapping | nw.DataFrame | nw.LazyFrame):
+    values = _plain(_known(value))
+    if isinstance(values, str | bytes | Mapping | nw.DataFrame | nw.LazyFrame):
         return value
-    if not isinstance(found, Iterable):
-        return found
-    return [as_list(one) for one in _bounded(found)]
+    if not isinstance(values, Iterable):
+        return values
+    return [as_list(one) for one in _bounded(values)]
 
 
 def _is_list(value: object, read: object) -> bool:
@@ -166,12 +166,12 @@ def _known(value: Any) -> Any:
     Raises Problem if two columns have one name.
     """
     try:
-        found = nw.from_native(value, allow_series=True, pass_through=True)
+        frame = nw.from_native(value, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError:
         raise Problem("notebook_columns") from None
-    if isinstance(found, nw.DataFrame) and len({*found.columns}) < len(found.columns):
+    if isinstance(frame, nw.DataFrame) and len({*frame.columns}) < len(frame.columns):
         raise Problem("notebook_columns")
-    return found
+    return frame
 
 
 def _plain(value: Any) -> Any:
@@ -189,9 +189,9 @@ def _is_table(value: object) -> bool:
     """Return whether a first argument that came alone is a table, not a list of sentences."""
     if value is None or isinstance(value, Real):
         return False
-    found = _plain(_known(value))
-    is_list = isinstance(found, list | tuple)
-    return not is_list or not all(isinstance(one, str) for one in found)
+    plain = _plain(_known(value))
+    is_list = isinstance(plain, list | tuple)
+    return not is_list or not all(isinstance(one, str) for one in plain)
 
 
 def _rows(name: str, table: Any) -> tuple[list[Row], int]:
@@ -201,27 +201,27 @@ def _rows(name: str, table: Any) -> tuple[list[Row], int]:
         splits = list(table)
         raise Problem("notebook_splits", names=", ".join(splits), first=splits[0])
     datasets = sys.modules.get("datasets")
-    found = _known(table)
+    frame = _known(table)
     if datasets and isinstance(table, datasets.Dataset):
         count = check_lengths(name, sys.maxsize, {"table": table})
         return table.select(places_drawn(count)).to_list(), count
-    if isinstance(found, nw.LazyFrame):
-        found = found.collect()
-    if isinstance(found, nw.DataFrame):
-        count = check_lengths(name, sys.maxsize, {"table": range(len(found))})
-        return list(found[places_drawn(count)].rows(named=True)), count
-    found = _plain(found)
-    if isinstance(found, Mapping):
-        columns = {str(column): as_list(values) for column, values in found.items()}
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, nw.DataFrame):
+        count = check_lengths(name, sys.maxsize, {"table": range(len(frame))})
+        return list(frame[places_drawn(count)].rows(named=True)), count
+    frame = _plain(frame)
+    if isinstance(frame, Mapping):
+        columns = {str(column): as_list(values) for column, values in frame.items()}
         if not columns or not all(isinstance(values, list) for values in columns.values()):
             raise _misfit(table)
         count = check_lengths(name, sys.maxsize, columns)
         rows = zip(*map(drawn, columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows], count
-    if not isinstance(found, Iterable) or isinstance(found, bytes):
+    if not isinstance(frame, Iterable) or isinstance(frame, bytes):
         raise _misfit(table)
-    rows = list(_bounded(found))
-    limit = sys.maxsize if isinstance(found, Sized) else EXPLORED_PAIRS
+    rows = list(_bounded(frame))
+    limit = sys.maxsize if isinstance(frame, Sized) else EXPLORED_PAIRS
     count = check_lengths(name, limit, {"table": rows})
     return list(map(_row, drawn(rows))), count
 

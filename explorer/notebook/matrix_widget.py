@@ -48,12 +48,12 @@ def _choice(name: str, choices: tuple[str, ...]) -> Checked:
 
 def _cell(value: object, name: str = "selected") -> tuple[int, int] | None:
     """Read a cell: None, or the numbers of a row and a column, counted from 0."""
-    found = optional(of_type(list, tuple))(as_list(value), name)
-    if found is None:
+    cell = optional(of_type(list, tuple))(as_list(value), name)
+    if cell is None:
         return None
-    if len(found) != 2 or not all(integer(one, name) >= 0 for one in found):
+    if len(cell) != 2 or not all(integer(one, name) >= 0 for one in cell):
         raise misfit(name, value)
-    return found[0], found[1]
+    return cell[0], cell[1]
 
 
 def _colours(value: object) -> tuple[float, float] | None:
@@ -155,7 +155,7 @@ def of_pairs(*data: Any, language: str = "en", **options: Any) -> MatrixWidget:
     Raises Problem, naming the first invalid input.
     """
     read_choice("language", language, tuple(LANGUAGES))
-    found = read_inputs("widget", *data, language=language, **options)
-    if found.drawn:
-        warnings.warn(found.drawn, stacklevel=3)
-    return MatrixWidget(found.resolved, language)
+    inputs = read_inputs("widget", *data, language=language, **options)
+    if inputs.drawn:
+        warnings.warn(inputs.drawn, stacklevel=3)
+    return MatrixWidget(inputs.resolved, language)

@@ -63,8 +63,8 @@ def _module(path: str) -> bytes:
     """Return a module whose relative imports are the names of the import map."""
     folder = posixpath.dirname(path)
 
-    def named(found: re.Match[str]) -> str:
-        start, relative, end = found.groups()
+    def named(match: re.Match[str]) -> str:
+        start, relative, end = match.groups()
         return start + _name(posixpath.normpath(posixpath.join(folder, relative))) + end
 
     return _RELATIVE.sub(named, page_html.FILES[path].decode()).encode()
@@ -74,9 +74,9 @@ def _as_data(kind: str, content: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
-def _embedded(found: re.Match[str]) -> str:
+def _embedded(match: re.Match[str]) -> str:
     """Return the address of a font as the font itself."""
-    path = _fonts()[posixpath.basename(found.group(1))]
+    path = _fonts()[posixpath.basename(match.group(1))]
     return f"url({_as_data('font/woff2', path.read_bytes())})"
 
 

@@ -43,17 +43,17 @@ def find_browser() -> str:
     """Return the path of an installed browser. Raises FileNotFoundError with a sentence."""
     if sys.platform == "win32":
         folders = [Path(os.environ[name]) for name in WINDOWS_FOLDERS if name in os.environ]
-        found = [str(folder / name) for name in WINDOWS_FILES for folder in folders]
+        browsers = [str(folder / name) for name in WINDOWS_FILES for folder in folders]
     elif sys.platform == "darwin":
         folders = [Path("/Applications"), Path.home() / "Applications"]
-        found = [
+        browsers = [
             str(folder / f"{name}.app" / "Contents" / "MacOS" / name)
             for name in MAC_APPLICATIONS
             for folder in folders
         ]
     else:
-        found = [path for name in COMMANDS if (path := shutil.which(name))]
-    for path in found:
+        browsers = [path for name in COMMANDS if (path := shutil.which(name))]
+    for path in browsers:
         if Path(path).is_file():
             return path
     raise FileNotFoundError(MISSING)

@@ -97,5 +97,5 @@ _BY_NAME = {budget.name: budget for budget in BUDGETS}
 
 def budget(name: str) -> float:
     """Return the amount: infinite on the user's own machine."""
-    found = _BY_NAME[name]
-    return found.read() if deployment_policy().bounded else math.inf
+    entry = _BY_NAME[name]
+    return entry.read() if deployment_policy().bounded else math.inf

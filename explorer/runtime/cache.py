@@ -84,20 +84,20 @@ def cache_folder(kind: str) -> Path:
 
 def digest(parts: Iterable[str]) -> str:
     """Return a name for these texts in this order."""
-    found = hashlib.blake2b(digest_size=16)
+    hashed = hashlib.blake2b(digest_size=16)
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass")
-        found.update(len(encoded).to_bytes(8, "little"))
-        found.update(encoded)
-    return found.hexdigest()
+        hashed.update(len(encoded).to_bytes(8, "little"))
+        hashed.update(encoded)
+    return hashed.hexdigest()
 
 
 def prune(most: int = CACHE_FOLDER_BYTES) -> None:
     """Delete the least recently used files until at most `most` bytes remain."""
     kept = (entry for kind in KINDS for entry in files_in(cache_folder(kind)))
-    found = sorted((about.st_mtime, about.st_size, path) for path, about in kept)
-    excess = sum(size for _, size, _ in found) - most
-    for _, size, path in found:
+    by_age = sorted((about.st_mtime, about.st_size, path) for path, about in kept)
+    excess = sum(size for _, size, _ in by_age) - most
+    for _, size, path in by_age:
         if excess <= 0:
             return
         path.unlink(missing_ok=True)

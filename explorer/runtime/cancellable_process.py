@@ -28,7 +28,7 @@ def call_in_process(what: str, function: Callable[..., Any], *arguments: object)
     try:
         while not line.poll(POLL_S):
             jobs.step(what)
-        is_done, found = line.recv()
+        is_done, result = line.recv()
     except EOFError as gone:
         raise logged(Problem("process_ended", about="again")) from gone
     finally:
@@ -36,8 +36,8 @@ def call_in_process(what: str, function: Callable[..., Any], *arguments: object)
         process.kill()
         process.join()
     if not is_done:
-        raise RuntimeError(found)
-    return found
+        raise RuntimeError(result)
+    return result
 
 
 def _serve(line: Connection, function: Callable[..., Any], arguments: tuple[object, ...]) -> None:

@@ -315,16 +315,16 @@ def in_turn_if(heavy: bool) -> AbstractContextManager[None]:
 
 def look(name: str) -> Progress | None:
     """Return the progress of the job with this name, if it runs."""
-    found = _running.get((visitor(), name))
-    return found and found.progress
+    job = _running.get((visitor(), name))
+    return job and job.progress
 
 
 def cancel(name: str) -> bool:
     """Tell the job to stop at its next step; return whether there was one."""
-    found = _running.get((visitor(), name))
-    if found is not None:
-        found.cancel()
-    return found is not None
+    job = _running.get((visitor(), name))
+    if job is not None:
+        job.cancel()
+    return job is not None
 
 
 # ---- Work in the background, by key ----------------------------------------------------------
@@ -344,24 +344,24 @@ class Jobs:
         """Return the job of this key; start it anew after a cancellation, or a reported
         failure."""
         with self._lock:
-            found = self._jobs.get(key)
-            if found is None or found.is_over:
-                found = self._jobs[key] = Job.in_background(work)
-            found.askers.add(visitor())
+            known = self._jobs.get(key)
+            if known is None or known.is_over:
+                known = self._jobs[key] = Job.in_background(work)
+            known.askers.add(visitor())
             self._jobs.move_to_end(key)
             finished = [other for other, kept in self._jobs.items() if kept.done]
             for oldest in finished[: max(0, len(finished) - self._most)]:
                 if oldest != key:
                     del self._jobs[oldest]
-            return found
+            return known
 
     def cancel(self, key: Hashable) -> None:
         """Cancel the job, if it runs and no other visitor needs it."""
         with self._lock:
-            found = self._jobs.get(key)
-            if found is None or found.done:
+            job = self._jobs.get(key)
+            if job is None or job.done:
                 return
-            found.leave(visitor())
+            job.leave(visitor())
 
     def forget(self, whose: str) -> None:
         """Cancel and drop jobs that only this visitor has started."""

@@ -36,6 +36,6 @@ def without_places(text: str) -> str:
     return _ABSOLUTE_PATH.sub(_shown, text)
 
 
-def _shown(found: re.Match[str]) -> str:
-    path = Path(found[0])
-    return path.name if Path(*path.parts[:2]).exists() else found[0]
+def _shown(match: re.Match[str]) -> str:
+    path = Path(match[0])
+    return path.name if Path(*path.parts[:2]).exists() else match[0]

@@ -95,18 +95,18 @@ _BY_TYPE: dict[type, Reader] = {bool: of_type(bool), int: integer, float: _float
 
 def finite(value: Any, where: str) -> float:
     """Read a number that is neither infinite nor NaN."""
-    found = _float(value, where)
-    if not math.isfinite(found):
+    number = _float(value, where)
+    if not math.isfinite(number):
         raise misfit(where, value)
-    return found
+    return number
 
 
 def label_range(value: Any, where: str) -> tuple[float, float]:
     """Read the ends of the scale of labels: two finite numbers, the smaller one first."""
-    found = [finite(end, where) for end in of_type(list, tuple)(value, where)]
-    if len(found) != 2:
+    ends = [finite(end, where) for end in of_type(list, tuple)(value, where)]
+    if len(ends) != 2:
         raise misfit(where, value)
-    low, high = found
+    low, high = ends
     if not low < high:
         raise Problem("label_range", low=display_number(low), high=display_number(high))
     return low, high
@@ -125,10 +125,10 @@ def within(low: float, high: float) -> Reader:
     read = whole if isinstance(low, int) and isinstance(high, int) else finite
 
     def fits(value: Any, where: str) -> float:
-        found = read(value, where)
-        if not low <= found <= high:
+        number = read(value, where)
+        if not low <= number <= high:
             raise misfit(where, value)
-        return found
+        return number
 
     return fits
 
@@ -156,12 +156,12 @@ def rows(width: int | None = None) -> Reader:
     """Return a reader of rows of cells as text, all of this width; an empty cell is ""."""
 
     def fits(value: Any, where: str) -> tuple[tuple[str, ...], ...]:
-        found = []
+        rows_read = []
         for number, row in enumerate(of_type(list, tuple)(value, where), 1):
             if not isinstance(row, list | tuple) or len(row) != (width or len(row)):
                 raise misfit(f"{where}[{number}]", row)
-            found.append(tuple("" if cell is None else str(cell) for cell in row))
-        return tuple(found)
+            rows_read.append(tuple("" if cell is None else str(cell) for cell in row))
+        return tuple(rows_read)
 
     return fits
 
@@ -169,7 +169,7 @@ def rows(width: int | None = None) -> Reader:
 def parameters(value: Any, where: str) -> tuple[tuple[str, object], ...]:
     """Read names and values unchanged, each a number, a text, a switch or a list of such; the loss
     checks them later."""
-    found = []
+    pairs = []
     for name, entry in of_type(dict)(value, where).items():
         listed = isinstance(entry, list | tuple)
         for one in entry if listed else (entry,):
@@ -177,5 +177,5 @@ def parameters(value: Any, where: str) -> tuple[tuple[str, object], ...]:
                 raise misfit(f"{where}.{quoted(name)}", one)
             if not isinstance(one, int | float | str | None):
                 raise misfit(f"{where}.{quoted(name)}", entry)
-        found.append((str(name), tuple(entry) if listed else entry))
-    return tuple(found)
+        pairs.append((str(name), tuple(entry) if listed else entry))
+    return tuple(pairs)

@@ -85,14 +85,14 @@ def _damage() -> tuple[type[Exception], ...]:
 def _numpy(data: bytes, name: str) -> Columns:
     if data.startswith(b"\x93NUMPY"):
         return {PurePath(name).stem: _array(data, name)}
-    found: Columns = {}
+    columns: Columns = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = [one for one in archive.infolist() if one.filename.endswith(".npy")]
         if not entries or len(entries) > MAX_ARRAYS:
             raise Problem("arrays_count", name=name, count=len(entries), most=MAX_ARRAYS)
         for entry in entries:
-            found[entry.filename.removesuffix(".npy")] = _array(archive.read(entry), name)
-    return found
+            columns[entry.filename.removesuffix(".npy")] = _array(archive.read(entry), name)
+    return columns
 
 
 def _array(data: bytes, name: str) -> np.ndarray:
@@ -123,12 +123,12 @@ def _safetensors(data: bytes) -> Columns:
     tensors = load(data)
     header = json.loads(data[8 : 8 + length])
     metadata = header.pop("__metadata__", {})
-    found = {
+    arrays = {
         name: (one.float() if one.dtype == torch.bfloat16 else one).numpy()
         for name, one in ((name, tensors[name]) for name in header)  # in the order of the file
     }
     words = {name: _words(text) for name, text in metadata.items()}
-    return found | {name: one for name, one in words.items() if one is not None}
+    return arrays | {name: one for name, one in words.items() if one is not None}
 
 
 def _words(text: str) -> np.ndarray | None:
@@ -148,7 +148,7 @@ def _words(text: str) -> np.ndarray | None:
 def _columns(arrays: Mapping[str, np.ndarray], name: str) -> Columns:
     """Return the columns of the arrays, all of one length; single numbers, such as a logit scale,
     are none."""
-    found: Columns = {}
+    columns: Columns = {}
     rows = next((len(one) for one in arrays.values() if one.ndim > 1), 0)
     for called, array in arrays.items():
         if array.ndim == 0 or (array.shape == (1,) and rows != 1):
@@ -157,22 +157,22 @@ def _columns(arrays: Mapping[str, np.ndarray], name: str) -> Columns:
             array = np.char.decode(array, "utf-8")
         plain = array.dtype.kind in "fiub"
         if (array.ndim == 1 and (plain or array.dtype.kind == "U")) or (array.ndim == 2 and plain):
-            found[called] = array
+            columns[called] = array
         elif array.ndim == 3 and plain:
-            found |= {f"{called}{at + 1}": array[:, at] for at in range(array.shape[1])}
+            columns |= {f"{called}{at + 1}": array[:, at] for at in range(array.shape[1])}
         else:
             shape = " × ".join(map(str, array.shape))
             raise Problem(
                 "arrays_shape", name=name, array=called, shape=f"[{shape}]", kind=array.dtype.name
             )
-    if not any(one.ndim == 2 for one in found.values()):
+    if not any(one.ndim == 2 for one in columns.values()):
         raise Problem("arrays_none", name=name)
-    lengths = {called: len(one) for called, one in found.items()}
+    lengths = {called: len(one) for called, one in columns.items()}
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{called}: {length}" for called, length in lengths.items())
         raise Problem("arrays_lengths", name=name, lengths=counts)
-    check_bytes(name, sum(4 * one.size for one in found.values()))
-    return found
+    check_bytes(name, sum(4 * one.size for one in columns.values()))
+    return columns
 
 
 def _named(columns: Columns, name: str) -> Columns:
@@ -233,13 +233,13 @@ def _numbers(base: str, count: int) -> np.ndarray:
 def _distinct(words: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Return the words, numbered where one stands beside several vectors: a text has one vector."""
     seen: dict[str, bytes] = {}
-    found = []
+    distinct = []
     for row, (word, vector) in enumerate(zip(words.tolist(), matrix, strict=True), start=1):
         text = " ".join(word.split()) or f"({row})"
         if seen.setdefault(text, vector.tobytes()) != vector.tobytes():
             text = f"{text} · {row}"
-        found.append(text)
-    return np.array(found, dtype=np.str_)
+        distinct.append(text)
+    return np.array(distinct, dtype=np.str_)
 
 
 def _class_column(columns: Columns) -> str | None:

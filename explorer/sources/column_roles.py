@@ -130,10 +130,10 @@ def choose_columns(
     teacher = chosen.pop(TEACHER, None)
     if teacher is None and not without:
         teacher = _teacher_by_name(names, chosen)
-    found = _choose(names, chosen, unscored, teacher, is_score, is_text, may_be_score)
-    if "anchor" in found and TEACHER not in provided and not without:
-        teacher = _teacher_of_triplets(names, found)
-    return found if teacher is None else {**found, TEACHER: teacher}
+    roles = _choose(names, chosen, unscored, teacher, is_score, is_text, may_be_score)
+    if "anchor" in roles and TEACHER not in provided and not without:
+        teacher = _teacher_of_triplets(names, roles)
+    return roles if teacher is None else {**roles, TEACHER: teacher}
 
 
 def _choose(
@@ -333,8 +333,8 @@ def _by_name(
     if not {"first", "second"} & set(chosen):
         for first, second in known:
             if first in plain and second in plain:
-                found = {"first": plain.index(first), "second": plain.index(second)}
-                return dict(chosen) | found if not _shared(chosen, found) else dict(chosen)
+                roles = {"first": plain.index(first), "second": plain.index(second)}
+                return dict(chosen) | roles if not _shared(chosen, roles) else dict(chosen)
     return dict(chosen)
 
 
@@ -345,8 +345,8 @@ def _anchored_by_name(names: Sequence[str], chosen: Mapping[str, int]) -> dict[s
     return _by_name(names, chosen, known)
 
 
-def _shared(chosen: Mapping[str, int], found: Mapping[str, int]) -> bool:
-    return bool(set(chosen.values()) & set(found.values()))
+def _shared(chosen: Mapping[str, int], roles: Mapping[str, int]) -> bool:
+    return bool(set(chosen.values()) & set(roles.values()))
 
 
 def _scored_by_name(pair: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:

@@ -174,15 +174,15 @@ def _record(
     cells: list[str] = []
     is_open = has_lines = False
     while True:
-        if found := quoted.match(text, position):
-            cells.append(found[1].replace('""', '"'))
-            has_lines = has_lines or "\n" in found[1]
+        if match := quoted.match(text, position):
+            cells.append(match[1].replace('""', '"'))
+            has_lines = has_lines or "\n" in match[1]
         else:
-            found = bare.match(text, position)
-            cells.append(found[0])
-            is_open = is_open or (found[0].startswith('"') and found[0].count('"') % 2 == 1)
-        position = found.end() + 1
-        if text[found.end() : position] != delimiter:
+            match = bare.match(text, position)
+            cells.append(match[0])
+            is_open = is_open or (match[0].startswith('"') and match[0].count('"') % 2 == 1)
+        position = match.end() + 1
+        if text[match.end() : position] != delimiter:
             return cells, position, is_open
         if len(cells) > (COLUMNS if width is None or not has_lines else width):
             return cells, position, is_open
@@ -340,7 +340,7 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Column names, none empty and none twice: an empty one is called by its number."""
     taken: set[str] = set()
     counts: dict[str, int] = {}
-    found: list[str] = []
+    names_so_far: list[str] = []
     for position, name in enumerate(names, start=1):
         plain = unique = whole_letters(name).strip() or str(position)
         count = counts.get(plain, 2)
@@ -348,5 +348,5 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
             unique, count = f"{plain} ({count})", count + 1
         counts[plain] = count
         taken.add(unique)
-        found.append(unique)
-    return tuple(found)
+        names_so_far.append(unique)
+    return tuple(names_so_far)

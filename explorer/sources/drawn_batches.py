@@ -79,16 +79,16 @@ def _epoch(
     size = batch_rows(pairs, size)
     generator = torch.Generator().manual_seed(seed + epoch)
     if sampler == "in_order":
-        found = samplers.chunks(range(len(rows)), size)
+        batches = samplers.chunks(range(len(rows)), size)
     elif sampler == "shuffled":
-        found = samplers.shuffled(len(rows), size, generator)
+        batches = samplers.shuffled(len(rows), size, generator)
     elif sampler == "no_duplicates":
-        found = samplers.no_duplicates(_texts_of(pairs, rows), size, generator)
+        batches = samplers.no_duplicates(_texts_of(pairs, rows), size, generator)
     elif pairs.in_rows is None:
-        found = samplers.group_by_label(pairs.labels, size, generator)
+        batches = samplers.group_by_label(pairs.labels, size, generator)
     else:
         raise Problem("sampler_rows")
-    return tuple(tuple(itertools.chain.from_iterable(rows[one] for one in b)) for b in found)
+    return tuple(tuple(itertools.chain.from_iterable(rows[one] for one in b)) for b in batches)
 
 
 @functools.lru_cache(maxsize=8)

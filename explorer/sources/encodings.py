@@ -66,10 +66,14 @@ def named(encoding: str) -> str:
     )
 
 
-def offered(content: Callable[[], bytes], found: str, chosen: str = "") -> list[tuple[str, str]]:
+def offered(content: Callable[[], bytes], encoding: str, chosen: str = "") -> list[tuple[str, str]]:
     """Return `previews` of a file that was read as `found`, where only its letters or the user
     (`chosen`) determined that; nothing where the bytes themselves do."""
-    return previews(content()) if chosen or (found in ENCODINGS and found not in _UNICODE) else []
+    return (
+        previews(content())
+        if chosen or (encoding in ENCODINGS and encoding not in _UNICODE)
+        else []
+    )
 
 
 def previews(data: bytes) -> list[tuple[str, str]]:
@@ -77,7 +81,7 @@ def previews(data: bytes) -> list[tuple[str, str]]:
     its first distinctive words."""
     sample = _telling(data, _ESCAPES if data.isascii() else _HIGH)
     likely = [one for one, _ in _ranked(sample)] if not data.isascii() else []
-    found: dict[str, str] = {}
+    previews_by_encoding: dict[str, str] = {}
     for one in (*likely, *ENCODINGS):
         try:
             text = sample.decode(ENCODINGS[one])
@@ -85,10 +89,10 @@ def previews(data: bytes) -> list[tuple[str, str]]:
             continue
         foreign = next((at for at, letter in enumerate(text) if letter > "\x7f"), None)
         tells = foreign is not None or one == "UTF-8"
-        if one not in found and tells and not _CONTROL.search(text):
+        if one not in previews_by_encoding and tells and not _CONTROL.search(text):
             start = max(0, (foreign or 0) - 8)
-            found[one] = " ".join(text[start : start + _PREVIEW_LETTERS].split())
-    return list(found.items())
+            previews_by_encoding[one] = " ".join(text[start : start + _PREVIEW_LETTERS].split())
+    return list(previews_by_encoding.items())
 
 
 def _decode_chosen(data: bytes, name: str, encoding: str) -> tuple[str, str]:
@@ -163,31 +167,31 @@ def _telling(data: bytes, mark: re.Pattern[bytes] = _HIGH) -> bytes:
 
 def _lines_with(mark: re.Pattern[bytes], data: bytes) -> Iterator[bytes]:
     left = SAMPLE_BYTES
-    found = mark.search(data)
-    while found and left > 0:
-        start, stop = data.rfind(b"\n", 0, found.start()) + 1, data.find(b"\n", found.end())
+    match = mark.search(data)
+    while match and left > 0:
+        start, stop = data.rfind(b"\n", 0, match.start()) + 1, data.find(b"\n", match.end())
         line = data[start : len(data) if stop < 0 else stop]
         if len(line) > left:
             if left < SAMPLE_BYTES:
                 return
             # Cut between two marks that are no part of a letter in any encoding.
-            after = _MARK.search(data, found.end() + SAMPLE_BYTES)
-            start = max(start, found.start() - SAMPLE_BYTES)
-            before = [start, *(m.end() for m in _MARK.finditer(data, start, found.start()))]
+            after = _MARK.search(data, match.end() + SAMPLE_BYTES)
+            start = max(start, match.start() - SAMPLE_BYTES)
+            before = [start, *(m.end() for m in _MARK.finditer(data, start, match.start()))]
             line = data[before[-1] : after.start() if after else len(data)]
         yield line
         left -= len(line) + 1
-        found = mark.search(data, stop) if stop >= 0 else None
+        match = mark.search(data, stop) if stop >= 0 else None
 
 
 def _wide(data: bytes) -> str:
     """UTF-16 or UTF-32 without a mark, which has its byte order in its name; else nothing."""
     import chardet
 
-    found = chardet.detect(
+    detected = chardet.detect(
         data[:SAMPLE_BYTES], include_encodings=_WIDE, compat_names=False, prefer_superset=False
     )["encoding"]
-    return found if found in _WIDE else ""
+    return detected if detected in _WIDE else ""
 
 
 def _escaped(data: bytes) -> str:
@@ -197,9 +201,9 @@ def _escaped(data: bytes) -> str:
         return ""
     import chardet
 
-    found = chardet.detect(sample, compat_names=False, prefer_superset=False)["encoding"] or ""
+    detected = chardet.detect(sample, compat_names=False, prefer_superset=False)["encoding"] or ""
     escaped = next(
-        (escaped for escaped in _ESCAPED if found.startswith(ENCODINGS[escaped][:10])), ""
+        (escaped for escaped in _ESCAPED if detected.startswith(ENCODINGS[escaped][:10])), ""
     )
     try:
         return escaped if escaped and not sample.decode(ENCODINGS[escaped]).isascii() else ""
@@ -232,7 +236,7 @@ def _ranked(sample: bytes) -> list[tuple[str, float]]:
     """Return the encodings that the sample can be read in, with chardet's confidence in each."""
     import chardet
 
-    found = chardet.detect_all(
+    detected = chardet.detect_all(
         sample,
         ignore_threshold=True,
         compat_names=False,
@@ -243,7 +247,7 @@ def _ranked(sample: bytes) -> list[tuple[str, float]]:
     by_codec = {codec: one for one, codec in ENCODINGS.items()}
     known = [
         (by_codec[answer["encoding"]], answer["confidence"])
-        for answer in found
+        for answer in detected
         if answer["encoding"] in by_codec
     ]
     return [(one, confidence) for one, confidence in known if _reads(sample, one)]

@@ -92,8 +92,8 @@ def _folder(kind: Kind, repo: str) -> Path:
 
 def _marked(kind: Kind) -> list[Path]:
     """The folders that a hosted page has made, the one used last first."""
-    found = [(age_of(mark, mark.stat().st_mtime), mark.parent) for mark in _marks(kind)]
-    return [folder for _, folder in sorted(found)]
+    marked = [(age_of(mark, mark.stat().st_mtime), mark.parent) for mark in _marks(kind)]
+    return [folder for _, folder in sorted(marked)]
 
 
 def _marks(kind: Kind) -> Iterator[Path]:

@@ -202,15 +202,15 @@ def _array(text: str, name: str, tell: Tell) -> Iterator[tuple[int, object]]:
 
 
 def _after_blanks(text: str, position: int) -> int:
-    found = _BLANK.match(text, position)
-    return found.end() if found else position
+    blank = _BLANK.match(text, position)
+    return blank.end() if blank else position
 
 
 def _is_long(text: str, position: int) -> bool:
     """True if the entry that begins here is longer than a row may be."""
     depth = 0
-    for found in _TOKEN.finditer(text, position, position + ROW_LETTERS + 1):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
+    for token in _TOKEN.finditer(text, position, position + ROW_LETTERS + 1):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
         if depth <= 0:
             return False
     return True

@@ -109,12 +109,12 @@ def numbered_inference(cells: Iterable[object], column: str) -> LabelKind:
     no and yes.
     """
     numbers = (number_in(cell) for cell in cells if str(cell).strip() not in NO_INFERENCE)
-    found = {number for number in numbers if number is not None}
-    if not found <= _INFERENCE_NUMBERS:
-        return LabelKind(numbered=found <= _BINARY)
-    if found == _INFERENCE_NUMBERS:
+    distinct = {number for number in numbers if number is not None}
+    if not distinct <= _INFERENCE_NUMBERS:
+        return LabelKind(numbered=distinct <= _BINARY)
+    if distinct == _INFERENCE_NUMBERS:
         return LabelKind(Kind.INFERENCE)
-    shown = ", ".join(f"{number:g}" for number in sorted(found))
+    shown = ", ".join(f"{number:g}" for number in sorted(distinct))
     raise Problem("labels_some_kinds", about="columns", column=column, numbers=shown)
 
 
@@ -143,12 +143,12 @@ def label_kind(
     if _are_letters_of_inference(labels):
         return LabelKind(Kind.INFERENCE_LETTERS, numbered=False)
     _check_words(labels, column)
-    found = [(kind, label) for label in labels if (kind := _kind_of(label)) is not None]
-    counts = Counter(kind for kind, _ in found)
-    examples = dict(reversed(found))
-    numbers = {number_in(label) for kind, label in found if kind is Kind.NUMBER}
+    kinds = [(kind, label) for label in labels if (kind := _kind_of(label)) is not None]
+    counts = Counter(kind for kind, _ in kinds)
+    examples = dict(reversed(kinds))
+    numbers = {number_in(label) for kind, label in kinds if kind is Kind.NUMBER}
     if counts[Kind.TWO_WAY_INFERENCE]:  # the word for the other of the two belongs to both
-        words = {label_word(label) for kind, label in found if kind is Kind.INFERENCE}
+        words = {label_word(label) for kind, label in kinds if kind is Kind.INFERENCE}
         if words <= TWO_WAY_INFERENCE.keys():
             counts[Kind.TWO_WAY_INFERENCE] += counts.pop(Kind.INFERENCE, 0)
     if named_inference and numbers <= _INFERENCE_NUMBERS and counts[Kind.INFERENCE]:

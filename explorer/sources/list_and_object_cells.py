@@ -35,9 +35,9 @@ def read_written(value: object, column: str) -> object:
         return value
     if len(text := str(value)) > ROW_LETTERS:
         raise Problem("row_too_long", most=ROW_LETTERS)
-    if (found := _parsed(text)) is None:
+    if (parsed := _parsed(text)) is None:
         raise Problem("cell_not_written", column=column, value=shortened(text))
-    return found
+    return parsed
 
 
 def _parsed(text: str) -> list | dict | None:

@@ -91,17 +91,17 @@ def saved_set_files(folder: Path) -> list[Path]:
     inner = folder / str(USUAL_SPLIT if USUAL_SPLIT in splits else splits[0]) if splits else folder
     listed = _listed(inner / STATE, "_data_files")
     names = (one.get("filename") for one in listed if isinstance(one, dict))
-    found = [inner / name for name in names if isinstance(name, str)]
-    return [file for file in found if is_inside(file, folder)]
+    files = [inner / name for name in names if isinstance(name, str)]
+    return [file for file in files if is_inside(file, folder)]
 
 
 def _listed(path: Path, name: str) -> list:
     """The list of this name in a file of JSON; empty where there is none."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        parsed = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return []
-    listed = found.get(name) if isinstance(found, dict) else None
+    listed = parsed.get(name) if isinstance(parsed, dict) else None
     return listed if isinstance(listed, list) else []
 
 

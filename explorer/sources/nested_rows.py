@@ -79,13 +79,13 @@ def _of_example(texts: list[str]) -> Row:
 
 def _opened(row: Row) -> Row:
     """The row with the texts of an object inside it as its own columns, where they hide none."""
-    found: Row = {}
+    opened: Row = {}
     for name, value in row.items():
         if isinstance(value, dict) and _has_texts(value) and not row.keys() & value.keys():
-            found |= value
+            opened |= value
         else:
-            found[name] = value
-    return found
+            opened[name] = value
+    return opened
 
 
 def _has_texts(value: Row) -> bool:
@@ -122,9 +122,9 @@ def _of_candidate(name: str, chat: list[Row], before: Row) -> Row:
 
 def _of_chats(name: str, chats: list) -> Row:
     """Return the text of each chat, and the instructions before it where there are some."""
-    found: Row = {name: [_turns_text(chat) if _is_chat(chat) else chat for chat in chats]}
+    row: Row = {name: [_turns_text(chat) if _is_chat(chat) else chat for chat in chats]}
     before = [_turns_text(chat, instructing=True) if _is_chat(chat) else "" for chat in chats]
-    return {**found, f"{name}.system": before} if any(before) else found
+    return {**row, f"{name}.system": before} if any(before) else row
 
 
 def _turns_text(chat: list[Row], instructing: bool = False) -> str:
@@ -151,12 +151,12 @@ def _of_chat(name: str, chat: list[Row]) -> Row:
     """Return the question, with all turns before it, the last answer where there is one, and the
     instructions, which are part of neither."""
     has_answer = len(chat) > 1 and _role(chat[-1]) in _ANSWERS
-    found: Row = {"query": _turns_text(chat[:-1] if has_answer else chat)}
+    row: Row = {"query": _turns_text(chat[:-1] if has_answer else chat)}
     if has_answer:
-        found["response"] = _words(chat[-1])
+        row["response"] = _words(chat[-1])
     if before := _turns_text(chat, instructing=True):
-        found[f"{name}.system"] = before
-    return found
+        row[f"{name}.system"] = before
+    return row
 
 
 def _of_passages(name: str, value: object) -> Row:
@@ -172,12 +172,12 @@ def _of_passages(name: str, value: object) -> Row:
         for key in one
         if key not in (text, _TITLE)
     )
-    found: dict[str, list] = {name: list(map(text_of, passages))}
+    columns: dict[str, list] = {name: list(map(text_of, passages))}
     for key in others:
-        found[f"{name}.{key}"] = [
+        columns[f"{name}.{key}"] = [
             one.get(key) if isinstance(one, dict) else None for one in passages
         ]
-    return {**found} if isinstance(value, list) else {key: one for key, (one,) in found.items()}
+    return {**columns} if isinstance(value, list) else {key: one for key, (one,) in columns.items()}
 
 
 def _with_inner_text(passage: object) -> object:

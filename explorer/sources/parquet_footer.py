@@ -21,17 +21,17 @@ def values_by_path(data: bytes) -> dict[str, int]:
     Raises ValueError if the footer is damaged.
     """
     length = int.from_bytes(data[-8:-4], "little")
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     try:
         footer = _Struct(data[-8 - length : -8]).fields()
         for group in footer[_ROW_GROUPS]:
             for chunk in group[_COLUMNS]:
                 about = chunk[_META_DATA]
                 path = ".".join(part.decode() for part in about[_PATH])
-                found[path] = found.get(path, 0) + about[_NUM_VALUES]
+                counts[path] = counts.get(path, 0) + about[_NUM_VALUES]
     except (LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError("the footer is damaged") from error
-    return found
+    return counts
 
 
 class _Struct:
@@ -41,13 +41,13 @@ class _Struct:
         self._data, self._at = data, 0
 
     def fields(self) -> dict[int, Any]:
-        found: dict[int, Any] = {}
+        fields: dict[int, Any] = {}
         number = 0
         while head := self._byte():
             step, kind = head >> 4, head & 15
             number = number + step if step else self._integer()
-            found[number] = kind == _TRUE if kind in (_TRUE, _FALSE) else self._value(kind)
-        return found
+            fields[number] = kind == _TRUE if kind in (_TRUE, _FALSE) else self._value(kind)
+        return fields
 
     def _value(self, kind: int) -> Any:
         if kind in _INTEGERS:

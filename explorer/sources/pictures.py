@@ -48,8 +48,8 @@ class Picture(str):
     @classmethod
     def of(cls, url: str, name: str) -> Picture:
         """Return the picture of a data URL, by the name that it has there, or else this one."""
-        found = _DATA_URL.match(url)
-        made = cls(unquote((found and found[1]) or "").strip() or name)
+        match = _DATA_URL.match(url)
+        made = cls(unquote((match and match[1]) or "").strip() or name)
         made.url = url
         return made
 
@@ -123,7 +123,7 @@ def content_of(source: Source) -> bytes:
 def thumbnails(contents: Iterable[tuple[str, bytes]]) -> dict[str, str]:
     """Return pictures as data URLs of at most SIDE × SIDE pixels, by their names, without those
     that are damaged, and as many as DECODED_PIXELS allow."""
-    found: dict[str, str] = {}
+    pictures: dict[str, str] = {}
     left = DECODED_PIXELS
     for name, content in contents:
         image = _open_image(content)
@@ -135,8 +135,8 @@ def thumbnails(contents: Iterable[tuple[str, bytes]]) -> dict[str, str]:
         if left < 0:
             break
         with contextlib.suppress(*DAMAGE):
-            found[name] = thumbnail_of(image)
-    return found
+            pictures[name] = thumbnail_of(image)
+    return pictures
 
 
 def thumbnail_of(image: Image.Image) -> str:

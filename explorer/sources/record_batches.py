@@ -78,7 +78,7 @@ def check_bytes(name: str, size: int) -> None:
 
 
 def batch_records(
-    found: Batches, name: str, kind: str, tell: Tell
+    batches: Batches, name: str, kind: str, tell: Tell
 ) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
     """Columns, and what goes through the records. Words, numbers, truths, lists and objects of
     these are read, objects as those of JSON; what is of another kind is `Foreign`.
@@ -88,10 +88,10 @@ def batch_records(
     Raises Problem if it unpacks to too much; going through the records does where a damage shows.
     """
     with refuse_damaged(name, kind):
-        columns = found.columns
+        columns = batches.columns
         done = unpacked = 0
-        for batch in found.words():
-            tell(done, found.rows)
+        for batch in batches.words():
+            tell(done, batches.rows)
             done += len(batch)
             unpacked += sum(map(_letters, batch.columns))
             check_bytes(name, unpacked)
@@ -99,8 +99,8 @@ def batch_records(
     def records(tell: Tell) -> Iterator[tuple[int, tuple[object, ...]]]:
         row = 0
         with refuse_damaged(name, kind):
-            for batch in found.all():
-                tell(row, found.rows)
+            for batch in batches.all():
+                tell(row, batches.rows)
                 if all(column.null_count == len(column) for column in batch.columns):
                     row += len(batch)
                     continue
@@ -114,7 +114,7 @@ def batch_records(
             yield row, flattened(dict(zip(columns, values, strict=True)))
 
     # A column alone may hold what belongs together, as a list or an object.
-    if len(columns) == 1 or any(holds_objects(field.type) for field in found.schema):
+    if len(columns) == 1 or any(holds_objects(field.type) for field in batches.schema):
         return object_records(entries, name, tell)
     return columns, records
 

@@ -210,9 +210,9 @@ class RowReader:
             beside = self.positions[role]
             values = listed_in(cells[beside])
             if len(values) != len(texts):
-                count, found, other = len(texts), len(values), self.names[beside]
+                count, value_count, other = len(texts), len(values), self.names[beside]
                 raise Problem(
-                    "candidates_values", column=name, other=other, count=count, values=found
+                    "candidates_values", column=name, other=other, count=count, values=value_count
                 )
             read = self.label if role == "score" else self.number
             columns[at] = [read(value, beside) for value in values]
@@ -248,17 +248,17 @@ class RowReader:
         """A label of the column, as the column writes them. Raises Problem if it is none."""
         if not isinstance(value, str):
             return self._label(value, position)
-        if (found := self._labels.get(value)) is None:
-            found = self._label(value, position)
+        if (label := self._labels.get(value)) is None:
+            label = self._label(value, position)
             if len(self._labels) < KNOWN_LABELS:
-                self._labels[value] = found
-        return found
+                self._labels[value] = label
+        return label
 
     def _label(self, value: object, position: int) -> float:
         name = self.names[position]
-        found = self.label_kind.word_label(value, name)
-        if found is not None:
-            return found
+        label = self.label_kind.word_label(value, name)
+        if label is not None:
+            return label
         return self.label_kind.number_label(self.number(value, position), value, name)
 
     def number(self, value: object, position: int) -> float:
@@ -280,22 +280,22 @@ class RowReader:
     def _sentences(self, cells: Cells, role: str, positions: Sequence[int]) -> list[str]:
         """Read the sentences of all these columns, of which one may hold a list and some may be
         empty."""
-        found = [
+        sentences = [
             read_sentence(text, self.names[position], self.sentence_letters)
             for position in positions
             for text in self._entries(cells, role, position)
         ]
-        if not found and isinstance(cells[positions[0]], list):
+        if not sentences and isinstance(cells[positions[0]], list):
             raise Problem("list_empty", column=self.names[positions[0]])
-        return found or [self.sentence(cells, positions[0])]
+        return sentences or [self.sentence(cells, positions[0])]
 
     def _entries(self, cells: Cells, role: str, position: int) -> list[object]:
         """Return the cell, or each entry of its list, without blank ones."""
         cell = cells[position]
-        found = listed_in(cell)
-        if len(found) != 1 or found[0] is not cell:
+        entries = listed_in(cell)
+        if len(entries) != 1 or entries[0] is not cell:
             self.listed.add(role)
-        return [one for one in found if not is_blank(one)]
+        return [one for one in entries if not is_blank(one)]
 
 
 def _negatives_without_texts(grid: Grid, chosen: Mapping[str, int]) -> tuple[str, ...]:
@@ -315,9 +315,9 @@ def _label_kind(grid: Grid, chosen: Mapping[str, int]) -> LabelKind:
         names = {plain_name(grid.columns[chosen[role]]) for role in ("first", "second")}
         named = any(names == set(pair) for pair in INFERENCE_NAMES)
         of_queries = not names.isdisjoint(QUERY_NAMES)
-    found = label_kind(grid.column(position), column, named, of_queries)
-    if not named or found.kind is not Kind.NUMBER:
-        return found
+    kind = label_kind(grid.column(position), column, named, of_queries)
+    if not named or kind.kind is not Kind.NUMBER:
+        return kind
     # The first rows, which are the sample, may hold but one kind.
     rows = (cells for _, cells in grid.records(step) if not isinstance(cells, Problem))
     return numbered_inference((row[position] for row in rows), column)

@@ -76,8 +76,8 @@ class Epoch:
     @classmethod
     def by_label(cls, drawn: Batches, rows: int, size: int) -> Epoch:
         """The same of `group_by_label`, which promises no more batches than it fills."""
-        found = cls.of(drawn, rows, size)
-        return replace(found, expected=len(drawn), least_seen=LEAST_SEEN_BY_LABEL)
+        epoch = cls.of(drawn, rows, size)
+        return replace(epoch, expected=len(drawn), least_seen=LEAST_SEEN_BY_LABEL)
 
     @property
     def repeats(self) -> float:

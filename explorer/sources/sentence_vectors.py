@@ -107,9 +107,9 @@ class SentenceVectors:
             return None
         every = np.frombuffer(self._numbers, dtype=np.float32).reshape(-1, self._width)
         places = [self._places.get(sentence, -1) for sentence in sentences]
-        found = every[places]
-        found[[place < 0 for place in places]] = math.nan
-        return found
+        rows = every[places]
+        rows[[place < 0 for place in places]] = math.nan
+        return rows
 
 
 def _vector(cell: object, column: str) -> np.ndarray:

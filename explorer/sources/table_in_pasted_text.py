@@ -66,11 +66,11 @@ def table_in(text: str) -> PastedTable:
     fenced = _fenced(whole)
     lines = fenced or whole
     for find in (_framed, _ruled, *map(_aligned, (_TAB, _WIDE_BLANK, *_BETWEEN_NUMBERS))):
-        found = find(lines) if find(lines[:CHECKED_LINES]) else None
-        if found and len(lines) - len(found.rows) <= max(MAX_LINES_AROUND, len(found.rows)):
-            drawn = "\n".join("\t".join(row) for row in found.rows)
-            left = _left(whole, found.first, found.last)
-            return PastedTable(drawn, True, found.has_header, left)
+        table = find(lines) if find(lines[:CHECKED_LINES]) else None
+        if table and len(lines) - len(table.rows) <= max(MAX_LINES_AROUND, len(table.rows)):
+            drawn = "\n".join("\t".join(row) for row in table.rows)
+            left = _left(whole, table.first, table.last)
+            return PastedTable(drawn, True, table.has_header, left)
     if not fenced:
         return PastedTable(text)
     left = _left(whole, fenced[0][0], fenced[-1][0])
@@ -87,7 +87,7 @@ def bar_cells(line: str) -> Row:
 def is_delimited(lines: Sequence[str]) -> bool:
     """Return whether a comma or a semicolon is in every line, as often as in any other."""
     counts = ({line.count(mark) for line in lines} for mark in ",;")
-    return any(len(found) == 1 and found != {0} for found in counts)
+    return any(len(counted) == 1 and counted != {0} for counted in counts)
 
 
 def are_steps(rows: Sequence[Sequence[str]]) -> bool:
@@ -184,12 +184,12 @@ def _find_aligned(cut: re.Pattern[str], lines: Lines) -> _Found | None:
 
 def _runs(widths: Sequence[int]) -> list[tuple[int, int]]:
     """Return where runs of one width of at least 2 begin and end, the longest first."""
-    found, start = [], 0
+    runs, start = [], 0
     for width, run in itertools.groupby(widths):
         stop = start + sum(1 for _ in run)
-        found += [(start, stop)] if width > 1 else []
+        runs += [(start, stop)] if width > 1 else []
         start = stop
-    return sorted(found, key=lambda run: run[0] - run[1])
+    return sorted(runs, key=lambda run: run[0] - run[1])
 
 
 def _head(line: str, cut: re.Pattern[str], width: int) -> Row:

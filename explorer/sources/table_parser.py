@@ -123,15 +123,15 @@ class Grid:
     @cached_property
     def _sample(self) -> dict[int, list[object]]:
         """Cells of each column that are not blank, in the first readable rows."""
-        found: dict[int, list[object]] = {}
+        sample: dict[int, list[object]] = {}
         seen = 0
         for count, (_, cells) in enumerate(itertools.islice(self.records(no_progress), SAMPLE), 1):
             for position, cell in () if isinstance(cells, Problem) else filled(cells):
-                found.setdefault(position, []).append(cell)
+                sample.setdefault(position, []).append(cell)
                 seen += 1
             if seen >= SAMPLE_CELLS and count >= LEAST_BELOW:
                 break
-        return found
+        return sample
 
     def column(self, position: int) -> Sequence[object]:
         """The cells of one column, as far as the rows are readable, at most a sample."""
@@ -337,8 +337,8 @@ def _grid_of(
     text, encoding = decode(data, name, encoding)
     if not text or text.isspace():  # `strip` would copy it
         raise Problem("file_empty", name=name)
-    found = table_in(text) if kind == "text" and not is_json(text) else PastedTable(text)
-    text = found.text
+    pasted = table_in(text) if kind == "text" and not is_json(text) else PastedTable(text)
+    text = pasted.text
     looks_like_json = is_json(text, of_ids=kind == "JSON")
     if kind in ("CSV", "TSV") and looks_like_json:
         raise Problem("file_not_its_name", name=name, expected=kind, found="JSON")
@@ -346,13 +346,13 @@ def _grid_of(
         raise Problem("file_not_json", name=name)
     if looks_like_json:
         columns, records, named = json_records(text, name, tell)
-        return Grid(columns, records, named, encoding, found.left_lines)
-    if found.is_drawn:
-        kind, header = "TSV", found.has_header and header is not False
+        return Grid(columns, records, named, encoding, pasted.left_lines)
+    if pasted.is_drawn:
+        kind, header = "TSV", pasted.has_header and header is not False
     columns, records, header = delimited(text, kind, header, tell, chosen)
     if not columns:
         raise Problem("file_empty", name=name)
-    return Grid(columns, records, header, encoding, found.left_lines)
+    return Grid(columns, records, header, encoding, pasted.left_lines)
 
 
 def _unfolded(grid: Grid, name: str, tell: Tell) -> Grid:
@@ -430,21 +430,21 @@ def _kind(data: bytes, name: str) -> str:
     expected = KINDS.get(extension)
     if not data.strip():
         raise Problem("file_empty", name=name)
-    found = _signed(data)
-    if found == "zip" and extension in (".xlsx", ".xlsm", ".ods"):
-        found = "Excel"
-    if found == "zip" and extension == ".npz":
-        found = array_files.NUMPY
-    if extension in PICKLED and (found == "zip" or data[:1] == b"\x80"):
+    kind = _signed(data)
+    if kind == "zip" and extension in (".xlsx", ".xlsm", ".ods"):
+        kind = "Excel"
+    if kind == "zip" and extension == ".npz":
+        kind = array_files.NUMPY
+    if extension in PICKLED and (kind == "zip" or data[:1] == b"\x80"):
         raise Problem("arrays_pickled", name=name)
-    if not found and expected == array_files.SAFETENSORS and data[8:9] == b"{":
-        found = array_files.SAFETENSORS
-    if found == "Excel":
+    if not kind and expected == array_files.SAFETENSORS and data[8:9] == b"{":
+        kind = array_files.SAFETENSORS
+    if kind == "Excel":
         raise Problem("file_is_spreadsheet", name=name)
-    if found in (*PACKED, *ARRAYS) and expected in (found, "text", None):
-        return found
-    if found:
-        raise Problem("file_not_its_name", name=name, expected=expected or "text", found=found)
+    if kind in (*PACKED, *ARRAYS) and expected in (kind, "text", None):
+        return kind
+    if kind:
+        raise Problem("file_not_its_name", name=name, expected=expected or "text", found=kind)
     if expected in (*PACKED, *ARRAYS):
         raise Problem("file_not_packed", name=name, kind=expected)
     return expected or "text"

@@ -175,9 +175,9 @@ def read_table(
             for kind in (GUIDES, OWN)
         )
         read = {**chosen, **guides, **own} if with_vectors else chosen
-        found = _table(grid, read, most, seed)
-        vectors = (n for n in found.unread if grid.is_vectors(grid.columns.index(n)))
-        return dataclasses.replace(found, vectors=tuple(vectors), brings_guide=bool(guides))
+        table = _table(grid, read, most, seed)
+        vectors = (n for n in table.unread if grid.is_vectors(grid.columns.index(n)))
+        return dataclasses.replace(table, vectors=tuple(vectors), brings_guide=bool(guides))
 
 
 def with_stored_vectors(table: Table, name: str) -> Table:

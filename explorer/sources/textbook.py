@@ -122,7 +122,7 @@ def _mislabelled(name: str) -> tuple[int, ...]:
 def _hidden(name: str) -> tuple[tuple[int, int], ...]:
     """The positions of the hidden positives, each with that of the row that its kind names."""
     named = (re.fullmatch(r"hidden positive of row (\d+)", kind) for kind in _kinds(name))
-    return tuple((i, int(found[1]) - 1) for i, found in enumerate(named) if found)
+    return tuple((i, int(match[1]) - 1) for i, match in enumerate(named) if match)
 
 
 def _kinds(name: str) -> list[str]:

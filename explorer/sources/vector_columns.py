@@ -47,16 +47,16 @@ class VectorKind:
 
         Raises Problem for a column that does not exist, or was chosen twice.
         """
-        found: dict[str, int] = {}
+        columns: dict[str, int] = {}
         for role in self.roles.values():
             name = str((wanted or {}).get(role) or "")
             if not name or (name == NO_SCORE and NO_SCORE not in names):
                 continue
             place = position_of(names, name)
-            if place in found.values():
+            if place in columns.values():
                 raise Problem("column_chosen_twice", about="chosen_columns", column=name)
-            found[role] = place
-        return found
+            columns[role] = place
+        return columns
 
     def columns(
         self,
@@ -74,15 +74,15 @@ class VectorKind:
         """
         provided = {role: name for role, name in (wanted or {}).items() if name}
         texts = {role: self.roles[role] for role in self.roles if role in chosen}
-        found = {
+        columns = {
             role: place
             for role, place in self.chosen(names, wanted).items()
             if role in texts.values()
         }
-        for place in found.values():
+        for place in columns.values():
             if place in chosen.values():
                 raise Problem("column_chosen_twice", about="chosen_columns", column=names[place])
-        taken = {*chosen.values(), *found.values()}
+        taken = {*chosen.values(), *columns.values()}
         free = [p for p in range(len(names)) if p not in taken and is_vectors(p)]
         named = {
             mine: self._named(names, free, plain_name(names[chosen[role]]), *_OF_VECTORS[role])
@@ -95,13 +95,13 @@ class VectorKind:
             others = [p for p in free if p not in by_name.values() and names_own_vectors(names[p])]
             by_name |= dict(zip(left, others, strict=True)) if len(left) == len(others) else {}
         if len(by_name) == len(named):
-            found |= by_name
-        return found
+            columns |= by_name
+        return columns
 
     def serves(self, chosen: Mapping[str, object]) -> bool:
         """True if these vectors are read, with these columns by their roles."""
-        found = [mine in chosen for role, mine in self.roles.items() if role in chosen]
-        return all(found) if self.is_whole else any(found)
+        has_vectors = [mine in chosen for role, mine in self.roles.items() if role in chosen]
+        return all(has_vectors) if self.is_whole else any(has_vectors)
 
     def by_text(self, names: Sequence[str], chosen: Mapping[str, int]) -> dict[int, int]:
         """Return the column of vectors for each column of texts, both by position; of several
@@ -109,14 +109,14 @@ class VectorKind:
         roles = self.roles
         if not self.serves(chosen):
             return {}
-        found = {chosen[role]: chosen[roles[role]] for role in roles if roles[role] in chosen}
+        columns = {chosen[role]: chosen[roles[role]] for role in roles if roles[role] in chosen}
         free = [place for place in range(len(names)) if place not in chosen.values()]
         for role in (role for role in SEVERAL if roles[role] in chosen):
             for place in candidate_columns(names, chosen, role):
                 mine = self._named(names, free, plain_name(names[place]))
-                if place not in found and mine is not None:
-                    found[place] = mine
-        return found
+                if place not in columns and mine is not None:
+                    columns[place] = mine
+        return columns
 
     def _named(self, names: Sequence[str], free: Sequence[int], *texts: str) -> int | None:
         """The first of these columns that is called after these vectors and one of the texts."""

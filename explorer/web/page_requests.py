@@ -157,10 +157,10 @@ def sent(function: Callable[[object], object]) -> Callable[[object], Response]:
     return answer
 
 
-def _counted(found: object, estimated: int) -> Response:
+def _counted(answer: object, estimated: int) -> Response:
     """Return the answer as a response, whose bytes replace the estimate in the count."""
     try:
-        body, headers = _written(found)
+        body, headers = _written(answer)
     except BaseException:
         UNSENT.let_go(estimated)
         raise
@@ -170,8 +170,8 @@ def _counted(found: object, estimated: int) -> Response:
     return response
 
 
-def _written(found: object) -> tuple[bytes, dict[str, str]]:
-    body = encoded(found)
+def _written(answer: object) -> tuple[bytes, dict[str, str]]:
+    body = encoded(answer)
     if len(body) > WORTH_COMPRESSING and is_compressed(current_headers()):
         return brotli.compress(body, quality=1), {"content-encoding": "br"}
     return body, {}

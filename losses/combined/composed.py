@@ -240,13 +240,13 @@ def _made(
 def _names_of(functions: Mapping[str, Callable]) -> dict[str, str]:
     """Return the functions' own names by the labels of the parts; another one if two share a
     name."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     first: dict[str, Callable] = {}
     for label, function in functions.items():
         name = function.__name__
         same = first.setdefault(name, function) is function
-        found[label] = name if same else f"{name}_of_{label}"
-    return found
+        names[label] = name if same else f"{name}_of_{label}"
+    return names
 
 
 def parts_of(definition: Callable[..., Tensor]) -> tuple[Part, ...]:
@@ -301,11 +301,11 @@ def _variants(parts: Sequence[Part]) -> Mapping[str, str]:
     first = parts[0]
     if first.weight:
         return {}
-    found = {}
+    variants = {}
     for when, formula in first.spec.variants.items():
         name, _, value = when.partition("=")
-        found[f"{first.parameters[name]}={value}"] = formula
-    return found
+        variants[f"{first.parameters[name]}={value}"] = formula
+    return variants
 
 
 def _title(summand: Summand, spec: LossSpec) -> str:
@@ -318,22 +318,22 @@ def _title(summand: Summand, spec: LossSpec) -> str:
 
 
 def _symbols(parts: Sequence[Part], reads: Iterable[str]) -> dict[str, Symbol]:
-    found: dict[str, Symbol] = {}
+    symbols: dict[str, Symbol] = {}
     for k, part in enumerate(parts, 1):
         spec, known = part.spec, _renamed(part)
         for name, symbol in spec.symbols.items():
             if name in part.given and part.given[name] in reads:  # handed on as it is
-                found.setdefault(part.given[name], symbol)
+                symbols.setdefault(part.given[name], symbol)
                 continue
             written = replace(symbol, live=_live(symbol.live, known))
             if name == "loss" and part.weight:
                 written = replace(written, latex=rf"\mathcal L_{{{k}}}")
-            found[f"{part.label}_{name}"] = written
-        found.setdefault(_value(part), Symbol(rf"\mathcal L_{{{k}}}"))
+            symbols[f"{part.label}_{name}"] = written
+        symbols.setdefault(_value(part), Symbol(rf"\mathcal L_{{{k}}}"))
     if not parts[0].weight:
-        return {**found, "loss": loss_symbol(live=f"«{_value(parts[0])}»")}
+        return {**symbols, "loss": loss_symbol(live=f"«{_value(parts[0])}»")}
     total = " + ".join(rf"«{part.weight}» \cdot «{_value(part)}»" for part in parts)
-    return {**found, "loss": loss_symbol(_sum(parts), total)}
+    return {**symbols, "loss": loss_symbol(_sum(parts), total)}
 
 
 def _renamed(part: Part) -> dict[str, str]:
@@ -360,8 +360,8 @@ def _live_formula(live: str, known: Mapping[str, str]) -> str:
 def _names(expression: str, known: Mapping[str, str]) -> str:
     """Replace the names in an expression; r, c and l are places, and text stays text."""
 
-    def named(found: re.Match) -> str:
-        name = found[0]
+    def named(match: re.Match) -> str:
+        name = match[0]
         here = name in ("r", "c", "l") or keyword.iskeyword(name)
         return name if here else known.get(name, name)
 

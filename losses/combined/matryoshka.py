@@ -112,8 +112,8 @@ def prefix_shares(gradient: Tensor, dims: Sequence[int]) -> list[float]:
 
 
 def _spec_of(loss: Callable[..., Tensor]) -> LossSpec | None:
-    found = LOSSES.get(getattr(loss, "__name__", ""))
-    return found if found is not None and found.function is loss else None
+    spec = LOSSES.get(getattr(loss, "__name__", ""))
+    return spec if spec is not None and spec.function is loss else None
 
 
 def _of_vectors(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -108,7 +108,7 @@ def summands_of(name: str, losses: Mapping[str, LossSpec]) -> tuple[Summand, ...
     """
     if len(name) > MAX_NAME_LETTERS:
         return ()
-    found = []
+    summands = []
     for text in without_blanks(name).split("+"):
         match = _SUMMAND.fullmatch(text)
         if match is None:
@@ -116,12 +116,12 @@ def summands_of(name: str, losses: Mapping[str, LossSpec]) -> tuple[Summand, ...
         alone, nested, lengths, queued = match.groups()
         prefixes = tuple(map(int, lengths.split(",")[1:])) if lengths else ()
         prefixes = prefixes or (tuple(SHARES) if nested else ())
-        found.append(Summand(alone or nested or queued, prefixes, bool(queued)))
-    named = [one.loss for one in found]
-    plain = len(found) == 1 and found[0] == Summand(found[0].loss)
-    if plain or len(found) > MAX_PARTS or len(set(named)) < len(named):
+        summands.append(Summand(alone or nested or queued, prefixes, bool(queued)))
+    named = [one.loss for one in summands]
+    plain = len(summands) == 1 and summands[0] == Summand(summands[0].loss)
+    if plain or len(summands) > MAX_PARTS or len(set(named)) < len(named):
         return ()
-    return tuple(found) if all(_is_one(one, losses) for one in found) else ()
+    return tuple(summands) if all(_is_one(one, losses) for one in summands) else ()
 
 
 def _is_one(summand: Summand, losses: Mapping[str, LossSpec]) -> bool:

@@ -45,9 +45,9 @@ class Registry(dict[str, LossSpec]):
     def __missing__(self, name: str) -> LossSpec:
         if not isinstance(name, str):
             raise KeyError(name)
-        found = self.exact(name)
-        if found is not None:
-            return found
+        spec = self.exact(name)
+        if spec is not None:
+            return spec
         loss, convention = self.called(name)
         return self[loss].under(convention)
 
@@ -110,7 +110,7 @@ class Registry(dict[str, LossSpec]):
         if (own := self.exact(name)) is not None:
             return [own]
         specs = self.known()
-        found = (
+        called = (
             [spec for spec in specs if any(is_qualified(name, one) for one in spec.conventions)]
             or [spec for spec in specs if written in {*spec.aliases, *_classes(spec)}]
             or [spec for spec in specs if plain_name in (plain(spec.name), plain(spec.title))]
@@ -122,9 +122,9 @@ class Registry(dict[str, LossSpec]):
             ]
             or self._made_of_others(name)
         )
-        if not found:
+        if not called:
             raise UnknownLoss(name, (written for written, _ in closest(name, specs)))
-        return found
+        return called
 
     def exact(self, name: str) -> LossSpec | None:
         """Return the loss with exactly this name in the registry, or made of such; too long a name
@@ -149,8 +149,8 @@ class Registry(dict[str, LossSpec]):
         elif match := WRAPPED.fullmatch(without_blanks(name)):
             wrapper, inner, lengths = match.groups()
             made = f"{wrapper.lower()}({self._only(inner)}{lengths})"
-        found = self.exact(made)
-        return [] if found is None else [found]
+        spec = self.exact(made)
+        return [] if spec is None else [spec]
 
     def _only(self, name: str) -> str:
         """Return the one loss with this name, whatever its convention."""

@@ -140,8 +140,8 @@ def _followed(older: Tensor, latest: Tensor, length: int) -> Tensor:
 
 def _resize(queue: Earlier, saved: Mapping[str, Tensor], prefix: str, *_: object) -> None:
     """Resize a queue before loading to the length of the saved one."""
-    found = {n.removeprefix(prefix): one for n, one in saved.items() if n.startswith(prefix)}
-    queue.hold({name: torch.empty_like(one) for name, one in found.items()})
+    tensors = {n.removeprefix(prefix): one for n, one in saved.items() if n.startswith(prefix)}
+    queue.hold({name: torch.empty_like(one) for name, one in tensors.items()})
 
 
 def behind(rows: Mapping[str, Tensor], kept: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], int]:

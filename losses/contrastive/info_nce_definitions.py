@@ -306,8 +306,8 @@ class _Masks:
     def of_queries(self, *, with_own: bool = False) -> Rule:
         """Return the rule of queries as candidates of keys, or of queries."""
         rules = (others_of_row, *self._by_texts(query_texts_differ), *self._everywhere())
-        found = Rules("&", rules)
-        return Rules("|", (found, own_pair)) if with_own else found
+        rule = Rules("&", rules)
+        return Rules("|", (rule, own_pair)) if with_own else rule
 
     def among_keys(self) -> Rule:
         """Return the rule of keys and negatives as candidates of keys."""

@@ -312,7 +312,7 @@ class _Masks:
         queries."""
         count, width = len(self.place), columns.stop - columns.start
         looked_at, with_keys = slice(0, width), columns.start <= count
-        found: list[tuple[slice, Absent]] = []
+        absent: list[tuple[slice, Absent]] = []
         if self.query_texts is not None and self.key_texts is not None:
             looks, partner, seen = self.query_texts, self.key_texts, self.query_texts
             if way.startswith("key"):
@@ -322,14 +322,14 @@ class _Masks:
                 if self.negative_texts is not None:
                     seen = torch.cat((seen, self.negative_texts))
                 seen = seen[columns.start - count : columns.stop - count]
-            found.append((looked_at, absent_by(looks, partner, seen)))
+            absent.append((looked_at, absent_by(looks, partner, seen)))
         if self.same_text is not None and with_keys:
-            found.append((slice(0, count), self._alike))
+            absent.append((slice(0, count), self._alike))
         if self.owners is not None and columns.stop > 2 * count:
-            found.append((slice(width - len(self.owners), width), self._foreign))
-        if len(found) == 1 and found[0][0] == looked_at:
-            return found[0][1]
-        return partial(self._joined, found, width) if found else None
+            absent.append((slice(width - len(self.owners), width), self._foreign))
+        if len(absent) == 1 and absent[0][0] == looked_at:
+            return absent[0][1]
+        return partial(self._joined, absent, width) if absent else None
 
     def _joined(self, found: list[tuple[slice, Absent]], width: int, span: slice) -> Tensor:
         cells = self.place.new_zeros(span.stop - span.start, width, dtype=torch.bool)

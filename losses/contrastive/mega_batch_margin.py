@@ -68,12 +68,12 @@ def _dense(queries, keys, positive_margin, negative_margin):
 def _by_tiles(needs_grad, queries, keys, positive_margin, negative_margin):
     count = len(queries)
     points, logits = directions_and_logits([*needs_grad[:2], False], queries, keys, 1.0)
-    found = []
+    tiles = []
     for span, tile in logits.tiles():
         own = tile.diagonal(span.start).clone()
         tile.diagonal(span.start).fill_(-torch.inf)
-        found.append((own, *tile.max(dim=1)))
-    own, hardest, place = (torch.cat(parts) for parts in zip(*found, strict=True))
+        tiles.append((own, *tile.max(dim=1)))
+    own, hardest, place = (torch.cat(parts) for parts in zip(*tiles, strict=True))
     pull, push = (positive_margin - own).relu_(), (hardest - negative_margin).relu_()
     loss = (pull + push).mean()
     if not any(needs_grad):

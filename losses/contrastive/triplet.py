@@ -244,8 +244,8 @@ def triplet(
             'by class; to use given ones, choose mining "given"'
         )
     anchors, classes = gathered(gather, anchors, classes)
-    found = f"soft_{mining}" if soft_margin else mining
-    return from_classes(anchors, classes, found, margin, distance, _dense_mined)
+    kind = f"soft_{mining}" if soft_margin else mining
+    return from_classes(anchors, classes, kind, margin, distance, _dense_mined)
 
 
 def _dense_mined(anchors, classes, mining, margin, distance):

@@ -84,12 +84,12 @@ def ordered_sum(
     columns = others[0] if others else rows
     if shift:
         rows = rows + shift
-    found = _in_numbers(labels, rows, columns, weighted) if may_ask(labels) else None
-    if not found:
+    counted = _in_numbers(labels, rows, columns, weighted) if may_ask(labels) else None
+    if not counted:
         few = TERMS_BELOW_ON_A_GPU if labels.is_cuda else TERMS_BELOW
         of_any_size = _in_terms if len(labels) <= few else _in_logarithms
-        found = of_any_size(labels, rows, columns, weighted)
-    value, share, falling, rising = found
+        counted = of_any_size(labels, rows, columns, weighted)
+    value, share, falling, rising = counted
     if others:
         gradients = (falling.mul_(scale * share).to(kind), rising.mul_(-scale * share).to(kind))
     else:
@@ -101,7 +101,7 @@ def ordered_sum_of_levels(
     needs_grad: list[bool], labels: Tensor, levels: Tensor, weights: Tensor, *, scale: float
 ) -> tuple[Tensor, tuple[Tensor | None, ...]]:
     """Return Σ_l weights[l] · `ordered_sum` of the scores levels[l], and its gradients."""
-    found = None
+    counted = None
     if may_ask(labels) and len(labels) <= MATRIX_BELOW:
         rows = (levels.to(accurate(labels)) * scale).exp_()
         if _within_reach(rows):
@@ -109,12 +109,12 @@ def ordered_sum_of_levels(
             below, above = _sums_by_matrix(labels, rows, columns, weighted=False)
             total = below.mul_(columns).sum(1)
             shares = scale / (1 + total)
-            found = total.log1p_(), rows.mul_(above).sub_(below).mul_(shares[:, None])
-    if not found:
+            counted = total.log1p_(), rows.mul_(above).sub_(below).mul_(shares[:, None])
+    if not counted:
         each = [ordered_sum(needs_grad, labels, level, scale=scale) for level in levels]
         values, slopes = zip(*each, strict=True)
-        found = torch.stack(values), torch.stack([slope for _, slope in slopes])
-    values, slopes = (one.to(levels.dtype) for one in found)
+        counted = torch.stack(values), torch.stack([slope for _, slope in slopes])
+    values, slopes = (one.to(levels.dtype) for one in counted)
     return weights.dot(values), (None, slopes.mul_(weights[:, None]), values)
 
 

@@ -121,8 +121,8 @@ def _differentiable(ctx, moving: Gradients, tensors: Gradients) -> list[Tensor |
     )
     needs_grad = ctx.needs_input_grad[1:]
     to = [one for one, needed in zip(moving, needs_grad, strict=True) if needed and one is not None]
-    found = iter(torch.autograd.grad(value, to, create_graph=True, materialize_grads=True))
-    return [next(found) if needed else None for needed in needs_grad]
+    derivatives = iter(torch.autograd.grad(value, to, create_graph=True, materialize_grads=True))
+    return [next(derivatives) if needed else None for needed in needs_grad]
 
 
 def _raised(one: object) -> object:

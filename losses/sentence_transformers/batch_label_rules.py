@@ -125,9 +125,9 @@ class BatchRules:
         if (both and positive) or (self.spec.needs_positives and other):
             where_not = "at or above" if positive else "below"
             needed = "pairs on both sides of it" if both else "positive pairs"
-            found = f"{low:g} to {high:g}" if low < high else f"all {low:g}"
+            labels_seen = f"{low:g} to {high:g}" if low < high else f"all {low:g}"
             raise ValueError(
-                f"{self.name}: the labels of {where}, {found}, are all {where_not} the "
+                f"{self.name}: the labels of {where}, {labels_seen}, are all {where_not} the "
                 f"threshold {bound:g}, and this loss needs {needed}; pass threshold=…, from which "
                 f"label on pairs are positive, or {CHOOSE}"
             )

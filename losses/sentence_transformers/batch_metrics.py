@@ -66,11 +66,13 @@ def measured(loss: nn.Module, call: TrainerCall) -> Measured:
     """
     own = inner_of(loss) or loss
     is_in_pairs = call.crossed and is_ragged(call.columns)
-    found = _measured(loss, call)
+    measurement = _measured(loss, call)
     return replace(
-        found,
+        measurement,
         called=type(loss).__name__,
-        rows=len(found.examples.labels) if found.examples and is_in_pairs else call.rows,
+        rows=len(measurement.examples.labels)
+        if measurement.examples and is_in_pairs
+        else call.rows,
         scored=call.crossed,
         duplicates=own.twins if isinstance(own, TrainingLoss) else "keep",
     )
@@ -80,9 +82,9 @@ def _measured(loss: nn.Module, call: TrainerCall) -> Measured:
     leaves = _leaves(call)
     if call.rows <= MAX_ROWS:
         for candidate in _candidates(loss, call.model):
-            found = _under(candidate, call, leaves)
-            if found is not None:
-                return found
+            measurement = _under(candidate, call, leaves)
+            if measurement is not None:
+                return measurement
     plain = _replayed(_stand_in(call), call, leaves)
     examples = _detached(_read(plain, call))
     if len(examples.scores) != len(examples.labels) and len(call.columns) > 1:
@@ -100,8 +102,8 @@ def _candidates(loss: nn.Module, model: nn.Module) -> list[TrainingLoss]:
     if isinstance(loss, TrainingLoss):
         return [loss]
     if (inner := inner_of(loss)) is not None:
-        found = (_nested(loss, one, model) for one in _candidates(inner, model))
-        return [one for one in found if one is not None]
+        nested = (_nested(loss, one, model) for one in _candidates(inner, model))
+        return [one for one in nested if one is not None]
     config = getattr(loss, "get_config_dict", dict)()
     made = []
     for one in recognised(type(loss).__name__, config):
@@ -120,10 +122,10 @@ def _candidates(loss: nn.Module, model: nn.Module) -> list[TrainingLoss]:
 
 def _nested(loss: nn.Module, inner: TrainingLoss, model: nn.Module) -> TrainingLoss | None:
     """Return the loss on prefixes whose inner loss is this one."""
-    found = on_prefixes(LOSSES[inner.name], loss)
-    if found is None:
+    on_prefix = on_prefixes(LOSSES[inner.name], loss)
+    if on_prefix is None:
         return None
-    spec, weights = found
+    spec, weights = on_prefix
     settings: dict[str, Any] = {**weights}
     for name, known in spec.parts[0].parameters.items():
         settings[known] = inner.settings[name]

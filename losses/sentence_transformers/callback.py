@@ -99,20 +99,20 @@ class PrismCallback(TrainerCallback):
     # The measured step
 
     def _log_measured(self, state: Any, control: Any) -> None:
-        found, recorded = self.steps.measured, self.steps.recorded
-        assert found is not None
+        measured, recorded = self.steps.measured, self.steps.recorded
+        assert measured is not None
         assert recorded is not None
         call = recorded[1]
-        self._log({f"{LOGGED}{name}": value for name, value in found.figures.items()}, control)
-        if found.loss:
-            state.stateful_callbacks[CALLBACK_RECORD] = _loss_record(call, found)
+        self._log({f"{LOGGED}{name}": value for name, value in measured.figures.items()}, control)
+        if measured.loss:
+            state.stateful_callbacks[CALLBACK_RECORD] = _loss_record(call, measured)
         else:
             why = "is none that is known here with its value"
-            if found.called in ON_LAYERS:
+            if measured.called in ON_LAYERS:
                 why = "learns on layers of the model, whose vectors no batch shows"
-            warned = f"{found.called} {why}: of its batches only similarities are logged"
-            self.steps.say(found.called, warned)
-        self.steps.save(found, state.global_step, _texts(call) if self.texts else None)
+            warned = f"{measured.called} {why}: of its batches only similarities are logged"
+            self.steps.say(measured.called, warned)
+        self.steps.save(measured, state.global_step, _texts(call) if self.texts else None)
 
     def _log(self, figures: dict[str, float], control: Any) -> None:
         """Log through the trainer, so that all its reporters receive it."""
@@ -138,13 +138,13 @@ def _texts(call: Call) -> Texts | None:
     )
 
 
-def _loss_record(call: Call, found: Measured) -> dict[str, object]:
+def _loss_record(call: Call, measured: Measured) -> dict[str, object]:
     """Return facts about the loss as plain JSON."""
-    plain = {n: v for n, v in found.parameters.items() if isinstance(v, int | float | str)}
+    plain = {n: v for n, v in measured.parameters.items() if isinstance(v, int | float | str)}
     return {
-        "called": found.called,
-        "loss": found.loss,
-        "convention": found.convention,
+        "called": measured.called,
+        "loss": measured.loss,
+        "convention": measured.convention,
         "parameters": plain,
         "columns": len(call.columns if isinstance(call, TrainerCall) else call.inputs),
     }
@@ -168,8 +168,8 @@ def _losses_of(trainer: Any) -> list[nn.Module]:
     loss = getattr(trainer, "loss", None)
     if loss is None:
         return [*losses_in(trainer.model)]
-    found = loss.values() if isinstance(loss, Mapping) else (loss,)
-    return [one for one in found if isinstance(one, nn.Module)]
+    losses = loss.values() if isinstance(loss, Mapping) else (loss,)
+    return [one for one in losses if isinstance(one, nn.Module)]
 
 
 def _decoded(model: Any, column: Mapping[str, Tensor]) -> Iterator[str]:

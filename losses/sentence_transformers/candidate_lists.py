@@ -89,13 +89,13 @@ def _misfit(labels: Tensor, candidates: int, instead: str) -> ValueError:
 
 def _of_one_length(labels: Sequence[Tensor]) -> Tensor:
     """Stack lists of labels, [K] each, as rows."""
-    found = [torch.as_tensor(one) for one in labels]
-    if len({one.numel() for one in found}) > 1:
+    tensors = [torch.as_tensor(one) for one in labels]
+    if len({one.numel() for one in tensors}) > 1:
         raise ValueError(
-            f"the rows have {[one.numel() for one in found]} labels; where each candidate has a "
+            f"the rows have {[one.numel() for one in tensors]} labels; where each candidate has a "
             "column, all rows have as many"
         )
-    return torch.stack(found)
+    return torch.stack(tensors)
 
 
 def _split_lists(labels: Sequence[Tensor], columns: Sequence[Any], learns: bool) -> LabelColumns:

@@ -46,10 +46,10 @@ def recognised(name: str, settings: Mapping[str, object]) -> Iterator[Recognised
     """
     seen: list[Recognised] = []
     for spec, convention in _named(plain(name)):
-        found = _settled(spec, convention, settings)
-        if found not in seen:
-            seen.append(found)
-            yield found
+        settled = _settled(spec, convention, settings)
+        if settled not in seen:
+            seen.append(settled)
+            yield settled
 
 
 @functools.cache
@@ -76,8 +76,8 @@ def _settled(spec: LossSpec, convention: str, settings: Mapping[str, object]) ->
     similarity = "cosine"
     kinds = {one.name: one.kind for one in spec.parameters}
     for name, value in settings.items():
-        if name in kinds and (found := _fitting(kinds[name], value)) is not None:
-            chosen[name] = found
+        if name in kinds and (setting := _fitting(kinds[name], value)) is not None:
+            chosen[name] = setting
             continue
         if name not in _RENAMED or value is None:
             continue

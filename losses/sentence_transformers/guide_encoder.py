@@ -43,8 +43,8 @@ class Guide:
         target = columns[0]["input_ids"].device
         if device != target:
             self.encoder.to(target)
-        found = (self.encoder(self._read(column, target)) for column in columns)
-        return tuple(at_least_single(one["sentence_embedding"]) for one in found)
+        vectors = (self.encoder(self._read(column, target)) for column in columns)
+        return tuple(at_least_single(one["sentence_embedding"]) for one in vectors)
 
     def _read(self, column: Mapping[str, Tensor], device: torch.device) -> dict[str, object]:
         if self.tokenizer is None:

@@ -40,9 +40,9 @@ def value_with_terms(
     def watch(frame: Any, event: str, _: object) -> None:
         # A definition may hand over to another one.
         if event == "return" and frame.f_code.co_name.endswith(DEFINITION):
-            found = frame.f_locals.get(terms)
-            if isinstance(found, Tensor):
-                found_terms.append(found)
+            value = frame.f_locals.get(terms)
+            if isinstance(value, Tensor):
+                found_terms.append(value)
 
     sys.setprofile(watch)
     try:
@@ -82,10 +82,10 @@ def figures_of_gradients(
     gradient by the model's outputs."""
     if not value.requires_grad:
         return None, None
-    found = torch.autograd.grad(value, [*leaves, *terms], allow_unused=True)
-    by_leaves = [one for one in found[: len(leaves)] if one is not None]
+    gradients = torch.autograd.grad(value, [*leaves, *terms], allow_unused=True)
+    by_leaves = [one for one in gradients[: len(leaves)] if one is not None]
     norm = math.sqrt(sum(float(one.square().sum()) for one in by_leaves)) if by_leaves else None
-    weights = [one.abs().nan_to_num(0) for one in found[len(leaves) :] if one is not None]
+    weights = [one.abs().nan_to_num(0) for one in gradients[len(leaves) :] if one is not None]
     if not weights or len({one.shape for one in weights}) > 1:
         return None, norm
     return effective_count(torch.stack(weights).sum(0)), norm

@@ -52,13 +52,13 @@ class TrainerCall:
 
         Raises ValueError unless there is one for each text.
         """
-        found: list[Tensor] = []
+        vectors: list[Tensor] = []
         sizes = [rows_in(column) for column in self.columns]  # where rows are lists, they differ
         expected = sum(sizes)
         for output in self.outputs:  # what is shrunk comes again after these
-            if sum(map(len, found)) < expected:
-                found.append(output.float())
-        joined = torch.cat(found)
+            if sum(map(len, vectors)) < expected:
+                vectors.append(output.float())
+        joined = torch.cat(vectors)
         if len(joined) != expected:
             raise ValueError(f"the model gave {len(joined)} vectors for {expected} texts")
         return list(joined.split(sizes))
@@ -111,9 +111,9 @@ class LossRecorder:
 
     def _note_output(self, _: nn.Module, __: tuple, output: Any) -> None:
         if self.call is None and isinstance(output, Mapping):
-            found = output.get("sentence_embedding", output.get("scores"))
-            if isinstance(found, Tensor):
-                self._outputs.append(found.detach())
+            output_tensor = output.get("sentence_embedding", output.get("scores"))
+            if isinstance(output_tensor, Tensor):
+                self._outputs.append(output_tensor.detach())
 
     def _record_columns(self, loss: nn.Module, arguments: tuple, value: Any) -> None:
         if self.call is not None or not self._outputs or not arguments or self.model is None:

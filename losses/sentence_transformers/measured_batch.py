@@ -57,13 +57,13 @@ class Measured:
         """The finite measurements by name, for any logger: "loss", "collapse", "floor",
         "effective_terms", "gradient_norm", "positive_cosine" and "negative_cosine" ("…_score")."""
         kind = "score" if self.scored else "cosine"
-        found = {
+        figures = {
             "loss": self.value,
             **{name: getattr(self, name) for name in FIGURES},
             f"positive_{kind}": self.positives,
             f"negative_{kind}": self.negatives,
         }
-        return {n: one for n, one in found.items() if one is not None and math.isfinite(one)}
+        return {n: one for n, one in figures.items() if one is not None and math.isfinite(one)}
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{name}={value:.4g}" for name, value in self.figures.items())

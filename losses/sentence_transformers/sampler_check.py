@@ -27,11 +27,11 @@ def check_epoch(trainer: Any) -> None:
     )
     batches = list(sampler)
     seen = len({row for batch in batches for row in batch})
-    found = (
+    finding = (
         f"the sampler fills {len(batches)} of {len(sampler)} batches of {size} rows, "
         f"with {seen} of {len(rows)} different rows"
     )
     if not batches or len(batches) < len(sampler):
-        raise ValueError(f"{found}; take smaller batches, or batch_sampler='batch_sampler'")
+        raise ValueError(f"{finding}; take smaller batches, or batch_sampler='batch_sampler'")
     if seen < LEAST_SEEN * (len(rows) // size * size):
-        warnings.warn(f"{found} in an epoch", stacklevel=2)
+        warnings.warn(f"{finding} in an epoch", stacklevel=2)

@@ -64,12 +64,12 @@ class StepProbe:
         self.stop_recording()
         self._recorder = self.measured = None
 
-    def save(self, found: Measured, step: int, texts: Texts | None = None) -> None:
+    def save(self, measured: Measured, step: int, texts: Texts | None = None) -> None:
         """Save a batch, and of too many every second one."""
         folder, place = self.folder, step // self.every
-        if folder is None or found.examples is None or place % self._keeps_every:
+        if folder is None or measured.examples is None or place % self._keeps_every:
             return
-        found.save(folder, step, texts)
+        measured.save(folder, step, texts)
         while (
             len(there := saved_batch.saved_batch_paths(folder)) > self.most
             and self._keeps_every <= place

@@ -79,14 +79,16 @@ class VectorTrainingLoss(TrainingLoss):
         sizes = sizes_of(plain, columns)
         if plain is None and len(columns) == 1:  # each text for itself
             plain = torch.zeros(rows_in(columns[0]))
-        found = super().examples(columns, plain, prompt, task)
-        vectors = torch.cat(by_pair(taught, sizes)) if taught else _of_labels(labels, found.columns)
-        if vectors.shape != found.embeddings.shape:
+        examples = super().examples(columns, plain, prompt, task)
+        vectors = (
+            torch.cat(by_pair(taught, sizes)) if taught else _of_labels(labels, examples.columns)
+        )
+        if vectors.shape != examples.embeddings.shape:
             raise ValueError(
                 f"the teacher's vectors have {vectors.shape[1]} numbers and the model's "
-                f"{found.embeddings.shape[1]}; choose a teacher of the model's dimension"
+                f"{examples.embeddings.shape[1]}; choose a teacher of the model's dimension"
             )
-        return replace(found, teacher_embeddings=vectors.to(found.embeddings))
+        return replace(examples, teacher_embeddings=vectors.to(examples.embeddings))
 
     def _taught(self, columns: Sequence[Mapping[str, Tensor]]) -> tuple[Tensor, ...]:
         """Return the teacher's vectors of each column of text; none if labels must hold them."""

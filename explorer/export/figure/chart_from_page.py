@@ -223,10 +223,10 @@ def _legend(value: object, where: str) -> tuple[str, Colour, str]:
 
 def colour_of(value: object, where: str) -> Colour:
     """Read a colour as a page writes it, "#rrggbb", "#rrggbbaa" or "rgb(r,g,b)"."""
-    found = _COLOUR.fullmatch(of_type(str)(value, where).strip())
-    if not found:
+    match = _COLOUR.fullmatch(of_type(str)(value, where).strip())
+    if not match:
         raise misfit(where, value)
-    known, alpha, *parts = found.groups()
+    known, alpha, *parts = match.groups()
     known = (known or "#{:02x}{:02x}{:02x}".format(*(min(int(one), 255) for one in parts))).lower()
     return Colour(_NAMES.get(known, known), int(alpha, 16) / 255 if alpha else 1.0)
 
@@ -238,18 +238,18 @@ def dashes_of(value: object) -> str:
 
 
 def _listed(value: object, where: str, most: int, read: Callable[[object, str], T]) -> list[T]:
-    found = of_type(list)(value, where)
-    if len(found) > most:
-        raise misfit(where, f"{len(found)} > {most}")
-    return [read(one, f"{where}[{number}]") for number, one in enumerate(found, 1)]
+    entries = of_type(list)(value, where)
+    if len(entries) > most:
+        raise misfit(where, f"{len(entries)} > {most}")
+    return [read(one, f"{where}[{number}]") for number, one in enumerate(entries, 1)]
 
 
 def _numbers(value: object, where: str, count: int | None = None) -> list[float]:
     """Return numbers, NaN for anything else."""
-    found = of_type(list)(value, where)
-    if count is not None and len(found) != count:
-        raise misfit(where, f"{len(found)} ≠ {count}")
-    return [math.nan if one is None else finite(one, where) for one in found]
+    entries = of_type(list)(value, where)
+    if count is not None and len(entries) != count:
+        raise misfit(where, f"{len(entries)} ≠ {count}")
+    return [math.nan if one is None else finite(one, where) for one in entries]
 
 
 def _text(value: object, where: str) -> str:

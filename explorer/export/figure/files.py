@@ -57,10 +57,10 @@ def path_pieces(address: str) -> list[str] | None:
 
     Explore may stand at any path of a server (`https://huggingface.co/spaces/somebody/losses`).
     """
-    found = urlsplit(address)
-    if found.scheme not in ("http", "https") and not re.fullmatch(r"(/learn)?/\w*", found.path):
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") and not re.fullmatch(r"(/learn)?/\w*", parts.path):
         return None
-    return found.path.strip("/").split("/")
+    return parts.path.strip("/").split("/")
 
 
 def _scenario_in(path: Path) -> Scenario:
@@ -87,10 +87,10 @@ def figure_text(name: str, drawn: str, request: Mapping[str, Any]) -> Text:
         return Text(f"{name}.svg", "image/svg+xml", with_fonts(drawn))
     if kind == "html":
         return Text(f"{name}.html", "text/html", page_with(name, drawn, look_in(request)))
-    found = as_pdf(drawn)
-    if found.undrawn:
-        raise Problem("figure_letters", letters=found.undrawn[:QUOTED])
-    return Text(f"{name}.pdf", "application/pdf", base64.b64encode(found.content).decode())
+    content = as_pdf(drawn)
+    if content.undrawn:
+        raise Problem("figure_letters", letters=content.undrawn[:QUOTED])
+    return Text(f"{name}.pdf", "application/pdf", base64.b64encode(content.content).decode())
 
 
 def page_with(name: str, drawn: str, look: Look) -> str:

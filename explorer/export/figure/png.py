@@ -70,11 +70,11 @@ def _generic() -> dict[str, str]:
     # The renderer falls back on a generic family, which would hide that one is missing.
     none = dict.fromkeys(GENERIC, NO_FONT)
     there = ~_blank(_cells([("x", name) for _, name in tried], none))
-    found: dict[str, str] = {}
+    families: dict[str, str] = {}
     for (family, name), is_there in zip(tried, there, strict=True):
         if is_there:
-            found.setdefault(family, name)
-    return found
+            families.setdefault(family, name)
+    return families
 
 
 def _cells(written: Sequence[tuple[str, str]], generic: dict[str, str]) -> np.ndarray:

@@ -82,8 +82,8 @@ def hessian(batch: ClaimBatch) -> Tensor:
     share = weights(batch)
     above, below = share.sum(1), share.sum(0)
     slope = below - above
-    found = torch.diag(above + below) - share - share.T - torch.outer(slope, slope)
-    return batch.scale**2 * found
+    matrix = torch.diag(above + below) - share - share.T - torch.outer(slope, slope)
+    return batch.scale**2 * matrix
 
 
 def lipschitz(batch: ClaimBatch) -> Check:

@@ -37,8 +37,8 @@ NORM = Tolerance(1e-9, 1e-7)
 def score_gradient(batch: ClaimBatch) -> Tensor:
     """Return ∂L/∂s of CoSENT by autograd, [N]."""
     scores = batch.scores.clone().requires_grad_()
-    (found,) = torch.autograd.grad(cosent(scores, batch.labels, scale=batch.scale), scores)
-    return found
+    (gradient,) = torch.autograd.grad(cosent(scores, batch.labels, scale=batch.scale), scores)
+    return gradient
 
 
 def by_scores(batch: ClaimBatch) -> Check:
@@ -146,9 +146,9 @@ def _chained(unit: Tensor, batch: ClaimBatch, by_score: Tensor) -> Tensor:
     first, second = unit[batch.first], unit[batch.second]
     cosines = (first * second).sum(1, keepdim=True)
     pull = by_score[:, None]
-    found = torch.zeros_like(unit)
-    found.index_add_(0, batch.first, pull * (second - cosines * first))
-    return found.index_add_(0, batch.second, pull * (first - cosines * second))
+    chained = torch.zeros_like(unit)
+    chained.index_add_(0, batch.first, pull * (second - cosines * first))
+    return chained.index_add_(0, batch.second, pull * (first - cosines * second))
 
 
 def on_sphere(batch: ClaimBatch) -> Check:

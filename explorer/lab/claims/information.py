@@ -43,7 +43,7 @@ def info_nce_bound(information: float, keys: int, sharpness: float = 1.0) -> Est
     ratio as critic, which is the best one; another `sharpness` multiplies it."""
     rho = correlation_for(information)
     spread = 1 - rho**2
-    found = []
+    bounds = []
     for seed in range(SEEDS):
         generator = torch.Generator().manual_seed(seed)
         first, noise = torch.randn(2, DRAWS, WIDTH, generator=generator)
@@ -55,8 +55,8 @@ def info_nce_bound(information: float, keys: int, sharpness: float = 1.0) -> Est
         critic -= rho**2 / (2 * spread) * (y**2).sum(-1)[:, None, :]
         critic *= sharpness
         own = critic.diagonal(dim1=1, dim2=2)
-        found.append(math.log(keys) - float((critic.logsumexp(2) - own).double().mean()))
-    return estimate_of(found)
+        bounds.append(math.log(keys) - float((critic.logsumexp(2) - own).double().mean()))
+    return estimate_of(bounds)
 
 
 def gaussian_pairs(_: ClaimBatch) -> Check:
@@ -65,9 +65,9 @@ def gaussian_pairs(_: ClaimBatch) -> Check:
     for information in INFORMATION:
         truth = Side("I", information)
         for keys in KEYS:
-            found = info_nce_bound(information, keys)
-            reached = Side(rf"\log K - \mathcal L\ (K = {keys})", found.mean)
-            room = max(found.high - found.mean, SHARE * information)
+            estimate = info_nce_bound(information, keys)
+            reached = Side(rf"\log K - \mathcal L\ (K = {keys})", estimate.mean)
+            room = max(estimate.high - estimate.mean, SHARE * information)
             comparisons.append(
                 Comparison(
                     reached,

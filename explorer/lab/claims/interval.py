@@ -22,8 +22,8 @@ def estimate_of(values: Sequence[float]) -> Estimate:
     """Return the mean of two or more independent values with Student's interval at LEVEL."""
     from scipy.special import stdtrit  # on demand: it takes its time to load
 
-    found = torch.tensor(values, dtype=torch.float64)
-    mean, freedom = float(found.mean()), len(values) - 1
+    sample = torch.tensor(values, dtype=torch.float64)
+    mean, freedom = float(sample.mean()), len(values) - 1
     quantile = float(stdtrit(freedom, (1 + LEVEL) / 2))
-    half = quantile * float(found.std()) / math.sqrt(len(values))
+    half = quantile * float(sample.std()) / math.sqrt(len(values))
     return Estimate(mean, mean - half, mean + half)

@@ -113,14 +113,14 @@ def subtracted_mask(batch: ClaimBatch) -> Check:
         # Each type rounds its scores; the exact loss of the rounded differences is the right one.
         rounded = (scaled[:, None] - scaled[None, :]).double()[ordered(batch).T]
         exact = float(torch.cat([torch.zeros(1).double(), rounded]).logsumexp(0))
-        found = Side(rf"\mathcal L_{{\texttt{{{name}}}}}", float(_as_printed(batch, dtype)))
+        side = Side(rf"\mathcal L_{{\texttt{{{name}}}}}", float(_as_printed(batch, dtype)))
         right = Side(r"\mathcal L", exact)
         as_tensor = float(_as_printed(batch, dtype, torch.tensor(MASK).to(dtype)))
         eps = torch.finfo(dtype).eps
         comparisons += [
-            Comparison(found, "=", right, tolerance=SINGLE),
+            Comparison(side, "=", right, tolerance=SINGLE),
             Comparison(
-                replace(found, value=as_tensor),
+                replace(side, value=as_tensor),
                 "=",
                 right,
                 part="tensor",

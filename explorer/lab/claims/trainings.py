@@ -92,10 +92,10 @@ def _at_scale(scale: float) -> dict[str, Any]:
     return {"parameters": (("scale", scale),)}
 
 
-def _multiplied(found: run_comparison.GroupDifference, factor: float) -> Estimate:
+def _multiplied(group_difference: run_comparison.GroupDifference, factor: float) -> Estimate:
     """Return a difference of runs times a factor, which may be negative."""
-    ends = sorted((factor * found.between.low, factor * found.between.high))
-    return Estimate(factor * found.between.difference, *ends)
+    ends = sorted((factor * group_difference.between.low, factor * group_difference.between.high))
+    return Estimate(factor * group_difference.between.difference, *ends)
 
 
 def _interval(gap: Estimate) -> str:
@@ -159,9 +159,9 @@ def _with_two_labels(plan: TrainingPlan) -> TrainingPlan:
 def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
     """Compare CoSENT less cross-entropy on the held-out pairs, in percent, with what is called
     about equal; the interval is over seeds and pairs."""
-    found = run_comparison.table(runs, names)
+    table = run_comparison.table(runs, names)
     comparisons = []
-    for one in found.differences:
+    for one in table.differences:
         if one.figure in published_experiment.FIGURES:
             sign = 100 if one.b.startswith("cosent") else -100
             comparisons.append(within_equal(one.figure, _multiplied(one, sign), "trained"))
@@ -170,7 +170,7 @@ def _judge_both(runs: Runs, names: Sequence[str]) -> Check:
             rf"{SYMBOLS[figure]}_{{\text{{{SHORT[group.loss]}}}}}", 100 * group.figures[figure].mean
         )
         for figure in published_experiment.FIGURES
-        for group in found.groups
+        for group in table.groups
         if figure in group.figures
     )
     return Check(tuple(comparisons), tuple(reached))
@@ -270,9 +270,9 @@ def _ranked_gap(runs: Runs, names: Sequence[str]) -> Estimate | None:
     """The difference of the second half of the runs to the first in Spearman, with its interval;
     None where there is none."""
     half = len(names) // 2
-    found = run_comparison.table(runs, names)
-    second = {one.label for one in found.groups if one.runs[0] in names[half:]}
-    for one in found.differences:
+    table = run_comparison.table(runs, names)
+    second = {one.label for one in table.groups if one.runs[0] in names[half:]}
+    for one in table.differences:
         if one.figure == "spearman":
             return _multiplied(one, 1 if one.b in second else -1)
     return None
@@ -334,8 +334,8 @@ def _judge_negatives(runs: Runs, names: Sequence[str]) -> Check:
 def _effective_rank(runs: Runs, name: str) -> float:
     """Return that of the held-out vectors after the run, NaN where it was not measured."""
     summary = runs.status(name).summary
-    found = summary.after.effective_rank if summary else None
-    return math.nan if found is None else found
+    rank = summary.after.effective_rank if summary else None
+    return math.nan if rank is None else rank
 
 
 TRAININGS: Mapping[str, Training] = {

@@ -38,10 +38,10 @@ _NAMED = {"at", "gather", "diagonal", "part", "nonzero", "argmax", "argmin", "ch
 
 
 def as_one_formula(
-    sides: tuple[Expression, Expression], found: Alignment, kinds: Mapping[int, str]
+    sides: tuple[Expression, Expression], alignment: Alignment, kinds: Mapping[int, str]
 ) -> Iterator[str]:
     """Yield the line of the loss, then one for each quantity that is used in several places."""
-    page = Writer(sides, found, kinds)
+    page = Writer(sides, alignment, kinds)
     yield page.line(sides[0].root, sides[1].root)
     done = {id(side.root) for side in sides}
     while page.named:
@@ -81,11 +81,11 @@ class Writer:
     """Writer of pairs of nodes that were laid on each other, and of nodes of one side."""
 
     def __init__(
-        self, sides: tuple[Expression, Expression], found: Alignment, kinds: Mapping[int, str]
+        self, sides: tuple[Expression, Expression], alignment: Alignment, kinds: Mapping[int, str]
     ) -> None:
-        self.sides, self.met, self.kinds = sides, found.met, kinds
-        self.partner = {id(one): two for one, two in found.pairs}
-        self.partner |= {id(two): one for one, two in found.pairs}
+        self.sides, self.met, self.kinds = sides, alignment.met, kinds
+        self.partner = {id(one): two for one, two in alignment.pairs}
+        self.partner |= {id(two): one for one, two in alignment.pairs}
         self.of: dict[int, int] = {}  # side of a node
         self.uses: Counter[int] = Counter()
         for side, expression in enumerate(sides):

@@ -35,14 +35,14 @@ Verdict = tuple[str, dict[str, Value | list[Value]]]
 Known = TypeVar("Known")
 
 
-def answer(question: str, found: Comparison) -> Sentence:
+def answer(question: str, comparison: Comparison) -> Sentence:
     """Return the answer to a question of `ANSWERS`, or why this batch gives none.
 
     Raises Problem where the machine was busy.
     """
     try:
-        with jobs.in_order(2 * len(found.sides) * seconds_for(len(found.batch))):
-            verdict, values = ANSWERS[question](found)
+        with jobs.in_order(2 * len(comparison.sides) * seconds_for(len(comparison.batch))):
+            verdict, values = ANSWERS[question](comparison)
     except Problem as problem:
         if problem.about == "again":
             raise
@@ -51,26 +51,26 @@ def answer(question: str, found: Comparison) -> Sentence:
     return Sentence(f"compare.answer.{question}.{verdict}", values)
 
 
-def _temperature(found: Comparison) -> Verdict:
+def _temperature(comparison: Comparison) -> Verdict:
     """Count the pairs that carry the gradient at the first and at the last, lower temperature."""
-    high, low = (_carrying(_gradient(found, place)) for place in (0, -1))
+    high, low = (_carrying(_gradient(comparison, place)) for place in (0, -1))
     return "fewer" if low < high else "more" if low > high else "same", {
         "carried": f"{BULK:.0%}",
-        "low": _parameter(found, -1, "temperature"),
+        "low": _parameter(comparison, -1, "temperature"),
         "low_pairs": short(low),
-        "high": _parameter(found, 0, "temperature"),
+        "high": _parameter(comparison, 0, "temperature"),
         "high_pairs": short(high),
-        "pairs": short(len(found.batch)),
+        "pairs": short(len(comparison.batch)),
     }
 
 
-def _libraries(found: Comparison) -> Verdict:
+def _libraries(comparison: Comparison) -> Verdict:
     """Compare the numbers by which libraries divide the sum of the first loss with those of pairs,
     of comparisons, and of comparisons times ln 2."""
-    pairs, comparisons = len(found.batch), _all_figures(found)[0].ordered
-    _gradient(found, 0)  # without one there is no factor between two
+    pairs, comparisons = len(comparison.batch), _all_figures(comparison)[0].ordered
+    _gradient(comparison, 0)  # without one there is no factor between two
     divisors = (pairs, comparisons, comparisons * math.log(2))
-    between = [_needed(found.of(0, place)) for place in (1, 2, 3)]
+    between = [_needed(comparison.of(0, place)) for place in (1, 2, 3)]
     are_these = all(
         one.factor is not None and math.isclose(one.factor * divisor, 1, rel_tol=1e-6)
         for one, divisor in zip(between, divisors, strict=True)
@@ -82,68 +82,71 @@ def _libraries(found: Comparison) -> Verdict:
     return "factors" if are_these else "differ", values
 
 
-def _ranking_or_contrast(found: Comparison) -> Verdict:
+def _ranking_or_contrast(comparison: Comparison) -> Verdict:
     """Count the pairs that one loss draws together and the other pushes apart."""
-    first, other = (_signs(_gradient(found, place)) for place in (0, 1))
+    first, other = (_signs(_gradient(comparison, place)) for place in (0, 1))
     opposed = int((first * other < 0).sum())
     return "opposed" if opposed else "alike", {
         "opposed": short(opposed),
-        "pairs": short(len(found.batch)),
-        "ranking": _terms(found, 0),
-        "contrast": _terms(found, 1),
+        "pairs": short(len(comparison.batch)),
+        "ranking": _terms(comparison, 0),
+        "contrast": _terms(comparison, 1),
     }
 
 
-def _mnrl_nt_xent(found: Comparison) -> Verdict:
+def _mnrl_nt_xent(comparison: Comparison) -> Verdict:
     """Compare the values and the numbers of terms of InfoNCE and NT-Xent."""
-    first, other = (_figures(found, place) for place in (0, 1))
+    first, other = (_figures(comparison, place) for place in (0, 1))
     is_same = first.terms == other.terms and _are_close([first.loss, other.loss])
     return "same" if is_same else "differ", {
         "info_nce": short(first.loss),
-        "info_nce_terms": _terms(found, 0),
+        "info_nce_terms": _terms(comparison, 0),
         "nt_xent": short(other.loss),
-        "nt_xent_terms": _terms(found, 1),
+        "nt_xent_terms": _terms(comparison, 1),
     }
 
 
-def _temperatures(found: Comparison) -> Verdict:
+def _temperatures(comparison: Comparison) -> Verdict:
     """Compare the minima and the values at collapse at all temperatures, from the highest on."""
-    every = _all_figures(found)
+    every = _all_figures(comparison)
     minima = [_needed(one.floor) for one in every]
     collapsed = [_needed(one.collapse) for one in every]
     lowest = min(range(len(every)), key=lambda place: every[place].loss)
     return "same" if _are_close(minima) and _are_close(collapsed) else "differ", {
-        "high": _parameter(found, 0, "temperature"),
+        "high": _parameter(comparison, 0, "temperature"),
         "high_minimum": short(minima[0]),
         "high_collapse": short(collapsed[0]),
-        "low": _parameter(found, -1, "temperature"),
+        "low": _parameter(comparison, -1, "temperature"),
         "low_minimum": short(minima[-1]),
         "low_collapse": short(collapsed[-1]),
-        "lowest": _parameter(found, lowest, "temperature"),
+        "lowest": _parameter(comparison, lowest, "temperature"),
     }
 
 
-def _collapse(found: Comparison) -> Verdict:
+def _collapse(comparison: Comparison) -> Verdict:
     """Find the losses that are lower where all vectors are one point than on the batch."""
-    standing = [one for one in found.sides if one.stands]
-    scenarios = [one.side.applied_to(found.scenario) for one in standing]
-    ways = collapsing(scenarios, found.batch, points=2).ways
+    standing = [one for one in comparison.sides if one.stands]
+    scenarios = [one.side.applied_to(comparison.scenario) for one in standing]
+    ways = collapsing(scenarios, comparison.batch, points=2).ways
     return _divided(standing, [way.falls for way in ways])
 
 
-def _only_the_order(found: Comparison) -> Verdict:
+def _only_the_order(comparison: Comparison) -> Verdict:
     """Find the losses whose value changes when all cosines rise."""
-    standing = [one for one in found.sides if one.stands]
-    scenarios = [one.side.applied_to(found.scenario) for one in standing]
-    effects = what_if(scenarios, found.batch, Change("shift", by=SHIFT))
+    standing = [one for one in comparison.sides if one.stands]
+    scenarios = [one.side.applied_to(comparison.scenario) for one in standing]
+    effects = what_if(scenarios, comparison.batch, Change("shift", by=SHIFT))
     return _divided(standing, [effect.notices for effect in effects])
 
 
-def _small_batches(found: Comparison) -> Verdict:
+def _small_batches(comparison: Comparison) -> Verdict:
     """Count the comparisons of both losses that are left in small parts of the batch."""
-    _all_figures(found)  # before the work of the parts
-    check_matrices(len(found.batch), CELL_BYTES)
-    explored = (explore(side.side.applied_to(found.scenario), found.batch) for side in found.sides)
+    _all_figures(comparison)  # before the work of the parts
+    check_matrices(len(comparison.batch), CELL_BYTES)
+    explored = (
+        explore(side.side.applied_to(comparison.scenario), comparison.batch)
+        for side in comparison.sides
+    )
     first, other = (mechanics(e, "micro", PART_ROWS) for e in explored)
     return "same" if first.equal and other.equal else "fewer", {
         "size": PART_ROWS,
@@ -154,24 +157,24 @@ def _small_batches(found: Comparison) -> Verdict:
     }
 
 
-def _contrastive(found: Comparison) -> Verdict:
+def _contrastive(comparison: Comparison) -> Verdict:
     """Compare the largest value with the smallest."""
-    values = [figures.loss for figures in _all_figures(found)]
+    values = [figures.loss for figures in _all_figures(comparison)]
     least, most = min(values), max(values)
     verdict = "within" if most <= WITHIN * least + ROUNDING else "apart" if least else "zero"
     times = {"times": short(most / least)} if verdict == "apart" else {}
     return verdict, {"least": short(least), "most": short(most), **times}
 
 
-def _margins(found: Comparison) -> Verdict:
+def _margins(comparison: Comparison) -> Verdict:
     """Count the triplets with weight at the first and at the last, narrower margin."""
-    wide, narrow = (_figures(found, place) for place in (0, -1))
+    wide, narrow = (_figures(comparison, place) for place in (0, -1))
     minimum = _needed(wide.floor)
     return "above" if minimum > 0 else "reached", {
         "minimum": short(minimum),
-        "terms": _terms(found, 0),
+        "terms": _terms(comparison, 0),
         "wide_terms": short(_needed(wide.moving)),
-        "narrow": _parameter(found, -1, "margin"),
+        "narrow": _parameter(comparison, -1, "margin"),
         "narrow_terms": short(_needed(narrow.moving)),
     }
 
@@ -193,34 +196,34 @@ ANSWERS: dict[str, Callable[[Comparison], Verdict]] = {
 # ---- What is found of a side
 
 
-def _figures(found: Comparison, place: int) -> Figures:
+def _figures(comparison: Comparison, place: int) -> Figures:
     """Return the figures of a side. Raises its Problem where it could not be computed."""
-    side = found.sides[place]
+    side = comparison.sides[place]
     if side.problem is not None:
         raise side.problem
     return _needed(side.figures)
 
 
-def _all_figures(found: Comparison) -> list[Figures]:
+def _all_figures(comparison: Comparison) -> list[Figures]:
     """Return the figures of all sides. Raises the Problem of one that could not be computed."""
-    return [_figures(found, place) for place in range(len(found.sides))]
+    return [_figures(comparison, place) for place in range(len(comparison.sides))]
 
 
-def _gradient(found: Comparison, place: int) -> Tensor:
+def _gradient(comparison: Comparison, place: int) -> Tensor:
     """Return the gradient of each pair [N] that the page draws. Raises Problem if all are 0."""
-    _figures(found, place)
-    gradient = _needed(found.bars().values[place])
+    _figures(comparison, place)
+    gradient = _needed(comparison.bars().values[place])
     if not bool(gradient.any()):
-        raise Problem("no_gradient", about="loss", loss=_title(found.sides[place]))
+        raise Problem("no_gradient", about="loss", loss=_title(comparison.sides[place]))
     return gradient
 
 
-def _terms(found: Comparison, place: int) -> str:
-    return short(_needed(_figures(found, place).terms))
+def _terms(comparison: Comparison, place: int) -> str:
+    return short(_needed(_figures(comparison, place).terms))
 
 
-def _parameter(found: Comparison, place: int, name: str) -> str:
-    value = found.sides[place].parameters[name]
+def _parameter(comparison: Comparison, place: int, name: str) -> str:
+    value = comparison.sides[place].parameters[name]
     assert isinstance(value, float)
     return typed(value)
 

@@ -70,8 +70,8 @@ class BatchParts:
     def gradient(self, loss: Tensor, **more: Any) -> Tensor:
         if not loss.requires_grad:
             return torch.zeros_like(self.weights)
-        (found,) = torch.autograd.grad(loss, self.weights, allow_unused=True, **more)
-        return torch.zeros_like(self.weights) if found is None else found
+        (gradient,) = torch.autograd.grad(loss, self.weights, allow_unused=True, **more)
+        return torch.zeros_like(self.weights) if gradient is None else gradient
 
     def in_parts(self, inputs: Iterable[dict[str, Tensor | None]]) -> tuple[list[float], Tensor]:
         """Return the loss of each of `inputs`, and the mean of their gradients; only one is in
@@ -97,8 +97,8 @@ class BatchParts:
         loss = self.loss_of(self.read(kept))
         slopes = torch.zeros_like(kept)
         if loss.requires_grad:
-            (found,) = torch.autograd.grad(loss, kept, allow_unused=True)
-            slopes = slopes if found is None else found
+            (gradient,) = torch.autograd.grad(loss, kept, allow_unused=True)
+            slopes = slopes if gradient is None else gradient
         total = torch.zeros_like(self.weights)
         for places in torch.arange(len(self.raw)).tensor_split(len(parts)):
             again = self.encoded(self.raw[places])
@@ -159,8 +159,8 @@ class BatchParts:
         with contextlib.suppress(RuntimeError, TypeError, ValueError):  # then one by one
             if alike:
                 run = torch.vmap(of)
-                found = [_after_check(run, one) for one in places.split(some)]
-                return float(torch.cat(found).double().mean())
+                losses = [_after_check(run, one) for one in places.split(some)]
+                return float(torch.cat(losses).double().mean())
         return sum(float(_after_check(of, one)) for one in places) / len(places)
 
     def expected_comparisons(self, size: int) -> float | None:
@@ -196,13 +196,13 @@ class BatchParts:
         """Return the inputs of the loss for these rows alone."""
         places = torch.as_tensor(list(rows) if isinstance(rows, range) else rows)
         places = places.to(self.raw.device)
-        found: dict[str, Tensor | None] = {}
+        inputs: dict[str, Tensor | None] = {}
         for name, what in self.spec.reads.items():
             value = self.inputs[name]
             if value is not None:
                 value = self._taken(value, what, places)
-            found[name] = value
-        return found
+            inputs[name] = value
+        return inputs
 
     def _taken(self, value: Tensor, what: str, rows: Tensor) -> Tensor:
         axes = READABLE[what].axes
@@ -307,11 +307,11 @@ class BatchParts:
             count = count if prototypes is None else len(prototypes)
             return torch.ones(count, len(parts), dtype=torch.bool)
         if axis == "sentence":
-            found = torch.zeros(len(batch.classes), len(parts), dtype=torch.bool)
+            members = torch.zeros(len(batch.classes), len(parts), dtype=torch.bool)
             for n, places in enumerate(parts):
                 rows = torch.as_tensor(list(places), device=batch.first.device)
-                found[self._sentences_of(rows).cpu(), n] = True
-            return found
+                members[self._sentences_of(rows).cpu(), n] = True
+            return members
         own = torch.zeros(self.rows, len(parts), dtype=torch.bool)
         for n, places in enumerate(parts):
             own[list(places), n] = True
@@ -330,20 +330,20 @@ class BatchParts:
         axes = self.axes()
         rows, columns = (self.members(axis, parts) for axis in axes)
         together = rows.float() @ columns.float().T > 0
-        found = together.to(torch.uint8) * TWO_SIDED
+        cells = together.to(torch.uint8) * TWO_SIDED
         if way in ("cached", "copies"):
-            found = torch.full_like(found, TWO_SIDED)
+            cells = torch.full_like(cells, TWO_SIDED)
         elif way == "gathered":
             own = rows[:, None, 0] | columns[None, :, 0]
-            found = torch.where(own, TWO_SIDED, ONE_SIDED).to(torch.uint8)
+            cells = torch.where(own, TWO_SIDED, ONE_SIDED).to(torch.uint8)
         elif way == "queue":
             order = torch.arange(len(parts))
             latest = torch.where(rows, order, -1).amax(dim=1)
             earliest = torch.where(columns, order, len(parts)).amin(dim=1)
             earlier = earliest < latest[:, None]
-            found = torch.where(together, TWO_SIDED, torch.where(earlier, ONE_SIDED, ABSENT))
-            found = found.to(torch.uint8)
-        return found, axes
+            cells = torch.where(together, TWO_SIDED, torch.where(earlier, ONE_SIDED, ABSENT))
+            cells = cells.to(torch.uint8)
+        return cells, axes
 
 
 def _after_check(work: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:

@@ -86,30 +86,30 @@ def compare_losses(chosen: argparse.Namespace) -> int:
         from lossprism.explorer.runtime.owner_permissions import leave_of
 
         with leave_of(chosen.fetch):
-            found = compare(scenario, sides)
+            comparison = compare(scenario, sides)
     except (ValueError, OSError) as problem:
         print(f"Nothing was compared: {problem}", file=sys.stderr)
         return 1
-    print("\n".join(table(found, chosen.language)))
-    return 0 if all(one.stands for one in found.sides) else 1
+    print("\n".join(table(comparison, chosen.language)))
+    return 0 if all(one.stands for one in comparison.sides) else 1
 
 
-def table(found: Comparison, language: str = "en") -> Iterator[str]:
+def table(comparison: Comparison, language: str = "en") -> Iterator[str]:
     """The lines: the sides by number, their figures, and every two of them."""
-    for number, side in enumerate(found.sides, 1):
+    for number, side in enumerate(comparison.sides, 1):
         why = side.problem and say(language, side.problem.key, **side.problem.values)
         yield f"{number}  {side.named(language)}{f': {why}' if why else ''}"
     columns = [
         (str(number), side.figures)
-        for number, side in enumerate(found.sides, 1)
+        for number, side in enumerate(comparison.sides, 1)
         if side.figures is not None
     ]
     if columns:
         yield ""
         yield from _figures(columns, language)
-    for between in found.between:
+    for between in comparison.between:
         yield ""
-        yield from _two(between, found.sides, language)
+        yield from _two(between, comparison.sides, language)
 
 
 def _figures(columns: list[tuple[str, Figures]], language: str) -> Iterator[str]:

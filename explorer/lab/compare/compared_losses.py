@@ -118,22 +118,22 @@ def compare(
     if batch is None:
         batch = _batch_for(scenario, resolved)
     kept = ComparisonCache() if kept is None else kept
-    found = []
+    outcomes = []
     for place, (side, one) in enumerate(zip(sides, resolved, strict=True)):
         known = kept.outcomes.get(repr(side))
         if known is None:
             known = _outcome(side, one, batch, place, see)
             if not _may_change(known):
                 kept.outcomes.put(repr(side), known)
-        found.append(known)
+        outcomes.append(known)
     numbers = tuple(numbers_of(scenario.data, batch))
     between = []
     with jobs.in_order(seconds_for(len(batch))):
-        for places in itertools.combinations(range(len(found)), 2):
+        for places in itertools.combinations(range(len(outcomes)), 2):
             jobs.check()
-            if all(found[place].stands for place in places):
-                between.append(_cached_between(kept, found, places, batch, numbers))
-    return Comparison(scenario, batch, tuple(found), tuple(between), numbers)
+            if all(outcomes[place].stands for place in places):
+                between.append(_cached_between(kept, outcomes, places, batch, numbers))
+    return Comparison(scenario, batch, tuple(outcomes), tuple(between), numbers)
 
 
 def _resolved(scenario: Scenario) -> Resolved | Problem:
@@ -172,16 +172,16 @@ def _may_change(outcome: Outcome) -> bool:
 
 def _cached_between(
     kept: ComparisonCache,
-    found: Sequence[Outcome],
+    outcomes: Sequence[Outcome],
     places: tuple[int, int],
     batch: Batch,
     numbers: Sequence[int],
 ) -> Between:
-    one, other = (found[place] for place in places)
+    one, other = (outcomes[place] for place in places)
     key = repr((one.side, other.side))
     known = kept.between.get(key)
     if known is None:
-        known = _between(found, places, batch, numbers)
+        known = _between(outcomes, places, batch, numbers)
         if not _may_change(one) and not _may_change(other):
             kept.between.put(key, known)
     first, second = places
@@ -202,10 +202,10 @@ def _outcome(
         return Outcome(side, LOSSES.get(side.loss), problem=resolved)
     try:
         with jobs.in_order(seconds_for(len(batch))):
-            found = explore(resolved, batch)
+            exploration = explore(resolved, batch)
             if see is not None:
-                see(place, found)
-            return _read(side, found)
+                see(place, exploration)
+            return _read(side, exploration)
     except Problem as problem:
         if problem.about == "again":  # the machine was busy; the side is not at fault
             raise
@@ -278,9 +278,9 @@ def _term_counts(e: Exploration) -> TermCounts | None:
 
 
 def _between(
-    found: Sequence[Outcome], places: tuple[int, ...], batch: Batch, numbers: Sequence[int]
+    outcomes: Sequence[Outcome], places: tuple[int, ...], batch: Batch, numbers: Sequence[int]
 ) -> Between:
-    a, b = (found[place] for place in places)
+    a, b = (outcomes[place] for place in places)
     kind = _common((a, b))
     first, second = a.gradient(kind), b.gradient(kind)
     if first is None or second is None:
@@ -329,8 +329,8 @@ def _cosine(first: Tensor | None, second: Tensor | None) -> float | None:
     norms = float(first.norm()), float(second.norm())
     if not all(0 < norm < math.inf for norm in norms):
         return None
-    found = float((first / norms[0] * (second / norms[1])).sum())
-    return max(-1.0, min(1.0, found))
+    cosine = float((first / norms[0] * (second / norms[1])).sum())
+    return max(-1.0, min(1.0, cosine))
 
 
 def _factor(a: Outcome, b: Outcome, kind: GradientKind) -> float | None:

@@ -136,8 +136,8 @@ class Outcome:
 
     def gradient(self, kind: GradientKind) -> Tensor | None:
         """The gradient of each pair [N], 0 of one that the loss does not compare."""
-        found = self.score_gradient if kind == "score" else self.pair_gradient
-        return None if found is None else found.nan_to_num(0.0)
+        gradient = self.score_gradient if kind == "score" else self.pair_gradient
+        return None if gradient is None else gradient.nan_to_num(0.0)
 
 
 @dataclass(frozen=True)

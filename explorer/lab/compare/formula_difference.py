@@ -160,15 +160,17 @@ def difference(base: Exploration, other: Exploration) -> Difference:
         if side.spec.parts:
             raise Problem("compare_sum", about="loss", loss=title_word(side.spec))
     sides = expression_of(base), expression_of(other)
-    found = align(*sides)
+    alignment = align(*sides)
     kinds: dict[int, Kind] = {}
-    for one, two in found.pairs:
+    for one, two in alignment.pairs:
         kinds[id(one)] = kinds[id(two)] = "parameter" if _differ(one, two) else "shared"
-    partner = {id(one): two for one, two in found.pairs} | {id(t): o for o, t in found.pairs}
-    instead = {id(one): two for one, two in found.instead}
-    instead |= {id(two): one for one, two in found.instead}
-    together = _shared(sides, found.pairs) >= LEAST_SHARED
-    lines = as_one_formula(sides, found, kinds) if together else as_two_formulas(sides)
+    partner = {id(one): two for one, two in alignment.pairs} | {
+        id(t): o for o, t in alignment.pairs
+    }
+    instead = {id(one): two for one, two in alignment.instead}
+    instead |= {id(two): one for one, two in alignment.instead}
+    together = _shared(sides, alignment.pairs) >= LEAST_SHARED
+    lines = as_one_formula(sides, alignment, kinds) if together else as_two_formulas(sides)
     return Difference(
         formula=tuple(lines),
         together=together,
@@ -362,8 +364,8 @@ def _alike(plain: Sequence[Sequence[tuple[str, str]]]) -> list[tuple[int, int]]:
     turned = loose[1] < loose[0]
     first, second = reversed(loose) if turned else loose
     blocks = difflib.SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
-    found = [(b.a + step, b.b + step) for b in blocks for step in range(b.size)]
-    return [(other, base) for base, other in found] if turned else found
+    pairs = [(b.a + step, b.b + step) for b in blocks for step in range(b.size)]
+    return [(other, base) for base, other in pairs] if turned else pairs
 
 
 def _common_names(
@@ -414,8 +416,8 @@ def _tokens(listing: str) -> Iterator[tokenize.TokenInfo]:
 
 def _step_of_lines(side: Expression) -> dict[int, int]:
     trace = side.exploration.trace
-    found: dict[int, int] = {}
+    steps: dict[int, int] = {}
     for place, step in enumerate(side.steps):
         if side.results[place].operation != INPUT:
-            found.setdefault(step.line - trace.first_line, place)
-    return found
+            steps.setdefault(step.line - trace.first_line, place)
+    return steps

@@ -27,10 +27,10 @@ def read(text: str) -> Side:
     Raises:
         Problem: where the text is of no such form.
     """
-    found = _SIDE.fullmatch(text.strip())
-    if found is None:
+    match = _SIDE.fullmatch(text.strip())
+    if match is None:
         raise Problem("side_form", text=quoted(text))
-    loss, convention, parameters = (found[name] or "" for name in _SIDE.groupindex)
+    loss, convention, parameters = (match[name] or "" for name in _SIDE.groupindex)
     named = _whole(loss.strip(), convention.strip().strip('"'))
     chosen = re.split(r",(?=\s*\w+=)", parameters) if parameters else []
     return Side(loss.strip(), named, tuple(_parameter(one) for one in chosen))
@@ -56,10 +56,10 @@ def _parameter(text: str) -> tuple[str, object]:
 def typed_value(text: str) -> object:
     """Return the value of a parameter that is written as text (`read`)."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return text.strip()
-    return tuple(found) if isinstance(found, list) else found
+    return tuple(value) if isinstance(value, list) else value
 
 
 def written(side: Side) -> str:

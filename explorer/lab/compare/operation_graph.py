@@ -114,14 +114,14 @@ class Expression:
     @functools.cached_property
     def nodes(self) -> tuple[Node, ...]:
         """Every node once: from the loss down, then those that the loss does not depend on."""
-        found: dict[int, Node] = {}
+        nodes: dict[int, Node] = {}
         left = [*reversed(self.results), self.root]
         while left:
             node = left.pop()
-            if id(node) not in found:
-                found[id(node)] = node
+            if id(node) not in nodes:
+                nodes[id(node)] = node
                 left += [child for _, child in reversed(node.slots)]
-        return tuple(found.values())
+        return tuple(nodes.values())
 
     def parameter(self, name: str) -> Parameter | None:
         return next((p for p in self.exploration.spec.parameters if p.name == name), None)
@@ -274,14 +274,14 @@ class _Reader:
     def _assigned(self, name: str) -> ast.expr | None:
         """Return what a name that is no step stands for, such as a plain number or a function; None
         for a list or dict."""
-        found: ast.expr | None = None
+        assigned: ast.expr | None = None
         for target, value in self._assignments():
             names = target.elts if isinstance(target, ast.Tuple) else [target]
             written = [ast.unparse(one) for one in names]
             if name in written and self._was_run(value):
                 place = ast.Constant(written.index(name))
-                found = value if names == [target] else ast.Subscript(value, place, ast.Load())
-        return None if isinstance(found, ast.List | ast.Dict | ast.ListComp) else found
+                assigned = value if names == [target] else ast.Subscript(value, place, ast.Load())
+        return None if isinstance(assigned, ast.List | ast.Dict | ast.ListComp) else assigned
 
     def _assignments(self) -> Iterator[tuple[ast.expr, ast.expr]]:
         """Yield the target and the value of each assignment before the line that is read."""
@@ -301,10 +301,10 @@ class _Reader:
     def _collected(self, name: str, key: object = None) -> Node:
         """Return the node of a list or dict: the one thing put into it (under this key) so far, or
         all of them together."""
-        found = [self._node(value) for value in self._put_into(name, key)]
-        if len(found) == 1:
-            return found[0]
-        return Node("collected", self.place, slots=tuple(_numbered(found)))
+        values = [self._node(value) for value in self._put_into(name, key)]
+        if len(values) == 1:
+            return values[0]
+        return Node("collected", self.place, slots=tuple(_numbered(values)))
 
     def _put_into(self, name: str, key: object) -> Iterator[ast.expr]:
         for target, value in self._assignments():
@@ -417,8 +417,8 @@ class _Reader:
         """Return the dimensions that an operation runs over."""
         if tree is None:
             return self._constant(None, "all")
-        node, found = self._constant(None, ast.unparse(tree)), self._value(tree)
-        dimensions = found if isinstance(found, tuple | list) else (found,)
+        node, value = self._constant(None, ast.unparse(tree)), self._value(tree)
+        dimensions = value if isinstance(value, tuple | list) else (value,)
         node.dimensions = tuple(one for one in dimensions if isinstance(one, int))
         return node
 

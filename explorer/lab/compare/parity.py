@@ -196,7 +196,7 @@ def _row(peer: CallablePeer, computed: _Computed, about: str) -> Row:
     if status is None and peer.load:
         try:
             call = peer.load()
-            found = _called(call, peer, computed)
+            outcome = _called(call, peer, computed)
             if peer.load_at_defaults:
                 plain = _called(peer.load_at_defaults(), peer, computed)
                 at_defaults = float(plain["float64"].value)
@@ -206,9 +206,9 @@ def _row(peer: CallablePeer, computed: _Computed, about: str) -> Row:
             status, because = "failed", (_raised("parity.because.raised", error),)
         else:
             agreements |= {
-                name: _agreement(one, computed.exact[name]) for name, one in found.items()
+                name: _agreement(one, computed.exact[name]) for name, one in outcome.items()
             }
-            status, because = _judged(call, peer, computed, found)
+            status, because = _judged(call, peer, computed, outcome)
             odd = tuple(
                 call_library(
                     name, ODD[name](seeded_batch()), call, peer, computed.own, computed.convention
@@ -260,15 +260,15 @@ def call_library(
     except ValueError as refusal:
         return Odd(name, "explained", (_raised("parity.because.refused", refusal),), fed)
     try:
-        found = _called(call, peer, there)
+        outcome = _called(call, peer, there)
     except Exception as error:
         return Odd(name, "failed", (_raised("parity.because.raised", error),), fed)
-    if not all(bool(one.value.isfinite()) for one in found.values()):
+    if not all(bool(one.value.isfinite()) for one in outcome.values()):
         return Odd(name, "explained", (Sentence("parity.because.no_number"),), fed)
-    status, because = _judged(call, peer, there, found, by_convention=False)
+    status, because = _judged(call, peer, there, outcome, by_convention=False)
     if status == "differs" and peer.below_zero and name in ("unjudged", "single"):
         status, because = "explained", (Sentence(peer.below_zero),)
-    return Odd(name, status, because, fed, _agreement(found["float64"], there.exact["float64"]))
+    return Odd(name, status, because, fed, _agreement(outcome["float64"], there.exact["float64"]))
 
 
 def _fed(reads: Mapping[str, str], batch: Batch, score: str) -> str:
@@ -307,18 +307,18 @@ def _judged(
     call: Call,
     peer: CallablePeer,
     computed: _Computed,
-    found: Mapping[Precision, _Found],
+    by_precision: Mapping[Precision, _Found],
     by_convention: bool = True,
 ) -> tuple[Status, tuple[Sentence, ...]]:
     """Judge a library that was called; `by_convention` tells whether its convention may be the
     explanation, where that is another number than the loss as it is defined here."""
-    theirs = _agreement(found["float64"], computed.exact["float64"])
-    reasons = _arithmetic(call, peer, computed, found)
+    theirs = _agreement(by_precision["float64"], computed.exact["float64"])
+    reasons = _arithmetic(call, peer, computed, by_precision)
     if reasons is None:
         return "differs", ()
     convention, ours = computed.convention, computed.ours
     near = max(EQUAL["float64"], peer.within)
-    if by_convention and convention and not _agreement(found["float64"], ours).worst <= near:
+    if by_convention and convention and not _agreement(by_precision["float64"], ours).worst <= near:
         values: Values = {
             "loss": title_word(computed.own),
             "convention": convention,
@@ -331,18 +331,18 @@ def _judged(
 
 
 def _arithmetic(
-    call: Call, peer: CallablePeer, computed: _Computed, found: Mapping[Precision, _Found]
+    call: Call, peer: CallablePeer, computed: _Computed, by_precision: Mapping[Precision, _Found]
 ) -> list[Sentence] | None:
     """Explain why a library is not exactly its formula; empty where it is, None without an
     explanation."""
     gaps: dict[Precision, Agreement] = {
-        name: _agreement(one, computed.exact[name]) for name, one in found.items()
+        name: _agreement(one, computed.exact[name]) for name, one in by_precision.items()
     }
     if all(one.worst <= EQUAL[name] for name, one in gaps.items()):
         return []
     if all(one.worst <= max(EQUAL[name], peer.within) for name, one in gaps.items()):
         return [Sentence(peer.because)]
-    if peer.shift and _agrees(found, _shifted(peer, computed)):
+    if peer.shift and _agrees(by_precision, _shifted(peer, computed)):
         return [Sentence(peer.because)]
     if _agree_aside(call, peer, computed):
         continuous = gaps["float64"].by_value.relative <= AT_A_KINK
@@ -350,8 +350,10 @@ def _arithmetic(
     return None
 
 
-def _agrees(found: Mapping[Precision, _Found], exact: Mapping[Precision, _Found]) -> bool:
-    return all(_agreement(one, exact[name]).worst <= EQUAL[name] for name, one in found.items())
+def _agrees(by_precision: Mapping[Precision, _Found], exact: Mapping[Precision, _Found]) -> bool:
+    return all(
+        _agreement(one, exact[name]).worst <= EQUAL[name] for name, one in by_precision.items()
+    )
 
 
 def _shifted(peer: CallablePeer, computed: _Computed) -> dict[Precision, _Found]:
@@ -399,8 +401,8 @@ def _beside(
     def called(**inputs: Tensor) -> Tensor:
         return function(**inputs, **spec.defaults)
 
-    found = _found(called, spec.reads, batch, exact.gradient.dtype, spec.score)
-    return _agreement(found, exact)
+    ours = _found(called, spec.reads, batch, exact.gradient.dtype, spec.score)
+    return _agreement(ours, exact)
 
 
 def _found(
@@ -419,8 +421,8 @@ def _found(
     read = {name: batch.read(what, vectors, scores) for name, what in reads.items()}
     loss = call(**{name: tensor for name, tensor in read.items() if tensor is not None})
     leaves = [one for one in (batch.given, vectors) if one is not None]
-    found = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
-    return _Found(loss.detach(), torch.cat([one.flatten() for one in found]).to(dtype))
+    gradients = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
+    return _Found(loss.detach(), torch.cat([one.flatten() for one in gradients]).to(dtype))
 
 
 def _scores(batch: Batch, kind: str) -> Tensor:
@@ -442,13 +444,13 @@ def _in(batch: Batch, dtype: torch.dtype) -> Batch:
     return dataclasses.replace(batch, **tensors)
 
 
-def _agreement(found: _Found, exact: _Found) -> Agreement:
-    by_gradient = _gap(found.gradient, exact.gradient)
-    return Agreement(float(found.value), _gap(found.value, exact.value), by_gradient)
+def _agreement(ours: _Found, exact: _Found) -> Agreement:
+    by_gradient = _gap(ours.gradient, exact.gradient)
+    return Agreement(float(ours.value), _gap(ours.value, exact.value), by_gradient)
 
 
-def _gap(found: Tensor, exact: Tensor) -> Gap:
-    found, exact = found.double(), exact.double()
-    absolute = float((found - exact).abs().max())
+def _gap(computed: Tensor, exact: Tensor) -> Gap:
+    computed, exact = computed.double(), exact.double()
+    absolute = float((computed - exact).abs().max())
     largest = float(exact.abs().max())
     return Gap(absolute, absolute / largest if largest > 0 else absolute)

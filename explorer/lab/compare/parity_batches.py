@@ -46,12 +46,12 @@ def seeded_batch(
     )
     vectors = {f"a{place}": anchor for place, anchor in enumerate(anchors)}
     vectors |= dict(zip(names, seconds, strict=True))
-    found = batch_of_vectors(pairs, np.array([vectors[one] for one in pairs.sentences]), Rules())
-    assert found.vectors is not None
-    taught = found.vectors.new_tensor(made.standard_normal(found.vectors.shape))
+    batch = batch_of_vectors(pairs, np.array([vectors[one] for one in pairs.sentences]), Rules())
+    assert batch.vectors is not None
+    taught = batch.vectors.new_tensor(made.standard_normal(batch.vectors.shape))
     # Not the means of the classes: a vector that is its prototype has no arccos to differentiate.
-    prototypes = made.standard_normal((int(found.classes.max()) + 1, dimension))
-    return dataclasses.replace(found, rules=_at(prototypes), teacher_vectors=taught)
+    prototypes = made.standard_normal((int(batch.classes.max()) + 1, dimension))
+    return dataclasses.replace(batch, rules=_at(prototypes), teacher_vectors=taught)
 
 
 def _at(prototypes: np.ndarray, rules: Rules | None = None) -> Rules:
@@ -155,8 +155,8 @@ class _ListsOfAnySize(Batch):
 def _relabelled(batch: Batch, change: Callable[[Sequence[float]], Sequence[float]]) -> Batch:
     labels = tuple(map(float, change(batch.pairs.labels)))
     pairs = dataclasses.replace(batch.pairs, labels=labels, label_range=None)
-    found = batch_of_vectors(pairs, batch.needed_vectors.cpu().numpy(), Rules())
-    return dataclasses.replace(found, teacher_vectors=batch.teacher_vectors)
+    relabelled = batch_of_vectors(pairs, batch.needed_vectors.cpu().numpy(), Rules())
+    return dataclasses.replace(relabelled, teacher_vectors=batch.teacher_vectors)
 
 
 def _alone(batch: Batch) -> Batch:
@@ -164,8 +164,8 @@ def _alone(batch: Batch) -> Batch:
     sentence."""
     candidates = batch.lists.shape[1]
     places = [n for n in range(len(batch)) if n % (2 * candidates) <= candidates]
-    found = _pairs_at(places, batch)
-    fields = {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}
+    alone = _pairs_at(places, batch)
+    fields = {one.name: getattr(alone, one.name) for one in dataclasses.fields(alone)}
     return _ListsOfAnySize(**fields)
 
 

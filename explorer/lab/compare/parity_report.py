@@ -89,10 +89,10 @@ def _odd(odd: Odd, language: str) -> dict[str, str]:
     return {"name": name, "mark": MARKS[odd.status], "fed": clean(odd.fed), "why": why}
 
 
-def _cell(found: Agreement | None) -> dict[str, str] | None:
-    if found is None:
+def _cell(agreement: Agreement | None) -> dict[str, str] | None:
+    if agreement is None:
         return None
-    return {"value": _gap(found.by_value), "gradient": _gap(found.by_gradient)}
+    return {"value": _gap(agreement.by_value), "gradient": _gap(agreement.by_gradient)}
 
 
 def _gap(gap: Gap) -> str:

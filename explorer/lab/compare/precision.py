@@ -160,9 +160,9 @@ def _run(e: Exploration, definition: Callable[..., Tensor], dtype: torch.dtype) 
         **{name: batch.read(what, vectors, scores) for name, what in e.spec.reads.items()},
         **e.parameters,
     }
-    found = trace(definition, wrt=tuple(leaves), **called)
-    parts = [g.double().flatten() for g in found.gradients if g is not None]
-    return _Run(found, torch.cat(parts) if parts else None)
+    traced = trace(definition, wrt=tuple(leaves), **called)
+    parts = [g.double().flatten() for g in traced.gradients if g is not None]
+    return _Run(traced, torch.cat(parts) if parts else None)
 
 
 def _rounded(batch: Batch, dtype: torch.dtype) -> Batch:

@@ -74,10 +74,10 @@ def inputs_of(layout: Layout, reads: Mapping[str, str], orthogonal: bool) -> dic
     unowned = {"negative_owners"} if not layout.one_query else set()
     is_small = layout.sentences <= MAX_CACHED_SENTENCES
     read = _cached_input if is_small else _input
-    found = {
+    inputs = {
         name: read(layout, what, orthogonal) for name, what in reads.items() if what not in unowned
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in inputs.items() if value is not None}
 
 
 def _input(layout: Layout, what: str, orthogonal: bool) -> Tensor | None:

@@ -19,9 +19,11 @@ from lossprism.explorer.sources.reading_notes import reading_notes
 NAMED_CLASSES = 5  # classes, the largest and the smallest
 
 
-def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Iterator[str]:
+def class_lines(
+    table: ClassTable, classes_examined: ClassesExamined, language: str
+) -> Iterator[str]:
     """Yield the report of a table of classes for the terminal."""
-    whole = {"count": len(table), "classes": len(table.names), "batch": found.batch}
+    whole = {"count": len(table), "classes": len(table.names), "batch": classes_examined.batch}
     yield say(language, "doctor.class.examined", **whole)
     yield from (note.written(language) for note in reading_notes(table.used))
     if table.skipped:
@@ -38,13 +40,13 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
                 f"doctor.class.{key}",
                 classes=say(language, "ui.between").join(sizes_by_name),
             )
-    for fault in found.faults:
+    for fault in classes_examined.faults:
         yield ""
         yield from fault.lines(language, _row_lines(table, fault.shown, language))
-    if not found.faults:
+    if not classes_examined.faults:
         yield say(language, "doctor.none_found")
     yield f"\n{say(language, 'doctor.looked_for')}"
-    yield from (f"   {check.written(language)}" for check in found.checks)
+    yield from (f"   {check.written(language)}" for check in classes_examined.checks)
     kept = len(table.cleaned.kept)
     if kept < len(table) or len(table.respelled):
         yield f"\n{say(language, 'doctor.class.cleaned', kept=kept, total=len(table))}"
@@ -107,7 +109,7 @@ class DoctoredClasses(Whole):
 
 def classes_answer(
     table: ClassTable,
-    found: ClassesExamined,
+    classes_examined: ClassesExamined,
     fitting: Iterable[Suited] = (),
     language: str = "en",
     seen: SeenClasses | None = None,
@@ -115,16 +117,16 @@ def classes_answer(
     """The same as an answer, with what an encoder showed; rows are those of the table."""
     return as_answer(
         DoctoredClasses,
-        found,
+        classes_examined,
         skipped=table.skipped,
         columns=table.columns,
         reading=[note.written(language) for note in reading_notes(table.used)],
         classes=counted_classes(table),
         findings=[
             fault.answered(ClassFault, language, rows=[table.row(text) for text in fault.rows])
-            for fault in found.faults
+            for fault in classes_examined.faults
         ],
-        looked_for=[check.name for check in found.checks],
+        looked_for=[check.name for check in classes_examined.checks],
         suited=WeighedLoss.of(fitting, language),
         encoded=seen and encoded_classes(seen),
         kept=len(table.cleaned.kept),

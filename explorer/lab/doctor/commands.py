@@ -118,13 +118,13 @@ def _read_named(chosen: argparse.Namespace) -> Pasted:
 def _doctor_run(chosen: argparse.Namespace, log: Log) -> int:
     """Print the findings about a run, and those of the comparison with another."""
     language = chosen.language
-    found = examine_run(log, _known(chosen), chosen.curve, chosen.held_out)
-    printed = [*run_report.lines(found, language)]
+    examined_run = examine_run(log, _known(chosen), chosen.curve, chosen.held_out)
+    printed = [*run_report.lines(examined_run, language)]
     if (other := _examined_other(chosen)) is not None:
-        faults = compare_runs(found, other)
+        faults = compare_runs(examined_run, other)
         printed += run_report.beside_lines(other, chosen.beside, faults, language)
-    _print(chosen, run_report.doctored_run(found, other, language), printed)
-    return 1 if found.severe else 0
+    _print(chosen, run_report.doctored_run(examined_run, other, language), printed)
+    return 1 if examined_run.severe else 0
 
 
 def _known(chosen: argparse.Namespace) -> Known:
@@ -152,15 +152,15 @@ def _saved_batches(chosen: argparse.Namespace) -> int | None:
         files_in(chosen.file)
     except Problem:
         return None
-    language, found = chosen.language, open_saved_batches(chosen.file)
+    language, saved = chosen.language, open_saved_batches(chosen.file)
     batches = [
         {"step": one.batch.step, "said": one.written(language), "scene": one.scenario.to_link()}
-        for one in found
+        for one in saved
     ]
     command = f"python app.py --open {chosen.file}"
     printed = [
-        say(language, "doctor.kept_count", count=len(found), name=chosen.file),
-        *(one.written(language) for one in found),
+        say(language, "doctor.kept_count", count=len(saved), name=chosen.file),
+        *(one.written(language) for one in saved),
         say(language, "doctor.open_batches", command=command),
     ]
     _print(chosen, {"batches": batches}, printed)
@@ -190,7 +190,7 @@ def _doctor_table(chosen: argparse.Namespace) -> int:
 def _doctor_pairs(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> int:
     language = chosen.language
     options = {"most_tokens": chosen.tokens, "margin": chosen.margin}
-    found = examine(read.profile, spec, chosen.batch, **options)
+    examined = examine(read.profile, spec, chosen.batch, **options)
     seen = encoded = None
     if chosen.encoder or read.profile.own_vectors:
         seen = look(read.profile, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
@@ -198,33 +198,33 @@ def _doctor_pairs(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> int
     wrote = _write_clean(read, spec.by_threshold, chosen)
     wrote += _mine(read, chosen) if chosen.mine else []
     fitting = suited(read.profile, chosen.batch) if chosen.losses else ()
-    answer = data_answer(read, found, fitting, language, encoded, chosen.loss)
+    answer = data_answer(read, examined, fitting, language, encoded, chosen.loss)
     printed = [
-        *data_lines(read, found, chosen.loss, language),
+        *data_lines(read, examined, chosen.loss, language),
         *(encoded_lines(read, seen, spec, chosen.batch, language) if seen else ()),
         *(suited_lines(fitting, "none", language) if chosen.losses else ()),
         *wrote,
     ]
     _print(chosen, answer, printed)
-    return 1 if found.severe else 0
+    return 1 if examined.severe else 0
 
 
 def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
     language, seen = chosen.language, None
-    found = examine_classes(table, chosen.batch)
+    classes_examined = examine_classes(table, chosen.batch)
     if chosen.encoder:
         seen = look_at_classes(table, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
     wrote = _write_clean(table, False, chosen)
     fitting = suited_to_classes(table, chosen.batch) if chosen.losses else ()
-    answer = classes_answer(table, found, fitting, language, seen)
+    answer = classes_answer(table, classes_examined, fitting, language, seen)
     printed = [
-        *class_lines(table, found, language),
+        *class_lines(table, classes_examined, language),
         *(seen_classes_lines(seen, language) if seen else ()),
         *(suited_lines(fitting, "none_classes", language) if chosen.losses else ()),
         *wrote,
     ]
     _print(chosen, answer, printed)
-    return 1 if found.severe else 0
+    return 1 if classes_examined.severe else 0
 
 
 def _read_table(chosen: argparse.Namespace) -> Table:
@@ -268,9 +268,9 @@ def _mine(read: Read, chosen: argparse.Namespace) -> list[str]:
     if not chosen.encoder:
         raise Problem("mine_no_encoder", about="encoder")
     settings = chosen.encoder, max(chosen.encoded, 2), chosen.mine_each, chosen.mine_margin
-    found = mine(read.profile, *settings, _teller(chosen))
-    write_mined(found, Path(chosen.mine))
-    counts = {"count": len(found.triplets), "pairs": found.pairs, "without": found.without}
+    mined = mine(read.profile, *settings, _teller(chosen))
+    write_mined(mined, Path(chosen.mine))
+    counts = {"count": len(mined.triplets), "pairs": mined.pairs, "without": mined.without}
     counted = say(chosen.language, "doctor.mined", **counts)
     return [say(chosen.language, "doctor.wrote_mined", name=chosen.mine, counted=counted)]
 
@@ -299,10 +299,14 @@ def explain_value(chosen: argparse.Namespace) -> int:
 
 def _explain(written: tuple[str, ...], chosen: argparse.Namespace, of_log: bool = False) -> int:
     try:
-        found = explain_values(written, _known(chosen))
+        explanation = explain_values(written, _known(chosen))
     except ValueError as problem:
         return refused(problem, chosen, "doctor.not_explained")
     values = {"count": len(written), "values": ", ".join(written)}
     note = [say(chosen.language, "doctor.took_value", **values)] if of_log else []
-    _print(chosen, number_answer(found, chosen.language), [*note, *lines(found, chosen.language)])
+    _print(
+        chosen,
+        number_answer(explanation, chosen.language),
+        [*note, *lines(explanation, chosen.language)],
+    )
     return 0

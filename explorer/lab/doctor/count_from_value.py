@@ -32,10 +32,10 @@ def steps(largest: int, least: int = 1) -> tuple[int, ...]:
     if largest - least < SHORT_RANGE:
         return tuple(range(least, largest + 1))
     powers = [4**power for power in range(largest.bit_length() // 2 + 1)]
-    found = {least, largest, *(power for power in powers if least < power < largest)}
+    counts = {least, largest, *(power for power in powers if least < power < largest)}
     if largest - least < MEDIUM_RANGE:
-        found |= {least + place * (largest - least) // EVEN_COUNTS for place in range(EVEN_COUNTS)}
-    return tuple(sorted(found))
+        counts |= {least + place * (largest - least) // EVEN_COUNTS for place in range(EVEN_COUNTS)}
+    return tuple(sorted(counts))
 
 
 def points(value_at: ValueAt, largest: int, least: int = 1) -> Points:
@@ -46,11 +46,11 @@ def points(value_at: ValueAt, largest: int, least: int = 1) -> Points:
 
 def constant(value_at: ValueAt) -> float | None:
     """Return the value at every count, if three counts agree; else None."""
-    found = [value_at(count) for count in PROBES]
-    first = found[0]
-    if first is None or any(one is None for one in found):
+    values = [value_at(count) for count in PROBES]
+    first = values[0]
+    if first is None or any(one is None for one in values):
         return None
-    is_same = all(math.isclose(one or 0.0, first, rel_tol=1e-9, abs_tol=1e-12) for one in found)
+    is_same = all(math.isclose(one or 0.0, first, rel_tol=1e-9, abs_tol=1e-12) for one in values)
     return first if is_same else None
 
 
@@ -118,8 +118,8 @@ def _first_beyond(
     """
     sign = 1 if rises else -1
 
-    def is_beyond(found: float) -> bool:
-        beyond = sign * (found - bound)
+    def is_beyond(value: float) -> bool:
+        beyond = sign * (value - bound)
         return beyond > 0 if strict else beyond >= 0
 
     if is_beyond(low[1]):
@@ -136,11 +136,11 @@ def _first_beyond(
             share = (bound - at_before) / (at_after - at_before)
             guess = round(before * (after / before) ** share)
             middle = min(max(guess, before + 1), after - 1)
-        found = value_at(middle)
-        if found is None or is_beyond(found):
-            after, at_after = middle, found
+        value = value_at(middle)
+        if value is None or is_beyond(value):
+            after, at_after = middle, value
         else:
-            before, at_before = middle, found
+            before, at_before = middle, value
         turn += 1
     return after
 

@@ -31,23 +31,23 @@ NAMED_LOSSES = 8  # printed losses that can learn from the data; the JSON has al
 MAX_TEXT_LETTERS = 60  # printed of a text
 
 
-def data_lines(read: Read, found: Examined, called: str, language: str) -> Iterator[str]:
+def data_lines(read: Read, examined: Examined, called: str, language: str) -> Iterator[str]:
     """Yield the report of a dataset for the terminal; `called` is the user's name of the loss."""
-    loss = title_word(LOSSES[found.loss])
-    yield say(language, "doctor.examined", count=found.pairs, loss=loss, batch=found.batch)
-    if found.rows < found.pairs:
-        yield say(language, "doctor.in_rows", rows=found.rows, batch=found.batch)
+    loss = title_word(LOSSES[examined.loss])
+    yield say(language, "doctor.examined", count=examined.pairs, loss=loss, batch=examined.batch)
+    if examined.rows < examined.pairs:
+        yield say(language, "doctor.in_rows", rows=examined.rows, batch=examined.batch)
     unread = labels_unread(read, called, language)
     yield from filter(None, (*columns_read(read, language), *_skipped(read, language), unread))
-    for fault in found.faults:
+    for fault in examined.faults:
         yield ""
         yield from fault.lines(language, row_lines(read, fault.shown, language))
-    if not found.faults:
+    if not examined.faults:
         yield say(language, "doctor.none_found")
     for key, made in (("doctor.looked_for", True), ("doctor.not_looked_for", False)):
         yield f"\n{say(language, key)}"
-        yield from (f"   {one.written(language)}" for one in found.checks if one.made is made)
-    if cleaned := cleaned_line(found, language):
+        yield from (f"   {one.written(language)}" for one in examined.checks if one.made is made)
+    if cleaned := cleaned_line(examined, language):
         yield f"\n{cleaned}"
 
 
@@ -58,26 +58,26 @@ def _skipped(read: Read, language: str) -> Iterator[str]:
         yield say(language, "doctor.skipped", count=count, row=row, reason=reason)
 
 
-def suited_lines(found: tuple[Suited, ...], none: str, language: str) -> Iterator[str]:
+def suited_lines(suitable: tuple[Suited, ...], none: str, language: str) -> Iterator[str]:
     """Yield the losses that can learn from the data, the first ones with their reasons. `none` is
     the end of the sentence key for no such loss."""
-    title = say(language, f"doctor.suited.{'title' if found else none}")
+    title = say(language, f"doctor.suited.{'title' if suitable else none}")
     yield f"\n{title}"
-    for one in found[:NAMED_LOSSES]:
+    for one in suitable[:NAMED_LOSSES]:
         yield f"{spelled(language, 'loss', title_word(LOSSES[one.loss]))} ({one.loss})"
         yield from (f"   {reason}" for reason in one.written(language))
-    if len(found) > NAMED_LOSSES:
-        yield say(language, "doctor.suited_more", count=len(found) - NAMED_LOSSES)
+    if len(suitable) > NAMED_LOSSES:
+        yield say(language, "doctor.suited_more", count=len(suitable) - NAMED_LOSSES)
 
 
-def cleaned_line(found: Examined, language: str) -> str:
+def cleaned_line(examined: Examined, language: str) -> str:
     """Describe the part of the dataset that cleaning keeps; "" if it keeps all."""
-    kept, total = len(found.cleaned.kept), found.pairs
+    kept, total = len(examined.cleaned.kept), examined.pairs
     if kept == total:
         return ""
-    if found.rows == total:
+    if examined.rows == total:
         return say(language, "doctor.cleaned", kept=kept, total=total)
-    rows = {"rows": found.kept_rows, "all": found.rows}
+    rows = {"rows": examined.kept_rows, "all": examined.rows}
     return say(language, "doctor.cleaned_rows", kept=kept, total=total, **rows)
 
 
@@ -249,7 +249,7 @@ class DoctoredData(Whole):
 
 def data_answer(
     read: Read,
-    found: Examined,
+    examined: Examined,
     fitting: Iterable[Suited] = (),
     language: str = "en",
     encoded: SeenData | None = None,
@@ -260,23 +260,23 @@ def data_answer(
 
     Rows are numbers of the table; `called` is the user's name of the loss.
     """
-    left_out = dict.fromkeys((read.row(one), because) for one, because in found.cleaned.left_out)
+    left_out = dict.fromkeys((read.row(one), because) for one, because in examined.cleaned.left_out)
     return as_answer(
         DoctoredData,
-        found,
+        examined,
         skipped=read.file.skipped[0] if read.file else 0,
         columns=read.file.chosen if read.file else {},
         reading=columns_read(read, language),
         labels_unread=labels_unread(read, called, language),
         findings=[
             fault.answered(FoundFault, language, rows=_rows(read, fault.rows))
-            for fault in found.faults
+            for fault in examined.faults
         ],
-        looked_for=[check.name for check in found.checks if check.made],
+        looked_for=[check.name for check in examined.checks if check.made],
         suited=WeighedLoss.of(fitting, language),
         encoded=encoded,
         mined=mined,
-        kept=len(found.cleaned.kept),
+        kept=len(examined.cleaned.kept),
         left_out=[LeftOut(row, because) for row, because in left_out],
     )
 
@@ -310,8 +310,8 @@ def bands_of(seen: Seen, language: str) -> list[SeenBand]:
 
 
 def sharpness_answer(seen: Seen, spec: LossSpec, batch: int, language: str) -> list[SeenSharpness]:
-    found = sharpness_of(seen, spec, batch)
-    return [as_answer(SeenSharpness, one, said=one.written(batch, language)) for one in found]
+    sharpnesses = sharpness_of(seen, spec, batch)
+    return [as_answer(SeenSharpness, one, said=one.written(batch, language)) for one in sharpnesses]
 
 
 def cells_by_row(read: Read, fault: Fault) -> list[Cell]:

@@ -65,8 +65,8 @@ def read_content(
     Raises Problem if there is no table of pairs.
     """
     roles = {**(columns or {}), "similarity": ""}
-    found = read_pairs(content, name, roles, header, report, encoding, taught=True)
-    return Read(profiled(found, report, found.rows).prepared(), found)
+    pairs = read_pairs(content, name, roles, header, report, encoding, taught=True)
+    return Read(profiled(pairs, report, pairs.rows).prepared(), pairs)
 
 
 def read_table(
@@ -106,9 +106,9 @@ def texts_only(read: Table) -> Read | ClassTable:
 def pairs_only(read: Table) -> Read:
     """Return the table. Raises Problem also for a table of classes, which has no pairs to
     encode."""
-    if isinstance(found := texts_only(read), ClassTable):
+    if isinstance(table := texts_only(read), ClassTable):
         raise Problem("classes_no_pairs")
-    return found
+    return table
 
 
 def content_of(path: str | Path) -> tuple[Content, str]:

@@ -50,11 +50,11 @@ def partner_pairs(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> fl
 
 def _sharing(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
     """Return the number of other rows with the first or the second text of each row [N]."""
-    found = np.bincount(first)[first]
-    found += np.bincount(second)[second]
-    found -= np.bincount(pair)[pair]
-    found -= 1
-    return found
+    counts = np.bincount(first)[first]
+    counts += np.bincount(second)[second]
+    counts -= np.bincount(pair)[pair]
+    counts -= 1
+    return counts
 
 
 def _as_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -91,9 +91,9 @@ def meetings(partners: np.ndarray, size: int, pairs: float | None = None) -> Mee
             none, mean = _meetings_of_row(number, count - 1, size - 1)
             met += many * (1 - none)
             floor += many * mean
-    found = float(partners.sum())
-    share = found / (count * (count - 1))
-    pairs = found / 2 if pairs is None else pairs
+    expected = float(partners.sum())
+    share = expected / (count * (count - 1))
+    pairs = expected / 2 if pairs is None else pairs
     drawn = size * (size - 1) / (count * (count - 1))
     return Meetings(pairs * drawn, met * size / count, floor / count, share)
 

@@ -280,13 +280,13 @@ def _bands(profile: Profile, labels: np.ndarray, cosines: np.ndarray) -> tuple[B
         which = np.clip(np.searchsorted(edges, labels, side="right") - 1, 0, LABEL_BANDS - 1)
         ends = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
         inside = [which == band for band in range(LABEL_BANDS)]
-    found = []
+    bands = []
     for (low, high), there in zip(ends, inside, strict=True):
         if there.any():
             tenth, ninth = np.quantile(cosines[there], [0.1, 0.9]).tolist()
             mean = float(cosines[there].mean())
-            found.append(Band(low, high, int(there.sum()), mean, tenth, ninth))
-    return tuple(found)
+            bands.append(Band(low, high, int(there.sum()), mean, tenth, ninth))
+    return tuple(bands)
 
 
 def _negatives(
@@ -349,12 +349,14 @@ def _temperature(negatives: np.ndarray, target: float) -> float:
 def ranked(seen: Seen) -> tuple[RankedPair, ...]:
     """Return the pairs on which label and encoder disagree, worst first, even if as many do in
     other datasets."""
-    found = seen.contradicted
-    if found is None:
+    contradicted = seen.contradicted
+    if contradicted is None:
         return ()
     return tuple(
-        RankedPair(int(seen.places[at]) + 1, float(found.rates[at]), float(found.fitting[at]))
-        for at in found.suspects.tolist()
+        RankedPair(
+            int(seen.places[at]) + 1, float(contradicted.rates[at]), float(contradicted.fitting[at])
+        )
+        for at in contradicted.suspects.tolist()
     )
 
 
@@ -414,23 +416,23 @@ def _above_faults(profile: Profile, seen: Seen, batch: int) -> Iterator[Fault]:
     yield Fault("false_negatives", severity, values, rows, (WITH_GUIDE,), seen.above_cells)
 
 
-def _rows(seen: Seen, cells: Iterable[Cell], found: np.ndarray) -> tuple[int, ...]:
+def _rows(seen: Seen, cells: Iterable[Cell], places: np.ndarray) -> tuple[int, ...]:
     """Return the numbers of the pairs of these cells, then of the others with the finding [M]."""
     first = (row for cell in cells for row in (cell.row, cell.other))
-    return tuple(dict.fromkeys((*first, *evidence(seen.places[found]))))
+    return tuple(dict.fromkeys((*first, *evidence(seen.places[places]))))
 
 
 def _disagreement(seen: Seen) -> Iterator[Fault]:
-    found, usual = seen.contradicted, seen.usual
-    if found is None or usual is None or not disagrees(len(found.strong), usual):
+    contradicted, usual = seen.contradicted, seen.usual
+    if contradicted is None or usual is None or not disagrees(len(contradicted.strong), usual):
         return
     values: dict[str, Value] = {
         **_whole(seen),
-        "count": len(found.strong),
+        "count": len(contradicted.strong),
         "rate": whole_percent(STRONG_RATE),
         "most": usual.most_strong,
     }
-    yield Fault("disagreement", WARNING, values, evidence(seen.places[found.strong]))
+    yield Fault("disagreement", WARNING, values, evidence(seen.places[contradicted.strong]))
 
 
 def _cut_off(seen: Seen) -> Iterator[Fault]:

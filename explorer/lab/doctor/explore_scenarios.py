@@ -109,12 +109,12 @@ def class_sample(table: ClassTable, count: int = SAMPLE_PAIRS) -> list[int]:
     seed; those of a single text come last."""
     order = np.random.RandomState(0).permutation(len(table.names))
     order = order[np.argsort(table.sizes[order] < 2, kind="stable")]
-    found: list[int] = []
+    sample: list[int] = []
     for kind in order.tolist():
-        if len(found) >= count:
+        if len(sample) >= count:
             break
-        found += table.members(kind, TEXTS_PER_CLASS)
-    return found[:count]
+        sample += table.members(kind, TEXTS_PER_CLASS)
+    return sample[:count]
 
 
 def finding_places(profile: Profile, rows: Iterable[int], loss: str) -> list[int]:
@@ -139,26 +139,26 @@ def sample_places(profile: Profile, loss: str, count: int = SAMPLE_PAIRS) -> lis
     draw = np.random.RandomState(0)
     order = draw.permutation(len(profile))[: 64 * count]
     positive = profile.positive[order]
-    found = [*order[positive][: -(-count // 2)], *order[~positive][: count // 2]]
-    rest = [place for place in order[: 2 * count] if place not in set(found)]
-    return [int(place) for place in (*found, *rest)][:count]
+    sample = [*order[positive][: -(-count // 2)], *order[~positive][: count // 2]]
+    rest = [place for place in order[: 2 * count] if place not in set(sample)]
+    return [int(place) for place in (*sample, *rest)][:count]
 
 
 def _whole_lists(profile: Profile, count: int) -> list[int]:
     """Return the places of candidates of sampled lists, those with several labels first."""
     order = np.random.RandomState(0).permutation(np.flatnonzero(profile.in_list))
     order = order[np.argsort(~profile.has_other_label[order], kind="stable")]
-    found: dict[int, None] = {}
+    sample: dict[int, None] = {}
     for place in order.tolist():
-        if len(found) + 2 > count:
+        if len(sample) + 2 > count:
             break
-        if place not in found:
+        if place not in sample:
             candidates = np.flatnonzero(profile.first == profile.first[place])
             # One of each label, then the others in their order.
             ones = np.unique(profile.labels[candidates], return_index=True)[1]
             kept = [*candidates[ones[::-1]].tolist(), *candidates.tolist()]
-            found |= dict.fromkeys(list(dict.fromkeys(kept))[:CANDIDATES_PER_LIST])
-    return list(found)[:count]
+            sample |= dict.fromkeys(list(dict.fromkeys(kept))[:CANDIDATES_PER_LIST])
+    return list(sample)[:count]
 
 
 def _scenario(profile: Profile, places: list[int], loss: str) -> Scenario:

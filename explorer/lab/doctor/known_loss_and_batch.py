@@ -106,12 +106,14 @@ def other_conventions(known: Known) -> list[ConfiguredLoss]:
     class has no value that matches. Empty for a class that names its convention."""
     if not known.loss.strip() or known.convention:
         return []
-    name, found = plain(known.loss), []
+    name, conventions = plain(known.loss), []
     for spec in losses_called(known.loss):
         selected = conventions_called(spec, known.loss)
         if selected and not any(name in map(plain, one.split()) for one in selected):
-            found += [loss for loss in configured_losses(spec) if loss.convention not in selected]
-    return [_with_known_settings(loss, known) for loss in found]
+            conventions += [
+                loss for loss in configured_losses(spec) if loss.convention not in selected
+            ]
+    return [_with_known_settings(loss, known) for loss in conventions]
 
 
 def _on_scores(known: Known) -> str:

@@ -146,7 +146,7 @@ def falls_below_zero(name: str) -> bool:
     """True if any reference value of the loss, in any convention, is below 0 at a few counts."""
     losses = possible_losses(Known(loss=name))
     return any(
-        (found := reference_value(loss, kind, layout)) is not None and found < -ZERO_TOLERANCE
+        (value := reference_value(loss, kind, layout)) is not None and value < -ZERO_TOLERANCE
         for loss in losses
         for layout in small_layouts(loss)
         for kind in (COLLAPSE, START, FLOOR)

@@ -91,15 +91,15 @@ def mine(
     second = [profile.columns.second[at] for at in _first_of(profile.second, places)]
     if len(dict.fromkeys(second)) < 2:
         raise Problem("mine_too_few")
-    found = encoded(
+    vectors = encoded(
         first,
         second,
         locate(in_place_of(full_name(encoder), profile.own_vectors)),
         lambda *far: report("encoding", *far),
         with_vectors=True,
     )
-    assert found.vectors is not None, "they were asked for"
-    model = _StoredVectors(first, second, *map(directions, found.vectors), report=report)
+    assert vectors.vectors is not None, "they were asked for"
+    model = _StoredVectors(first, second, *map(directions, vectors.vectors), report=report)
     data = Dataset.from_dict({"anchor": first, "positive": second})
     distinct = len(dict.fromkeys(zip(first, second, strict=True)))
     # The utility cannot hide its progress bar, only tqdm can: `report` shows the progress.
@@ -158,14 +158,14 @@ class _StoredVectors:
         return (torch.as_tensor(queries) * torch.as_tensor(keys)).sum(dim=1)
 
 
-def write_mined(found: Mined, path: Path) -> Path:
+def write_mined(mined: Mined, path: Path) -> Path:
     """Write triplets as a table that sentence-transformers and every page here can read. Raises
     Problem without any."""
-    if not found.triplets:
-        raise Problem("mine_none", pairs=found.pairs)
+    if not mined.triplets:
+        raise Problem("mine_none", pairs=mined.pairs)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(HEADS)
-        for triplet in found.triplets:
+        for triplet in mined.triplets:
             writer.writerow([" ".join(text.split()) for text in triplet])
     return path

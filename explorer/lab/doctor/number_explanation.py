@@ -90,8 +90,8 @@ def explain_values(written: Sequence[str], known: Known | None = None) -> Explan
     rounding = max(map(tolerance_of, values, written))
     standard_error = statistics.stdev(values) / math.sqrt(len(values))
     tolerance = max(rounding, min(2 * standard_error, MAX_RELATIVE_ROUNDING * abs(mean)))
-    found = _explained(mean, tolerance, (known or Known()).checked())
-    return replace(found, count=len(values))
+    explanation = _explained(mean, tolerance, (known or Known()).checked())
+    return replace(explanation, count=len(values))
 
 
 def _explained(value: float, tolerance: float, known: Known) -> Explanation:
@@ -130,5 +130,7 @@ def _has_exact(findings: Iterable[Finding]) -> bool:
 def _is_explained(above: Position, findings: Iterable[Finding]) -> bool:
     """True if unknown counts, such as hard negatives, make the number the loss's value before it
     has learned, which is then not above that."""
-    matches = (one for found in findings if found.exact or found.summed for one in found.matches)
+    matches = (
+        one for finding in findings if finding.exact or finding.summed for one in finding.matches
+    )
     return any(one.loss == above.loss and one.kind in (COLLAPSE, START) for one in matches)

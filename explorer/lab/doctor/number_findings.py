@@ -90,7 +90,7 @@ def _finding(matches: Iterable[LossMatch], query: Query) -> Finding:
 def multiples(losses: Sequence[ConfiguredLoss], query: Query) -> tuple[Finding, ...]:
     """Find values at collapse and at the start of which the number is a multiple, for a log that
     sums where it should average."""
-    found = []
+    findings = []
     for factor, summed in _factors(query.known):
         batch = factor if summed == "batch" else query.known.batch
         known = replace(query.known, batch=batch)
@@ -101,9 +101,9 @@ def multiples(losses: Sequence[ConfiguredLoss], query: Query) -> tuple[Finding, 
         for one in findings_of(cheap, part):
             if one.value and (one.exact or known.loss):
                 gap = one.value * factor - query.value
-                found.append(replace(one, gap=gap, factor=factor, summed=summed))
-    found.sort(key=lambda one: (not one.exact, one.likeliest.cost))
-    return tuple(found[:MAX_NEAREST])
+                findings.append(replace(one, gap=gap, factor=factor, summed=summed))
+    findings.sort(key=lambda one: (not one.exact, one.likeliest.cost))
+    return tuple(findings[:MAX_NEAREST])
 
 
 def _factors(known: Known) -> Iterator[tuple[int, str]]:

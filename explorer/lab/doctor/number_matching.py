@@ -259,16 +259,16 @@ def layouts_without_comparison(loss: ConfiguredLoss) -> set[Layout]:
 
 def nearest_matches(losses: Sequence[ConfiguredLoss], query: Query) -> Iterator[LossMatch]:
     """Yield the nearest value of each of the nearest curves, however far away."""
-    found: list[tuple[float, Curve, int]] = []
+    nearest: list[tuple[float, Curve, int]] = []
     for curve in curves_of(tuple(losses), query.known):
         if curve.constant is not None:
-            found.append((abs(curve.constant - query.value), curve, min(curve.axis.most, 4)))
+            nearest.append((abs(curve.constant - query.value), curve, min(curve.axis.most, 4)))
             continue
         fit = nearest_count(curve.value_at, curve.sample, query.value)
         if fit is not None:
-            found.append((abs(fit.gap), curve, fit.count))
-    found.sort(key=lambda one: one[0])
-    for gap, curve, count in found[: 4 * MAX_NEAREST]:
+            nearest.append((abs(fit.gap), curve, fit.count))
+    nearest.sort(key=lambda one: one[0])
+    for gap, curve, count in nearest[: 4 * MAX_NEAREST]:
         says_counts = curve.constant is None or not curve.axis.counted
         for loss, axis in curve.members:
             # The gap outweighs all other costs, so that the nearest comes first.

@@ -29,29 +29,32 @@ MAX_FINDINGS, MAX_LOSSES = 8, 16  # of an answer, and of each of its findings
 UNKNOWN_COUNTS = ("batch", "candidates", "classes", "negatives_per_query", "ordered", "dimension")
 
 
-def lines(found: Explanation, language: str = "en", most: int = MAX_FINDINGS) -> Iterator[str]:
+def lines(
+    explanation: Explanation, language: str = "en", most: int = MAX_FINDINGS
+) -> Iterator[str]:
     """Yield the report of a number: its position, then each finding with its reasons, likeliest
     first."""
-    if found.count > 1:
-        yield say(language, "doctor.mean_of", count=found.count, value=typed(found.value))
-    if found.position is not None and found.position.place != "negative":
-        yield position_sentence(found.position, found.value, language)
+    if explanation.count > 1:
+        mean = typed(explanation.value)
+        yield say(language, "doctor.mean_of", count=explanation.count, value=mean)
+    if explanation.position is not None and explanation.position.place != "negative":
+        yield position_sentence(explanation.position, explanation.value, language)
         yield ""
-    yield from _signs(found, language)
-    if relative_called(found.known.loss):
-        yield from _relatives(found, language)
+    yield from _signs(explanation, language)
+    if relative_called(explanation.known.loss):
+        yield from _relatives(explanation, language)
         return
-    if not found.findings:
-        yield no_finding_sentence(found, language)
-    shown = (found.findings or found.nearest)[:most]
+    if not explanation.findings:
+        yield no_finding_sentence(explanation, language)
+    shown = (explanation.findings or explanation.nearest)[:most]
     for place, finding in enumerate(shown):
-        following = shown[place + 1] if place + 1 < len(shown) and found.findings else None
-        if found.findings and not finding.exact:
-            yield say(language, "doctor.near", value=typed(found.value))
+        following = shown[place + 1] if place + 1 < len(shown) and explanation.findings else None
+        if explanation.findings and not finding.exact:
+            yield say(language, "doctor.near", value=typed(explanation.value))
         yield finding_sentence(finding, language)
         yield from (f"   {one}" for one in beside(finding, following, language))
-    yield from _relatives(found, language)
-    yield from _chances(found, language)
+    yield from _relatives(explanation, language)
+    yield from _chances(explanation, language)
 
 
 def finding_sentence(finding: Finding, language: str = "en") -> str:
@@ -174,56 +177,58 @@ def named(match: LossMatch | Position, language: str) -> str:
     return say(language, "doctor.of_convention", loss=title, convention=match.convention)
 
 
-def no_finding_sentence(found: Explanation, language: str = "en") -> str:
-    if found.known.loss and not found.nearest:
-        possible = possible_losses(found.known)
+def no_finding_sentence(explanation: Explanation, language: str = "en") -> str:
+    if explanation.known.loss and not explanation.nearest:
+        possible = possible_losses(explanation.known)
         limit = max((max_batch_pairs(one) or 0 for one in possible), default=0)
         names = list(dict.fromkeys(one.name for one in possible))
-        if limit and _pairs(found.known) > limit:
+        if limit and _pairs(explanation.known) > limit:
             return say(language, "doctor.none.large", losses=_losses(names, language), most=limit)
         sentence = say(language, "doctor.none.taught", losses=_losses(names, language))
         reads = (LOSSES[name].reads.values() for name in names)
-        if all("teacher_margins" in one for one in reads) and found.value > 0:
-            root = display_number(math.sqrt(found.value), 4)
+        if all("teacher_margins" in one for one in reads) and explanation.value > 0:
+            root = display_number(math.sqrt(explanation.value), 4)
             sentence += " " + say(
-                language, "doctor.none.margin", value=typed(found.value), root=root
+                language, "doctor.none.margin", value=typed(explanation.value), root=root
             )
         return sentence
     losses: Word | list[Word] = word("doctor.none.all", "any loss here")
-    if found.known.loss:
-        nearest = dict.fromkeys(match.loss for one in found.nearest for match in one.matches)
+    if explanation.known.loss:
+        nearest = dict.fromkeys(match.loss for one in explanation.nearest for match in one.matches)
         losses = [title_word(LOSSES[name]) for name in nearest] or losses
-    return say(language, "doctor.none", value=typed(found.value), losses=losses)
+    return say(language, "doctor.none", value=typed(explanation.value), losses=losses)
 
 
 def _pairs(known: Known) -> int:
     return (known.batch or 0) * (known.processes or 1) * (1 + (known.negatives or 0))
 
 
-def _signs(found: Explanation, language: str) -> Iterator[str]:
+def _signs(explanation: Explanation, language: str) -> Iterator[str]:
     """Yield sentences about the number itself, apart from its findings."""
-    if found.duplicates is not None:
-        loss, count = found.duplicates
+    if explanation.duplicates is not None:
+        loss, count = explanation.duplicates
         titled = title_word(LOSSES[loss])
-        value = typed(found.value)
+        value = typed(explanation.value)
         yield say(language, "doctor.copied", value=value, loss=titled, count=count)
-    yield from _below_zero(found, language)
+    yield from _below_zero(explanation, language)
 
 
-def _chances(found: Explanation, language: str) -> Iterator[str]:
-    for metric, count, _ in found.chances:
-        values = {"value": typed(found.value), "count": count, "wrong": count - 1}
+def _chances(explanation: Explanation, language: str) -> Iterator[str]:
+    for metric, count, _ in explanation.chances:
+        values = {"value": typed(explanation.value), "count": count, "wrong": count - 1}
         yield say(language, f"doctor.chance.{metric}", **values)
 
 
-def _relatives(found: Explanation, language: str) -> Iterator[str]:
+def _relatives(explanation: Explanation, language: str) -> Iterator[str]:
     """Yield the meaning of the number for the named loss without a definition here, or for all such
     losses where none is named."""
-    named = relative_called(found.known.loss)
-    if found.known.loss and named is None:
+    named = relative_called(explanation.known.loss)
+    if explanation.known.loss and named is None:
         return
     for one in (named,) if named else RELATIVES:
-        placed = one.place(found.value, found.tolerance, found.known.classes, named is not None)
+        placed = one.place(
+            explanation.value, explanation.tolerance, explanation.known.classes, named is not None
+        )
         if placed is not None:
             place, values = placed
             shown = {
@@ -231,18 +236,18 @@ def _relatives(found: Explanation, language: str) -> Iterator[str]:
                 for name, value in values.items()
             }
             key = f"doctor.relative.{one.name}.{place}"
-            yield say(language, key, value=typed(found.value), **shown)
+            yield say(language, key, value=typed(explanation.value), **shown)
 
 
-def _below_zero(found: Explanation, language: str) -> Iterator[str]:
-    if not found.below_zero:
+def _below_zero(explanation: Explanation, language: str) -> Iterator[str]:
+    if not explanation.below_zero:
         return
-    yield say(language, "doctor.below_zero", losses=_losses(found.below_zero, language))
-    nearest = found.nearest if found.known.loss else ()
+    yield say(language, "doctor.below_zero", losses=_losses(explanation.below_zero, language))
+    nearest = explanation.nearest if explanation.known.loss else ()
     losses = {match.loss for finding in nearest for match in finding.matches}
-    if found.position is not None:
-        losses.add(found.position.loss)
-    for name in sorted(losses - set(found.below_zero)):
+    if explanation.position is not None:
+        losses.add(explanation.position.loss)
+    for name in sorted(losses - set(explanation.below_zero)):
         ends = ends_of_labels(name)
         key = "doctor.below_zero_fault" if ends is None else "doctor.below_zero_labels"
         yield say(language, key, loss=title_word(LOSSES[name]), **_label_ends(ends))
@@ -278,13 +283,14 @@ def position_sentence(position: Position, value: float, language: str = "en") ->
     )
     if not position.assumed:
         return sentence
-    found, key = position.collapses, f"doctor.if.{position.assumed}"
-    if found is None:
+    collapses, key = position.collapses, f"doctor.if.{position.assumed}"
+    if collapses is None:
         return say(language, key, standing=sentence)
-    low, high = map(_shown, (found.low, found.high))
+    low, high = map(_shown, (collapses.low, collapses.high))
     spread = low if low == high else say(language, "doctor.from_to", low=low, high=high)
-    graded = {} if found.graded is None else {"graded": _shown(found.graded)}
-    return say(language, f"{key}_of", standing=sentence, most=found.most, range=spread, **graded)
+    graded = {} if collapses.graded is None else {"graded": _shown(collapses.graded)}
+    values = {"most": collapses.most, "range": spread, **graded}
+    return say(language, f"{key}_of", standing=sentence, **values)
 
 
 def _label_ends(ends: Ends | None) -> dict[str, str]:
@@ -396,30 +402,34 @@ class ExplainedValue(Whole):
     known: dict[str, Setting]
 
 
-def number_answer(found: Explanation, language: str = "en") -> ExplainedValue:
+def number_answer(explanation: Explanation, language: str = "en") -> ExplainedValue:
     """Return the explanation as an answer."""
-    position, sentences = found.position, [*lines(found, language)]
-    sentence = position and position_sentence(position, found.value, language)
-    is_explained = found.findings or relative_called(found.known.loss)
-    signs = (*_signs(found, language), *_relatives(found, language), *_chances(found, language))
+    position, sentences = explanation.position, [*lines(explanation, language)]
+    sentence = position and position_sentence(position, explanation.value, language)
+    is_explained = explanation.findings or relative_called(explanation.known.loss)
+    signs = (
+        *_signs(explanation, language),
+        *_relatives(explanation, language),
+        *_chances(explanation, language),
+    )
     return as_answer(
         ExplainedValue,
-        found,
-        fits=bool(found.findings),
+        explanation,
+        fits=bool(explanation.findings),
         sentences=sentences,
         told=sentences,
-        findings=[finding_answer(one, language) for one in listed(found)],
+        findings=[finding_answer(one, language) for one in listed(explanation)],
         standing=position
         and as_answer(ExplainedStanding, position, counts=dict(position.counts), said=sentence),
-        none="" if is_explained else no_finding_sentence(found, language),
+        none="" if is_explained else no_finding_sentence(explanation, language),
         signs=[*signs],
-        known=found.known.provided,
+        known=explanation.known.provided,
     )
 
 
-def listed(found: Explanation) -> tuple[Finding, ...]:
+def listed(explanation: Explanation) -> tuple[Finding, ...]:
     """Return the findings of an answer; without any, the nearest values."""
-    return (found.findings or found.nearest)[:MAX_FINDINGS]
+    return (explanation.findings or explanation.nearest)[:MAX_FINDINGS]
 
 
 def finding_answer(

@@ -238,8 +238,8 @@ def _conflicts(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
 
 def _beside_each_other(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Return the places with those of one number together, in order of first appearance."""
-    found, first = np.unique(numbers[places], return_index=True)
-    begins = first[np.searchsorted(found, numbers[places])]
+    distinct, first = np.unique(numbers[places], return_index=True)
+    begins = first[np.searchsorted(distinct, numbers[places])]
     return places[np.argsort(begins, kind="stable")]
 
 

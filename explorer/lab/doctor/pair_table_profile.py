@@ -306,10 +306,10 @@ class Profile:
     def partners(self) -> np.ndarray:
         """Number of partners of the positive head of each row (`duplicate_collisions`); 0 for a row
         without one [R]."""
-        found = np.zeros(len(self.heads), dtype=np.int64)
+        counts = np.zeros(len(self.heads), dtype=np.int64)
         if len(self.positive_heads):
-            found[self.positive[self.heads]] = partners(*self._of_positives)
-        return found
+            counts[self.positive[self.heads]] = partners(*self._of_positives)
+        return counts
 
     @property
     def _of_positives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -388,11 +388,11 @@ class Profile:
             self._cleaned[by_threshold] = known
         return known
 
-    def _of_whole_rows(self, found: Cleaned) -> Cleaned:
+    def _of_whole_rows(self, cleaned: Cleaned) -> Cleaned:
         """Leave out the rest of each row that is useless without the pairs it lost."""
         if self.rows is None:
-            return found
-        out, row, count = found.why >= 0, self.row_of, len(self.heads)
+            return cleaned
+        out, row, count = cleaned.why >= 0, self.row_of, len(self.heads)
         lost = np.bincount(row[out], minlength=count)
         if self.in_lists:
             # A triplet needs a positive and a negative, a list two candidates to compare.
@@ -400,10 +400,10 @@ class Profile:
             least = 1 if self.of_triplets else 2
             lacking = [np.bincount(row[side & ~out], minlength=count) < least for side in sides]
             lost = lost * np.logical_or.reduce(lacking)
-        first = np.full(count, len(found.reasons))
-        np.minimum.at(first, row[out], found.why[out])
-        why = np.where((lost > 0)[row], first[row], found.why).astype(np.int8)
-        return Cleaned(why, found.reasons)
+        first = np.full(count, len(cleaned.reasons))
+        np.minimum.at(first, row[out], cleaned.why[out])
+        why = np.where((lost > 0)[row], first[row], cleaned.why).astype(np.int8)
+        return Cleaned(why, cleaned.reasons)
 
     def kept_rows(self, by_threshold: bool) -> int:
         """Number of rows of the cleaned table."""

@@ -85,16 +85,16 @@ def _lines_of(loss: ConfiguredLoss, known: Known) -> Iterator[tuple[str, Axis, V
         for axis in axes:
             if kind == FLOOR and axis.counted and not _has_telling_minimum(loss, known):
                 continue
-            found = _values(loss, kind, axis, known)
+            values = _values(loss, kind, axis, known)
             # A dimension that changes nothing is no count.
-            if found is None or (found.constant is not None and axis.counted == "dimension"):
+            if values is None or (values.constant is not None and axis.counted == "dimension"):
                 continue
             # A second axis of this loss with the same values would match at the same counts.
-            constant, sample = found
+            constant, sample = values
             identity = _in_ten_digits(sample) if constant is None else ("constant", constant)
             if identity not in seen:
                 seen.add(identity)
-                yield kind, axis, found
+                yield kind, axis, values
 
 
 def _values(loss: ConfiguredLoss, kind: str, axis: Axis, known: Known) -> Values | None:
@@ -112,18 +112,20 @@ def _in_file() -> dict[ConfiguredLoss, dict[str, dict[tuple, Values | None]]]:
     table = json.loads(FILE.read_text("utf-8"))
     return {
         loss: {
-            kind: dict(zip(map(_identity, axes_of(loss, Known())), map(_read, found), strict=True))
-            for kind, found in table[spec.name][loss.convention].items()
+            kind: dict(
+                zip(map(_identity, axes_of(loss, Known())), map(_read, by_axis), strict=True)
+            )
+            for kind, by_axis in table[spec.name][loss.convention].items()
         }
         for spec in SHIPPED
         for loss in configured_losses(spec)
     }
 
 
-def _read(found: list | None) -> Values | None:
-    if found is None:
+def _read(entry: list | None) -> Values | None:
+    if entry is None:
         return None
-    constant, sample = found
+    constant, sample = entry
     return Values(constant, tuple((count, value) for count, value in sample))
 
 
@@ -162,8 +164,8 @@ def _has_unique_count(loss: ConfiguredLoss, kind: str, axis: Axis, known: Known)
 
 
 def _is_equal_on(loss: ConfiguredLoss, kind: str, *layouts: Layout) -> bool:
-    found = [reference_value(loss, kind, layout) for layout in layouts]
-    return None not in found and len({ten_digits(value or 0.0) for value in found}) == 1
+    values = [reference_value(loss, kind, layout) for layout in layouts]
+    return None not in values and len({ten_digits(value or 0.0) for value in values}) == 1
 
 
 @functools.lru_cache(maxsize=4096)
@@ -182,8 +184,8 @@ def constant_value(loss: ConfiguredLoss, kind: str) -> float | None:
     axis = next(axes_of(loss, Known()), None)
     if axis is None or axis.counted == "dimension":
         return None
-    found = _in_file().get(loss, {}).get(kind, {}).get(_identity(axis))
-    return _fixed(loss, kind, axis) if found is None else found.constant
+    values = _in_file().get(loss, {}).get(kind, {}).get(_identity(axis))
+    return _fixed(loss, kind, axis) if values is None else values.constant
 
 
 def values_along(loss: ConfiguredLoss, kind: str, axis: Axis, known: Known) -> Values | None:

@@ -134,8 +134,8 @@ def _with_similarities_of_zero(loss: ConfiguredLoss) -> ConfiguredLoss | None:
     for count in (2, 3, 5):
         layout = Layout(count)
         orthogonal = _run(loss, layout, orthogonal=True)
-        found = reference_value(flat, COLLAPSE, layout)
-        if orthogonal is None or found is None or not _is_same(orthogonal, found):
+        value = reference_value(flat, COLLAPSE, layout)
+        if orthogonal is None or value is None or not _is_same(orthogonal, value):
             return None
     return flat
 
@@ -146,8 +146,8 @@ def is_zero_at_collapse(spec: LossSpec) -> bool:
 
 
 def _floor(loss: ConfiguredLoss, layout: Layout) -> float | None:
-    found = lower_bound(loss, layout)
-    return None if isinstance(found, Bound) else found  # no embedding may reach a bound
+    bound = lower_bound(loss, layout)
+    return None if isinstance(bound, Bound) else bound  # no embedding may reach a bound
 
 
 def lower_bound(loss: ConfiguredLoss, layout: Layout) -> float | None:

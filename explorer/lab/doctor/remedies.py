@@ -129,14 +129,14 @@ def against_shared_texts(
     size = min(batch, len(shared))
     trial = functools.partial(shared.try_one, before=before, measure=measure)
     separate = trial(no_duplicates(shared.texts, size, _generator()), size)
-    found = {NO_DUPLICATES: separate}
+    trials = {NO_DUPLICATES: separate}
     if spec.reads_texts:
         batches = shuffled(len(shared), size, _generator())
-        found[masked_call(spec)] = trial(batches, size, masked=True)
+        trials[masked_call(spec)] = trial(batches, size, masked=True)
     if not separate.epoch.works and (fits := largest_without_duplicates(shared.texts, size)):
         batches = no_duplicates(shared.texts, fits, _generator())
-        found[f"{BATCH_SIZE.format(size=fits)}, {NO_DUPLICATES}"] = trial(batches, fits)
-    return separate, helpful(found)
+        trials[f"{BATCH_SIZE.format(size=fits)}, {NO_DUPLICATES}"] = trial(batches, fits)
+    return separate, helpful(trials)
 
 
 def against_rows_alone(

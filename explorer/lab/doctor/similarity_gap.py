@@ -172,13 +172,13 @@ def _change(before: Moment, after: Moment) -> str:
 
 
 def _values(before: Moment, after: Moment) -> dict[str, Value]:
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for at, one in (("before", before), ("after", after)):
-        found[at] = one.name
+        values[at] = one.name
         for name in ("positive", "negative", "gap"):
-            found[f"{name}_{at}"] = display_number(getattr(one, name), _DIGITS)
-        found[f"order_{at}"] = percent(one.order)
-    return found
+            values[f"{name}_{at}"] = display_number(getattr(one, name), _DIGITS)
+        values[f"order_{at}"] = percent(one.order)
+    return values
 
 
 def _records(text: str) -> Any:
@@ -197,24 +197,24 @@ def _rows(text: str) -> list[dict[str, Any]] | None:
     lines = text.strip().splitlines()
     mark = next((one for one in "\t;," if lines and one in lines[0]), ",")
     names = lines[0].split(mark) if lines else []
-    found = []
+    rows = []
     for line in lines[1:]:
         cells = line.split(mark)
         numbers = [number_in(cell) for cell in cells]
         if len(cells) != len(names) or None in numbers:
             return None
-        found.append(dict(zip(names, numbers, strict=True)))
-    return found
+        rows.append(dict(zip(names, numbers, strict=True)))
+    return rows
 
 
 def _moments(value: Any) -> tuple[Moment, ...]:
     """Return the moments in a JSON value; none if anything in it is not a query."""
     if isinstance(value, dict) and not _scores_in(value):
         named = {name: one for name, one in value.items() if isinstance(one, dict | list)}
-        found = {name: _moments(one) for name, one in named.items()}
-        is_named = found and all(len(one) == 1 for one in found.values())
+        moments = {name: _moments(one) for name, one in named.items()}
+        is_named = moments and all(len(one) == 1 for one in moments.values())
         return (
-            tuple(Moment(name, one.queries) for name, (one,) in found.items()) if is_named else ()
+            tuple(Moment(name, one.queries) for name, (one,) in moments.items()) if is_named else ()
         )
     records = [value] if isinstance(value, dict) else value
     if not isinstance(records, list) or not all(isinstance(one, dict) for one in records):
@@ -235,15 +235,15 @@ def _by_moment(found: Iterable[Mapping[str, Scores] | None]) -> tuple[Moment, ..
 
 def _scores_at_stage(record: Record) -> Mapping[str, Scores]:
     """Return the scores of a query by moment, which a column may name."""
-    found = _scores_in(record)
+    scores = _scores_in(record)
     stage = next((str(one) for name, one in record.items() if name.lower() in STAGES), None)
-    return found if stage is None else dict.fromkeys([stage], *found.values())
+    return scores if stage is None else dict.fromkeys([stage], *scores.values())
 
 
 def _scores_in(record: Record) -> dict[str, Scores]:
     """Return the scores of a query by the moment in their names; none for a record of a log, with a
     text under such a name, or without both positives and negatives."""
-    found: dict[str, Scores] = {}
+    scores: dict[str, Scores] = {}
     for name, value in _flat(record):
         words = _words(name)
         sides = [bool(words & side) for side in (POSITIVE, NEGATIVE)]
@@ -252,8 +252,8 @@ def _scores_in(record: Record) -> dict[str, Scores]:
             return {}
         if sum(sides) == 1 and numbers is not None:
             moment = " ".join(one for one in _words_in_order(name) if one not in _NAMED)
-            found.setdefault(moment, ([], []))[sides.index(True)].extend(numbers)
-    return found if all(own and other for own, other in found.values()) else {}
+            scores.setdefault(moment, ([], []))[sides.index(True)].extend(numbers)
+    return scores if all(own and other for own, other in scores.values()) else {}
 
 
 def _flat(record: Record) -> Iterator[tuple[str, object]]:
@@ -305,6 +305,6 @@ def _words(name: str) -> frozenset[str]:
 def _numbers(value: object) -> list[float] | None:
     """Return a number or a list of numbers as a list; None for anything else or an empty list."""
     numbers = value if isinstance(value, list) else [value]
-    found = [number_in(one) for one in numbers if not isinstance(one, str)]
-    finite = [one for one in found if one is not None and math.isfinite(one)]
+    values = [number_in(one) for one in numbers if not isinstance(one, str)]
+    finite = [one for one in values if one is not None and math.isfinite(one)]
     return finite if finite and len(finite) == len(numbers) else None

@@ -58,10 +58,11 @@ class WeighedLoss(Whole):
     said: list[str]
 
     @classmethod
-    def of(cls, found: Iterable[Suited], language: str) -> list[WeighedLoss]:
+    def of(cls, suitable: Iterable[Suited], language: str) -> list[WeighedLoss]:
         """Return these losses with their sentences."""
         return [
-            cls(one.loss, [*one.reasons], [*one.against], [*one.written(language)]) for one in found
+            cls(one.loss, [*one.reasons], [*one.against], [*one.written(language)])
+            for one in suitable
         ]
 
 
@@ -78,8 +79,10 @@ def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:
         return ()
     table = Table(profile, batch)
     matches = [Match(spec, table) for spec in met]
-    found = [Suited(m.spec.name, *(reasons_of(m, one) for one in (FOR, AGAINST))) for m in matches]
-    return _ranked(found, _kinds(table))
+    suitable = [
+        Suited(m.spec.name, *(reasons_of(m, one) for one in (FOR, AGAINST))) for m in matches
+    ]
+    return _ranked(suitable, _kinds(table))
 
 
 def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:
@@ -88,7 +91,7 @@ def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:
     if len(table.names) < 2 or table.sizes.max() < 2:
         return ()
     is_alone = alone(table.sizes, batch) >= MANY_MET
-    found = []
+    suitable = []
     for spec in LOSSES.values():
         reads = set(spec.reads.values())
         if reads & TEXT_CLASSES:
@@ -99,11 +102,11 @@ def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:
                 "prototypes_of_these": by_prototype,
             }
             reasons = ("prototypes",) if by_prototype else ("classes",)
-            found.append(Suited(spec.name, reasons, _holding(against)))
-    return _ranked(found, ("classes_alone" if is_alone else "classes",))
+            suitable.append(Suited(spec.name, reasons, _holding(against)))
+    return _ranked(suitable, ("classes_alone" if is_alone else "classes",))
 
 
-def _ranked(found: list[Suited], kinds: tuple[str, ...]) -> tuple[Suited, ...]:
+def _ranked(suitable: list[Suited], kinds: tuple[str, ...]) -> tuple[Suited, ...]:
     def order(one: Suited) -> tuple[int, int, int, bool, int]:
         spec = LOSSES[one.loss]
         made = next((at for at, kind in enumerate(kinds) if one.loss in MADE_FOR[kind]), len(kinds))
@@ -111,7 +114,7 @@ def _ranked(found: list[Suited], kinds: tuple[str, ...]) -> tuple[Suited, ...]:
         weight = len(one.against) - len(one.reasons)
         return made, place, weight, spec.equivalent is None, -len(spec.conventions)
 
-    return tuple(sorted(found, key=order))
+    return tuple(sorted(suitable, key=order))
 
 
 def _kinds(table: Table) -> tuple[str, ...]:

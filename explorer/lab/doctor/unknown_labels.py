@@ -52,8 +52,8 @@ def _assumption(loss: ConfiguredLoss, kind: str) -> tuple[str, Counts]:
     """Return the name and the counts of the assumption behind a reference value; "" where labels
     change nothing."""
     name, layouts, counts = _ASSUMPTIONS.get(family_of(loss), ("", (), ()))
-    found = [value for one in layouts if (value := reference_value(loss, kind, one)) is not None]
-    spread = max(found, default=0.0) - min(found, default=0.0)
+    values = [value for one in layouts if (value := reference_value(loss, kind, one)) is not None]
+    spread = max(values, default=0.0) - min(values, default=0.0)
     return (name, counts) if spread > ROUNDING_ERROR else ("", ())
 
 

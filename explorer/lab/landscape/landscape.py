@@ -93,8 +93,8 @@ def landscapes(scenarios: Sequence[Scenario], lever: str, batch: Batch) -> Lands
     """Compute the landscapes of the losses of scenarios at each stop of a lever, "" for none, with
     the comparisons of a batch."""
     axis = _axis(GRID)
-    stops, found = _each(scenarios, lever, lambda moved: _landscape(moved, axis, batch))
-    sides = [LandscapeSide(*one) for one in found]
+    stops, surfaces = _each(scenarios, lever, lambda moved: _landscape(moved, axis, batch))
+    sides = [LandscapeSide(*one) for one in surfaces]
     arrows = axis[FIRST_ARROW::BETWEEN_ARROWS]
     return Landscapes(sides, stops, axis.tolist(), arrows.tolist())
 
@@ -103,15 +103,15 @@ def cuts(scenarios: Sequence[Scenario], lever: str, negative: float) -> Cuts:
     """Compute the cuts of the losses of scenarios through a score of the negative at each stop of a
     lever."""
     axis = _axis(CUT)
-    stops, found = _each(scenarios, lever, lambda moved: _cut(moved, axis, negative))
-    return Cuts([CutSide(*one) for one in found], stops, axis.tolist())
+    stops, sections = _each(scenarios, lever, lambda moved: _cut(moved, axis, negative))
+    return Cuts([CutSide(*one) for one in sections], stops, axis.tolist())
 
 
 def lever_stops(losses: Sequence[Resolved], lever: str) -> list[float]:
     """Return the values of a lever, [] if none of the losses has it."""
-    found = [(one, parameter) for one in losses if (parameter := _lever_of(one, lever))]
-    values = [float(one.parameters[lever]) for one, _ in found]  # type: ignore[arg-type]
-    return surface.stops([parameter for _, parameter in found], values) if found else []
+    levers = [(one, parameter) for one in losses if (parameter := _lever_of(one, lever))]
+    values = [float(one.parameters[lever]) for one, _ in levers]  # type: ignore[arg-type]
+    return surface.stops([parameter for _, parameter in levers], values) if levers else []
 
 
 def _lever_of(resolved: Resolved, lever: str) -> Parameter | None:
@@ -155,9 +155,9 @@ def _axis(count: int) -> Tensor:
 def _landscape(moved: Sequence[Resolved], axis: Tensor, batch: Batch) -> Landscape:
     negatives, positives = torch.meshgrid(axis, axis, indexing="ij")
     points = torch.stack([positives.flatten(), negatives.flatten()], dim=1)
-    found = [surface.surface(one, points) for one in moved]
-    heights = torch.stack([one.values for one in found])
-    slopes = torch.stack([one.slopes.view(len(axis), len(axis), 2) for one in found])
+    surfaces = [surface.surface(one, points) for one in moved]
+    heights = torch.stack([one.values for one in surfaces])
+    slopes = torch.stack([one.slopes.view(len(axis), len(axis), 2) for one in surfaces])
     arrows = slice(FIRST_ARROW, None, BETWEEN_ARROWS)
     dots = surface.comparisons(batch, moved[0].spec)
     in_sight = dots[((dots >= ENDS[0]) & (dots <= ENDS[1])).all(dim=1)]
@@ -172,10 +172,10 @@ def _landscape(moved: Sequence[Resolved], axis: Tensor, batch: Batch) -> Landsca
 
 def _cut(moved: Sequence[Resolved], axis: Tensor, negative: float) -> Cut:
     points = torch.stack([axis, torch.full_like(axis, negative)], dim=1)
-    found = [surface.surface(one, points) for one in moved]
+    surfaces = [surface.surface(one, points) for one in moved]
     by_formula = [one for at in moved if (one := surface.curvature_of(at, points)) is not None]
     return Cut(
-        heights=packed(torch.stack([one.values for one in found])),
-        curvature=packed(torch.stack([one.curvature for one in found])),
+        heights=packed(torch.stack([one.values for one in surfaces])),
+        curvature=packed(torch.stack([one.curvature for one in surfaces])),
         formula=packed(torch.stack(by_formula)) if by_formula else None,
     )

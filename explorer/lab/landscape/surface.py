@@ -186,5 +186,5 @@ def comparisons(batch: Batch, spec: LossSpec) -> Tensor:
         ordered &= batch.first[:, None] == batch.first[None, :]
     higher, lower = ordered.nonzero(as_tuple=True)
     scores = batch.scores.detach()
-    found = torch.stack([scores[higher], scores[lower]], dim=1)
-    return found[(found[:, 0] - found[:, 1]).argsort()]
+    pairs = torch.stack([scores[higher], scores[lower]], dim=1)
+    return pairs[(pairs[:, 0] - pairs[:, 1]).argsort()]

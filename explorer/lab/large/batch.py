@@ -64,11 +64,11 @@ class LargeBatch:
 
     def under(self, threshold: float | None, label_range: Ends | None) -> LargeBatch:
         """The same pairs under these rules; what is None stays as it is."""
-        found = threshold if threshold is not None else self.threshold
+        new_threshold = threshold if threshold is not None else self.threshold
         ends = label_range or self.label_range
-        if (found, ends) == (self.threshold, self.label_range):
+        if (new_threshold, ends) == (self.threshold, self.label_range):
             return self  # with its cached properties
-        return replace(self, threshold=found, label_range=ends)
+        return replace(self, threshold=new_threshold, label_range=ends)
 
     @cached_property
     def rules(self) -> LabelRules:
@@ -155,14 +155,14 @@ def drawn(settings: RandomBatch, loss_input: LossInput = "cosines") -> LargeBatc
     names = Numbered(count, "a"), Numbered(count, "b")
     if loss_input == "cosines":
         plan = random_batch.composed(settings, most=LARGE_PAIRS)
-        found = in_order(plan.labels, plan.cosines, *names)
-        return found.under(None, plan.label_range)
+        batch = in_order(plan.labels, plan.cosines, *names)
+        return batch.under(None, plan.label_range)
     limit = LARGE_IN_BATCH_PAIRS if loss_input == "vectors" else LARGE_DRAWN_PAIRS
     pairs = random_batch.draw(settings, most=limit, with_teacher=False)
     assert pairs.vectors is not None, "random pairs are drawn with vectors"
     sides = pairs.vectors[0::2], pairs.vectors[1::2]
-    found = scored(np.array(pairs.labels), *names, *sides, loss_input)
-    return found.under(None, pairs.label_range)
+    batch = scored(np.array(pairs.labels), *names, *sides, loss_input)
+    return batch.under(None, pairs.label_range)
 
 
 def scored(
@@ -191,7 +191,7 @@ def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     Of an odd width the imaginary half has one zero more, as on the Explore page.
     """
     odd = first.shape[1] % 2
-    found = [
+    scores = [
         angle_scores(
             *(
                 pad(torch.from_numpy(side[some : some + AT_ONCE]).double(), (0, odd))
@@ -200,7 +200,7 @@ def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         ).numpy()
         for some in range(0, len(first), AT_ONCE)
     ]
-    return np.concatenate(found) if found else np.zeros(0)
+    return np.concatenate(scores) if scores else np.zeros(0)
 
 
 # Memory of an open batch at most, in bytes a pair: measured at the largest batches of every loss

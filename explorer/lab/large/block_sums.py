@@ -28,11 +28,11 @@ class Surveyed(Protocol):
         ...
 
 
-Found = TypeVar("Found", bound=Surveyed)
+Findings = TypeVar("Findings", bound=Surveyed)
 
 
-class Summable(ABC, Generic[Found]):
-    """Terms over the ordered pairs of a batch, whose survey finds a `Found`."""
+class Summable(ABC, Generic[Findings]):
+    """Terms over the ordered pairs of a batch, whose survey gives `Findings`."""
 
     @property
     @abstractmethod
@@ -44,38 +44,38 @@ class Summable(ABC, Generic[Found]):
         """Number of pairs."""
 
     @abstractmethod
-    def survey(self, progress: Progress) -> Found:
+    def survey(self, progress: Progress) -> Findings:
         """Go through the whole matrix. `progress` hears of pairs done and may raise to stop."""
 
     @abstractmethod
-    def present(self, found: Found) -> int:
+    def present(self, findings: Findings) -> int:
         """Number of terms."""
 
     @abstractmethod
-    def loss(self, found: Found) -> float: ...
+    def loss(self, findings: Findings) -> float: ...
 
     @abstractmethod
-    def gradient(self, found: Found) -> np.ndarray:
+    def gradient(self, findings: Findings) -> np.ndarray:
         """∂L/∂s by pair."""
 
     @abstractmethod
-    def heaviest(self, found: Found) -> Heaviest: ...
+    def heaviest(self, findings: Findings) -> Heaviest: ...
 
     @abstractmethod
-    def blocks(self, window: Window, found: Found) -> Blocks:
+    def blocks(self, window: Window, findings: Findings) -> Blocks:
         """The blocks of a window."""
 
-    def surveyed(self, progress: Progress) -> Summed[Found]:
+    def surveyed(self, progress: Progress) -> Summed[Findings]:
         """Return these terms with the findings of their survey."""
         return Summed(self, self.survey(progress))
 
 
 @dataclass(frozen=True, eq=False)
-class Summed(Matrix, Generic[Found]):
+class Summed(Matrix, Generic[Findings]):
     """Terms that are summed without their cells, and what their survey found."""
 
-    terms: Summable[Found]
-    found: Found
+    terms: Summable[Findings]
+    found: Findings
 
     @property
     def row_pairs(self) -> range:

@@ -23,11 +23,11 @@ def changes_of(batch: LargeBatch, corrections: Iterable[Correction]) -> dict[int
         for first, second, label in corrections
     }
     named = {first for first, _ in chosen}
-    found = {}
+    changes = {}
     for entry, first in enumerate(batch.first) if chosen else ():
         if first in named and (pair := (first, batch.second[entry])) in chosen:
-            found[entry] = chosen[pair]
-    return found
+            changes[entry] = chosen[pair]
+    return changes
 
 
 def corrected(batch: LargeBatch, corrections: Iterable[Correction]) -> LargeBatch:

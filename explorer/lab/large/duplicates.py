@@ -51,15 +51,15 @@ def same_text_of(looking: Looking) -> SameText:
         having = np.zeros(len(some), dtype=bool)
         for kind, texts in enumerate((anchors, positives)):
             sought = np.full(len(some), True) if kind == 0 else texts != anchors
-            at, found = _cells(ordered, by_text, texts, sought)
-            negative = found != looking.own[some[at]]
+            at, cells = _cells(ordered, by_text, texts, sought)
+            negative = cells != looking.own[some[at]]
             if looking.itself:
-                negative &= found != some[at]
-            at, found = at[negative], found[negative]
+                negative &= cells != some[at]
+            at, cells = at[negative], cells[negative]
             having[at] = True
             counts[kind] += len(at)
             if not looking.left_out:
-                weights[kind] += _weight(looking, some[at], found)
+                weights[kind] += _weight(looking, some[at], cells)
         rows_with += int(having.sum())
     shares = weights / (looking.total or 1.0)
     return SameText(

@@ -86,13 +86,13 @@ def _cells(session: LargeSession, blocks: Blocks, facet: str, palette: Palette) 
     area = np.diff(blocks.rows)[:, None] * np.diff(blocks.columns)[None, :]
     taking_part = blocks.present / area
     masked = blocks.present == 0
-    found = {
+    facets = {
         "total": blocks.total,
         "share": blocks.share,
         "largest": blocks.largest,
         "masked": taking_part,
     }[facet]
-    values = np.where(masked, -np.inf, found)
+    values = np.where(masked, -np.inf, facets)
     seen = values[np.isfinite(values)]
     least, largest = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
     ramp, single = "sequential", bool(area.max() == 1)

@@ -207,21 +207,21 @@ def _in_batch(
             left_out = same_text(of_columns[some], positives[some], seen)
         return only_others_(terms, [part.left - part.top], left_out, compared[some])
 
-    def loss(found: Survey) -> float:
-        forward = float(found.added.mean())
-        return (forward + float(found.column_norms[:count].mean())) / 2 if symmetric else forward
+    def loss(survey: Survey) -> float:
+        forward = float(survey.added.mean())
+        return (forward + float(survey.column_norms[:count].mean())) / 2 if symmetric else forward
 
-    def gradient(found: Survey) -> np.ndarray:
+    def gradient(survey: Survey) -> np.ndarray:
         """∂L/∂s by pair: each row takes from its own cell what its weights add to the others."""
-        norms = [found.norms, found.column_norms[:count]] if symmetric else [found.norms]
+        norms = [survey.norms, survey.column_norms[:count]] if symmetric else [survey.norms]
         taken = share_of_others(torch.from_numpy(np.stack(norms))).mean(dim=0).numpy()
         felt = np.full(len(batch), np.nan)
         felt[places[0]] = 0.0
         np.subtract.at(felt, places[0], taken * (scale / count))
         return felt
 
-    def looking(found: Survey) -> Looking:
-        norms = torch.from_numpy(found.norms).to(queries)
+    def looking(survey: Survey) -> Looking:
+        norms = torch.from_numpy(survey.norms).to(queries)
         return Looking(
             queries,
             keys,
@@ -229,7 +229,7 @@ def _in_batch(
             _numbered(batch, behind[0]),
             _numbered(batch, behind[1]),
             lambda products, at: products - positive[at] - norms[at],
-            total=float(-np.expm1(-found.norms).sum()),
+            total=float(-np.expm1(-survey.norms).sum()),
             itself=axes[0] == "view",
             left_out=texts is not None,
         )
@@ -291,7 +291,7 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
         values = logistic_terms(mistaken)
         return log_logistic_weights(mistaken, values), values, None
 
-    def nearest(found: Survey) -> int:
+    def nearest(survey: Survey) -> int:
         mine = (queries * keys).sum(dim=1)
         is_nearest = torch.ones_like(mine, dtype=torch.bool)
         for part in tiles_of(Window(0, len(own), 0, len(own))):
@@ -301,13 +301,13 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
             is_nearest[seen] &= others.amax(dim=1) < mine[seen] - TIED * scale
         return int(is_nearest.sum())
 
-    def gradient(found: Survey) -> np.ndarray:
+    def gradient(survey: Survey) -> np.ndarray:
         logits = scale * (queries * keys).sum(dim=1).cpu().double() + bias
         felt = np.full(len(batch), np.nan)
         felt[own] = logistic_weights_(logits.neg_()).mul_(-scale / len(own)).numpy()
         return felt
 
-    def looking(found: Survey) -> Looking:
+    def looking(survey: Survey) -> Looking:
         mine = (queries * keys).sum(dim=1).double() * scale + bias
         return Looking(
             queries,
@@ -316,7 +316,7 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
             _numbered(batch, behind[0]),
             _numbered(batch, behind[1]),
             lambda products, _: torch.nn.functional.logsigmoid(scale * products + bias),
-            total=float(found.row_weights.sum() - torch.sigmoid(-mine).sum()),
+            total=float(survey.row_weights.sum() - torch.sigmoid(-mine).sum()),
             itself=False,
             left_out=texts is not None,
         )

@@ -29,13 +29,13 @@ def heaviest_terms(terms: Split, count: int = MAX_TERMS) -> Heaviest:
     rows = np.flatnonzero(best > -np.inf)
     rows = rows[_top(best[rows], count)]
     least = best[rows].min() if len(rows) == count else -np.inf
-    found = [_row_terms(terms, row, least, count) for row in rows]
-    if not found:
+    terms_of_rows = [_row_terms(terms, row, least, count) for row in rows]
+    if not terms_of_rows:
         nothing = np.zeros(0, dtype=np.int64)
         return Heaviest(nothing, nothing, np.zeros(0), np.zeros(0))
-    columns = np.concatenate([places for places, _ in found])
-    values = np.concatenate([values for _, values in found])
-    of_row = np.repeat(rows, [len(places) for places, _ in found])
+    columns = np.concatenate([places for places, _ in terms_of_rows])
+    values = np.concatenate([values for _, values in terms_of_rows])
+    of_row = np.repeat(rows, [len(places) for places, _ in terms_of_rows])
     top = np.lexsort((columns, of_row, -values))[:count]
     return Heaviest(of_row[top], columns[top], values[top], np.exp(values[top] - terms.total))
 

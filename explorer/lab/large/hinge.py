@@ -127,7 +127,7 @@ class Hinge(Summable[Chunked]):
 
     # ---- Blocks --------------------------------------------------------------------------------
 
-    def blocks(self, window: Window, found: Chunked) -> Blocks:
+    def blocks(self, window: Window, findings: Chunked) -> Blocks:
         """The blocks of a window; one of too many cells begins and ends with a chunk."""
         rows, columns, bounded = window.rows, window.columns, True
         if window.cells <= SMALL_WINDOW_CELLS:
@@ -136,18 +136,18 @@ class Hinge(Summable[Chunked]):
             count, bounded = weight > 0, False
             largest = np.maximum.reduceat(np.maximum.reduceat(weight, starts[0], 0), starts[1], 1)
         else:
-            smaller_than_chunks = window.cells <= (found.size * MAX_BLOCKS) ** 2
+            smaller_than_chunks = window.cells <= (findings.size * MAX_BLOCKS) ** 2
             if smaller_than_chunks:
                 cuts = np.union1d(rows, columns)
                 row_cuts = cuts[(cuts >= window.top) & (cuts <= window.bottom)]
                 column_cuts = cuts[(cuts >= window.left) & (cuts <= window.right)]
                 count, weight = self._runs.between(row_cuts, column_cuts)
             else:
-                rows, row_chunks = found.widened(window.top, window.bottom)
-                columns, column_chunks = found.widened(window.left, window.right)
-                row_cuts, column_cuts = found.cuts[row_chunks], found.cuts[column_chunks]
-                count = found.count[row_chunks, column_chunks]
-                weight = found.weight[row_chunks, column_chunks]
+                rows, row_chunks = findings.widened(window.top, window.bottom)
+                columns, column_chunks = findings.widened(window.left, window.right)
+                row_cuts, column_cuts = findings.cuts[row_chunks], findings.cuts[column_chunks]
+                count = findings.count[row_chunks, column_chunks]
+                weight = findings.weight[row_chunks, column_chunks]
             starts = (
                 np.searchsorted(row_cuts, rows[:-1]),
                 np.searchsorted(column_cuts, columns[:-1]),
@@ -161,19 +161,19 @@ class Hinge(Summable[Chunked]):
             np.log(part, where=count > 0, out=np.full(count.shape, -np.inf))
             for part in (weight, largest)
         )
-        share = weight / max(found.total, 1e-300)
+        share = weight / max(findings.total, 1e-300)
         return Blocks(rows, columns, total, share, largest, count, bounded)
 
     # ---- Requests of the page --------------------------------------------------------------------
 
-    def present(self, found: Chunked) -> int:
+    def present(self, findings: Chunked) -> int:
         """Number of terms."""
-        return int(found.count.sum())
+        return int(findings.count.sum())
 
-    def loss(self, found: Chunked) -> float:
+    def loss(self, findings: Chunked) -> float:
         return self._value_and_gradient[0]
 
-    def gradient(self, found: Chunked) -> np.ndarray:
+    def gradient(self, findings: Chunked) -> np.ndarray:
         """∂L/∂s by pair."""
         return self._value_and_gradient[1]
 
@@ -190,7 +190,7 @@ class Hinge(Summable[Chunked]):
         known = "_value_and_gradient" in vars(self)
         return known, known
 
-    def heaviest(self, found: Chunked, limit: int = MAX_TERMS) -> Heaviest:
+    def heaviest(self, findings: Chunked, limit: int = MAX_TERMS) -> Heaviest:
         """Return the terms of the largest gaps.
 
         Only the rows with the largest best gaps are needed, as in `heaviest_terms`.
@@ -213,5 +213,5 @@ class Hinge(Summable[Chunked]):
         values = np.concatenate([[], *map(np.take, gaps, taken)])
         top = np.lexsort((columns, of_row, -values))[:limit]
         top = top[values[top] > 0]
-        shares = values[top] / max(found.total, 1e-300)
+        shares = values[top] / max(findings.total, 1e-300)
         return Heaviest(of_row[top], columns[top], np.log(values[top]), shares)

@@ -100,11 +100,11 @@ class Inversions:
         # Small bins make long tables, large ones leave many rows to be compared one by one.
         size = 2 ** round(np.log2(len(begins) * len(lower) / len(higher) / 2 + 1) / 2)
         first = -(-above // size)  # the first bin that lies wholly above a column
-        found = torch.zeros(3, len(ends), len(begins))
+        sums = torch.zeros(3, len(ends), len(begins))
         for bins, known in _running(first, column, rise, -(-len(lower) // size), len(begins)):
             some = slice(bins.start * size, bins.stop * size)
-            _add_rows(row[some], drop[some], size, known, found)
-        count, rises, drops = found.double().numpy()
+            _add_rows(row[some], drop[some], size, known, sums)
+        count, rises, drops = sums.double().numpy()
         weight = rises + drops
         # The rows from there up to that bin, one by one.
         stops = np.minimum(first * size, len(lower))
@@ -151,14 +151,14 @@ class Inversions:
         # What is not there has a score below everything, and a threshold above.
         labels, (scores, thresholds) = self.labels[places], self._below[:, places]
         scores[~there], thresholds[~there] = -1, len(self)
-        found = np.zeros((2, len(starts)))
+        sums = np.zeros((2, len(starts)))
         while width > SHORT:
             width //= 2
             halves = (part.reshape(-1, 2, width) for part in (labels, scores, thresholds))
-            found += _halves(*halves).reshape(2, len(starts), -1).sum(axis=2)
+            sums += _halves(*halves).reshape(2, len(starts), -1).sum(axis=2)
         runs = (part.reshape(-1, width) for part in (labels, scores, thresholds))
-        found += _squares(*runs).reshape(2, len(starts), -1).sum(axis=2)
-        return found[0], found[1]
+        sums += _squares(*runs).reshape(2, len(starts), -1).sum(axis=2)
+        return sums[0], sums[1]
 
 
 def _halves(labels: np.ndarray, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:

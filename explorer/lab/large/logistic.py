@@ -39,7 +39,7 @@ Intervals = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Findings:
     """Findings of one pass through the matrix.
 
     The weights within each chunk, the sum of all weights, that of all terms, and the entropy of the
@@ -64,7 +64,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Smooth(Summable[Found]):
+class Smooth(Summable[Findings]):
     """Terms log(1 + e^(x_j − x_i)) over y_j < y_i, x = λ s, in the order of the labels [N].
 
     The loss is their sum, or with `mean` their mean. The weight of a term is σ(x_j − x_i).
@@ -116,10 +116,10 @@ class Smooth(Summable[Found]):
     @cached_property
     def _moments(self) -> np.ndarray:
         """Sums of each chunk at the nodes."""
-        found = np.empty((len(self._chunks) - 1, len(self.nodes)))
+        moments = np.empty((len(self._chunks) - 1, len(self.nodes)))
         for some, places, owner in self._in_turn():
-            found[some] = self.nodes.spread(places, owner, some.stop - some.start)
-        return found
+            moments[some] = self.nodes.spread(places, owner, some.stop - some.start)
+        return moments
 
     def _in_turn(self) -> Iterator[tuple[slice, slice, np.ndarray]]:
         """Chunks, some at a time, their pairs, and the chunk of each pair among them."""
@@ -153,25 +153,25 @@ class Smooth(Summable[Found]):
 
     # ---- All terms, once -----------------------------------------------------------------------
 
-    def survey(self, progress: Progress) -> Found:
+    def survey(self, progress: Progress) -> Findings:
         """Go through the whole matrix. `progress` hears of pairs done and may raise to stop."""
         within = np.zeros(len(self._moments))
         sums = torch.zeros(3, dtype=torch.float64)  # of weights, terms and their entropy
         for mixed, differences in self._mixed():
             progress(int(self._chunks[mixed[0]]), len(self))
-            found = of_differences_(differences)
-            within[mixed] = found[0].sum(dim=(1, 2)).numpy()
-            sums += torch.stack([each.sum() for each in found])
+            values = of_differences_(differences)
+            within[mixed] = values[0].sum(dim=(1, 2)).numpy()
+            sums += torch.stack([each.sum() for each in values])
         # How many pairs of pairs of two chunks there are at each two nodes.
         pairs = torch.zeros(len(self.nodes), len(self.nodes), dtype=sums.dtype)
         after = self._from(self._moments)
         for some, _, _ in self._in_turn():
             pairs.addmm_(torch.from_numpy(self._moments[some]).T, after[self._higher[some]])
         nodes = torch.from_numpy(self.nodes.places)
-        found = of_differences_(nodes[:, None] - nodes)
-        sums += torch.stack([(pairs * each).sum() for each in found])
+        values = of_differences_(nodes[:, None] - nodes)
+        sums += torch.stack([(pairs * each).sum() for each in values])
         progress(len(self), len(self))
-        return Found(within, *sums.tolist())
+        return Findings(within, *sums.tolist())
 
     def _mixed(self) -> Iterator[tuple[np.ndarray, Tensor]]:
         """Chunks that have several labels, some at a time, and the differences within them."""
@@ -200,26 +200,26 @@ class Smooth(Summable[Found]):
         first, last = self._ends
         lower = len(first) - np.searchsorted(last, first, "left")  # counted from the end
         after, before = self._from(self._moments), self._from(self._moments[::-1])
-        weights, found = torch.from_numpy(self.nodes.weights), np.empty(len(self))
+        weights, pair_weights = torch.from_numpy(self.nodes.weights), np.empty(len(self))
         for some, places, owner in self._in_turn():
             felt = after[self._higher[some]] @ weights.T - before[lower[some]] @ weights
-            found[places] = self.nodes.read(felt.numpy(), places, owner)
+            pair_weights[places] = self.nodes.read(felt.numpy(), places, owner)
         for mixed, differences in self._mixed():
             cells = logistic_weights_(differences)
             at = self._chunks[mixed, None] + np.arange(cells.shape[1])
             inside = at < self._chunks[mixed + 1, None]
-            found[at[inside]] += (cells.sum(dim=2) - cells.sum(dim=1)).numpy()[inside]
-        return found
+            pair_weights[at[inside]] += (cells.sum(dim=2) - cells.sum(dim=1)).numpy()[inside]
+        return pair_weights
 
     # ---- Blocks --------------------------------------------------------------------------------
 
-    def blocks(self, window: Window, found: Found) -> Blocks:
+    def blocks(self, window: Window, findings: Findings) -> Blocks:
         """The blocks of a window."""
         rows, columns = window.rows, window.columns
         weights = (
             self._summed(window)
             if window.cells <= SMALL_WINDOW_CELLS
-            else self._blocks(window, found)
+            else self._blocks(window, findings)
         )
         total = np.log(weights, where=weights > 0, out=np.full_like(weights, -np.inf))
         largest = largest_terms(self.differences, window)
@@ -227,7 +227,7 @@ class Smooth(Summable[Found]):
             rows,
             columns,
             total,
-            weights / max(found.weight, 1e-300),
+            weights / max(findings.weight, 1e-300),
             log_weights(largest),
             self.differences.counted(window),
         )
@@ -242,7 +242,7 @@ class Smooth(Summable[Found]):
         by_row = np.add.reduceat(weights, rows[:-1] - rows[0], axis=0)
         return np.add.reduceat(by_row, columns[:-1] - columns[0], axis=1)
 
-    def _blocks(self, window: Window, found: Found) -> np.ndarray:
+    def _blocks(self, window: Window, findings: Findings) -> np.ndarray:
         """The weights of the blocks, over their nodes."""
         tops, bottoms = window.rows[:-1], window.rows[1:]
         lefts, rights = window.columns[:-1], window.columns[1:]
@@ -259,7 +259,7 @@ class Smooth(Summable[Found]):
         weights[crossed] = (
             self._across((top, start), (start, right))
             + self._across((start, stop), (stop, right))
-            + self._inside(start, stop, found)
+            + self._inside(start, stop, findings)
         )
         return weights
 
@@ -297,14 +297,14 @@ class Smooth(Summable[Found]):
     def _runs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
         """Sums of runs of pairs at the nodes."""
         low, high, heads, tails = self._in_chunks(starts, stops)
-        found = embedding_bag(
+        sums = embedding_bag(
             torch.from_numpy(listed(low, high)),
             torch.from_numpy(self._moments),
             torch.from_numpy(np.append(0, (high - low).cumsum())),
             mode="sum",
             include_last_offset=True,
         ).numpy()
-        return found + self._of_pairs(*heads) + self._of_pairs(*tails)
+        return sums + self._of_pairs(*heads) + self._of_pairs(*tails)
 
     def _of_pairs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
         """Sums of short runs at the nodes, pair by pair."""
@@ -322,7 +322,7 @@ class Smooth(Summable[Found]):
         tails = np.where(within, stops, self._chunks[high]), stops
         return low, np.maximum(low, high), heads, tails
 
-    def _inside(self, starts: np.ndarray, stops: np.ndarray, found: Found) -> np.ndarray:
+    def _inside(self, starts: np.ndarray, stops: np.ndarray, findings: Findings) -> np.ndarray:
         """The weights of runs of pairs within themselves."""
         low, high, heads, tails = self._in_chunks(starts, stops)
         weights = self._cell_by_cell(*heads) + self._cell_by_cell(*tails)
@@ -346,7 +346,7 @@ class Smooth(Summable[Found]):
             there = last[:, :, None] < first[:, None, :]
             across = torch.from_numpy(felt) @ torch.from_numpy(moments).mT
             weights[some] += (across.numpy() * there).sum(axis=(1, 2))
-            weights[some] += np.bincount(place[0], found.within[known], len(some))
+            weights[some] += np.bincount(place[0], findings.within[known], len(some))
         return weights
 
     def _cell_by_cell(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
@@ -365,21 +365,21 @@ class Smooth(Summable[Found]):
     def known(self) -> tuple[bool, bool]:
         return True, "_pair_weights" in vars(self)
 
-    def present(self, found: Found) -> int:
+    def present(self, findings: Findings) -> int:
         """Number of terms."""
         return self.differences.present()
 
-    def loss(self, found: Found) -> float:
-        return found.added / self._divisor
+    def loss(self, findings: Findings) -> float:
+        return findings.added / self._divisor
 
-    def gradient(self, found: Found) -> np.ndarray:
+    def gradient(self, findings: Findings) -> np.ndarray:
         """∂L/∂s by pair."""
         return self.scale * self._pair_weights / self._divisor
 
-    def heaviest(self, found: Found) -> Heaviest:
+    def heaviest(self, findings: Findings) -> Heaviest:
         top = heaviest_terms(self.differences)
         logs = log_weights(top.values)
-        return Heaviest(top.rows, top.columns, logs, np.exp(logs) / max(found.weight, 1e-300))
+        return Heaviest(top.rows, top.columns, logs, np.exp(logs) / max(findings.weight, 1e-300))
 
     @property
     def _divisor(self) -> int:

@@ -265,10 +265,10 @@ def _places(session: LargeSession) -> LargePlaces | None:
 
 
 def _heaviest(session: LargeSession) -> list[LargeTerm]:
-    found = session.heaviest
-    rows = np.asarray(session.matrix.row_pairs)[found.rows]
-    columns = np.asarray(session.matrix.column_pairs)[found.columns]
-    cells = zip(found.rows.tolist(), found.columns.tolist(), strict=True)
+    heaviest = session.heaviest
+    rows = np.asarray(session.matrix.row_pairs)[heaviest.rows]
+    columns = np.asarray(session.matrix.column_pairs)[heaviest.columns]
+    cells = zip(heaviest.rows.tolist(), heaviest.columns.tolist(), strict=True)
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     return [
         LargeTerm(
@@ -279,7 +279,7 @@ def _heaviest(session: LargeSession) -> list[LargeTerm]:
             float(share),
         )
         for cell, (row, column), value, share in zip(
-            cells, pairs, found.values, found.shares, strict=True
+            cells, pairs, heaviest.values, heaviest.shares, strict=True
         )
     ]
 
@@ -289,21 +289,21 @@ def judgement(
 ) -> Judgement:
     """Return the findings about all pairs, with the first pairs on which label and encoder
     disagree."""
-    found = session.batch.contradictions
+    contradicted = session.batch.contradictions
     return Judgement(
         spearman=json_number(by.spearman),
-        ordered=found.ordered,
-        violated=found.violated,
+        ordered=contradicted.ordered,
+        violated=contradicted.violated,
         pairs=len(session.batch),
         suspects=[
             LargeSuspect(
                 _pair(session, place, "", whole=True),
-                float(found.rates[place]),
-                float(found.fitting[place]),
+                float(contradicted.rates[place]),
+                float(contradicted.fitting[place]),
             )
-            for place in found.suspects[:MAX_SUSPECTS].tolist()
+            for place in contradicted.suspects[:MAX_SUSPECTS].tolist()
         ],
-        count=len(found.suspects),
+        count=len(contradicted.suspects),
         disagreement=by.usual,
         doubtful=by.doubtful,
         editable=editable,
@@ -315,9 +315,9 @@ def pairs_page(
     session: LargeSession, search: str, column: str, falling: bool, page_number: int
 ) -> PairsPage:
     """A page of the table of pairs."""
-    found = page(session, search, column, falling, page_number)
-    rows = [_pair(session, place, "", whole=True) for place in found.places.tolist()]
-    return PairsPage(found.found, rows)
+    listed = page(session, search, column, falling, page_number)
+    rows = [_pair(session, place, "", whole=True) for place in listed.places.tolist()]
+    return PairsPage(listed.found, rows)
 
 
 def _concentrated(blocks: Blocks) -> Concentrated | None:

@@ -57,12 +57,12 @@ def page(session: LargeSession, search: str, column: str, falling: bool, number:
     Raises Problem for a comparison that cannot be read.
     """
     values = _values(session)
-    found = _found(session.batch, values, search)
-    sorted_by = values[column if column in values else "gradient"][found]
+    matching = _found(session.batch, values, search)
+    sorted_by = values[column if column in values else "gradient"][matching]
     key = -sorted_by if falling else sorted_by
     start = number * PAGE
     order = np.argsort(key, kind="stable")[start : start + PAGE]
-    return Page(found[order], len(found))
+    return Page(matching[order], len(matching))
 
 
 def _values(session: LargeSession) -> dict[str, np.ndarray]:
@@ -95,16 +95,16 @@ def _found(batch: LargeBatch, values: dict[str, np.ndarray], search: str) -> np.
 
 def _conditions(search: str) -> list[tuple[str, str, str]]:
     """The comparisons in `search`: name, sign and number of each."""
-    plain, place, found = search.replace("−", "-"), 0, []
+    plain, place, conditions = search.replace("−", "-"), 0, []
     while place < len(plain):
         condition = _CONDITION.match(plain, place)
         if not condition:
             raise Problem("large_search", about="search", text=search[place:].strip()[:60])
-        found.append(condition.groups())
+        conditions.append(condition.groups())
         between = _BETWEEN.match(plain, condition.end())
         assert between is not None, "nothing at all may stand between"
         place = between.end()
-    return found
+    return conditions
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ def remarks_of(
 ) -> list[Remark]:
     """Return the remarks of Explore on this batch, as far as its figures are known here."""
     spec, batch = LOSSES[loss], session.batch
-    found = batch.contradictions
+    contradicted = batch.contradictions
     felt = np.abs(np.nan_to_num(session.gradient))
     total = float(felt.sum())
     shares = np.cumsum(session.heaviest.shares)
@@ -66,8 +66,8 @@ def remarks_of(
         loss=session.loss,
         collapse=level,
         pairs=len(batch),
-        ordered=found.ordered,
-        violated=found.violated,
+        ordered=contradicted.ordered,
+        violated=contradicted.violated,
         spread=_spread(batch, bool(looks_for)),
         together=batch.first_vectors is not None and _spread(batch, True) <= COLLAPSED,
         gradient_norm=session.gradient_norm,
@@ -76,8 +76,8 @@ def remarks_of(
         anchors=session.shape[0] if looks_for else 0,
         found=session.nearest or 0,
         doubtful=by.doubtful,
-        strong=len(found.strong),
-        felt=float(felt[found.strong].sum()) / total if total > 0 else None,
+        strong=len(contradicted.strong),
+        felt=float(felt[contradicted.strong].sum()) / total if total > 0 else None,
         usual=by.usual,
         terms=session.present,
         active=int(enough[0]) + 1 if len(enough) else None,
@@ -89,8 +89,8 @@ def remarks_of(
 
 
 def _same_text(session: LargeSession, spec: LossSpec) -> Mapping[str, SameText]:
-    found = session.same_text if spec.reads_texts else None
-    return {} if found is None else {spec.name: found}
+    by_step = session.same_text if spec.reads_texts else None
+    return {} if by_step is None else {spec.name: by_step}
 
 
 def _collapse(session: LargeSession, loss: str, parameters: Mapping[str, Any]) -> float | None:
@@ -115,13 +115,13 @@ def _collapse_inputs(session: LargeSession, loss: str) -> dict[str, Tensor]:
         "negatives": batch.second_vectors,
     }
     places = {"queries": own, "keys": own, "negatives": others}
-    found = {}
+    inputs = {}
     for name, what in LOSSES[loss].reads.items():
         values = sides.get(what)
         if values is None or (what == "negatives" and not len(others)):
             continue
-        found[name] = torch.from_numpy(values[places[what]] if what in places else values)
-    return found
+        inputs[name] = torch.from_numpy(values[places[what]] if what in places else values)
+    return inputs
 
 
 def _edge(session: LargeSession, loss: str, parameters: Mapping[str, Any]) -> Edge | None:

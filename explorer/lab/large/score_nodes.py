@@ -60,8 +60,8 @@ class Nodes:
         """Sums at the nodes of the pairs at these places, by owner: [owners, n]."""
         first, parts = self.parts(places)
         at = np.add.outer(np.arange(NODES), owner * len(self) + first)
-        found = np.bincount(at.ravel(), parts.ravel(), owners * len(self))
-        return found.reshape(owners, len(self))
+        sums = np.bincount(at.ravel(), parts.ravel(), owners * len(self))
+        return sums.reshape(owners, len(self))
 
     def read(self, values: np.ndarray, places: slice, owner: np.ndarray) -> np.ndarray:
         """Values at the pairs of these places, from those of their owners at the nodes, [·, n]."""

@@ -135,10 +135,10 @@ def taken(segments: Kind, index: Index) -> Kind:
 
 def _or_empty(segments: Kind, index: np.ndarray, there: np.ndarray) -> Kind:
     """The segments of these numbers where they are `there`, and empty ones elsewhere."""
-    found = taken(segments, np.where(there, index, 0))
+    values = taken(segments, np.where(there, index, 0))
     first, *rest = (
         np.where(there, field, empty)
-        for field, empty in zip(found, (np.inf, *[-np.inf] * (len(found) - 1)), strict=True)
+        for field, empty in zip(values, (np.inf, *[-np.inf] * (len(values) - 1)), strict=True)
     )
     return type(segments)(first, *rest)
 
@@ -188,7 +188,7 @@ class SegmentTree(Generic[Kind]):
         of_rows = taken(self.between(tops, bottoms), np.s_[:, None])
         of_columns = taken(self.between(lefts, rights), np.s_[None, :])
         later = bottoms[:, None] <= lefts
-        found = np.where(later, of_rows.across(of_columns, add), -np.inf)
+        sums = np.where(later, of_rows.across(of_columns, add), -np.inf)
         # A block on the diagonal: rows alone, then rows and columns together, then columns alone.
         # What comes the other way round is masked.
         crossed = np.nonzero((tops[:, None] < rights) & ~later)
@@ -201,8 +201,8 @@ class SegmentTree(Generic[Kind]):
             self.between(stop, right),
         )
         both = add(before.across(shared, add), shared.inside)
-        found[crossed] = add(both, before.then(shared, add).across(after, add))
-        return found
+        sums[crossed] = add(both, before.then(shared, add).across(after, add))
+        return sums
 
     def _ends(self, starts: np.ndarray, stops: np.ndarray) -> Kind:
         """Segments of less than SHORTEST pairs."""

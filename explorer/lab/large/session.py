@@ -115,8 +115,8 @@ class LargeSession:
         """Number of comparisons of pairs that stand the wrong way round, and of all."""
         if self.matrix.axes != ("pair", "pair"):
             return 0, 0
-        found = self.batch.contradictions
-        return found.violated, found.ordered
+        contradicted = self.batch.contradictions
+        return contradicted.violated, contradicted.ordered
 
     @cached_property
     def nearest(self) -> int | None:

@@ -81,21 +81,21 @@ def changes_csv(batch: LargeBatch, corrections: Iterable[Correction]) -> str:
 def terms_csv(session: LargeSession) -> str:
     """The heaviest of all terms: their rows and columns on the map, the pairs behind them, value,
     weight, and the weight up to and with each."""
-    batch, found = session.batch, session.heaviest
+    batch, heaviest = session.batch, session.heaviest
     sides = [
-        (found.rows, np.asarray(session.matrix.row_pairs)),
-        (found.columns, np.asarray(session.matrix.column_pairs)),
+        (heaviest.rows, np.asarray(session.matrix.row_pairs)),
+        (heaviest.columns, np.asarray(session.matrix.column_pairs)),
     ]
-    so_far = np.cumsum(found.shares)
+    so_far = np.cumsum(heaviest.shares)
     body = []
-    for rank in range(len(found.values)):
+    for rank in range(len(heaviest.values)):
         line: list[object] = [rank + 1]
         for places, pairs in sides:
             place = int(pairs[places[rank]])
             entry = int(batch.entry[place])
             numbers = float(batch.labels[place]), float(batch.scores[place])
             line += [int(places[rank]) + 1, entry + 1, *_words(batch, entry), *numbers]
-        numbers = found.values[rank], found.shares[rank], so_far[rank]
+        numbers = heaviest.values[rank], heaviest.shares[rank], so_far[rank]
         body.append([*line, *(csv_number(float(number)) for number in numbers)])
     heads = [
         f"{side}_{what}"
@@ -152,11 +152,11 @@ def _known(
 ) -> Iterator[tuple[int, list[object]]]:
     """Yield each of these places with the cells of its pair."""
     batch, gradient = session.batch, session.gradient
-    found = batch.contradictions
+    contradicted = batch.contradictions
     for place in _with_progress(places, progress):
         entry, felt = int(batch.entry[place]), float(gradient[place])
         numbers = batch.labels[place], batch.scores[place]
-        rest = found.rates[place], found.fitting[place]
+        rest = contradicted.rates[place], contradicted.fitting[place]
         yield (
             place,
             [

@@ -83,12 +83,12 @@ class Texts(Sequence[str]):
 
     def holding(self, searched: str) -> np.ndarray:
         """Mask of the texts that contain `searched`, whatever the case."""
-        searched, found = searched.casefold(), np.zeros(len(self), dtype=bool)
+        searched, matches = searched.casefold(), np.zeros(len(self), dtype=bool)
         for part, some, end in self._chunks():
             folded = some.casefold()
             if searched in folded:
-                found[part] = [searched in text for text in folded.split(end)]
-        return found
+                matches[part] = [searched in text for text in folded.split(end)]
+        return matches
 
     def _chunks(self) -> Iterator[tuple[slice, str, str]]:
         """Yield some texts at a time: their slice, all of them in one, and the separator between

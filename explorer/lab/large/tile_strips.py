@@ -162,18 +162,18 @@ def strip_of(tiles: Tiles, rows: Window, block: tuple[int, int], known: Norms | 
         if values is not None:
             added = added + as_numbers(values.sum(dim=0))
             columns.append(as_numbers(terms.exp().sum(dim=1)))
-    found = _Bands.joined(pieces)
+    bands = _Bands.joined(pieces)
     if known is not None:
-        norms = torch.from_numpy(known[0][rows.top : rows.bottom]).to(found.sums)
+        norms = torch.from_numpy(known[0][rows.top : rows.bottom]).to(bands.sums)
     else:
-        norms = found.sums.new_zeros(rows.bottom - rows.top)
+        norms = bands.sums.new_zeros(rows.bottom - rows.top)
         if tiles.by_row:
-            norms = logistic_terms(found.log_totals())
-    of_weights = _Bands.joined(both) if both else found._replace(largest=found.largest - norms)
+            norms = logistic_terms(bands.log_totals())
+    of_weights = _Bands.joined(both) if both else bands._replace(largest=bands.largest - norms)
     powers = of_weights.largest.exp()
     weights = powers * of_weights.sums
     logs = powers.mul_(of_weights.mixed).add_(weights * _finite(of_weights.largest)).sum()
-    total, largest = found.blocks(tall)
+    total, largest = bands.blocks(tall)
     return Strip(
         total=as_numbers(total.T),
         largest=as_numbers(largest.T),
@@ -184,7 +184,7 @@ def strip_of(tiles: Tiles, rows: Window, block: tuple[int, int], known: Norms | 
         row_weights=as_numbers(weights.sum(dim=0)),
         column_weights=np.concatenate(columns) if columns else 0.0,
         logs=float(logs),
-        nearest=int((found.largest.amax(dim=0) < -tiles.tied).sum()),
+        nearest=int((bands.largest.amax(dim=0) < -tiles.tied).sum()),
         heaviest=_heaviest_bands(of_weights.largest, rows.top),
     )
 

@@ -106,15 +106,15 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
     )
 
 
-def tile_blocks(tiles: Tiles, found: Survey, window: Window) -> Blocks:
+def tile_blocks(tiles: Tiles, survey: Survey, window: Window) -> Blocks:
     """The blocks of a window, at its own resolution where it has few cells."""
     if window.cells > SMALL_WINDOW_CELLS or window == Window(0, tiles.rows, 0, tiles.columns):
-        return joined(_fitting(found.levels, window), window)
-    norms = found.norms, found.column_norms
+        return joined(_fitting(survey.levels, window), window)
+    norms = survey.norms, survey.column_norms
     blocks, block = _Gathering(window), block_of(window)
     for strip in _in_turn(lambda rows: strip_of(tiles, rows, block, norms), strips_of(window)):
         blocks.add(strip)
-    return blocks.done(found.row_weights.sum())
+    return blocks.done(survey.row_weights.sum())
 
 
 def _fitting(levels: list[Blocks], window: Window) -> Blocks:

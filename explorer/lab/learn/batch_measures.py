@@ -72,13 +72,13 @@ def covered(e: Exploration) -> Tensor:
     is computed.
     """
     count = len(e.batch.classes)
-    found = torch.zeros(count, count, dtype=torch.bool)
+    cells = torch.zeros(count, count, dtype=torch.bool)
     if e.spec.reads_scores:
-        found[e.batch.first, e.batch.second] = True
+        cells[e.batch.first, e.batch.second] = True
     else:
         step, symbol = e.trace.named("similarities"), e.spec.symbols["similarities"]
         sides = [e.batch.axis(*one) for one in zip(symbol.axes, step.value.shape, strict=True)]
         (_, rows), (_, columns) = [side for side in sides if side is not None]
-        found[rows[:, None], columns] = True
-    found = found | found.T
-    return found.fill_diagonal_(False)
+        cells[rows[:, None], columns] = True
+    cells = cells | cells.T
+    return cells.fill_diagonal_(False)

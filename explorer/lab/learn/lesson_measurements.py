@@ -213,9 +213,9 @@ def filtered_by_margin(scenario: Scenario, place: float) -> Moment:
 def coverage(scenario: Scenario, place: float) -> Moment:
     """Find the pairs of sentences that a loss compares."""
     e = explore(dataclasses.replace(scenario, loss=COVERING[int(place)]))
-    found = batch_measures.covered(e)
-    count = len(found)
-    touched, every = int(found.sum()) // 2, math.comb(count, 2)
+    cells = batch_measures.covered(e)
+    count = len(cells)
+    touched, every = int(cells.sum()) // 2, math.comb(count, 2)
     numbers = {
         "covered_share": touched / every,
         "touched": touched,
@@ -223,4 +223,4 @@ def coverage(scenario: Scenario, place: float) -> Moment:
         "sentences": count,
     }
     formula = e.spec.symbols["scores" if e.spec.reads_scores else "similarities"].latex
-    return Moment(numbers, (pictures.sentence_matrix(e.batch, found, formula),), e)
+    return Moment(numbers, (pictures.sentence_matrix(e.batch, cells, formula),), e)

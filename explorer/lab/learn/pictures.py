@@ -32,12 +32,12 @@ def batch_data(batch: Batch) -> BatchData:
 def cells_left(e: Exploration, present: Tensor) -> Matrix:
     """Return the weights of the terms, a matrix in the order of its batch, in the cells alone that
     are `present`, bool [rows, columns]."""
-    found = matrix(e)
+    picture = matrix(e)
     assert e.weights is not None
     weight = packed(e.weights.shares.where(present, 0))
     mask = packed(present, torch.uint8)
-    shown = dataclasses.replace(found.shown, weight=weight, mask=mask, hatched=True)
-    return dataclasses.replace(found, shown=shown)
+    shown = dataclasses.replace(picture.shown, weight=weight, mask=mask, hatched=True)
+    return dataclasses.replace(picture, shown=shown)
 
 
 def sentence_matrix(batch: Batch, covered: Tensor, formula: str) -> Matrix:

@@ -8,12 +8,12 @@ BLOCK_ROWS = 1024
 def nearest(units: np.ndarray, count: int) -> np.ndarray:
     """Return the `count` nearest other rows of each row [S, count], by the cosine of rows of length
     1 [S, D]; of equal cosines the earlier row."""
-    found = np.empty((len(units), count), dtype=np.int64)
+    places = np.empty((len(units), count), dtype=np.int64)
     for start in range(0, len(units), BLOCK_ROWS):
         block = units[start : start + BLOCK_ROWS] @ units.T
         block[np.arange(len(block)), start + np.arange(len(block))] = -np.inf
-        found[start : start + len(block)] = np.argsort(-block, axis=1, kind="stable")[:, :count]
-    return found
+        places[start : start + len(block)] = np.argsort(-block, axis=1, kind="stable")[:, :count]
+    return places
 
 
 def neighbours_changed(before: np.ndarray, after: np.ndarray, count: int) -> np.ndarray:

@@ -75,8 +75,8 @@ def map_of_scenario(scenario: Scenario, method: str, seed: int = 0) -> SentenceM
     resolved = resolve(scenario)
     batch = resolved.batch
     _check_vectors(batch)
-    found = explore(resolved, batch)
-    return _mapped([found], [_units(batch)], method, seed)
+    exploration = explore(resolved, batch)
+    return _mapped([exploration], [_units(batch)], method, seed)
 
 
 def map_of_large_batch(session: LargeSession, method: str, seed: int = 0) -> SentenceMap:
@@ -121,15 +121,15 @@ def map_of_run(runs: Runs, name: str, method: str, seed: int = 0) -> SentenceMap
     if probe is None or len(moments) < 2:
         raise Problem("map_run_without_vectors")
     plan, guide, teacher = runs.plan(name), runs.probe_guide(name), runs.probe_teacher(name)
-    found = [
+    explorations = [
         explored(plan, probe, np.array(one.probe, float), vectors, None, guide, teacher)
         for one, vectors in moments
     ]
-    units = [_units(one.batch) for one in found]
-    _check_vectors(found[0].batch)
+    units = [_units(one.batch) for one in explorations]
+    _check_vectors(explorations[0].batch)
     count = min(NEIGHBOURS, len(units[0]) - 1)
     return dataclasses.replace(
-        _mapped(found, units, method, seed),
+        _mapped(explorations, units, method, seed),
         steps=tuple(one.step for one, _ in moments),
         changed=neighbours_changed(units[0], units[1], count),
         neighbours=count,
@@ -145,10 +145,10 @@ def cell_of_pair(e: Exploration, pair: int) -> tuple[int, int] | None:
         return None
     weights = shares.cpu().numpy()
     axes = zip(symbol.axes, weights.shape, strict=True)
-    found = [e.batch.axis(name, length) for name, length in axes]
+    places = [e.batch.axis(name, length) for name, length in axes]
     marked = [
         np.zeros(length, bool) if one is None else one[0].cpu().numpy() == pair
-        for one, length in zip(found, weights.shape, strict=True)
+        for one, length in zip(places, weights.shape, strict=True)
     ]
     weights = np.where(marked[0][:, None] | marked[1], weights, 0.0)
     if not weights.max(initial=0.0) > 0:
@@ -158,14 +158,14 @@ def cell_of_pair(e: Exploration, pair: int) -> tuple[int, int] | None:
 
 
 def _mapped(
-    found: list[Exploration], units: list[np.ndarray], method: str, seed: int
+    explorations: list[Exploration], units: list[np.ndarray], method: str, seed: int
 ) -> SentenceMap:
     projection = project(np.concatenate(units), method, seed)
     frames = [
         Frame(points, e.pair_gradient.detach().cpu().numpy())
-        for e, points in zip(found, np.split(projection.points, len(units)), strict=True)
+        for e, points in zip(explorations, np.split(projection.points, len(units)), strict=True)
     ]
-    batch = found[0].batch
+    batch = explorations[0].batch
     sides = batch.first.cpu().numpy(), batch.second.cpu().numpy()
     return SentenceMap(batch.pairs.sentences, *sides, frames, projection)
 

@@ -57,9 +57,9 @@ def _effective_rank(frames: Tensor) -> Tensor:
 
 def _spearman(scores: Tensor, batch: Batch) -> Tensor:
     labels = batch.plain_labels
-    found = np.full(len(scores), math.nan)
+    correlations = np.full(len(scores), math.nan)
     if labels.min() < labels.max():
         for place, row in enumerate(scores.cpu().numpy()):
             if np.ptp(row) > LEAST_SPREAD:
-                found[place] = rank_correlation(row, labels)
-    return torch.from_numpy(found)
+                correlations[place] = rank_correlation(row, labels)
+    return torch.from_numpy(correlations)

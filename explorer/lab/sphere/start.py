@@ -152,13 +152,13 @@ def _of_sentences(start: Start) -> Placed:
 def principal_places(vectors: np.ndarray, dimension: int) -> tuple[np.ndarray, float]:
     """Return unit vectors [S, D] along the first principal components of vectors [S, W], and the
     share of their variance that the components keep."""
-    found = principal_components(directions(vectors), dimension)
-    return _unit(found.points), sum(found.shares or ())
+    projection = principal_components(directions(vectors), dimension)
+    return _unit(projection.points), sum(projection.shares or ())
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:
     """Return rows at length 1; a row without a direction points along the first axis."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    found = rows / np.where(lengths > 0, lengths, 1.0)
-    found[lengths[:, 0] == 0, 0] = 1.0
-    return found
+    units = rows / np.where(lengths > 0, lengths, 1.0)
+    units[lengths[:, 0] == 0, 0] = 1.0
+    return units

@@ -238,18 +238,18 @@ def compare(chosen: argparse.Namespace) -> int:
         _print_notes({on.name: on.notes} if on else {})
         names = _ended(runs, chosen) or _trained(runs, chosen)
         with _scoring_bar() as report:
-            found = comparing.table(runs, names, on, report)
+            comparison = comparing.table(runs, names, on, report)
         if chosen.out:
             from lossprism.explorer.runtime.json_encoding import (
                 plain,  # needs orjson, which help does not
             )
 
-            Path(chosen.out).write_text(json.dumps(plain(found), indent=1), encoding="utf-8")
+            Path(chosen.out).write_text(json.dumps(plain(comparison), indent=1), encoding="utf-8")
     except (ValueError, OSError) as problem:
         print(f"Nothing was compared: {problem}", file=sys.stderr)
         return 1
-    print(_table(found))
-    return 0 if sum(len(group.runs) for group in found.groups) == len(names) else 1
+    print(_table(comparison))
+    return 0 if sum(len(group.runs) for group in comparison.groups) == len(names) else 1
 
 
 def _print_notes(notes: Mapping[str, Iterable[ReadingNote]]) -> None:
@@ -420,12 +420,12 @@ def _figure(value: float | None) -> str:
     return fixed(value, LEAST_PLACES)
 
 
-def _table(found: Comparison) -> str:
+def _table(comparison: Comparison) -> str:
     from lossprism.explorer.lab.training.run_comparison import signed_ends
     from lossprism.explorer.locale import grouped, say, spelled
 
-    lines = [f"On {spelled('en', 'pairs', found.pairs)}:"]
-    for group in found.groups:
+    lines = [f"On {spelled('en', 'pairs', comparison.pairs)}:"]
+    for group in comparison.groups:
         figures = {
             name: _figure(one.mean) + ("" if one.spread is None else f" ± {_figure(one.spread)}")
             for name, one in group.figures.items()
@@ -437,17 +437,17 @@ def _table(found: Comparison) -> str:
         seeds = len(group.runs)
         named = f"{group.label} ({seeds} {'seed' if seeds == 1 else 'seeds'})"
         lines.append(f"{named}: {figures_line}; {trained}")
-    for one in found.differences:
+    for one in comparison.differences:
         between = one.between
         count = len(between.seeds)
         seeds = f"{count} {'seed' if count == 1 else 'seeds'}, {grouped(between.pairs)} pairs"
         signed = signed_ends(between.difference, between.low, between.high)
-        ends = f"{found.level}: {signed['low']} to {signed['high']}, "
+        ends = f"{comparison.level}: {signed['low']} to {signed['high']}, "
         ends = "" if between.is_blank else ends
         compared = f"{one.b} − {one.a}, {_title(one.figure)}"
         lines.append(f"{compared}: {signed['difference']} ({ends}{seeds})")
-    lines += [say("en", f"remark.{one.key}", **one.values) for one in found.verdict]
-    if on := found.unseen:
+    lines += [say("en", f"remark.{one.key}", **one.values) for one in comparison.verdict]
+    if on := comparison.unseen:
         counts = {"count": on.shared, "all": on.count}
         lines.append(say("en", f"finetune.unseen_shared{'' if on.shared else '_none'}", **counts))
         if on.sampled:

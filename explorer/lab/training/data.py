@@ -105,27 +105,27 @@ def read(plan: TrainingPlan) -> Corpus:
     """
     data = plan.data
     origin = pairs_of(data)
-    found = origin.pairs
+    pairs = origin.pairs
     if data.held_out_file:
-        train, held_out = _on_one_scale(found, held_out_of(data).pairs)
+        train, held_out = _on_one_scale(pairs, held_out_of(data).pairs)
         if len(held_out) < LEAST_HELD_OUT:
             raise Problem("training_too_few", count=len(held_out), least=LEAST_HELD_OUT)
     else:
-        train, held_out = split(rows_of(found), data.held_out_share, DRAW)
+        train, held_out = split(rows_of(pairs), data.held_out_share, DRAW)
     shared = len(sentences_of(train) & sentences_of(held_out))
     added = reworded(data, sentences_of(held_out))
-    train += added if found.labelled else [(*p[:2], train[0][2], p[3]) for p in added]
+    train += added if pairs.labelled else [(*p[:2], train[0][2], p[3]) for p in added]
     train += augmented(train, data.augment, DRAW)
     return Corpus(
         tuple(pair[:3] for pair in train),
         tuple(pair[:3] for pair in held_out),
         origin.left_out,
         shared,
-        found.labelled,
+        pairs.labelled,
         given_by(pair[3] for pair in train),
         given_by(pair[3] for pair in held_out),
         origin.triplets,
-        threshold=found.threshold,
+        threshold=pairs.threshold,
         brings_guide=origin.brings_guide,
         notes=origin.notes,
     )

@@ -39,8 +39,8 @@ class HeldOutScores:
     @property
     def leading(self) -> str:
         """Name of the figure that judges the model: one of `pair_influence.LEADING`."""
-        ranked, found = LEADING
-        return found if self.places else ranked
+        ranked, correlated = LEADING
+        return correlated if self.places else ranked
 
     def on_the_same_pairs(self, other: HeldOutScores) -> bool:
         return self.pairs == other.pairs and np.array_equal(self.labels, other.labels)

@@ -40,7 +40,7 @@ def list_figures(
         return None
     labels = np.array([label for *_, label in pairs], dtype=np.float64)
     floor = min(rules.label_range[0], float(labels.min()))
-    found: list[tuple[float, float]] = []
+    figures: list[tuple[float, float]] = []
     alike = without = 0
     for places in lists:
         own, own_scores = labels[places], np.asarray(scores, dtype=np.float64)[places]
@@ -49,12 +49,12 @@ def list_figures(
         elif own.max() < rules.threshold:
             without += 1
         else:
-            found.append((ndcg(own_scores, own - floor), mrr(own_scores, own >= rules.threshold)))
-    means = np.mean(found, axis=0).tolist() if found else (None, None)
+            figures.append((ndcg(own_scores, own - floor), mrr(own_scores, own >= rules.threshold)))
+    means = np.mean(figures, axis=0).tolist() if figures else (None, None)
     return ListFigures(
         ndcg_at_10=means[0],
         mrr_at_10=means[1],
-        count=len(found),
+        count=len(figures),
         alike=alike,
         without=without,
         floor=floor,

@@ -174,8 +174,8 @@ DUPLICATE_TEXTS = {
 
 def _leading(summary: Summary) -> str:
     """Name of the figure that judges the model: Spearman, or for positives alone the retrieval."""
-    ranked, found = LEADING
-    return ranked if getattr(summary.after, found) is None else found
+    ranked, correlated = LEADING
+    return ranked if getattr(summary.after, correlated) is None else correlated
 
 
 def _duplicate_rule(plan: TrainingPlan) -> str:

@@ -67,8 +67,8 @@ def _from_file(data: TrainingData, path: str | Path, name: str) -> Origin:
 
     def classes() -> Origin:
         table = read_classes(content, name, lambda *_: None, **how)
-        found = tables.read_table(paired(table), "pairs.tsv", most=data.most, seed=DRAW)
-        return Origin(found.pairs, table.skipped, notes=reading_notes(table.used))
+        pairs = tables.read_table(paired(table), "pairs.tsv", most=data.most, seed=DRAW)
+        return Origin(pairs.pairs, table.skipped, notes=reading_notes(table.used))
 
     return pairs_or_classes(content, columns, pairs, classes)
 
@@ -76,12 +76,12 @@ def _from_file(data: TrainingData, path: str | Path, name: str) -> Origin:
 def columns_read(data: TrainingData) -> dict[str, tuple[ReadingNote, ...]]:
     """Roles of the columns of a plan's file or dataset, and of its held-out file, by the name of
     each; nothing for other sources."""
-    found = {}
+    notes = {}
     if data.source in ("file", "hub"):
-        found[data.name or data.hub] = pairs_of(data).notes
+        notes[data.name or data.hub] = pairs_of(data).notes
     if data.held_out_file:
-        found[data.held_out_name] = reading_notes(held_out_of(data))
-    return found
+        notes[data.held_out_name] = reading_notes(held_out_of(data))
+    return notes
 
 
 def _origin_of(table: tables.Table) -> Origin:

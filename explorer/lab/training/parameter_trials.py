@@ -105,8 +105,8 @@ def tried(plan: TrainingPlan, parameter: str = "", room: int | None = None) -> l
 def offer_of(scenario: Scenario, parameter: str = "", room: int | None = None) -> Offer:
     """Return the values that `trials` tries of a parameter. Raises Problem if there is no such
     one."""
-    found = resolve(scenario)
-    return _offer(found.spec, found.parameters, STEPS, BATCH, parameter, room)
+    resolved = resolve(scenario)
+    return _offer(resolved.spec, resolved.parameters, STEPS, BATCH, parameter, room)
 
 
 def offers(plan: TrainingPlan, room: int | None = None) -> list[Offer]:

@@ -91,15 +91,15 @@ def values_at_collapse(
     rows = [[place] for place in range(len(material.pairs))]
     if form == LISTS:
         rows = material.lists_for(plan.spec)
-    found = []
+    values = []
     for _ in range(DRAWN_BATCHES if rows else 0):
         chosen = draw.permutation(len(rows))[: plan.batch_size]
         places = [place for row in chosen for place in rows[row]][:MAX_DRAWN_PAIRS]
         try:
-            found.append(_collapse_of(plan, material, rules, labelled, vectors_of, places, draw))
+            values.append(_collapse_of(plan, material, rules, labelled, vectors_of, places, draw))
         except Problem:  # it needs inputs that only the training had, such as a guide
             return []
-    return [value for value in found if value is not None]
+    return [value for value in values if value is not None]
 
 
 def _collapse_of(
@@ -137,7 +137,7 @@ def _with_classes(
     """Draw values for sentences with classes: each class of the data has a prototype."""
     classes = np.array([*classes_of(material.pairs, rules.threshold).values()])
     assert plan.spec.collapse is not None
-    found = []
+    values = []
     for _ in range(DRAWN_BATCHES):
         drawn = torch.from_numpy(draw.permutation(classes)[: plan.batch_size])
         inputs = {
@@ -145,5 +145,5 @@ def _with_classes(
             "classes": drawn,
             "prototypes": torch.zeros(len(set(classes.tolist())), 1),
         }
-        found.append(plan.spec.collapse(inputs, **plan.settings))
-    return [value for value in found if value is not None]
+        values.append(plan.spec.collapse(inputs, **plan.settings))
+    return [value for value in values if value is not None]

@@ -71,21 +71,21 @@ def neighbours(runs: Runs, name: str, count: int = 5) -> list[Neighbours]:
     return sorted(found, key=lambda entry: entry.kept)
 
 
-def rank_changes(found: HeldOutScores, count: int = 20) -> list[MovedPair]:
+def rank_changes(held_out_scores: HeldOutScores, count: int = 20) -> list[MovedPair]:
     """Return the `count` pairs whose rank by score changed most, for a run that has ended; for
     positives, the place of the own key among all keys."""
-    before, after = (found.scores[when] for when in ("before", "after"))
+    before, after = (held_out_scores.scores[when] for when in ("before", "after"))
     ranks = [mid_ranks(-side) for side in (before, after)]
-    by_label = mid_ranks(-found.labels)
-    if found.places:
-        ranks = [found.places[when] for when in ("before", "after")]
+    by_label = mid_ranks(-held_out_scores.labels)
+    if held_out_scores.places:
+        ranks = [held_out_scores.places[when] for when in ("before", "after")]
         by_label = np.ones(len(before))
     order = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:count]
     return [
         MovedPair(
-            first=found.pairs[place][0],
-            second=found.pairs[place][1],
-            label=float(found.labels[place]),
+            first=held_out_scores.pairs[place][0],
+            second=held_out_scores.pairs[place][1],
+            label=float(held_out_scores.labels[place]),
             rank_before=float(ranks[0][place]),
             rank_after=float(ranks[1][place]),
             label_rank=float(by_label[place]),

@@ -28,9 +28,11 @@ MIN_SENTENCES = 10
 def _gain(run: RunFolder) -> Gain | None:
     """Gain of a run that has ended in its leading figure: the interval covers other held-out pairs
     and this very model. None where one side has no order."""
-    found = outcome(run)
-    before, after = (found.figure(found.leading, when) for when in ("before", "after"))
-    return gain({0: before}, {0: after}, found.pairs) if before and after else None
+    held_out_scores = outcome(run)
+    before, after = (
+        held_out_scores.figure(held_out_scores.leading, when) for when in ("before", "after")
+    )
+    return gain({0: before}, {0: after}, held_out_scores.pairs) if before and after else None
 
 
 def remarks(runs: Runs, name: str, limit: int = 5) -> list[Remark]:
@@ -38,25 +40,28 @@ def remarks(runs: Runs, name: str, limit: int = 5) -> list[Remark]:
     steps = [one for one in runs.history(name) if isinstance(one, StepRecord)]
     run = runs.folder(name)
     ended = has_ended(run)
-    found = [
+    remarks = [
         *(_on_held_out(run) if ended else ()),
         *(_on_pairs(runs, name) if ended else ()),
         *on_loss([record.loss for record in steps]),
         *(_on_space(run) if ended else ()),
     ]
-    return found[:limit]
+    return remarks[:limit]
 
 
 def gained(run: RunFolder) -> Remark:
     """Remark on the change of the leading figure of a finished run on its held-out pairs, with its
     interval."""
-    found = outcome(run)
-    return on_gain(_gain(run), held_out_pairs(len(found.pairs)), found.leading)
+    held_out_scores = outcome(run)
+    return on_gain(_gain(run), held_out_pairs(len(held_out_scores.pairs)), held_out_scores.leading)
 
 
 def _on_held_out(run: RunFolder) -> list[Remark]:
-    found = outcome(run)
-    return [gained(run), *on_repeats(found.pairs, held_out_pairs(len(found.pairs)))]
+    held_out_scores = outcome(run)
+    return [
+        gained(run),
+        *on_repeats(held_out_scores.pairs, held_out_pairs(len(held_out_scores.pairs))),
+    ]
 
 
 def _on_pairs(runs: Runs, name: str) -> list[Remark]:
@@ -85,11 +90,11 @@ def on_loss(losses: Sequence[float]) -> list[Remark]:
         return []
     window = max(count // 10, 2)
     first, last = float(np.mean(losses[:window])), float(np.mean(losses[-window:]))
-    found = trend_of(np.asarray(losses))
-    moved = found.moved
-    is_significant = abs(moved) > found.by_chance and moved * (last - first) > 0
+    trend = trend_of(np.asarray(losses))
+    moved = trend.moved
+    is_significant = abs(moved) > trend.by_chance and moved * (last - first) > 0
     key = "flat" if not is_significant else "fell" if moved < 0 else "rose"
-    values: dict[str, Value] = {"steps": grouped(count), "noise": short(found.by_chance)}
+    values: dict[str, Value] = {"steps": grouped(count), "noise": short(trend.by_chance)}
     values["moved"] = short(abs(moved)) if is_significant else _signed(moved)
     return [Remark(f"run_loss_{key}", values)]
 

@@ -249,7 +249,7 @@ def _answer_of(group: _Group, unseen: Unseen | None) -> Group:
     figures = {}
     for figure in ("loss", *ALL_FIGURES, "steps_per_second"):
         if unseen and figure in ALL_FIGURES:
-            known = [found.value for found in (group.measured(figure) or {}).values()]
+            known = [measured.value for measured in (group.measured(figure) or {}).values()]
         else:
             known = [_figure(summary, figure) for summary in group.summaries.values()]
         values = [value for value in known if value is not None]
@@ -299,15 +299,15 @@ def _differences(groups: Sequence[_Group]) -> list[GroupDifference]:
     tested = _comparable(groups)
     if tested is None:
         return []
-    found = []
+    differences = []
     for figure in ALL_FIGURES:
         having = _groups_with(groups, figure)
         beside = [measured for _, measured in having]
         for (a, of_a), (b, of_b) in itertools.combinations(having, 2):
             between = difference(of_a, of_b, tested.pairs, beside)
             if between is not None:
-                found.append(GroupDifference(a.label, b.label, figure, between))
-    return found
+                differences.append(GroupDifference(a.label, b.label, figure, between))
+    return differences
 
 
 def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
@@ -323,15 +323,15 @@ def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
     tested = _comparable([group for group, _ in having])
     if tested is None:
         return [Remark("verdict_other_pairs")]
-    found = judged([measured for _, measured in having], tested.pairs)
-    best, *others = [having[place][0].label for place in found.order]
+    verdict = judged([measured for _, measured in having], tested.pairs)
+    best, *others = [having[place][0].label for place in verdict.order]
     pairs = _pairs_of([group for group, _ in having], unseen)
     return [
         *(
             of_difference(best, other, gap, pairs, figure)
-            for other, gap in zip(others, found.beside, strict=True)
+            for other, gap in zip(others, verdict.beside, strict=True)
         ),
-        *(on_settings(_tried(having, found.order)) if any(found.beside) else ()),
+        *(on_settings(_tried(having, verdict.order)) if any(verdict.beside) else ()),
         *on_repeats(tested.pairs, pairs),
     ]
 
@@ -360,24 +360,24 @@ def pairs_of_file(unseen: Unseen) -> Word:
 
 
 def of_difference(
-    best: str, other: str, found: Difference | None, pairs: Word, figure: str = LEADING[0]
+    best: str, other: str, between: Difference | None, pairs: Word, figure: str = LEADING[0]
 ) -> Remark:
     """Return the remark on the difference of the best group and another, named by their labels, on
     these pairs in a figure of `LEADING`."""
     values: dict[str, Value] = {"best": best, "other": other, "least": LEAST_SEEDS}
-    if found is None:
+    if between is None:
         return Remark("verdict_no_seed", values)
-    values |= {"seeds": len(found.seeds), "pairs": pairs, "figure": figure_word(figure)}
-    if found.is_blank:
+    values |= {"seeds": len(between.seeds), "pairs": pairs, "figure": figure_word(figure)}
+    if between.is_blank:
         return Remark("verdict_alike", values)
-    values |= interval_values(found)
-    if found.covers == "pairs":
-        return Remark(f"verdict_models_{'ahead' if found.is_significant else 'untold'}", values)
-    if found.is_significant:
+    values |= interval_values(between)
+    if between.covers == "pairs":
+        return Remark(f"verdict_models_{'ahead' if between.is_significant else 'untold'}", values)
+    if between.is_significant:
         return Remark("verdict_ahead", values)
-    if found.pairs_needed is None:
+    if between.pairs_needed is None:
         return Remark("verdict_untold", values)
-    return Remark("verdict_untold_needed", {**values, "needed": rounded(found.pairs_needed)})
+    return Remark("verdict_untold_needed", {**values, "needed": rounded(between.pairs_needed)})
 
 
 def figure_word(figure: str) -> Word:
@@ -385,18 +385,18 @@ def figure_word(figure: str) -> Word:
     return word(f"finetune.{figure}", figure)
 
 
-def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark:
+def on_gain(measured: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark:
     """Return the remark on the gain of a model on these pairs in a figure of `LEADING`; None if the
     figure is undefined."""
-    if found is None:
+    if measured is None:
         return Remark("run_no_order", {"pairs": pairs})
-    key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
-    ends = {"before": found.before, "after": found.after}
+    key = "run_rose" if measured.low > 0 else "run_fell" if measured.high < 0 else "run_chance"
+    ends = {"before": measured.before, "after": measured.after}
     values: dict[str, Value] = {name: fixed(end, LEAST_PLACES) for name, end in ends.items()}
     values |= {"figure": figure_word(figure), "pairs": pairs}
-    if found.is_blank:
+    if measured.is_blank:
         return Remark("run_unmoved", values)
-    return Remark(key, {**values, **interval_values(found)})
+    return Remark(key, {**values, **interval_values(measured)})
 
 
 def on_repeats(tested: Sequence[tuple[str, str]], pairs: Word) -> list[Remark]:
@@ -405,9 +405,12 @@ def on_repeats(tested: Sequence[tuple[str, str]], pairs: Word) -> list[Remark]:
     return [Remark("run_repeats", {"pairs": pairs, "repeated": repeated})] if repeated else []
 
 
-def interval_values(found: Difference) -> dict[str, Value]:
+def interval_values(between: Difference) -> dict[str, Value]:
     """A difference with its ends and their level, as a sentence says them."""
-    return {**signed_ends(found.difference, found.low, found.high), "level": whole_percent(LEVEL)}
+    return {
+        **signed_ends(between.difference, between.low, between.high),
+        "level": whole_percent(LEVEL),
+    }
 
 
 def signed_ends(difference: float, low: float, high: float) -> dict[str, str]:

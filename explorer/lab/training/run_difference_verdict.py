@@ -77,9 +77,9 @@ def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Differe
     seeds = tuple(sorted(a.keys() & b.keys()))
     if not seeds:
         return None
-    found = np.array([b[seed].value - a[seed].value for seed in seeds])
+    differences = np.array([b[seed].value - a[seed].value for seed in seeds])
     moved = np.array([b[seed].influence - a[seed].influence for seed in seeds])
-    mean, count = float(found.mean()), len(seeds)
+    mean, count = float(differences.mean()), len(seeds)
     unseen = float(np.mean([a[seed].unseen + b[seed].unseen for seed in seeds]))
     # For a share, `unseen` stands for the pairs of most influence: the others count equally.
     weight = np.ones(len(pairs)) if unseen else moved.mean(axis=0)
@@ -90,7 +90,7 @@ def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Differe
     covers = "both" if count >= LEAST_SEEDS else "pairs"
     if covers == "both":
         pooled, freedom = _pooled([group for group in beside if set(seeds) <= group.keys()], seeds)
-        own = float(found.var(ddof=1))
+        own = float(differences.var(ddof=1))
         by_seeds = max(own, pooled) / count
         freedom_of_seeds = max(count - 1, freedom)
         each = np.mean([sampling_variance(one, pairs) for one in moved]) + unseen
@@ -120,11 +120,13 @@ class Gain(Difference):
 
 def gain(before: By, after: By, pairs: Pairs) -> Gain | None:
     """Return the gain of a figure by training, over the shared seeds; None without one."""
-    found = difference(before, after, pairs)
-    if found is None:
+    change = difference(before, after, pairs)
+    if change is None:
         return None
-    sides = (float(np.mean([side[seed].value for seed in found.seeds])) for side in (before, after))
-    return Gain(**vars(found), **dict(zip(("before", "after"), sides, strict=True)))
+    sides = (
+        float(np.mean([side[seed].value for seed in change.seeds])) for side in (before, after)
+    )
+    return Gain(**vars(change), **dict(zip(("before", "after"), sides, strict=True)))
 
 
 def by_chance(pairs: Pairs) -> float | None:
@@ -186,5 +188,5 @@ def judged(groups: Sequence[By], pairs: Pairs) -> Verdict:
     """Rank two or more groups, each a figure by seed, all measured on the same pairs."""
     means = [float(np.mean([one.value for one in group.values()])) for group in groups]
     best, *others = order = sorted(range(len(groups)), key=lambda place: -means[place])
-    found = [difference(groups[other], groups[best], pairs, groups) for other in others]
-    return Verdict(tuple(order), tuple(found))
+    differences = [difference(groups[other], groups[best], pairs, groups) for other in others]
+    return Verdict(tuple(order), tuple(differences))

@@ -296,17 +296,17 @@ class Runs:
 
     def listed(self) -> list[RunStatus]:
         """Return the status of every run, the newest first."""
-        found = []
+        statuses = []
         for run in all_runs(self.root):
             if not run.is_mine:
                 continue
             try:
-                found.append(self._about(run))
+                statuses.append(self._about(run))
             except FileNotFoundError:  # it was deleted while we looked
                 continue
             except Problem as damaged:  # the others are listed all the same
                 print(damaged, file=sys.stderr, flush=True)
-        return sorted(found, key=lambda status: status.created, reverse=True)
+        return sorted(statuses, key=lambda status: status.created, reverse=True)
 
     def history(self, name: str) -> list[RunRecord]:
         """Return the records that count: those that a resumed run dropped are left out."""

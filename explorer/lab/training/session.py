@@ -222,8 +222,8 @@ def _trainer(
 
 def _arguments(session: Session) -> dict[str, Any]:
     plan, dataset = session.plan, session.dataset
-    found = plan.trainer_arguments(session.steps, len(dataset), dataset.column_names)
-    return {**found, "batch_sampler": in_order} if plan.drawn_by == "in_order" else found
+    arguments = plan.trainer_arguments(session.steps, len(dataset), dataset.column_names)
+    return {**arguments, "batch_sampler": in_order} if plan.drawn_by == "in_order" else arguments
 
 
 def make_recorder(session: Session) -> Recorder:
@@ -251,10 +251,12 @@ def make_recorder(session: Session) -> Recorder:
 
     def at_collapse(scores: np.ndarray, vectors: np.ndarray | None) -> tuple:
         try:
-            found = explored(plan, about, scores, vectors, guide=guided, teacher_vectors=taught)
+            exploration = explored(
+                plan, about, scores, vectors, guide=guided, teacher_vectors=taught
+            )
         except Problem:  # the probe batch has nothing that this loss could read
             return None, None
-        return found.loss, found.collapse
+        return exploration.loss, exploration.collapse
 
     return Recorder(
         run=session.run,
@@ -282,9 +284,9 @@ def _guided(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
         return None
     sentences = distinct(*sides)
     vectors = session.guide.encode(sentences, convert_to_numpy=True, show_progress_bar=False)
-    found = np.asarray(vectors, dtype=np.float32)
-    save_array(session.run.path / PROBE_GUIDE, found)
-    return found
+    rows = np.asarray(vectors, dtype=np.float32)
+    save_array(session.run.path / PROBE_GUIDE, rows)
+    return rows
 
 
 @keeps_random_state()
@@ -292,9 +294,9 @@ def _taught(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
     """The vectors of the probe batch that the model learns, kept likewise."""
     if session.vectors_of is None:
         return None
-    found = session.vectors_of(distinct(*sides)).numpy()
-    save_array(session.run.path / PROBE_TEACHER, found)
-    return found
+    rows = session.vectors_of(distinct(*sides)).numpy()
+    save_array(session.run.path / PROBE_TEACHER, rows)
+    return rows
 
 
 # The end
@@ -414,6 +416,6 @@ def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem
             return False
         return True
 
-    if found := largest_fitting(len(batch), fits):
-        return Problem("training_out_of_memory", batch=len(batch), fits=found)
+    if largest := largest_fitting(len(batch), fits):
+        return Problem("training_out_of_memory", batch=len(batch), fits=largest)
     return Problem("training_no_memory", batch=len(batch))

@@ -55,13 +55,13 @@ def _value(setting: Parameter | None, settings: Mapping[str, object]) -> float |
     return float(value) if isinstance(value, int | float) else None
 
 
-def on_settings(found: Sequence[Tried]) -> Iterator[Remark]:
+def on_settings(trials: Sequence[Tried]) -> Iterator[Remark]:
     """Yield remarks on how much of the lead of the best loss, the first, over each other one its
     setting explains; or a remark that none was tuned."""
-    best, *rest = found
+    best, *rest = trials
     firsts = {one.loss: one for one in reversed(rest) if one.loss != best.loss}
-    for other in sorted(firsts.values(), key=found.index):
-        sweeps = [_sweep(one, found) for one in (best, other)]
+    for other in sorted(firsts.values(), key=trials.index):
+        sweeps = [_sweep(one, trials) for one in (best, other)]
         if any(len(sweep) > 1 for sweep in sweeps):
             yield from _share(*sweeps)
         elif spelled := _spelled((best, other)):
@@ -70,10 +70,10 @@ def on_settings(found: Sequence[Tried]) -> Iterator[Remark]:
             )
 
 
-def _sweep(one: Tried, found: Iterable[Tried]) -> list[Tried]:
+def _sweep(one: Tried, trials: Iterable[Tried]) -> list[Tried]:
     """The same loss at all values of its setting, and nothing else changed; first the value nearest
     the usual one."""
-    same = [each for each in found if (each.loss, each.others) == (one.loss, one.others)]
+    same = [each for each in trials if (each.loss, each.others) == (one.loss, one.others)]
     usual = one.usual or 0.0
     return sorted(same, key=lambda each: abs((each.value or 0.0) - usual))
 

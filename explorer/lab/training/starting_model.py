@@ -97,8 +97,8 @@ def own_prompts(name: str) -> dict[str, str]:
         prompts = json.loads(file.read_text(encoding="utf-8")).get("prompts")
     except (OSError, ValueError, AttributeError):  # there is none, or it is no such file
         return {}
-    found = prompts.items() if isinstance(prompts, dict) else ()
-    return {str(called): text for called, text in found if isinstance(text, str) and text}
+    named = prompts.items() if isinstance(prompts, dict) else ()
+    return {str(called): text for called, text in named if isinstance(text, str) and text}
 
 
 def guide_of(plan: TrainingPlan, device: str | None) -> SentenceTransformer | None:
@@ -133,12 +133,12 @@ def from_scratch(
 def _folder(name: str, encodes: bool) -> ModelFolder:
     """Return the folder of a model that a trainer loads. Raises Problem where it is none, or gives
     no vectors and `encodes` asks for them."""
-    found = locate(name)
-    if not isinstance(found, ModelFolder):
+    encoder = locate(name)
+    if not isinstance(encoder, ModelFolder):
         raise Problem("encoder_id", about="encoder", encoder=name)
-    if encodes and found.scores_pairs:
+    if encodes and encoder.scores_pairs:
         raise Problem("encoder_is_cross", about="encoder", encoder=name)
-    return found
+    return encoder
 
 
 def check(plan: TrainingPlan) -> None:

@@ -63,12 +63,12 @@ def run_csv(runs: Runs, name: str) -> str:
     rows: dict[int, dict] = {}
     for record in runs.history(name):
         if isinstance(record, StepRecord):
-            found = {key: getattr(record, key) for key in _OF_STEPS}
+            columns = {key: getattr(record, key) for key in _OF_STEPS}
         elif isinstance(record, EvaluationRecord):
-            found = {**_known(record, _OF_EVALUATIONS), **_of_lists(record)}
+            columns = {**_known(record, _OF_EVALUATIONS), **_of_lists(record)}
         else:
             continue
-        rows.setdefault(record.step, {"step": record.step}).update(found)
+        rows.setdefault(record.step, {"step": record.step}).update(columns)
     out = io.StringIO()
     of_lists = [f"{name}_of_lists" for name in TITLES]
     writer = csv.DictWriter(out, ["step", *_OF_STEPS, *_OF_EVALUATIONS, *of_lists])
@@ -260,10 +260,10 @@ def _imported(plan: TrainingPlan, model: str, teacher_scores: bool) -> list[str]
 def _lists(held_out: Sequence[Pair], rules: LabelRules) -> dict | None:
     """Return the script's settings to measure lists; None where no held-out list can be
     measured."""
-    found = list_figures(held_out, np.zeros(len(held_out)), rules)
-    if not (found and found.count):
+    figures = list_figures(held_out, np.zeros(len(held_out)), rules)
+    if not (figures and figures.count):
         return None
-    return {"floor": float(found.floor), "relevant": float(rules.threshold), "tied": TIED}
+    return {"floor": float(figures.floor), "relevant": float(rules.threshold), "tied": TIED}
 
 
 def _headline(summary: Summary | None) -> list[str]:
@@ -284,8 +284,8 @@ def _named(measured: Measured) -> dict[str, float]:
 
 def _known(of: Measured | ListFigures, figures: Iterable[str]) -> dict[str, float]:
     """Return those of these figures that have a value."""
-    found = {name: getattr(of, name) for name in figures}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: getattr(of, name) for name in figures}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _of_lists(measured: Measured) -> dict[str, float]:

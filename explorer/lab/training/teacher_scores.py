@@ -97,11 +97,11 @@ def vectors_of(
     """
     if not plan.learns_vectors:
         return None
-    found = load_array(run.path / VECTORS)
+    vectors = load_array(run.path / VECTORS)
     sentences = _sentences(_pairs_needed(run, plan))
-    if found is None or len(found) != len(sentences):
+    if vectors is None or len(vectors) != len(sentences):
         raise Problem("training_damaged", name=run.name, file=VECTORS)
-    place, rows = {text: row for row, text in enumerate(sentences)}, torch.from_numpy(found)
+    place, rows = {text: row for row, text in enumerate(sentences)}, torch.from_numpy(vectors)
     return lambda texts: rows[[place[text] for text in texts]]
 
 
@@ -201,7 +201,7 @@ def _teacher_answer(run: RunFolder, teacher: Encoder, ask: Callable[[], np.ndarr
             reported = time.monotonic()
 
     with about_model("teacher"), jobs.reports_to(hear):
-        found = ask()
-    if not np.isfinite(found).all():
+        answer = ask()
+    if not np.isfinite(answer).all():
         raise Problem("training_teacher_numbers", about="teacher", teacher=teacher.name)
-    return found
+    return answer

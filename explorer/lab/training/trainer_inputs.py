@@ -71,15 +71,15 @@ class Material:
     def given_triplets(self) -> list[tuple[int, tuple[int, ...]]]:
         """Each positive with the negatives of its row; where rows have different numbers of them,
         each negative by itself, so that each is learnt from."""
-        found = []
+        triplets = []
         for places in self.lists if self.triplets else ():
             negatives = tuple(p for p in places if self.pairs[p][2] <= NEGATIVE)
             positives = [p for p in places if self.pairs[p][2] > NEGATIVE]
             if negatives:
-                found += [(positive, negatives) for positive in positives]
-        if len({len(negatives) for _, negatives in found}) > 1:
-            return [(positive, (one,)) for positive, negatives in found for one in negatives]
-        return found
+                triplets += [(positive, negatives) for positive in positives]
+        if len({len(negatives) for _, negatives in triplets}) > 1:
+            return [(positive, (one,)) for positive, negatives in triplets for one in negatives]
+        return triplets
 
     def _of_rows(self) -> list[list[int]]:
         """The places of the pairs of each row: another begins with another anchor, or with a
@@ -95,10 +95,10 @@ class Material:
 
 def by_first(pairs: Iterable[Sequence]) -> list[list[int]]:
     """The places of the pairs of each first sentence, in order of appearance."""
-    found: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for place, (first, *_) in enumerate(pairs):
-        found.setdefault(first, []).append(place)
-    return list(found.values())
+        groups.setdefault(first, []).append(place)
+    return list(groups.values())
 
 
 def form_of(plan: TrainingPlan, material: Material) -> RowForm:

@@ -91,8 +91,8 @@ def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
 def _reaches(value: Tensor, tensors: list[Tensor]) -> bool:
     if not value.requires_grad:
         return False
-    found = torch.autograd.grad(value, tensors, retain_graph=True, allow_unused=True)
-    return any(one is not None for one in found)
+    gradients = torch.autograd.grad(value, tensors, retain_graph=True, allow_unused=True)
+    return any(one is not None for one in gradients)
 
 
 def _finite_or_raise(gradient: Tensor) -> None:

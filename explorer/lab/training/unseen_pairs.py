@@ -96,8 +96,8 @@ def outcomes(
     Raises:
         Problem: if a run has no model, or the work exceeds the limits of a shared Space.
     """
-    found = {name: _cached(run, unseen) for name, run in runs.items()}
-    missing = {name: run for name, run in runs.items() if found[name] is None}
+    scores = {name: _cached(run, unseen) for name, run in runs.items()}
+    missing = {name: run for name, run in runs.items() if scores[name] is None}
     if missing:
         work = _Scoring(missing, unseen, report)
         if work.held_out.is_positive and any(p.kind == "cross" for p in work.plans.values()):
@@ -106,10 +106,10 @@ def outcomes(
             raise reason
         with _exclusive(report):
             for name in missing:
-                found[name] = work.scores(name)
+                scores[name] = work.scores(name)
     pairs = tuple((first, second) for first, second, _ in unseen.pairs)
     labels = np.array([label for *_, label in unseen.pairs], dtype=np.float64)
-    return {name: _outcome(pairs, labels, kept) for name, kept in found.items() if kept}
+    return {name: _outcome(pairs, labels, kept) for name, kept in scores.items() if kept}
 
 
 def _outcome(

@@ -68,8 +68,8 @@ def _backend_of(name: str) -> Backend:
 def discovered() -> tuple[Backend, ...]:
     """Return every backend of the package, in the order in which they are asked."""
     files = pkgutil.iter_modules(__path__, f"{__name__}.")
-    found = (vars(importlib.import_module(file.name)).get("BACKEND") for file in files)
-    return tuple(sorted((one for one in found if one is not None), key=lambda one: one.rank))
+    backends = (vars(importlib.import_module(file.name)).get("BACKEND") for file in files)
+    return tuple(sorted((one for one in backends if one is not None), key=lambda one: one.rank))
 
 
 BACKENDS = discovered()

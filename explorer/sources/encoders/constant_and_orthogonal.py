@@ -34,9 +34,9 @@ class PlainEncoder(Encoder):
     def encode(self, sentences: Sequence[str], device: str | None = None) -> np.ndarray:
         """Return the vectors. Raises Problem for other dimensions, and for more sentences at right
         angles than 2048."""
-        found = _NAMED.fullmatch(self.name)
-        assert found is not None  # by `is_plain`
-        count, (name, named) = len(sentences), found.groups()
+        match = _NAMED.fullmatch(self.name)
+        assert match is not None  # by `is_plain`
+        count, (name, named) = len(sentences), match.groups()
         low, high = DIMENSIONS
         dimensions = max(count, low) if name == APART else int(named or low)
         if (name == APART and named) or not low <= dimensions <= max(high, MAX_ORTHOGONAL):

@@ -34,10 +34,10 @@ def _find(name: str) -> SentenceEncoder:
     if not weights.is_file():
         raise Problem("encoder_package_missing", about="encoder")
     state = weights.stat()
-    found = _sha256(weights, state.st_mtime_ns, state.st_size)
-    if found != SHA256:
-        raise Problem("encoder_hash", about="encoder", found=found, expected=SHA256)
-    return SentenceEncoder(EMBEDDED, found, path)
+    digest = _sha256(weights, state.st_mtime_ns, state.st_size)
+    if digest != SHA256:
+        raise Problem("encoder_hash", about="encoder", found=digest, expected=SHA256)
+    return SentenceEncoder(EMBEDDED, digest, path)
 
 
 @functools.cache

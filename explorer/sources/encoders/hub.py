@@ -105,11 +105,11 @@ def _from_cache(name: str, model_id: str) -> ModelFolder | None:
     from huggingface_hub import snapshot_download
 
     try:
-        found = model_in(name, Path(snapshot_download(model_id, local_files_only=True)))
+        model_folder = model_in(name, Path(snapshot_download(model_id, local_files_only=True)))
     except (OSError, ValueError):  # not there, or only in part (Problem is a ValueError)
         return None
     hub_cache_pruning.used("model", model_id)
-    return found
+    return model_folder
 
 
 def _on_hub(api: HfApi, name: str, act: Callable[[str, ModelInfo], Answer]) -> Answer:

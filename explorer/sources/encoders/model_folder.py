@@ -86,9 +86,9 @@ def identity_of(name: str, path: Path) -> str:
     Raises Problem where it is no folder, or holds no model that is safe to load.
     """
     # No deeper: "/" must not take a walk over the whole disk.
-    found = sorted((str(file), about.st_mtime_ns, about.st_size) for file, about in files_in(path))
-    check_files(name, [Path(file).relative_to(path).as_posix() for file, _, _ in found])
-    return hashlib.sha256(repr(found).encode()).hexdigest()
+    files = sorted((str(file), about.st_mtime_ns, about.st_size) for file, about in files_in(path))
+    check_files(name, [Path(file).relative_to(path).as_posix() for file, _, _ in files])
+    return hashlib.sha256(repr(files).encode()).hexdigest()
 
 
 def check_files(name: str, files: Iterable[str]) -> None:

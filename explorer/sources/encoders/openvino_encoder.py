@@ -48,8 +48,8 @@ def _load(path: str, **options: Any) -> SentenceTransformer:
     names = [read.get_any_name() for read in compiled.inputs]
 
     def forward(**inputs: Any) -> BaseModelOutput:
-        found = compiled([inputs[name].numpy() for name in names])
-        return BaseModelOutput(last_hidden_state=torch.from_numpy(found["last_hidden_state"]))
+        outputs = compiled([inputs[name].numpy() for name in names])
+        return BaseModelOutput(last_hidden_state=torch.from_numpy(outputs["last_hidden_state"]))
 
     transformer.forward = forward
     return model
@@ -62,10 +62,10 @@ def _own_name(name: str) -> str:
 def _find(name: str) -> OpenVinoEncoder:
     if importlib.util.find_spec("openvino") is None:
         raise Problem("openvino_missing", about="encoder")
-    found = encoders.locate(_own_name(name))
-    if type(found) is not SentenceEncoder:
-        raise Problem("openvino_encoder", about="encoder", encoder=shortened(found.name))
-    return OpenVinoEncoder(name, OPENVINO + found.identity, found.path)
+    encoder = encoders.locate(_own_name(name))
+    if type(encoder) is not SentenceEncoder:
+        raise Problem("openvino_encoder", about="encoder", encoder=shortened(encoder.name))
+    return OpenVinoEncoder(name, OPENVINO + encoder.identity, encoder.path)
 
 
 BACKEND = Backend(

@@ -96,8 +96,8 @@ def is_own(name: str) -> bool:
 
 def file_of(name: str) -> str:
     """Return the name of the file that the vectors came with."""
-    found = _NAME.fullmatch(name.strip())
-    return found[1] if found else name
+    match = _NAME.fullmatch(name.strip())
+    return match[1] if match else name
 
 
 def in_place_of(encoder: str, own: str) -> str:
@@ -108,18 +108,18 @@ def in_place_of(encoder: str, own: str) -> str:
 def pictures_of(encoder: str, sentences: Sequence[str]) -> Mapping[str, str]:
     """Return the thumbnails that an encoder of this name has of these texts, as data URLs by the
     texts."""
-    found = _NAME.fullmatch(encoder)
-    path = uploads.find(found[2]) if found else None
+    match = _NAME.fullmatch(encoder)
+    path = uploads.find(match[2]) if match else None
     return {} if path is None else OwnVectors(encoder, path.name, path).pictures(sentences)
 
 
 def find_vectors(name: str) -> OwnVectors:
     """Return the vectors of this name. Raises Problem where they are gone."""
-    found = _NAME.fullmatch(name)
-    path = uploads.find(found[2]) if found else None
-    if found is None or path is None:
+    match = _NAME.fullmatch(name)
+    path = uploads.find(match[2]) if match else None
+    if match is None or path is None:
         raise Problem("vectors_gone", about="encoder", name=shortened(file_of(name)))
-    return OwnVectors(name, found[2], path)
+    return OwnVectors(name, match[2], path)
 
 
 @dataclass(frozen=True)
@@ -155,8 +155,8 @@ def _thumbnails(
         for text in sentences:
             if text in parts:
                 yield text, file.get_slice(PICTURES)[parts[text]].tobytes()
-            elif (found := files.get(text)) is not None:
-                yield text, content_of(found)
+            elif (path := files.get(text)) is not None:
+                yield text, content_of(path)
 
     with _open_stored(path, name) as file:
         return thumbnails(contents())

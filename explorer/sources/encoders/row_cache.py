@@ -82,8 +82,8 @@ def _check_lengths(inputs: Sequence[Entry]) -> None:
 
 
 def _known(keys: Mapping[Entry, Hashable]) -> dict[Entry, np.ndarray]:
-    found = {entry: _cache.get(key) for entry, key in keys.items()}
-    return {entry: row for entry, row in found.items() if row is not None}
+    rows = {entry: _cache.get(key) for entry, key in keys.items()}
+    return {entry: row for entry, row in rows.items() if row is not None}
 
 
 @contextmanager

@@ -42,9 +42,9 @@ class SavedBatchEncoder(Encoder):
         if not batch.columns:
             return super().encode(sentences, device)
         where = {text: cell for cell, text in named(batch).items()}
-        found = [where.get(sentence) for sentence in sentences]
+        places = [where.get(sentence) for sentence in sentences]
         vectors = np.zeros((len(sentences), batch.columns[0].shape[1]), dtype=np.float32)
-        for place, (sentence, cell) in enumerate(zip(sentences, found, strict=True)):
+        for place, (sentence, cell) in enumerate(zip(sentences, places, strict=True)):
             if cell is None:
                 raise Problem("kept_sentence", about="encoder", sentence=shortened(sentence))
             column, row = cell
@@ -66,11 +66,11 @@ class SavedBatchEncoder(Encoder):
                 cells_of_pairs(batch), batch.scores.tolist(), strict=True
             )
         }
-        found = [known.get(pair) for pair in zip(first, second, strict=True)]
-        for sentence, score in zip(second, found, strict=True):
+        scores = [known.get(pair) for pair in zip(first, second, strict=True)]
+        for sentence, score in zip(second, scores, strict=True):
             if score is None:
                 raise Problem("kept_sentence", about="encoder", sentence=shortened(sentence))
-        return np.array(found, dtype=np.float32)
+        return np.array(scores, dtype=np.float32)
 
 
 def find_saved_batch(name: str) -> SavedBatchEncoder:
@@ -105,7 +105,7 @@ def named(batch: SavedBatch) -> dict[Cell, str]:
     """
     count = len(batch.columns) or len(batch.texts or ()) or 2
     taken: set[str] = set()
-    found: dict[Cell, str] = {}
+    names: dict[Cell, str] = {}
     for column in range(count):
         for row in range(batch.count):
             text = batch.texts[column][row] if batch.texts else _numbered(column, row)
@@ -116,8 +116,8 @@ def named(batch: SavedBatch) -> dict[Cell, str]:
                 while text in taken:
                     text += "′"
             taken.add(text)
-            found[column, row] = text
-    return found
+            names[column, row] = text
+    return names
 
 
 def _numbered(column: int, row: int) -> str:

@@ -142,7 +142,7 @@ def doctor_data(
             near = look_at_classes(read, name, many, jobs.step) if name else None
             return classes_answer(read, examine_classes(read, size), suitable, language, near)
         spec = read.spec(candidate)
-        found = examine(read.profile, spec, size, most_tokens=max_tokens, margin=known.margin)
+        examined = examine(read.profile, spec, size, most_tokens=max_tokens, margin=known.margin)
         suitable = suited(read.profile, size)
         seen = mined = None
         if negatives:
@@ -150,7 +150,7 @@ def doctor_data(
         if name or read.profile.own_vectors:
             looked = look(read.profile, name, many, jobs.step)
             seen = encoded_answer(read, looked, spec, size, language)
-        return data_answer(read, found, suitable, language, seen, loss, mined)
+        return data_answer(read, examined, suitable, language, seen, loss, mined)
 
 
 def _mined(read: Read, encoder: str, pairs: int, each: object, margin: object) -> MinedNegatives:

@@ -278,13 +278,13 @@ def trace_loss(
     if count > TRACED_PAIRS:
         raise Problem("api_too_many", count=count, name="trace_loss", most=TRACED_PAIRS)
     if similarities is None:
-        found = _explored(resolved)
+        exploration = _explored(resolved)
     else:
         values, data = read_numbers("similarities", similarities), resolved.scenario.data
         others = {"sentences1": data.rows} if scores is None else {"scores": scores}
         check_lengths("trace_loss", TRACED_PAIRS, {**others, "similarities": values})
-        found = _explore_pairs(resolved, _scored(data, values))
-    return traced_of(found, reading)
+        exploration = _explore_pairs(resolved, _scored(data, values))
+    return traced_of(exploration, reading)
 
 
 @in_json

@@ -39,9 +39,9 @@ def endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
 
         try:
             with with_headers(request.headers), as_current_visitor(), jobs.job():
-                found = function(*inputs)
-                check_answer(found)
-                return found
+                result = function(*inputs)
+                check_answer(result)
+                return result
         except Problem as problem:
             raise refusal(problem) from None
         except jobs.Cancelled:  # whoever asked has left, and hears nothing of it

@@ -55,10 +55,10 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        found = PathFinder.find_spec(fullname, path) if fullname in LOADERS else None
-        if found is not None and isinstance(found.loader, SourceFileLoader):
-            found.loader = LOADERS[fullname](found.loader.name, found.loader.path)
-        return found
+        spec = PathFinder.find_spec(fullname, path) if fullname in LOADERS else None
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = LOADERS[fullname](spec.loader.name, spec.loader.path)
+        return spec
 
 
 def shorten_gradio_import() -> None:

@@ -120,14 +120,16 @@ def _answer_tools_in_json(mcp_server: Any) -> None:
     types = mcp_server.types
 
     def contents(data: Any, root_url: str) -> list[Any]:
-        found = []
+        contents_so_far = []
         for answer in data:
             png = answer.get("png") if isinstance(answer, dict) else None
             text = {**answer, "png": None} if png else answer
-            found.append(types.TextContent(type="text", text=json.dumps(text)))
+            contents_so_far.append(types.TextContent(type="text", text=json.dumps(text)))
             if png:
-                found.append(types.ImageContent(type="image", data=png, mimeType="image/png"))
-        return found
+                contents_so_far.append(
+                    types.ImageContent(type="image", data=png, mimeType="image/png")
+                )
+        return contents_so_far
 
     mcp_server.postprocess_output_data = contents
 

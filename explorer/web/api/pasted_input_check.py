@@ -68,14 +68,14 @@ def doctor_pasted(
     content = read_text("text", text).encode("utf-8", "replace")
     read_choice("language", language, LANGUAGES)
     with jobs.in_turn():
-        found = read_pasted(content)
+        pasted = read_pasted(content)
         explained = run = data = None
-        if found.kind == "numbers":
-            explained = number_answer(explain_values(found.numbers, known), language)
-        elif found.log is not None:
-            run = doctored_run(examine_run(found.log, known), None, language)
-    if found.kind == "table":
+        if pasted.kind == "numbers":
+            explained = number_answer(explain_values(pasted.numbers, known), language)
+        elif pasted.log is not None:
+            run = doctored_run(examine_run(pasted.log, known), None, language)
+    if pasted.kind == "table":
         usual = {"loss": loss or USUAL_LOSS, "batch": batch or USUAL_BATCH}
         data = doctor_data(table=text, language=language, **usual)
-    left = [] if found.log is None else list(found.log.left_lines)
-    return DoctoredPaste(found.kind, [*found.numbers], left, explained, run, data)
+    left = [] if pasted.log is None else list(pasted.log.left_lines)
+    return DoctoredPaste(pasted.kind, [*pasted.numbers], left, explained, run, data)

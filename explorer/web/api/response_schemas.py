@@ -234,51 +234,53 @@ def traced_of(exploration: Exploration, reading: Sequence[str] = ()) -> Traced:
     return Traced(**_fields(exploration, reading), steps=steps)
 
 
-def _fields(found: Exploration, reading: Sequence[str]) -> dict[str, Any]:
-    layout = Layout(found)
-    weights, by_scores = found.weights, found.score_gradient
+def _fields(exploration: Exploration, reading: Sequence[str]) -> dict[str, Any]:
+    layout = Layout(exploration)
+    weights, by_scores = exploration.weights, exploration.score_gradient
     return {
-        "loss": json_number(found.loss),
-        "scores": _plain(found.batch.scores),
-        "labels": list(found.batch.pairs.labels),
-        "label_range": list(found.batch.label_range),
-        "threshold": found.batch.threshold,
-        "positive_pairs": len(found.batch.positives),
+        "loss": json_number(exploration.loss),
+        "scores": _plain(exploration.batch.scores),
+        "labels": list(exploration.batch.pairs.labels),
+        "label_range": list(exploration.batch.label_range),
+        "threshold": exploration.batch.threshold,
+        "positive_pairs": len(exploration.batch.positives),
         "score_gradient": None if by_scores is None else _plain(by_scores),
-        "projected_gradient": _plain(found.pair_gradient) if found.is_projected else None,
-        "ordered_pairs": found.order.ordered,
-        "violated_pairs": found.order.violated,
+        "projected_gradient": _plain(exploration.pair_gradient)
+        if exploration.is_projected
+        else None,
+        "ordered_pairs": exploration.order.ordered,
+        "violated_pairs": exploration.order.violated,
         "active_terms": weights and weights.active,
         "effective_terms": weights and json_number(weights.effective),
-        "spearman": json_number(found.order.spearman),
-        "gradient_norm": json_number(found.gradient_norm),
-        "collapse_value": json_number(found.collapse),
-        "floor": json_number(found.floor),
-        "floor_is_bound": found.floor_is_bound,
-        "heaviest_terms": [_term(found, layout, term) for term in found.heaviest],
+        "spearman": json_number(exploration.order.spearman),
+        "gradient_norm": json_number(exploration.gradient_norm),
+        "collapse_value": json_number(exploration.collapse),
+        "floor": json_number(exploration.floor),
+        "floor_is_bound": exploration.floor_is_bound,
+        "heaviest_terms": [_term(exploration, layout, term) for term in exploration.heaviest],
         "reading": list(reading),
-        "device": found.device,
-        "milliseconds": found.milliseconds,
+        "device": exploration.device,
+        "milliseconds": exploration.milliseconds,
     }
 
 
-def _term(found: Exploration, layout: Layout, term: Term) -> HeavyTerm:
+def _term(exploration: Exploration, layout: Layout, term: Term) -> HeavyTerm:
     """Return a term with the pairs behind its last two indices, called i and j as in its
     symbol."""
-    step = found.trace.named(found.spec.terms)
+    step = exploration.trace.named(exploration.spec.terms)
     behind = []
     for dimension in range(step.value.ndim)[-2:]:  # a level in front of them is no pair
         pair, _ = layout.behind(step, term.cell, dimension)
         behind.append(pair if pair >= 0 else None)
     i, j = (*behind, None, None)[:2]
-    symbol = found.spec.symbols.get(step.name)
+    symbol = exploration.spec.symbols.get(step.name)
     if symbol and symbol.indices == ("j", "i"):
         i, j = j, i
     return HeavyTerm(i, j, json_number(term.value), term.share)
 
 
-def _step(found: Exploration, layout: Layout, step: Step) -> TracedStep:
-    symbol = found.spec.symbols.get(step.name)
+def _step(exploration: Exploration, layout: Layout, step: Step) -> TracedStep:
+    symbol = exploration.spec.symbols.get(step.name)
     return as_answer(
         TracedStep,
         step,
@@ -290,12 +292,12 @@ def _step(found: Exploration, layout: Layout, step: Step) -> TracedStep:
     )
 
 
-def comparison_of(found: Comparison, reading: Sequence[str]) -> ComparedLosses:
-    batch = found.batch
+def comparison_of(comparison: Comparison, reading: Sequence[str]) -> ComparedLosses:
+    batch = comparison.batch
     order, _ = order_of(batch)
     return ComparedLosses(
-        losses=[_compared(one) for one in found.sides],
-        two=[_two(one) for one in found.between],
+        losses=[_compared(one) for one in comparison.sides],
+        two=[_two(one) for one in comparison.between],
         scores=_plain(batch.scores),
         labels=list(batch.pairs.labels),
         label_range=list(batch.label_range),

@@ -131,11 +131,11 @@ def doctor_run(
             if held_out:
                 held_out_log = _curve_of("held_out", held_out, "held_out_steps", held_out_steps)
             parsed_log = log_of(_curve_of("values", values, "steps", steps), held_out_log)
-        found = examine_run(parsed_log, known, chosen["curve"], chosen["held_out_curve"])
+        examined_run = examine_run(parsed_log, known, chosen["curve"], chosen["held_out_curve"])
         second = None
         if text_beside.strip():
             second = examine_run(_read("beside", text_beside), other)
-        return doctored_run(found, second, language)
+        return doctored_run(examined_run, second, language)
 
 
 def _facts_about(other: Known) -> Iterator[str]:

@@ -62,8 +62,8 @@ def name_in(host: str) -> str:
     >>> name_in("Example.ORG.:7860"), name_in("[::1]:80"), name_in("[")
     ('example.org', '::1', '')
     """
-    found = origin_of(f"http://{host}")
-    return found.host if found else ""
+    origin = origin_of(f"http://{host}")
+    return origin.host if origin else ""
 
 
 def names_this_computer() -> bool:

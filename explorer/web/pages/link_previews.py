@@ -113,8 +113,8 @@ def tags(
     lang = "" if language == LANGUAGES[0] else language
     picture = {"page": path, "scene": link if scenarios else "", "lang": lang}
     query = urlencode({name: value for name, value in picture.items() if value})
-    found = {"title": f"{title} · LossPrism", "about": about, "image": f"{base}{PATH}?{query}"}
-    return {name: escape(text) for name, text in {**found, "language": language}.items()}
+    properties = {"title": f"{title} · LossPrism", "about": about, "image": f"{base}{PATH}?{query}"}
+    return {name: escape(text) for name, text in {**properties, "language": language}.items()}
 
 
 def language_in(query: Mapping[str, str]) -> str:

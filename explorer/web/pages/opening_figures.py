@@ -163,8 +163,8 @@ def _shape(tag: str, **values: str | float) -> Shape:
 def sentences(**look: Unpack[Look]) -> str:
     """Draw the sentences as points and the pairs as lines, as wide as their gradients are large."""
     language = language_of(look.get("language"))
-    found = map_of_scenario(Scenario(), "pca")
-    [frame] = found.frames
+    sentence_map = map_of_scenario(Scenario(), "pca")
+    [frame] = sentence_map.frames
     points, largest = frame.points, float(np.abs(frame.gradient).max()) or 1.0
     unit = min(one / span for one, span in zip(MAP, 1.1 * np.ptp(points, axis=0), strict=True))
     middle = (points.min(0) + points.max(0)) / 2
@@ -179,10 +179,12 @@ def sentences(**look: Unpack[Look]) -> str:
             stroke="down" if gradient < 0 else "up" if gradient > 0 else "line",
             **{"stroke-width": max(abs(float(gradient)) / largest * WIDEST, 0.6)},
         )
-        for one, other, gradient in zip(found.first, found.second, frame.gradient, strict=True)
+        for one, other, gradient in zip(
+            sentence_map.first, sentence_map.second, frame.gradient, strict=True
+        )
     ]
     shapes += [_shape("circle", cx=x, cy=y, r=4.0, fill="side_1") for x, y in places.tolist()]
-    kept = sum(found.projection.shares or ())
+    kept = sum(sentence_map.projection.shares or ())
     caption = [say(language, "map.kept", share=percent(kept)), say(language, "map.width")]
     legend = [
         (say(language, f"map.{name}"), Colour(colour), "")

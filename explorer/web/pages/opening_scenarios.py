@@ -92,7 +92,7 @@ def _taught(lesson: Lesson) -> Scenario:
 def _explained() -> Scenario:
     """Return the batch on which the loss of Doctor's example has the number."""
     example = EXAMPLES[0]
-    found = explain_values([example["value"]], Known(loss=example["loss"]))
-    scenario = found.findings[0].likeliest.scenario()
+    explanation = explain_values([example["value"]], Known(loss=example["loss"]))
+    scenario = explanation.findings[0].likeliest.scenario()
     assert scenario is not None  # of so few pairs
     return scenario

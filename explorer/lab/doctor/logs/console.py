@@ -80,8 +80,8 @@ class _Entry:
     def step(self) -> tuple[str, float] | None:
         """Name and number of the step, by the precedence of `STEP_NAMES`."""
         named = {plain_name(name): value for name, value in self.values.items()}
-        found = ((name, number_in(named[name])) for name in STEP_NAMES if name in named)
-        return next(((name, at) for name, at in found if at is not None), None)
+        steps = ((name, number_in(named[name])) for name in STEP_NAMES if name in named)
+        return next(((name, at) for name, at in steps if at is not None), None)
 
     @property
     def epoch(self) -> float | None:
@@ -106,12 +106,12 @@ def is_console(content: bytes) -> bool:
         return False
     text = content[:SNIFFED_BYTES].decode("utf-8-sig", "replace")
     entries, left = _parsed(text)
-    found = [entry for entry in entries if entry.has_loss]
+    with_loss = [entry for entry in entries if entry.has_loss]
     lines = _lines(text)
-    ends = (_ends_line if one.braced else _is_value_alone for one in found)
-    if any(is_one(lines[one.line - 1]) for is_one, one in zip(ends, found, strict=True)):
+    ends = (_ends_line if one.braced else _is_value_alone for one in with_loss)
+    if any(is_one(lines[one.line - 1]) for is_one, one in zip(ends, with_loss, strict=True)):
         return True
-    return bool(found) and len(found) >= MIN_ENTRY_SHARE * (len(entries) + len(left))
+    return bool(with_loss) and len(with_loss) >= MIN_ENTRY_SHARE * (len(entries) + len(left))
 
 
 def prints_objects(content: bytes) -> bool:

@@ -100,42 +100,42 @@ def examine_run(
     if evaluated is None and evaluated_name:
         evaluated = log.curves[evaluated_name].finite
     marks = marks_of(log, known)
-    found, finite, level = [*on_numbers(trained)], trained.finite, None
+    faults, finite, level = [*on_numbers(trained)], trained.finite, None
     if len(finite) and trained.is_finite_at_end:
         level = level_of(finite)[0]
-        zeros = sum(int(fault.values["count"]) for fault in found if fault.name == "zero")
+        zeros = sum(int(fault.values["count"]) for fault in faults if fault.name == "zero")
         if not zeros:
-            found += on_level(finite, marks, known)
+            faults += on_level(finite, marks, known)
         elif zeros >= last_count(finite):  # the mean of the end has no earlier values
             # A broken loss is 0 without having learned.
             at_end = on_level(finite, marks, known)
-            found += [fault for fault in at_end if fault.name != "at_floor"]
+            faults += [fault for fault in at_end if fault.name != "at_floor"]
         if zeros < last_count(finite):  # zeros are no plateau of learning
-            placed = END_FINDINGS & {fault.name for fault in found} - {"between"}
-            found += on_plateau(finite)
-            found += () if placed else on_flat(finite)
+            placed = END_FINDINGS & {fault.name for fault in faults} - {"between"}
+            faults += on_plateau(finite)
+            faults += () if placed else on_flat(finite)
         if filtered := [*on_filtered(log, trained, zeros)]:
-            found = [*filtered, *(fault for fault in found if fault.name != "zero")]
-    found += [*on_jumps(finite), *on_digits(trained), *on_end(log, trained)]
-    found += on_gradient(log) if trained.is_finite_at_end else ()
+            faults = [*filtered, *(fault for fault in faults if fault.name != "zero")]
+    faults += [*on_jumps(finite), *on_digits(trained), *on_end(log, trained)]
+    faults += on_gradient(log) if trained.is_finite_at_end else ()
     if loss := single_loss_if_known(known):
-        found += margin_beyond(loss.spec, dict(loss.parameters), subject="run")
+        faults += margin_beyond(loss.spec, dict(loss.parameters), subject="run")
     both_end = trained.is_finite_at_end and (
         evaluated is not None and log.curve(evaluated_name).is_finite_at_end
     )
     if evaluated is not None and both_end:
         turned = [*on_held_out(finite, evaluated)]
-        found += turned or on_gap(finite, evaluated, marks)
-        found += on_leak(finite, evaluated, marks, log.epochs)
+        faults += turned or on_gap(finite, evaluated, marks)
+        faults += on_leak(finite, evaluated, marks, log.epochs)
     for figure in (log.curves[name] for name in log.figures):
-        found += on_figure(figure.finite) if figure.is_finite_at_end else ()
-    found.sort(key=lambda fault: SEVERITIES.index(fault.severity))
-    return ExaminedRun(log, name, evaluated_name, known, marks, level, tuple(found))
+        faults += on_figure(figure.finite) if figure.is_finite_at_end else ()
+    faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
+    return ExaminedRun(log, name, evaluated_name, known, marks, level, tuple(faults))
 
 
-def too_short_for(found: ExaminedRun) -> tuple[str, ...]:
+def too_short_for(examined_run: ExaminedRun) -> tuple[str, ...]:
     """Return the names of the checks that need more values than this run has."""
-    trained = found.log.curve(found.curve)
+    trained = examined_run.log.curve(examined_run.curve)
     needed = {
         "end": MIN_POINTS,
         "flat": MIN_FLAT_STEPS,
@@ -143,8 +143,10 @@ def too_short_for(found: ExaminedRun) -> tuple[str, ...]:
         "plateau": MIN_PLATEAU_STEPS,
     }
     short = [name for name, least in needed.items() if len(trained.finite) < least]
-    chosen = [found.held_out] if found.held_out else []
-    evaluated = [found.log.curve(name) for name in dict.fromkeys([*chosen, *found.log.figures])]
+    chosen = [examined_run.held_out] if examined_run.held_out else []
+    evaluated = [
+        examined_run.log.curve(name) for name in dict.fromkeys([*chosen, *examined_run.log.figures])
+    ]
     if evaluated and min(map(len, evaluated)) < MIN_HELD_OUT_POINTS:
         short.append("held_out")
     return tuple(short)
@@ -256,11 +258,11 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
         "collapse": display_number(marks.collapse, 4),
         "floor": display_number(marks.floor, 4),
     }
-    found = [*_place_level(level, MIN_STANDARD_ERRORS * error + unit, marks, values)]
-    for fault in found:
+    faults = [*_place_level(level, MIN_STANDARD_ERRORS * error + unit, marks, values)]
+    for fault in faults:
         assumed = "" if fault.name in BELOW - {"below_floor"} else marks.assumed
         yield dataclasses.replace(fault, assumed=assumed)
-    if any(fault.name in BELOW for fault in found):
+    if any(fault.name in BELOW for fault in faults):
         return  # below its minimum, it is not this softmax
     loss = single_loss_if_known(known)
     if loss is not None and is_softmax(loss.name) and 0 < level <= (marks.collapse or 0):
@@ -360,9 +362,9 @@ def on_jumps(curve: Curve) -> Iterator[Fault]:
     at_once = values[width : len(values) - width + 1] - values[width - 1 : len(values) - width]
     least = MIN_STANDARD_ERRORS_ANYWHERE * noise.of_sum(step)
     is_jump = (rises > least) & (at_once > 0.5 * rises) & (stays > 0.5 * rises)
-    found = np.flatnonzero(is_jump) + width
-    places = [int(found[place]) for place in range(len(found))
-              if not place or found[place] - found[place - 1] > width]  # fmt: skip
+    jumps = np.flatnonzero(is_jump) + width
+    places = [int(jumps[place]) for place in range(len(jumps))
+              if not place or jumps[place] - jumps[place - 1] > width]  # fmt: skip
     if not places:
         return
     first = places[0]

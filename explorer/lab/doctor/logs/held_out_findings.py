@@ -35,10 +35,10 @@ MIN_REPEATED_EPOCHS = 1.5
 
 def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
     """Find a held-out loss that rises after its least value, while the training loss does not."""
-    found = _turn(held, 1.0)
-    if found is None:
+    turn = _turn(held, 1.0)
+    if turn is None:
         return
-    best, rise = found
+    best, rise = turn
     least = float(held.values[best])
     if rise < MIN_RISE_SHARE * max(abs(least), float(held.values[0]) - least):
         return  # a certain rise, but too small to matter
@@ -139,10 +139,10 @@ def _both(trained: Curve, held: Curve, marks: Marks, own: Excess, other: Excess)
 
 def on_figure(curve: Curve) -> Iterator[Fault]:
     """Find a held-out figure that falls after its best value."""
-    found = _turn(curve, -1.0)
-    if found is None:
+    turn = _turn(curve, -1.0)
+    if turn is None:
         return
-    best, fall = found
+    best, fall = turn
     values: dict[str, int | float | str] = {
         "name": curve.name,
         "step": curve.step_at(best),

@@ -169,7 +169,7 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
 
     Raises Problem for a step or value that is not a number, with its place, and for too many.
     """
-    found: dict[str, array[float]] = {}
+    values: dict[str, array[float]] = {}
     for count, (name, step, value) in enumerate(points, 1):
         if count > MAX_POINTS:
             raise Problem("run_too_long", most=MAX_POINTS)
@@ -181,10 +181,10 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
             raise Problem(
                 "run_value", name=str(name)[:60], step=str(step)[:60], value=str(value)[:60]
             )
-        found.setdefault(str(name), array("d")).extend((at, read, _half_unit(value, read)))
-        if len(found) > MAX_CURVES:
+        values.setdefault(str(name), array("d")).extend((at, read, _half_unit(value, read)))
+        if len(values) > MAX_CURVES:
             raise Problem("run_too_many_curves", most=MAX_CURVES)
-    return {name: _curve(name, np.array(rows).reshape(-1, 3)) for name, rows in found.items()}
+    return {name: _curve(name, np.array(rows).reshape(-1, 3)) for name, rows in values.items()}
 
 
 def _curve(name: str, rows: np.ndarray) -> Curve:
@@ -212,8 +212,8 @@ def log_of(trained: NumberSeries, held: NumberSeries | None = None) -> Log:
 
 def last_epoch(values: Iterable[object]) -> float | None:
     """Return the largest finite number of a column of epochs; None without one."""
-    found = (number_in(value) for value in values)
-    return max((one for one in found if one is not None and math.isfinite(one)), default=None)
+    epochs = (number_in(value) for value in values)
+    return max((one for one in epochs if one is not None and math.isfinite(one)), default=None)
 
 
 def epochs_of(curves: Mapping[str, Curve]) -> float | None:

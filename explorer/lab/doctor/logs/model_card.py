@@ -74,10 +74,10 @@ def _number(settings: Mapping[str, object], *names: str) -> float | None:
 
 def _negatives(text: str) -> int | None:
     """Hard negatives of each row: the text columns beyond two."""
-    found = _COLUMNS.search(text)
-    if not found:
+    match = _COLUMNS.search(text)
+    if not match:
         return None
-    columns = re.findall(r"<code>([^<]*+)</code>", found[1])
+    columns = re.findall(r"<code>([^<]*+)</code>", match[1])
     texts = [one for one in columns if one.lower() not in ("label", "labels", "score", "scores")]
     return max(len(texts) - 2, 0) if len(texts) == len(columns) else None
 

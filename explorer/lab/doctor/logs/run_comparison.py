@@ -105,8 +105,8 @@ def _batches_differ(one: ExaminedRun, other: ExaminedRun) -> bool | None:
 
 def _ends_differ(one: Marks, other: Marks, kind: str) -> bool | None:
     """True if a reference value of two runs differs by more than its errors; None if unknown."""
-    found = [(getattr(marks, kind), marks.errors.get(kind)) for marks in (one, other)]
-    (a, error), (b, other_error) = found
+    ends = [(getattr(marks, kind), marks.errors.get(kind)) for marks in (one, other)]
+    (a, error), (b, other_error) = ends
     if a is None or b is None:
         return None
     if error is None and other_error is None:  # computed from counts

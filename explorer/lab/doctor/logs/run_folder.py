@@ -54,11 +54,11 @@ def _of_rows(run: RunFolder, config: RunConfig, log: Log) -> dict[str, Any]:
     except (Problem, FileNotFoundError):
         return {}
     count, steps = examples(plan, material), max(one.steps[-1] for one in log.curves.values())
-    found: dict[str, Any] = {"epochs": float(steps) * plan.batch_size / count if count else None}
+    known: dict[str, Any] = {"epochs": float(steps) * plan.batch_size / count if count else None}
     if values:
         error = float(np.std(values)) / math.sqrt(len(values))
-        found["drawn_collapse"] = (float(np.mean(values)), error)
-    return found
+        known["drawn_collapse"] = (float(np.mean(values)), error)
+    return known
 
 
 def _negatives(run: RunFolder, config: RunConfig) -> int | None:

@@ -157,11 +157,11 @@ def _read_folder(folder: Path) -> Log:
 
 def _database_in(folder: Path) -> Path | None:
     """Return the project of a trackio folder. Raises Problem for several, with their names."""
-    found = [one for one in sorted(folder.glob("*.db")) if trackio.is_database(_head_of(one))]
-    if len(found) > 1:
-        names = ", ".join(one.name for one in found)[:400]
+    databases = [one for one in sorted(folder.glob("*.db")) if trackio.is_database(_head_of(one))]
+    if len(databases) > 1:
+        names = ", ".join(one.name for one in databases)[:400]
         raise Problem("run_several_projects", name=shortened(str(folder)), known=names)
-    return found[0] if found else None
+    return databases[0] if databases else None
 
 
 def _head_of(path: Path) -> bytes:

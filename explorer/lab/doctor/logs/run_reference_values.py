@@ -102,16 +102,16 @@ def _error(log: Log, name: str) -> float:
 
 
 def _curve(log: Log, name: str) -> Curve | None:
-    found = (curve.finite for one, curve in log.curves.items() if one.endswith(name))
-    return next((curve for curve in found if len(curve)), None)
+    curves = (curve.finite for one, curve in log.curves.items() if one.endswith(name))
+    return next((curve for curve in curves if len(curve)), None)
 
 
 def _order(log: Log) -> tuple[str, float] | None:
     """Return the first held-out correlation of similarity and label, by name, and its last
     level."""
     named = [name for name in log.figures if CORRELATION.search(name)]
-    found = ((name, log.curves[name].finite) for name in named)
-    return next(((name, _last(curve)) for name, curve in found if len(curve)), None)
+    curves = ((name, log.curves[name].finite) for name in named)
+    return next(((name, _last(curve)) for name, curve in curves if len(curve)), None)
 
 
 def _last(curve: Curve) -> float:
@@ -138,13 +138,13 @@ def _layouts(loss: ConfiguredLoss, known: Known) -> list[Layout]:
 
 def _minimum_from_counts(loss: ConfiguredLoss, known: Known) -> Minimum:
     """Return the lower bound of the loss on all batches that the known counts allow."""
-    found = [minimum_of(loss, known, layout) for layout in _layouts(loss, known)]
-    certain = [one.certain for one in found if one.certain is not None]
-    causes = [one.cause for one in found if one.cause]
+    minimums = [minimum_of(loss, known, layout) for layout in _layouts(loss, known)]
+    certain = [one.certain for one in minimums if one.certain is not None]
+    causes = [one.cause for one in minimums if one.cause]
     return Minimum(
-        min(certain) if found and len(certain) == len(found) else None,
+        min(certain) if minimums and len(certain) == len(minimums) else None,
         causes[0] if causes else "",
-        next((one.label_ends for one in found if one.label_ends), None),
+        next((one.label_ends for one in minimums if one.label_ends), None),
     )
 
 

@@ -29,13 +29,13 @@ PAGE = "doctor"
 COLLAPSE_TOLERANCE = 1e-3
 
 
-def lines(found: ExaminedRun, language: str = "en") -> Iterator[str]:
+def lines(examined_run: ExaminedRun, language: str = "en") -> Iterator[str]:
     """Yield the read and known values, then each finding with its advice."""
-    yield from about(found, language)
-    for fault in found.faults:
+    yield from about(examined_run, language)
+    for fault in examined_run.faults:
         yield ""
         yield from fault.lines(language)
-    if not found.faults:
+    if not examined_run.faults:
         yield say(language, "doctor.run.none_found")
 
 
@@ -44,17 +44,17 @@ def _step(step: float) -> str:
     return grouped(int(step)) if step == int(step) else display_number(float(step))
 
 
-def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
-    curve = found.log.curve(found.curve)
+def about(examined_run: ExaminedRun, language: str = "en") -> Iterator[str]:
+    curve = examined_run.log.curve(examined_run.curve)
     steps = {"first": _step(curve.steps[0]), "last": _step(curve.steps[-1])}
-    yield say(language, "doctor.run.read", points=len(curve), curve=found.curve, **steps)
-    if found.log.step == ROWS:
+    yield say(language, "doctor.run.read", points=len(curve), curve=examined_run.curve, **steps)
+    if examined_run.log.step == ROWS:
         yield say(language, "doctor.run.by_rows")
-    yield from _left(found.log, language)
-    known = [*_known(found, language)]
+    yield from _left(examined_run.log, language)
+    known = [*_known(examined_run, language)]
     if known:
         yield say(language, "doctor.run.known", what=say(language, "ui.between").join(known))
-    marks = found.marks
+    marks = examined_run.marks
     if marks.collapse is not None:
         source = "logged" if marks.logged else "drawn" if marks.drawn else "counted"
         key = f"doctor.run.marks_{source}"
@@ -63,15 +63,19 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
         wrapped = f"doctor.run.if.{marks.assumed}"
         yield say(language, wrapped, sentence=sentence) if marks.assumed else sentence
     else:
-        yield _without_marks(found, language)
-    short = too_short_for(found)
-    end_findings = END_FINDINGS & {fault.name for fault in found.faults}
-    if found.level is not None and not end_findings and "end" not in short:
-        yield _ended(found, language)
+        yield _without_marks(examined_run, language)
+    short = too_short_for(examined_run)
+    end_findings = END_FINDINGS & {fault.name for fault in examined_run.faults}
+    if examined_run.level is not None and not end_findings and "end" not in short:
+        yield _ended(examined_run, language)
     if short:
         words = (say(language, f"doctor.run.of.{name}") for name in short)
         yield say(language, "doctor.run.too_short", what=say(language, "ui.between").join(words))
-    others = [name for name in found.log.curves if name not in (found.curve, found.held_out)]
+    others = [
+        name
+        for name in examined_run.log.curves
+        if name not in (examined_run.curve, examined_run.held_out)
+    ]
     if others:
         yield say(language, "doctor.run.other_curves", names=", ".join(others)[:400])
 
@@ -85,31 +89,31 @@ def _left(log: Log, language: str) -> Iterator[str]:
         yield say(language, "doctor.run.left_columns", names=", ".join(log.left_columns)[:400])
 
 
-def _without_marks(found: ExaminedRun, language: str) -> str:
+def _without_marks(examined_run: ExaminedRun, language: str) -> str:
     """Explain why the ends of the run are unknown."""
-    if single_loss_if_known(found.known):
+    if single_loss_if_known(examined_run.known):
         return say(language, "doctor.run.no_marks")
-    if called := found.known.loss or found.log.called:
+    if called := examined_run.known.loss or examined_run.log.called:
         return say(language, "doctor.run.not_decoded", loss=called)
     return say(language, "doctor.run.nothing_known")
 
 
-def _ended(found: ExaminedRun, language: str) -> str:
+def _ended(examined_run: ExaminedRun, language: str) -> str:
     """Describe the end of a curve without a finding there."""
     values = {
-        "count": last_count(found.log.curve(found.curve)),
-        "level": display_number(found.level, 4),
+        "count": last_count(examined_run.log.curve(examined_run.curve)),
+        "level": display_number(examined_run.level, 4),
     }
     sentence = say(language, "doctor.run.ended", **values)
-    collapse, floor = found.marks.collapse, found.marks.floor
-    zero = any(fault.name == "zero" for fault in found.faults)
+    collapse, floor = examined_run.marks.collapse, examined_run.marks.floor
+    zero = any(fault.name == "zero" for fault in examined_run.faults)
     if zero or collapse is None or floor is None or floor >= collapse:
         return sentence
     return say(language, "doctor.run.vague", sentence=sentence)
 
 
-def _known(found: ExaminedRun, language: str) -> Iterator[str]:
-    loss = single_loss_if_known(found.known)
+def _known(examined_run: ExaminedRun, language: str) -> Iterator[str]:
+    loss = single_loss_if_known(examined_run.known)
     if loss is not None:
         title = spelled(language, "loss", title_word(LOSSES[loss.name]))
         convention = loss.convention
@@ -118,15 +122,15 @@ def _known(found: ExaminedRun, language: str) -> Iterator[str]:
             if convention
             else title
         )
-    elif found.known.loss or found.log.called:
-        yield found.known.loss or found.log.called
+    elif examined_run.known.loss or examined_run.log.called:
+        yield examined_run.known.loss or examined_run.log.called
     for name in (*COUNTS, *SETTINGS):
-        value = getattr(found.known, name)
+        value = getattr(examined_run.known, name)
         if value is not None and (value or name != "negatives"):
             called = word(f"doctor.known.{name}", name)
             yield say(language, "doctor.setting", name=called, value=display_number(value))
-    if found.log.precision:
-        yield say(language, "doctor.run.precision", name=found.log.precision)
+    if examined_run.log.precision:
+        yield say(language, "doctor.run.precision", name=examined_run.log.precision)
 
 
 def beside_lines(
@@ -190,13 +194,13 @@ class DoctoredRun(ReadRun):
 
 
 def run_answer(
-    found: ExaminedRun, kind: type[Answer], language: str = "en", **others: object
+    examined_run: ExaminedRun, kind: type[Answer], language: str = "en", **others: object
 ) -> Answer:
     """Return a run as an answer of this kind, a `ReadRun` with other fields."""
-    log, marks = found.log, found.marks
+    log, marks = examined_run.log, examined_run.marks
     return as_answer(
         kind,
-        found,
+        examined_run,
         source=log.source,
         steps=[*log.steps],
         step=log.step,
@@ -205,25 +209,25 @@ def run_answer(
         floor=marks.floor,
         logged=marks.logged,
         curves={name: len(one) for name, one in log.curves.items()},
-        points=len(log.curve(found.curve)),
-        known=found.known.provided,
-        about=[*about(found, language)],
-        findings=run_findings(found.faults, language),
-        link=link_of(found),
-        scene=scenario_link(found),
+        points=len(log.curve(examined_run.curve)),
+        known=examined_run.known.provided,
+        about=[*about(examined_run, language)],
+        findings=run_findings(examined_run.faults, language),
+        link=link_of(examined_run),
+        scene=scenario_link(examined_run),
         **others,
     )
 
 
 def doctored_run(
-    found: ExaminedRun, other: ExaminedRun | None, language: str = "en"
+    examined_run: ExaminedRun, other: ExaminedRun | None, language: str = "en"
 ) -> DoctoredRun:
     """Return the answer about a run, with another one beside it if there is one."""
     beside = None
     if other is not None:
-        compared = run_findings(compare_runs(found, other), language)
+        compared = run_findings(compare_runs(examined_run, other), language)
         beside = run_answer(other, RunBeside, language, compared=compared)
-    return run_answer(found, DoctoredRun, language, beside=beside)
+    return run_answer(examined_run, DoctoredRun, language, beside=beside)
 
 
 def run_findings(faults: Iterable[Fault], language: str) -> list[RunFinding]:
@@ -231,13 +235,13 @@ def run_findings(faults: Iterable[Fault], language: str) -> list[RunFinding]:
     return [fault.answered(RunFinding, language, steps=[*fault.rows]) for fault in faults]
 
 
-def scenario_link(found: ExaminedRun) -> str | None:
+def scenario_link(examined_run: ExaminedRun) -> str | None:
     """Return the link to a scenario with the run's value at collapse.
 
     None where the counts are unknown, or the batch is too large for Explore.
     """
-    loss, collapse = single_loss_if_known(found.known), found.marks.collapse
-    axis = None if loss is None else next(axes_of(loss, found.known), None)
+    loss, collapse = single_loss_if_known(examined_run.known), examined_run.marks.collapse
+    axis = None if loss is None else next(axes_of(loss, examined_run.known), None)
     if loss is None or axis is None or collapse is None:
         return None
     layout = axis.layout_of(axis.usual_count)
@@ -260,13 +264,15 @@ def scenario_link(found: ExaminedRun) -> str | None:
     return None if scenario is None else scenario.to_link()
 
 
-def link_of(found: ExaminedRun) -> str | None:
+def link_of(examined_run: ExaminedRun) -> str | None:
     """Return the end of the address of "Check a number" with the last level of the run and its
     known values; None where its loss is unknown, unless the curve is flat."""
-    is_flat = any(fault.name == "flat" for fault in found.faults)
-    is_explained = is_flat or single_loss_if_known(found.known) is not None
-    if found.level is None or not is_explained:
+    is_flat = any(fault.name == "flat" for fault in examined_run.faults)
+    is_explained = is_flat or single_loss_if_known(examined_run.known) is not None
+    if examined_run.level is None or not is_explained:
         return None
     fields = ("loss", *COUNTS, *SETTINGS)
-    known = {name: str(value) for name, value in found.known.provided.items() if name in fields}
-    return f"{PAGE}#{urlencode({'value': display_number(found.level, 4), **known})}"
+    known = {
+        name: str(value) for name, value in examined_run.known.provided.items() if name in fields
+    }
+    return f"{PAGE}#{urlencode({'value': display_number(examined_run.level, 4), **known})}"

@@ -229,14 +229,14 @@ def _step_columns_by_run(grid: Grid, shared: Sequence[str] = ()) -> dict[str, in
     """Return each run's own column of steps, as in an export of wandb over another axis:
     "bold-sun-1 - _step" beside "bold-sun-1 - train/loss". A shared column of steps takes precedence
     over own ones that come later in `STEP_NAMES`."""
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     ranks = [STEP_NAMES.index(one.strip().lower()) for one in shared]
     for step_name in STEP_NAMES[: min(ranks, default=None)]:
         for place, head in enumerate(grid.columns):
             run = _run_of(head)
             if run and head.strip().lower() == f"{run.lower()}{OF_RUN}{step_name}":
-                found.setdefault(run, place)
-    return found
+                columns.setdefault(run, place)
+    return columns
 
 
 def _run_of(head: str) -> str:

@@ -22,12 +22,12 @@ Fields = Iterator[tuple[int, int | bytes]]
 
 
 def _table() -> list[int]:
-    found = []
+    table = []
     for value in range(256):
         for _ in range(8):
             value = value >> 1 ^ (_POLYNOMIAL if value & 1 else 0)
-        found.append(value)
-    return found
+        table.append(value)
+    return table
 
 
 _CRC_TABLE = _table()
@@ -39,11 +39,11 @@ def checksum(content: bytes) -> int:
     >>> hex(checksum(b"123456789"))
     '0xc7f8fae4'
     """
-    found = 0xFFFFFFFF
+    register = 0xFFFFFFFF
     for byte in content:
-        found = _CRC_TABLE[(found ^ byte) & 0xFF] ^ found >> 8
-    found ^= 0xFFFFFFFF
-    return ((found >> 15 | found << 17) + 0xA282EAD8) & 0xFFFFFFFF
+        register = _CRC_TABLE[(register ^ byte) & 0xFF] ^ register >> 8
+    register ^= 0xFFFFFFFF
+    return ((register >> 15 | register << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def is_events(content: bytes) -> bool:

@@ -216,17 +216,17 @@ def _follow(request: Json) -> FollowedRuns:
     live = [one for one in known if one.state in LIVE]
     under_way = next((one for one in live if one.state == "training"), None)
     failed = next((one.problem for one in known if one.problem), None)
-    found = None
+    followed = None
     if not live and ended(runs, names):
         with jobs.in_turn():
-            found = _executed(claim, judged(claim.name, runs, names))
+            followed = _executed(claim, judged(claim.name, runs, names))
     return FollowedRuns(
         done=sum(one.state in ENDED for one in known),
         count=len(known),
         step=under_way.step if under_way else None,
         steps=under_way.steps if under_way else None,
         problem=failed,
-        found=found,
+        found=followed,
     )
 
 

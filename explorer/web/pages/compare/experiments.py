@@ -98,12 +98,14 @@ def _mechanics(request: Json, batch: Batch, scenarios: list[Scenario]) -> Experi
     return ExperimentSides(sides_of(scenarios, batch, find))
 
 
-def _pieces(found: batch_mechanics.Mechanics, average: batch_mechanics.Expected | None) -> Pieces:
-    rows, columns = found.cells.shape
-    shown = found.cells[:MAX_CELLS, :MAX_CELLS]
+def _pieces(
+    mechanics: batch_mechanics.Mechanics, average: batch_mechanics.Expected | None
+) -> Pieces:
+    rows, columns = mechanics.cells.shape
+    shown = mechanics.cells[:MAX_CELLS, :MAX_CELLS]
     return as_answer(
         Pieces,
-        found,
+        mechanics,
         cells=packed(shown, torch.uint8),
         shape=tuple(shown.shape),
         all=(rows, columns),
@@ -118,8 +120,8 @@ def _precision(_request: Json, batch: Batch, scenarios: list[Scenario]) -> Exper
     """{} → `PreciseRows` of each loss."""
 
     def find(scenario: Scenario) -> PreciseRows:
-        found = types.precision(explore(scenario, batch))
-        return PreciseRows([as_answer(PreciseRow, one) for one in found])
+        precision = types.precision(explore(scenario, batch))
+        return PreciseRows([as_answer(PreciseRow, one) for one in precision])
 
     return ExperimentSides(sides_of(scenarios, batch, find))
 
@@ -138,13 +140,14 @@ def _what_if(request: Json, batch: Batch, scenarios: list[Scenario]) -> Experime
 
 
 def _effect(scenario: Scenario, *, batch: Batch, changed: Batch, kind: changes.Kind) -> ChangedLoss:
-    found = changes.effect_of(scenario, batch, changed, kind)
-    before, after = found.before, found.after
+    effect = changes.effect_of(scenario, batch, changed, kind)
+    before, after = effect.before, effect.after
     return as_answer(
         ChangedLoss,
-        found,
-        before=_state(before.loss, before.gradient, found.floor_before, found.collapse_before),
-        after=after and _state(after.loss, after.gradient, found.floor_after, found.collapse_after),
+        effect,
+        before=_state(before.loss, before.gradient, effect.floor_before, effect.collapse_before),
+        after=after
+        and _state(after.loss, after.gradient, effect.floor_after, effect.collapse_after),
     )
 
 
@@ -171,13 +174,13 @@ def _collapse(request: Json, batch: Batch, scenarios: list[Scenario]) -> Collaps
 
 
 def _way(path: vector_collapse.Path, scenario: Scenario) -> Collapsing:
-    found = vector_collapse.way_along(path, scenario)
+    way = vector_collapse.way_along(path, scenario)
     return as_answer(
         Collapsing,
-        found,
-        values=packed(torch.tensor(found.values)),
-        start=json_number(found.values[0]),
-        least=json_number(min(found.values)),
+        way,
+        values=packed(torch.tensor(way.values)),
+        start=json_number(way.values[0]),
+        least=json_number(min(way.values)),
     )
 
 

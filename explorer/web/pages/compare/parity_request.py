@@ -99,9 +99,9 @@ def _parity_row(row: parities.Row) -> ParityRow:
     )
 
 
-def _gap(found: parities.Agreement | None) -> Gap | None:
-    return found and Gap(
-        json_number(found.by_value.relative), json_number(found.by_gradient.relative)
+def _gap(agreement: parities.Agreement | None) -> Gap | None:
+    return agreement and Gap(
+        json_number(agreement.by_value.relative), json_number(agreement.by_gradient.relative)
     )
 
 

@@ -155,30 +155,30 @@ def _compare(request: Json) -> Beside | Unexplored | SendRows:
     rows, key = held_rows(request, scenario), batch_key(scenario.data, scenario.rules)
     view = _View(request, f"{key} {scenario.view.order}", steps)
     try:
-        found = compare(scenario, sides, see=view.see, kept=_kept_of(key))
-        looked = [view.looked(place, one, found) for place, one in enumerate(found.sides)]
-        answer = _answer(request.get("question"), found, _kept_of(key))
+        comparison = compare(scenario, sides, see=view.see, kept=_kept_of(key))
+        looked = [view.looked(place, one, comparison) for place, one in enumerate(comparison.sides)]
+        answer = _answer(request.get("question"), comparison, _kept_of(key))
     except Problem as problem:
         return Unexplored(rows=rows, error=problem, skipped=skipped_rows(scenario))
-    bars, is_new = found.bars(), request.get("known") != key
-    named = zip(found.sides, bars.values, looked, strict=True)
+    bars, is_new = comparison.bars(), request.get("known") != key
+    named = zip(comparison.sides, bars.values, looked, strict=True)
     return Beside(
         rows=rows,
         sides=[_side(one, gradient, *look) for one, gradient, look in named],
-        two=[_two(one) for one in found.between],
+        two=[_two(one) for one in comparison.between],
         gradient=bars.gradient,
         answer=answer,
         skipped=skipped_rows(scenario) if is_new else None,
-        batch=_batch(found, key) if is_new else None,
+        batch=_batch(comparison, key) if is_new else None,
     )
 
 
-def _batch(found: Comparison, key: str) -> ComparedBatch:
-    own = is_own(encoder_of(found.scenario.data))
-    gap = modality_gap(found.batch) if own else None
+def _batch(comparison: Comparison, key: str) -> ComparedBatch:
+    own = is_own(encoder_of(comparison.scenario.data))
+    gap = modality_gap(comparison.batch) if own else None
     remark = None if gap is None else Sentence("remark.modality_gap", {"gap": short(gap)})
-    described = describe_batch(found.batch)
-    return ComparedBatch(key=key, **described, numbers=list(found.numbers), gap=remark)
+    described = describe_batch(comparison.batch)
+    return ComparedBatch(key=key, **described, numbers=list(comparison.numbers), gap=remark)
 
 
 # What was found of the last batches, so that the sides that did not move are not computed again.
@@ -189,12 +189,12 @@ def _kept_of(key: str) -> ComparisonCache:
     return _kept.get(key) or _kept.put(key, ComparisonCache())
 
 
-def _answer(name: object, found: Comparison, kept: ComparisonCache) -> Sentence | None:
+def _answer(name: object, comparison: Comparison, kept: ComparisonCache) -> Sentence | None:
     if not isinstance(name, str) or name not in QUESTIONS:
         return None
-    if not QUESTIONS[name].is_about([one.side for one in found.sides]):
+    if not QUESTIONS[name].is_about([one.side for one in comparison.sides]):
         return None
-    return kept.answers.get(name) or kept.answers.put(name, answers.answer(name, found))
+    return kept.answers.get(name) or kept.answers.put(name, answers.answer(name, comparison))
 
 
 class _View:
@@ -214,7 +214,7 @@ class _View:
         if self.wanted:
             self.made[place] = one_step(e, self.step(place))
 
-    def looked(self, place: int, one: Outcome, found: Comparison) -> tuple[str, Looked | None]:
+    def looked(self, place: int, one: Outcome, comparison: Comparison) -> tuple[str, Looked | None]:
         """The name of the step that is looked at, and the step where the page has it not."""
         if not self.wanted or not one.stands:
             return "", None
@@ -223,8 +223,8 @@ class _View:
         if name in self.held and not own:
             return name, None
         if place not in self.made:
-            own = one.side.applied_to(found.scenario)
-            self.made[place] = one_step(explore(own, found.batch), self.step(place))
+            own = one.side.applied_to(comparison.scenario)
+            self.made[place] = one_step(explore(own, comparison.batch), self.step(place))
         return name, self.made[place]
 
 

@@ -62,14 +62,15 @@ def _present(scenario: Scenario, name: str) -> object:
     return dict(scenario.parameters).get(name, usual.get(name))
 
 
-def _curves(found: sweeps.Curves) -> SweptCurves:
+def _curves(curves: sweeps.Curves) -> SweptCurves:
     lines = ("loss", "gradient", "effective", "hardest", "suspects", "over_scale")
     return as_answer(
         SweptCurves,
-        found,
-        values=packed(torch.tensor(found.values)),
-        band=found.band and [packed(torch.tensor(edge)) for edge in zip(*found.band, strict=True)],
-        **{name: _line(getattr(found, name)) for name in lines},
+        curves,
+        values=packed(torch.tensor(curves.values)),
+        band=curves.band
+        and [packed(torch.tensor(edge)) for edge in zip(*curves.band, strict=True)],
+        **{name: _line(getattr(curves, name)) for name in lines},
     )
 
 

@@ -112,8 +112,8 @@ def _encode(request: Json) -> EncodedData | Working:
     encoder = of_type(str)(request.get("encoder"), "encoder").strip()
     most = _within(ENCODED_LIMITS, request.get("most", USUAL_ENCODED_PAIRS), "most")
 
-    def answer(found: tuple[Read, Seen]) -> EncodedData:
-        read, seen = found
+    def answer(read_and_seen: tuple[Read, Seen]) -> EncodedData:
+        read, seen = read_and_seen
         return encoded(read, seen, loss, batch, language)
 
     return answer_when_done(_start_looking(source, encoder, most), answer)
@@ -174,8 +174,8 @@ def _mine(request: Json) -> Download | Working:
 
     def work(report: Report) -> Path:
         read = pairs_only(within(lambda: start_reading(source), report))
-        found = mine(read.profile, encoder, most, each, margin, report)
-        return write_mined(found, new_download(f"{source.stem}-hard-negatives.tsv"))
+        mined = mine(read.profile, encoder, most, each, margin, report)
+        return write_mined(mined, new_download(f"{source.stem}-hard-negatives.tsv"))
 
     return download_when_written(_mined, (source, visitor(), encoder, most, each, margin), work)
 

@@ -200,20 +200,20 @@ def examined(
     """Return the findings about pairs, and the losses that can learn from them."""
     profile = read.profile
     with jobs.in_order(PAIR_SECONDS * len(profile)):
-        found = examine(profile, read.spec(loss), batch, most_tokens=tokens, margin=margin)
+        examination = examine(profile, read.spec(loss), batch, most_tokens=tokens, margin=margin)
         fitting = suited(profile, batch)
         losses, scenarios = _suited(read, fitting, language)
-        looked, not_looked = _checks(found.checks, language)
+        looked, not_looked = _checks(examination.checks, language)
         return as_answer(
             ExaminedData,
-            found,
-            findings=[_finding(read, fault, loss.name, language) for fault in found.faults],
+            examination,
+            findings=[_finding(read, fault, loss.name, language) for fault in examination.faults],
             looked=looked,
             not_looked=not_looked,
             suited=losses,
             scenes=scenarios,
             more=max(0, len(fitting) - LISTED),
-            kept=len(found.cleaned.kept),
+            kept=len(examination.cleaned.kept),
             file=_file(read, source),
         )
 
@@ -250,7 +250,7 @@ def examined_classes(
 ) -> ExaminedClasses:
     """Return the findings about texts and their classes, and the losses that can learn from
     them."""
-    found, fitting = examine_classes(table, batch), suited_to_classes(table, batch)
+    examination, fitting = examine_classes(table, batch), suited_to_classes(table, batch)
     rows = class_rows_link(table, class_sample(table), ON_CLASSES)
     losses, scenarios = _with_links(fitting, [rows] * len(fitting), language)
     sizes = counted_classes(table)
@@ -259,7 +259,7 @@ def examined_classes(
         classes=len(table.names),
         skipped=table.skipped,
         columns=table.columns,
-        alone=found.alone,
+        alone=examination.alone,
         largest=sizes[:NAMED_CLASSES],
         smallest=sizes[NAMED_CLASSES:][-NAMED_CLASSES:],
         findings=[
@@ -270,9 +270,9 @@ def examined_classes(
                 cells=[],
                 scene=_class_link(table, fault),
             )
-            for fault in found.faults
+            for fault in examination.faults
         ],
-        looked=_checks(found.checks, language)[0],
+        looked=_checks(examination.checks, language)[0],
         suited=losses,
         scenes=scenarios,
         more=max(0, len(fitting) - LISTED),

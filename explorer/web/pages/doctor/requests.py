@@ -54,10 +54,10 @@ def _explain(request: Json) -> NumberExplained:
     typed = _text(request, "value")
     written = typed_numbers(typed) or (typed,)
     with jobs.in_order(SECONDS):
-        found = explain_values(written, known)
-        made = number_answer(found, language)
-    shown = listed(found)
-    following = [*shown[1:], None] if found.findings else [None] * len(shown)
+        explanation = explain_values(written, known)
+        made = number_answer(explanation, language)
+    shown = listed(explanation)
+    following = [*shown[1:], None] if explanation.findings else [None] * len(shown)
     findings = [
         finding_answer(one, language, NumberFinding, beside=[*beside(one, after, language)])
         for one, after in zip(shown, following, strict=True)
@@ -69,8 +69,8 @@ def _read_pasted(request: Json) -> PastedKind:
     """{text} → what was pasted, and its numbers."""
     text = _text(request, "text")
     with jobs.in_turn():
-        found = read_pasted(text.encode("utf-8", "replace"))
-    return PastedKind(found.kind, " ".join(found.numbers))
+        pasted = read_pasted(text.encode("utf-8", "replace"))
+    return PastedKind(pasted.kind, " ".join(pasted.numbers))
 
 
 def known_in(request: Json) -> Known:

@@ -83,26 +83,26 @@ def _examine_run(request: Json) -> ExaminedRunLog:
     curve, held_out = (of_type(str)(request.get(name, ""), name) for name in ("curve", "held_out"))
     beside = request.get("beside")
     with jobs.in_turn():
-        found = examine_run(_log_in(source), known, curve, held_out)
-        other = None if beside is None else _beside(found, beside, language)
-    shared = packed_curves(found.log) if source.get("kind") in LINKED else ""
-    more = {"drawn": _all_drawn(found), "beside": other, "shared": shared}
-    return run_answer(found, ExaminedRunLog, language, **more)
+        examined_run = examine_run(_log_in(source), known, curve, held_out)
+        other = None if beside is None else _beside(examined_run, beside, language)
+    shared = packed_curves(examined_run.log) if source.get("kind") in LINKED else ""
+    more = {"drawn": _all_drawn(examined_run), "beside": other, "shared": shared}
+    return run_answer(examined_run, ExaminedRunLog, language, **more)
 
 
-def _beside(found: ExaminedRun, beside: object, language: str) -> OtherRun:
+def _beside(examined_run: ExaminedRun, beside: object, language: str) -> OtherRun:
     """Return another run, and the comparison of both."""
     if not isinstance(beside, dict) or not isinstance(source := beside.get("source"), dict):
         raise misfit("beside", beside)
     other = examine_run(_log_in(source), known_in(beside))
-    compared = run_findings(compare_runs(found, other), language)
+    compared = run_findings(compare_runs(examined_run, other), language)
     read = run_answer(other, ReadRun, language)
     return as_answer(OtherRun, read, drawn=_all_drawn(other), findings=compared)
 
 
-def _all_drawn(found: ExaminedRun) -> list[DrawnCurve]:
-    names = dict.fromkeys(name for name in (found.curve, found.held_out) if name)
-    return [_drawn(found.log.curves[name]) for name in names]
+def _all_drawn(examined_run: ExaminedRun) -> list[DrawnCurve]:
+    names = dict.fromkeys(name for name in (examined_run.curve, examined_run.held_out) if name)
+    return [_drawn(examined_run.log.curves[name]) for name in names]
 
 
 def _log_in(source: Json) -> Log:

@@ -149,8 +149,8 @@ def _undecided(
         return FileUndecided(problem, digest, (), False, {}, "", previews(content))
     nothing: dict[str, str] = dict.fromkeys(("first", "second", "score"), "")
     encodings = offered(lambda: content, grid.encoding, encoding)
-    found = (grid.columns, grid.header, nothing, grid.encoding, encodings)
-    return FileUndecided(problem, digest, *found)
+    known = (grid.columns, grid.header, nothing, grid.encoding, encodings)
+    return FileUndecided(problem, digest, *known)
 
 
 def spread(request: Any) -> OverBatches:
@@ -158,8 +158,8 @@ def spread(request: Any) -> OverBatches:
     like the scenario's: of a file drawn the same way, random ones of the next seeds."""
     scenario = Scenario.from_json(request.get("scenario"))
     with jobs.in_turn():
-        found = over_batches(scenario, _batches(scenario.data, request))
-    return OverBatches({name: json_numbers(values) for name, values in found.items()})
+        figures = over_batches(scenario, _batches(scenario.data, request))
+    return OverBatches({name: json_numbers(values) for name, values in figures.items()})
 
 
 def whole_file(request: Mapping[str, Any], data: Data) -> Pairs | None:

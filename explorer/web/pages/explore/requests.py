@@ -138,26 +138,26 @@ def _explore(request: Json) -> Explored | Unexplored | SendRows:
     # What does not change while a slider moves is sent once for each batch.
     is_new = request.get("known") != key
     try:
-        found = work_in_turn(explored_scenario, resolve(scenario), key, key if is_new else "")
+        explored = work_in_turn(explored_scenario, resolve(scenario), key, key if is_new else "")
     except Problem as problem:
         return Unexplored(rows=rows, error=problem, skipped=skipped_rows(scenario))
     if not is_new:
-        return dataclasses.replace(found, rows=rows)
+        return dataclasses.replace(explored, rows=rows)
     typed = scenario.data.source == "table"
     limited = typed and load_table(scenario.data.rows).limited
-    return dataclasses.replace(found, rows=rows, skipped=skipped_rows(scenario), limited=limited)
+    return dataclasses.replace(explored, rows=rows, skipped=skipped_rows(scenario), limited=limited)
 
 
 def _own(name: str) -> Own:
     """The name of a loss of one's own → what its file holds now, read again if it changed, and why
     it cannot be used."""
-    found = own_loss.own_loss(name)
-    if found is None:
+    own = own_loss.own_loss(name)
+    if own is None:
         raise misfit("name", name)
     with contextlib.suppress(Problem):  # reported below
         own_loss.renew(name)
-    file = OwnFile(found.path.name, found.digest, found.read_at, describe_loss(LOSSES[name]))
-    return Own(file, found.problem)
+    file = OwnFile(own.path.name, own.digest, own.read_at, describe_loss(LOSSES[name]))
+    return Own(file, own.problem)
 
 
 def _check_host() -> None:
@@ -169,8 +169,8 @@ def _check_host() -> None:
 def _own_text(name: str) -> OwnText:
     """The name of a loss of one's own → its file as it stands."""
     _check_host()
-    found, text, digest = own_loss.read_text(name)
-    return OwnText(found.path.name, text, digest)
+    own, text, digest = own_loss.read_text(name)
+    return OwnText(own.path.name, text, digest)
 
 
 def _own_write(request: Json) -> OwnWritten:
@@ -187,8 +187,8 @@ def _newer_batch(request: Json) -> NewerBatch | None:
     """{name: of a saved batch} → the newest one of its training, null where that is it."""
     if not deployment_policy().reads_places:
         raise Problem("kept_hosted")
-    found = newer_batch(of_type(str)(request.get("name"), "name"))
-    return None if found is None else NewerBatch(found.batch.step, found.scenario.to_link())
+    newer = newer_batch(of_type(str)(request.get("name"), "name"))
+    return None if newer is None else NewerBatch(newer.batch.step, newer.scenario.to_link())
 
 
 def _statistics(request: Json) -> Statistics:
@@ -203,12 +203,12 @@ def _sweep(request: Json) -> Swept:
     batch = make_batch(scenario.data, scenario.rules)
     points = POINTS if len(batch) <= SWEPT_PAIRS else POINTS // 2 + 1
     with jobs.in_turn_if(points * len(batch) ** 2 > SWEPT_CELLS):
-        found = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
+        swept = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
     words = has_words(scenario.data)
-    tried = offer_of(scenario, found.parameter, default_runs().remaining_runs()) if words else None
-    curves = {name: getattr(found, name) for name in ("loss", "gradient", "active")}
+    tried = offer_of(scenario, swept.parameter, default_runs().remaining_runs()) if words else None
+    curves = {name: getattr(swept, name) for name in ("loss", "gradient", "active")}
     drawn = {name: curve and json_numbers(list(curve)) for name, curve in curves.items()}
-    return as_answer(Swept, found, trials=tried, **drawn)
+    return as_answer(Swept, swept, trials=tried, **drawn)
 
 
 def _trials(request: Json) -> Started:
@@ -226,16 +226,16 @@ def _second_opinion(request: Json) -> Opinion:
     crosses = locate(name).scores_pairs
     models = {"cross_encoder": name} if crosses else {"encoder": name, "cross_encoder": ""}
     batch = make_batch(dataclasses.replace(scenario.data, **models), scenario.rules)
-    found = contradictions(batch.plain_labels, batch.plain_scores)
-    return Opinion(name, found.fitting.tolist())
+    contradicted = contradictions(batch.plain_labels, batch.plain_scores)
+    return Opinion(name, contradicted.fitting.tolist())
 
 
 def _open_link(text: str) -> OpenedScenario:
     """The scenario in a link, or in the text of a scenario file."""
     is_file = text.lstrip("\ufeff \t\r\n").startswith("{")
-    found = Scenario.from_text(text) if is_file else Scenario.from_link(text)
-    registered(found)  # a page has no formula and no parameters of a loss that there is not
-    return OpenedScenario(found.sent())
+    scenario = Scenario.from_text(text) if is_file else Scenario.from_link(text)
+    registered(scenario)  # a page has no formula and no parameters of a loss that there is not
+    return OpenedScenario(scenario.sent())
 
 
 def _take(request: Json) -> Text:
@@ -262,8 +262,8 @@ def _take(request: Json) -> Text:
 
 def _code(kind: str) -> Callable[..., str]:
     def make(exploration: Exploration, *_: object) -> str:
-        found: Code | None = KINDS[kind](exploration)
-        return found.text if found else ""
+        code: Code | None = KINDS[kind](exploration)
+        return code.text if code else ""
 
     return make
 

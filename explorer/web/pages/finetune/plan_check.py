@@ -228,10 +228,10 @@ def estimate_pace(request: dict) -> Pace:
     if runs().busy() or not _trial.acquire(blocking=False):
         return Pace()
     try:
-        found = estimate(plan, runs().device, is_needed=_no_run_trains)
-        if found is None:
+        pace = estimate(plan, runs().device, is_needed=_no_run_trains)
+        if pace is None:
             return Pace()
-        return _paces.put(key, Pace(**{name: found[name] for name in PACE}))
+        return _paces.put(key, Pace(**{name: pace[name] for name in PACE}))
     finally:
         _trial.release()
 

@@ -96,15 +96,15 @@ def _repeat(request: dict) -> run_comparison.Started:
 
 def _watch(request: dict) -> Watched:
     """{offsets: {name: offset}, list} → how these runs are doing, and, asked to, all runs."""
-    found: dict[str, FollowedRun | RunGone] = {}
+    followed: dict[str, FollowedRun | RunGone] = {}
     offsets = of_type(dict)(request.get("offsets") or {}, "offsets")
     for name, offset in _check_count(offsets).items():
         begin = max(whole(offset, f"offsets.{quoted(name)}"), 0)
         try:
-            found[name] = runs().status(name, begin)
+            followed[name] = runs().status(name, begin)
         except Problem as problem:
-            found[name] = RunGone(problem)
-    return Watched(found, runs().listed() if request.get("list") else None)
+            followed[name] = RunGone(problem)
+    return Watched(followed, runs().listed() if request.get("list") else None)
 
 
 def _check_count(named: Named) -> Named:
@@ -139,22 +139,24 @@ def _probe(request: dict) -> Probed:
     """{run, step, scenario, known} → the picture of the probe batch at a recorded step."""
     scenario = Scenario.from_json(request.get("scenario"))
     name, step = str(request.get("run")), integer(request.get("step"), "step")
-    found = rank_changes.exploration(runs(), name, step, scenario)
+    exploration = rank_changes.exploration(runs(), name, step, scenario)
     if request.get("known") == name:
-        return Probed(picture(found))
+        return Probed(picture(exploration))
     probe = runs().probe(name)
     bands = probe.bands if probe and probe.bands else []
-    return Probed(picture(found), ProbeBatch(name, **describe_batch(found.batch), bands=bands))
+    return Probed(
+        picture(exploration), ProbeBatch(name, **describe_batch(exploration.batch), bands=bands)
+    )
 
 
 def _figure(request: dict) -> Text:
     """{run, step, scenario, origin, format, and a look} → the probe batch as a file."""
     scenario, look = Scenario.from_json(request.get("scenario")), look_in(request)
     step = integer(request.get("step"), "step")
-    found = rank_changes.exploration(runs(), str(request.get("run")), step, scenario)
+    exploration = rank_changes.exploration(runs(), str(request.get("run")), step, scenario)
     origin = str(request.get("origin") or "")[:QUOTED_LETTERS]
     name = f"lossprism-{request.get('run')}-probe"
-    return figure_text(name, matrix_figure(found, origin=origin, **look), request)
+    return figure_text(name, matrix_figure(exploration, origin=origin, **look), request)
 
 
 def _remark(request: dict) -> Remarked:
@@ -176,14 +178,14 @@ def _compare(request: dict) -> Compared:
     one of them moved: on the held-out pairs, or on those of a file."""
     names = _check_count(texts(request.get("runs") or (), "runs"))
     on = uploaded_pairs(request["on"]) if request.get("on") else None
-    found = vars(run_comparison.table(runs(), names, on))
+    comparison = vars(run_comparison.table(runs(), names, on))
     ended = [name for name in names if has_ended(runs().folder(name))]
     if not ended:
-        return Compared(**found)
+        return Compared(**comparison)
     run = runs().folder(ended[0])
     scores = unseen_pairs.outcomes({run.name: run}, on)[run.name] if on else outcome(run)
     return Compared(
-        **found,
+        **comparison,
         run=ended[0],
         moved=rank_changes.rank_changes(scores),
         neighbours=[] if on else rank_changes.neighbours(runs(), ended[0], count=3)[:20],

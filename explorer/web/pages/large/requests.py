@@ -181,15 +181,15 @@ def _corrections(sent: object) -> tuple[Correction, ...]:
     """Read pairs by their sentences, each with its label; "" where it is left out."""
     if not isinstance(sent, list | tuple) or len(sent) > LARGE_CORRECTIONS:
         raise misfit("source.corrections", sent)
-    found = []
+    corrections = []
     for one in sent:
         if not isinstance(one, list | tuple) or len(one) != 3:
             raise misfit("source.corrections", one)
         first, second, label = one
         if not all(isinstance(text, str) for text in (first, second, label)):
             raise misfit("source.corrections", one)
-        found.append((first, second, label))
-    return tuple(found)
+        corrections.append((first, second, label))
+    return tuple(corrections)
 
 
 def read_window(query: object, shape: tuple[int, int]) -> Window:
@@ -271,15 +271,17 @@ def _make(query: LargeQuery, report: Report) -> LargeBatch:
     if isinstance(read.first, Numbered):
         raise Problem("no_vectors")
     encoder = in_place_of(source.encoder, read.own_vectors)
-    found = encoded(
+    vectors_and_scores = encoded(
         read.first,
         read.second,
         locate(encoder),
         lambda done, total: report("encoding", done, total),
         with_vectors=query.loss_input == "vectors",
     )
-    scores = found.angles if query.loss_input == "angles" else found.cosines
-    batch = in_order(read.labels, scores, read.first, read.second, found.vectors)
+    scores = (
+        vectors_and_scores.angles if query.loss_input == "angles" else vectors_and_scores.cosines
+    )
+    batch = in_order(read.labels, scores, read.first, read.second, vectors_and_scores.vectors)
     more = {"encoder": encoder, "rows": read.rows, "threshold": read.threshold}
     return dataclasses.replace(batch, **more)
 
@@ -303,8 +305,8 @@ def _from_link(link: str, loss_input: LossInput) -> LargeBatch:
     """The batch of the Explore page that the link names, under its rules."""
     scenario = Scenario.from_link(link)
     batch = make_batch(scenario.data, scenario.rules)
-    found = _of_explore(scenario.data, batch, loss_input)
-    return found.under(batch.threshold, batch.label_range)
+    batch_under_rules = _of_explore(scenario.data, batch, loss_input)
+    return batch_under_rules.under(batch.threshold, batch.label_range)
 
 
 def _of_explore(data: Data, batch: Batch, loss_input: LossInput) -> LargeBatch:
@@ -313,14 +315,14 @@ def _of_explore(data: Data, batch: Batch, loss_input: LossInput) -> LargeBatch:
     by_it = has_words(data) and not data.cross_encoder and batch.given is None
     encoder = data.encoder if by_it else ""
     if loss_input == "cosines":
-        found = in_order(labels, batch.plain_scores, first, second)
-        return dataclasses.replace(found, encoder=encoder)
+        batch_of_pairs = in_order(labels, batch.plain_scores, first, second)
+        return dataclasses.replace(batch_of_pairs, encoder=encoder)
     if batch.vectors is None:
         raise Problem("no_vectors")
     rows = batch.vectors.double().cpu().numpy()
     one, other = (rows[side.cpu().numpy()] for side in (batch.first, batch.second))
-    found = scored(labels, first, second, one, other, loss_input)
-    return dataclasses.replace(found, encoder=encoder)
+    batch_of_pairs = scored(labels, first, second, one, other, loss_input)
+    return dataclasses.replace(batch_of_pairs, encoder=encoder)
 
 
 # ---- Answers -------------------------------------------------------------------------------------

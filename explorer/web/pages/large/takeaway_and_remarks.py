@@ -115,14 +115,14 @@ def _take(request: Json) -> Text | Download | Working:
 
 def _numbers(query: LargeQuery, request: Json, what: str, by: Judged, name: str) -> Text | Working:
     def make(opened: LargeSession) -> Text:
-        found = {"loss_name": query.loss, **dict(query.parameters)}
-        found["data"] = _origin(query, opened, "en")
-        found |= takeaway.figures_of(opened, by)
+        numbers = {"loss_name": query.loss, **dict(query.parameters)}
+        numbers["data"] = _origin(query, opened, "en")
+        numbers |= takeaway.figures_of(opened, by)
         if what == "figures_csv":
-            return Text(f"{name}-figures.csv", "text/csv", takeaway.figures_csv(found))
+            return Text(f"{name}-figures.csv", "text/csv", takeaway.figures_csv(numbers))
         plain = {
             key: json_number(value) if isinstance(value, float) else value
-            for key, value in found.items()
+            for key, value in numbers.items()
         }
         text = json.dumps(plain, ensure_ascii=False, indent=1)
         return Text(f"{name}-figures.json", "application/json", text)

@@ -74,17 +74,17 @@ def _moment_in(request: Json) -> Moment:
     lesson, place = _lesson_in(request)
     at = integer(request.get("at", 0), "at")
     with jobs.in_turn():
-        found = moments(lesson.name, place)
-    if not 0 <= at < len(found):
+        moments_of_lesson = moments(lesson.name, place)
+    if not 0 <= at < len(moments_of_lesson):
         raise misfit("at", at)
-    return found[at]
+    return moments_of_lesson[at]
 
 
 def _measured(request: Json) -> MeasuredStep:
     """{lesson, step} → the step at each stop of its lever."""
     lesson, place = _lesson_in(request)
     with jobs.in_turn():
-        found = moments(lesson.name, place)
+        moments_of_lesson = moments(lesson.name, place)
     step = lesson.steps[place]
     lever, prediction = step.lever, step.prediction
     stops = [
@@ -93,9 +93,9 @@ def _measured(request: Json) -> MeasuredStep:
             numbers={name: _number(step, name, one) for name, one in moment.numbers.items()},
             pictures=list(moment.pictures),
         )
-        for stop, moment in zip(lever.stops, found, strict=True)
+        for stop, moment in zip(lever.stops, moments_of_lesson, strict=True)
     ]
-    value = found[lever.goal].numbers[prediction.of]
+    value = moments_of_lesson[lever.goal].numbers[prediction.of]
     return MeasuredStep(stops, _number(step, prediction.of, value), prediction.answered_by(value))
 
 
@@ -130,8 +130,8 @@ def _take(request: Json) -> Text:
     """{lesson, step, at, and what `look_in` and `figure_text` read} → the matrix at a stop of the
     lever as a figure."""
     lesson, place = _lesson_in(request)
-    found = _moment_in(request)
-    seen, pictures = found.seen, found.pictures
+    moment = _moment_in(request)
+    seen, pictures = moment.seen, moment.pictures
     drawn = next((one for one in pictures if isinstance(one, Matrix)), None)
     if seen is None or drawn is None:
         raise misfit("lesson", lesson.name)

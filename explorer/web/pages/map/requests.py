@@ -103,18 +103,18 @@ def _parsed(large: str) -> Json:
         raise misfit("large", large[:SHOWN_LETTERS]) from None
 
 
-def _answer(found: SentenceMap) -> MapAnswer:
-    projection = found.projection
+def _answer(sentence_map: SentenceMap) -> MapAnswer:
+    projection = sentence_map.projection
     return MapAnswer(
-        sentences=list(found.sentences),
-        first=found.first.tolist(),
-        second=found.second.tolist(),
-        frames=[MapFrame(packed(one.points), packed(one.gradient)) for one in found.frames],
-        steps=list(found.steps),
+        sentences=list(sentence_map.sentences),
+        first=sentence_map.first.tolist(),
+        second=sentence_map.second.tolist(),
+        frames=[MapFrame(packed(one.points), packed(one.gradient)) for one in sentence_map.frames],
+        steps=list(sentence_map.steps),
         shares=list(projection.shares or ()),
         trustworthiness=projection.trustworthiness,
-        changed=[] if found.changed is None else found.changed.tolist(),
-        neighbours=found.neighbours,
+        changed=[] if sentence_map.changed is None else sentence_map.changed.tolist(),
+        neighbours=sentence_map.neighbours,
     )
 
 
@@ -129,10 +129,10 @@ def _on_explore(request: Json) -> PairOnExplore:
     pinned."""
     scenario, pair = scenario_of_link(request), integer(request.get("pair"), "pair")
     with jobs.in_turn():
-        found = explore(resolve(scenario))
-        if not 0 <= pair < len(found.batch):
+        exploration = explore(resolve(scenario))
+        if not 0 <= pair < len(exploration.batch):
             raise misfit("pair", pair)
-        view = dataclasses.replace(scenario.view, step=None, pinned=cell_of_pair(found, pair))
+        view = dataclasses.replace(scenario.view, step=None, pinned=cell_of_pair(exploration, pair))
     return PairOnExplore(dataclasses.replace(scenario, view=view).to_link())
 
 

@@ -81,21 +81,21 @@ def _film(request: Json) -> Filmed:
 def _filmed(side: Side, points: Placed, steps: Steps) -> SphereFilm:
     try:
         with jobs.in_order(SECONDS_PER_STEP * steps.count):
-            found = film(resolve(side.applied_to(Scenario())), points.batch, steps)
+            filmed = film(resolve(side.applied_to(Scenario())), points.batch, steps)
     except Problem as problem:
         if problem.about == "again":  # the machine was busy; the loss is not at fault
             raise
         return SphereFilm(problem)
-    return SphereFilm(None, packed(found.frames), _curves(found))
+    return SphereFilm(None, packed(filmed.frames), _curves(filmed))
 
 
-def _curves(found: Film) -> dict[str, Floats]:
+def _curves(filmed: Film) -> dict[str, Floats]:
     measured = {
-        "loss": found.loss,
-        "alignment": found.measures.alignment,
-        "uniformity": found.measures.uniformity,
-        "effective_rank": found.measures.effective_rank,
-        "spearman": found.measures.spearman,
+        "loss": filmed.loss,
+        "alignment": filmed.measures.alignment,
+        "uniformity": filmed.measures.uniformity,
+        "effective_rank": filmed.measures.effective_rank,
+        "spearman": filmed.measures.spearman,
     }
     return {name: packed(values) for name, values in measured.items()}
 
@@ -112,10 +112,10 @@ def _start_in(request: Json) -> Start:
 
 
 def _steps_in(request: Json) -> Steps:
-    found = validation.read(Steps, request.get("steps", {}), "steps", _READERS, _unknown)
-    if any(move.step > found.count for move in found.moves):
-        raise misfit("steps.moves", max(move.step for move in found.moves))
-    return found
+    steps = validation.read(Steps, request.get("steps", {}), "steps", _READERS, _unknown)
+    if any(move.step > steps.count for move in steps.moves):
+        raise misfit("steps.moves", max(move.step for move in steps.moves))
+    return steps
 
 
 def _unknown(place: str) -> Problem:
