@@ -1,6 +1,7 @@
 import "./page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { BatchPage } from "../../explorer/web/kit/batch_page.js";
 import { Bus } from "../../explorer/web/kit/bus.js";
 import { group, h, hosted, show } from "../../explorer/web/kit/preact_view.js";
 import progress from "../../explorer/web/kit/progress.js";
@@ -111,4 +112,24 @@ test("the progress of a job has a button that cancels it", async () => {
   page.setBusy(false);
   await drawn();
   assert.equal(at.innerHTML, "");
+});
+
+test("work is shown as under way where no answer comes for a while, not while answers keep coming", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const page = new BatchPage([]);
+  const busy = [];
+  for (let taken = 0; taken < 5; taken += 1) {
+    page.tellBusy({ flying: 2, taken });
+    context.mock.timers.tick(200);
+    busy.push(page.busy);
+  }
+  assert.deepEqual(busy, Array(5).fill(false));
+  context.mock.timers.tick(100);
+  assert.equal(page.busy, true);
+  page.tellBusy({ flying: 1, taken: 5 });
+  assert.equal(page.busy, false);
+  context.mock.timers.tick(300);
+  assert.equal(page.busy, true);
+  page.tellBusy({ flying: 0, taken: 5 });
+  assert.equal(page.busy, false);
 });

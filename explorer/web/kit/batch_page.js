@@ -18,6 +18,7 @@ export class BatchPage extends Bus {
     this.drawn = 0; // pictures, so far
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.late = undefined;
+    this.heard = 0; // of the newest answer, its turn
   }
 
   /**
@@ -34,15 +35,17 @@ export class BatchPage extends Bus {
   }
 
   /**
-   * Show work that takes a moment as under way until the newest question has its answer.
-   * @param {{ flying: number }} requests
+   * Show work that takes a moment as under way until there is an answer.
+   * @param {{ flying: number, taken: number }} requests
    */
   tellBusy(requests) {
-    if (!requests.flying) {
+    if (!requests.flying || requests.taken !== this.heard) {
       clearTimeout(this.late);
       this.late = undefined;
+      this.heard = requests.taken;
       this.setBusy(false);
-    } else if (!this.late) {
+    }
+    if (requests.flying && !this.late) {
       this.late = setTimeout(() => {
         this.late = undefined;
         this.setBusy(requests.flying > 0);
