@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from lossprism.explorer.locale import say
 from tests.browser.reading import CHANNEL, choose, redrawn, settle, unfold, upload
 from tests.sentences import wording
 
@@ -29,7 +30,7 @@ def test_batches_of_a_file_follow_one_another_and_are_compared(page: Page) -> No
     expect(page.locator(NOTE)).to_contain_text("batch 1: 64 pairs")
     first = rows(page)
     previous, following = (
-        page.get_by_role("button", name=name) for name in ("‹ Previous", "Next ›")
+        page.get_by_role("button", name=name) for name in (say("en", "sampler.previous"), "Next ›")
     )
     expect(previous).to_be_disabled()
     with redrawn(page):

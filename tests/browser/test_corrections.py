@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.lab.training.run_folder import RunFolder
+from lossprism.explorer.locale import say
 from tests.browser.reading import CHANNEL, redrawn, unfold
 from tests.browser.serving import Server
 from tests.sentences import wording
@@ -36,11 +37,13 @@ def test_a_pair_is_relabelled_or_left_out_where_it_is_judged(page: Page) -> None
         first.get_by_role("button", name="Use").click()
     expect(part).to_contain_text(wording("ui.corrections", count=1))
     with redrawn(page):
-        part.locator("tbody tr:visible").first.get_by_role("button", name="Leave out").click()
+        part.locator("tbody tr:visible").first.get_by_role(
+            "button", name=say("en", "ui.correct_out")
+        ).click()
     assert page.evaluate(f"{CHANNEL}.batch.labels.length") == count - 1
     changed = rows_of(page, wording("ui.take_corrections"))
     assert [bool(row["corrected"]) for row in changed] == [True, False]
-    now = rows_of(page, "Corrected pairs")
+    now = rows_of(page, say("en", "ui.take_corrected"))
     assert len(now) == count - 1
     labels = {(row["sentence1"], row["sentence2"]): float(row["score"]) for row in now}
     relabelled = changed[0]
@@ -60,13 +63,13 @@ def test_a_pair_is_relabelled_or_left_out_where_it_is_judged(page: Page) -> None
 
 def test_another_model_is_called(page: Page) -> None:
     part = page.locator(PART)
-    expect(part.get_by_role("columnheader", name="Second opinion")).to_be_hidden()
+    expect(part.get_by_role("columnheader", name=say("en", "ui.second_opinion"))).to_be_hidden()
     page.fill("#lp-second-model", "no/such/model")
     page.click("#lp-second-ask")
     expect(page.locator(".lp-problem:visible")).to_contain_text("no/such/model")
     page.fill("#lp-second-model", "all-MiniLM-L6-v2")
     page.click("#lp-second-ask")
-    expect(part.get_by_role("columnheader", name="Second opinion")).to_be_visible()
+    expect(part.get_by_role("columnheader", name=say("en", "ui.second_opinion"))).to_be_visible()
     line = part.locator("tbody tr:visible").first.locator("td")
     expect(line.nth(3)).to_have_text(line.nth(2).inner_text())  # the same model says the same
 
@@ -75,7 +78,9 @@ def test_trials_are_queued_by_one_click(page: Page, server: Server) -> None:
     unfold(page, "sweep.title")
     button = page.locator("#lp-sweep-trials")
     expect(button).to_have_text("Train at scale 5 · 10 · 20 · 40 · 80")
-    expect(page.locator("#main-sweep")).to_contain_text("15 short trainings, 5 values")
+    expect(page.locator("#main-sweep")).to_contain_text(
+        wording("sweep.try_about", count=15, values=5)
+    )
     button.click()
     page.wait_for_url("**/finetune#*")
     page.wait_for_function(f"window.lossprism && {FINETUNE}.shown.length === 15")

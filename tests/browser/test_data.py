@@ -198,7 +198,9 @@ def test_files_of_bytes_and_of_text(page: Page, subtests: pytest.Subtests) -> No
         with subtests.test(name=name):
             with redrawn(page):
                 upload(page, name, content)
-            expect(page.locator("#lp-source-panel")).to_contain_text(f"{name}: 4 pairs from 4 rows")
+            expect(page.locator("#lp-source-panel")).to_contain_text(
+                say("en", "large.file_read", name=name, used=4, total=4)
+            )
             expect(page.locator(COUNT)).to_have_text("4 pairs")
             sound(page)
             seen = [[first, second, float(score)] for first, second, score in table_rows(page)]
@@ -252,7 +254,7 @@ def test_a_file_that_is_not_what_it_says(page: Page, subtests: pytest.Subtests) 
             assert text.endswith((".", "。"))
             assert "problem." not in text
             assert not re.search(r"\{\w+\}", text)
-            assert "went wrong" not in text
+            assert say("en", "problem.internal") not in text
             # The scenario stayed as it was, which is reported.
             assert loss_shown(page) == before
             assert say("en", "ui.still_shown") in text

@@ -48,7 +48,7 @@ def test_copying_such_a_link_reports_what_it_leaves_out(page: Page) -> None:
         "Object.defineProperty(navigator, 'clipboard', "
         "{ value: { writeText: async () => {} }, configurable: true })"
     )
-    page.get_by_role("button", name="Copy link").click()
+    page.get_by_role("button", name=say("en", "ui.copy_link")).click()
     expect(page.locator("body")).to_contain_text(say("en", "ui.link_without_secrets"))
 
 

@@ -97,7 +97,7 @@ def test_dragging_the_slider(page: Page) -> None:
 
 def test_two_fingers_go_nearer_in_the_matrix_and_back(new_page, server: Server) -> None:
     page = visit(new_page(width=390, height=800, has_touch=True), server.address)
-    whole = page.get_by_role("button", name="Whole matrix")
+    whole = page.get_by_role("button", name=say("en", "ui.whole_matrix"))
     expect(whole).to_be_hidden()
     before = pixels(page)
     touch(page, CANVAS, [(0.4, 0.4), (0.6, 0.6)], [(0.1, 0.1), (0.9, 0.9)])

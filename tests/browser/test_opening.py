@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from lossprism.explorer.locale import say
 from lossprism.explorer.sources import textbook
 from lossprism.losses import LOSSES
 from tests.browser.reading import (
@@ -69,7 +70,8 @@ def test_the_first_screen_counts_the_heavy_terms_once(page: Page) -> None:
     count = str(figures["active"])
     assert figure(page, "active") == count
     remarks = page.locator("#lp-main").text_content()
-    measured = f"{count} of {figures['terms']} terms carry {100 * figures['carried']:.0f}%"
+    assert f"{100 * figures['carried']:.0f}" == "90"
+    measured = say("en", "ui.verdict_terms", part=count, all=figures["terms"])
     assert measured in remarks
     assert measured in page.locator("#main-terms .lp-note").first.inner_text()
 

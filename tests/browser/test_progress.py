@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from lossprism.explorer.locale import say
 from tests.browser.reading import (
     CHANNEL,
     PROBLEM,
@@ -78,7 +79,7 @@ def test_encoding_reports_progress_and_can_be_cancelled(page: Page) -> None:
     page.click("#lp-language")
     expect(page.locator(BUSY)).to_contain_text(wording("progress.encoding", "zh"))
     page.click(f"{BUSY} button")
-    expect(page.locator(PROBLEM)).to_contain_text("已停止")
+    expect(page.locator(PROBLEM)).to_contain_text(say("zh", "problem.cancelled"))
     with redrawn(page):
         page.click("#lp-source-example")
     sound(page)

@@ -51,15 +51,15 @@ def table(rows: list[str]) -> bytes:
 # Rows, what is remarked of them, and the loss of CoSENT if it is known. What the other losses give
 # for labels and sentences all alike, tests/unit shows: here it is how they are drawn.
 ALIKE = {
-    "one pair": ([("A cat sleeps.", "A cat is asleep.", "1")], "only one pair", 0),
+    "one pair": ([("A cat sleeps.", "A cat is asleep.", "1")], "remark.one_pair", 0),
     "all scores": (
         [("a cat", "a dog", "3"), ("the sun", "the moon", "3"), ("one", "two", "3")],
-        "All labels are equal",
+        "remark.labels_equal",
         0,
     ),
     "all sentences": (
         [("the same", "the same", "3"), ("the same", "the same", "1")],
-        "collapsed",
+        "remark.collapsed",
         None,
     ),
 }
@@ -72,7 +72,7 @@ def test_one_pair_and_all_of_them_alike(page: Page, subtests: pytest.Subtests) -
             typed(page, *rows)
             count = "1 pair" if len(rows) == 1 else f"{len(rows)} pairs"
             expect(page.locator(COUNT)).to_have_text(count)
-            expect(page.locator(REMARKS)).to_contain_text(remark)
+            expect(page.locator(REMARKS)).to_contain_text(wording(remark))
             assert loss is None or loss_shown(page) == loss
             for family in FAMILIES if len(rows) == 1 else FAMILIES[1:3]:
                 choose(page, family)
@@ -123,8 +123,8 @@ def test_more_rows_in_the_table_than_are_used(page: Page) -> None:
     with redrawn(page):
         paste(page, 1, 1, "\n".join("\t".join(row) for row in rows))
     expect(page.locator(COUNT)).to_have_text("512 pairs")
-    expect(page.locator(NOTE)).to_contain_text("2\u202f100 rows entered")
-    expect(page.locator(NOTE)).to_contain_text("the first 512 are used")
+    limited = say("en", "ui.table_limited", count=2100, most=512)
+    expect(page.locator(NOTE)).to_contain_text(limited)
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows.length") == len(rows)
     sound(page)
     # A row is changed, none is lost, also of those that are not laid out.
@@ -148,8 +148,7 @@ def test_a_large_file(page: Page, tmp_path: Path) -> None:
 
     page.on("request", requested)
     page.set_input_files("#lp-file", file_of(65, tmp_path))
-    expect(page.locator(PROBLEM)).to_contain_text("larger than 64 MB")
-    expect(page.locator(PROBLEM)).to_contain_text("Cut it down")
+    expect(page.locator(PROBLEM)).to_contain_text(wording("problem.file_too_large", most=64))
     assert max(sent, default=0) < 2**20
     page.remove_listener("request", requested)
     assert loss_shown(page) == before
@@ -189,7 +188,7 @@ def test_left_out_rows_of_a_file_are_reported_to_readers_of_its_link(
     expect(element.nth(1)).to_contain_text("high")
     other.click("#lp-language")
     expect(element.nth(0)).to_contain_text(wording("ui.skipped", count=2))
-    expect(other.locator(NOTE)).to_contain_text("2 pairs from 4 rows")
+    expect(other.locator(NOTE)).to_contain_text(wording("large.file_read", used=2, total=4))
     # Once the rows are one's own, the file is no longer spoken of.
     with redrawn(other):
         other.click("#lp-source-table")

@@ -13,7 +13,7 @@ from lossprism.explorer.sources.textbook import load_example
 from tests.browser.axe import script, violations
 from tests.browser.reading import CANVAS, CHANNEL, choose, redrawn, reload, settle, slider, still
 from tests.browser.serving import Server
-from tests.sentences import wording
+from tests.sentences import pattern_of, wording
 
 pytestmark = pytest.mark.browser
 
@@ -135,7 +135,7 @@ def test_a_screen_reader_hears_the_cell_that_is_walked_to(page: Page) -> None:
     spoken = page.locator("#main-matrix [aria-live]").inner_text()
     for pair in (row, column):
         assert f"pair {pair + 1}. {example.first[pair]}. {example.second[pair]}" in spoken
-        assert f"label {example.labels[pair]:g} · similarity" in spoken
+        assert pattern_of("ui.pair_facts", label=f"{example.labels[pair]:g}").search(spoken)
     assert "weight" in spoken
 
 

@@ -148,7 +148,7 @@ def test_the_terms_of_a_sum_lead_to_the_pairs_they_came_from(page: Page) -> None
     # The rest is one number that says how many it stands for.
     rest = page.locator(LIVE).locator("[data-more]")
     keys = page.evaluate(f"{CHANNEL}.picture.steps.find((s) => s.name === 'terms').shape[1]")
-    assert rest.get_attribute("title") == f"The other {keys - 1 - 3} terms together"
+    assert rest.get_attribute("title") == say("en", "ui.live_rest", count=keys - 4)
     # And so for the loss, which is a number alone.
     go_to(page, "loss")
     put = page.locator(LONE).locator(".lp-put")

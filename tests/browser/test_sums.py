@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.locale import say
 from tests.browser.compare.steering import opened_page, values
 from tests.browser.reading import loss_shown, redrawn, slider, still, visit
 from tests.browser.serving import Server
@@ -45,7 +46,7 @@ def test_two_losses_are_put_together(page: Page) -> None:
     # The keyboard stays where it was.
     expect(page.locator("#lp-combine-0-prefixes")).to_be_focused()
     expect(rows).to_have_count(4)
-    expect(page.locator("#main-parts")).to_contain_text("first dimensions")
+    expect(page.locator("#main-parts")).to_contain_text(say("en", "ui.parts.dimensions"))
     weight = slider(page, "weight_of_angle")[1].input_value()
     assert float(weight) != 1
     # The link has all of it; whoever opens it has never heard of the sum.

@@ -133,7 +133,7 @@ def test_statistics_come_on_request(page: Page) -> None:
     """Before, the page has none: see test_opens_with_a_picture."""
     details = page.locator("#main-metrics .lp-more")
     unfold(page, "ui.more_metrics")
-    expect(details).to_contain_text("Pearson correlation")
+    expect(details).to_contain_text(wording("ui.pearson_is"))
     expect(details).to_contain_text("Kolmogorov–Smirnov")
 
 

@@ -304,7 +304,7 @@ def test_what_is_shown_is_taken_away(compare: Page) -> None:
     assert float(numbers[1][3]) == pytest.approx(values(compare)[0], rel=1e-3)
     figure = taken("#compare-gradients", "SVG")
     assert figure.startswith("<svg")
-    assert "Graded English" in figure
+    assert say("en", "example.graded_english.title") in figure
     assert "var(" not in figure
     felt = list(csv.DictReader(taken("#compare-gradients", "CSV").splitlines()))
     assert len(felt) == 24

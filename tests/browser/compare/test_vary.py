@@ -112,7 +112,7 @@ def test_a_sweep_is_walked_by_keys_and_taken_away(compare: Page) -> None:
     with page.expect_download() as download:
         page.locator(f"{PANEL} .lp-downloads button").first.click()
     drawn = download.value.path().read_text(encoding="utf-8")
-    assert drawn.count("Loss over λ") == 1
+    assert len(pattern_of("compare.vary.over_scale").findall(drawn)) == 1
     assert "var(" not in drawn
 
 
@@ -146,7 +146,7 @@ def test_a_shift_is_noticed_by_who_does_not_rank(compare: Page) -> None:
     expect(summary).to_contain_text("Noticed by B")
     expect(summary).to_contain_text("Not noticed by A")
     expect(cells(page, 1).nth(1)).to_have_text("0.08161 → 0.1813")
-    expect(cells(page, 2).last).to_contain_text("compares vectors")
+    expect(cells(page, 2).last).to_contain_text(wording("problem.no_scores_to_move"))
     page.select_option("#lp-vary-change", "drop")
     expect(cells(page, 0).nth(1)).not_to_contain_text("19.12 → 19.12")
     page.evaluate(f"{CHANNEL}.point([7])")

@@ -41,9 +41,8 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     expect(example).to_be_hidden()
     doctor.fill("#lp-doctor-loss", "siglip")
     first = doctor.locator(FINDINGS).first
-    expect(first).to_contain_text(
-        "SigLIP is 5.54518 when all vectors are alike (batch 8, all pairs"
-    )
+    expect(first).to_contain_text(wording("doctor.collapse", loss="SigLIP", value="5.54518"))
+    expect(first).to_contain_text("(batch 8, all pairs")
     # The link is short enough for an issue, and brings it back, in the other language too.
     doctor.wait_for_function("location.hash.includes('siglip')")
     assert doctor.url.endswith("/doctor#value=5.545&loss=siglip")
@@ -64,7 +63,7 @@ def test_no_match_is_reported_and_examples_are_one_click_away(doctor: Page) -> N
     doctor.fill("#lp-doctor-value", "123.456789")
     doctor.fill("#lp-doctor-loss", "cosine_mse")
     about = doctor.locator(f"{MAIN} .lp-about")
-    expect(about).to_contain_text("Nothing fits 123.456789")
+    expect(about).to_contain_text(wording("doctor.none", value="123.456789"))
     doctor.fill("#lp-doctor-batch", "many")
     expect(doctor.locator(f"{MAIN} .lp-problem")).to_contain_text("batch is “many”")
     doctor.fill("#lp-doctor-batch", "")
@@ -97,10 +96,12 @@ def test_no_match_is_reported_and_examples_are_one_click_away(doctor: Page) -> N
 def test_as_many_answers_are_counted_as_are_shown_and_folded(doctor: Page) -> None:
     doctor.fill("#lp-doctor-value", "0.693")
     about = doctor.locator(f"{MAIN} .lp-about")
-    expect(about).to_contain_text("explanations fit")
+    expect(about).to_have_text(wording("doctor.may_be"))
     # A sign such as that of DPO is one of them, the last one.
     cards = doctor.locator(FINDINGS)
-    expect(about).to_have_text(f"{cards.count()} explanations fit. The likeliest:")
-    expect(doctor.get_by_text(f"{cards.count() - 1} other explanations")).to_be_visible()
+    expect(about).to_have_text(say("en", "doctor.may_be", count=cards.count()))
+    expect(
+        doctor.get_by_text(say("en", "doctor.other_answers", count=cards.count() - 1))
+    ).to_be_visible()
     expect(cards.first).to_contain_text("Binary cross-entropy is 0.693147")
     expect(cards.last).to_contain_text("DPO")

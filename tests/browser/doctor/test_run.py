@@ -97,7 +97,9 @@ def test_what_is_pasted_finds_its_check_and_its_link_opens_it(
     page.wait_for_function("location.hash.includes('by=typed') && location.hash.includes('&t=')")
     other = new_page()
     other.goto(page.url)
-    expect(other.locator(f"{MAIN} .lp-about").first).to_contain_text("59 values of “loss”")
+    expect(other.locator(f"{MAIN} .lp-about").first).to_contain_text(
+        wording("doctor.run.read", points=59, curve="loss")
+    )
 
     # What cannot be read leaves nothing of what was read before.
     page.select_option("#lp-doctor-by", "file")

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from lossprism.explorer.lab.training.run_file_reader import LIVE
 from lossprism.explorer.lab.training.runs import Runs
+from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from tests.browser import axe
 from tests.browser.conftest import Contexts, HandedOn, forgotten, handing, watched
@@ -104,7 +105,7 @@ def four(browser: Browser, training_server: Server) -> list[str]:
         page.click("#lp-finetune-start")
         page.wait_for_function(f"{CHANNEL}.shown.length === 4")
         # The table is drawn again as each run ends: it is whole when every loss has both seeds.
-        final = page.get_by_role("table", name="Final figures").locator("tbody tr")
+        final = page.get_by_role("table", name=say("en", "finetune.final")).locator("tbody tr")
         expect(final).to_have_count(2)
         for row in (0, 1):
             expect(final.nth(row).locator("td").last).to_have_text("2")

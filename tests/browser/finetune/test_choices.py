@@ -283,14 +283,16 @@ def test_data_that_cannot_be_used_is_named(finetune: Page) -> None:
         "#lp-finetune-file",
         {"name": "two.csv", "mimeType": "text/csv", "buffer": rows.encode()},
     )
-    expect(wrong).to_contain_text("at least 8 are needed")
+    expect(wrong).to_contain_text(wording("problem.training_too_few", least=8))
     rows += "".join(f"This is {i},That is {i},{i % 3}\n" for i in range(40))
     page.set_input_files(
         "#lp-finetune-file",
         {"name": "more.csv", "mimeType": "text/csv", "buffer": rows.encode()},
     )
     expect(wrong).to_have_count(0)
-    expect(page.locator(".lp-finetune_controls")).to_contain_text("34 training pairs")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text(
+        wording("finetune.data_is", train=34)
+    )
     # Another file of the computer cannot be named in its place.
     answer = page.evaluate(
         f"{CHANNEL}.server.check({{ plan: {{ ...{CHANNEL}.plan, "

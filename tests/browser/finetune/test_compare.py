@@ -73,7 +73,7 @@ def test_losses_are_put_beside_each_other(finetune: Page) -> None:
 def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]) -> None:
     page, names = led(finetune, ",".join(four)), four
     settled(page, "beside")
-    final = page.get_by_role("table", name="Final figures")
+    final = page.get_by_role("table", name=say("en", "finetune.final"))
     for row in (0, 1):
         expect(final.locator("tbody tr").nth(row).locator("td").last).to_have_text("2")
     # Graded labels have no accuracy: its column is not there to be empty.
@@ -124,7 +124,7 @@ def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]
     expect(verdict.locator("li").nth(1)).to_contain_text(re.compile("these (very|two) models"))
     expect(verdict.locator("li").nth(1)).to_contain_text(best)
     expect(page.locator("figure", has_text=wording("finetune.apart")).locator("h3")).to_have_text(
-        "Training loss"
+        say("en", "finetune.chart.loss")
     )
     # Any of the runs can be looked at; each keeps its colour.
     colours = "all => all.map((one) => one.style.borderBottomColor)"
@@ -174,7 +174,7 @@ def test_runs_are_compared_on_a_file_of_ones_own_in_either_language(
     page.select_option("#lp-finetune-figure", "finetune.gains")
     assert gains in taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
     page.click("#lp-language")
-    expect(element).to_contain_text("mine.tsv 的 40 对句子")
+    expect(element).to_contain_text(say("zh", "finetune.pairs.of_file", file="mine.tsv", count=40))
     # What losses are called follows the language.
     english, chinese = (say(language, "loss.cosine_mse.title") for language in ("en", "zh"))
     for place in (".lp-verdict", ".lp-chart-legend", ".lp-finetune_runs table", ".lp-gains-figure"):
@@ -238,14 +238,14 @@ def test_the_experiment_of_the_source_stands_beside_and_says_how_long_it_will_ta
     )
     plan(page, encoder="all-MiniLM-L6-v2", steps=500, batch_size=8)
     element = page.locator("#lp-finetune-repeat-time")
-    page.locator("summary", has_text="CoSENT experiment").click()
+    page.locator("summary", has_text=say("en", "finetune.source_title")).click()
     row = page.locator("tr", has_text="BERT + CoSENT").first
     expect(row).to_contain_text("48.09")
     expect(row).to_contain_text("67.10")
     expect(page.locator("#lp-finetune-repeat")).to_be_enabled()
     expect(element).to_have_text(re.compile(r"^About \d+ (s|min) for 6 runs of 500 steps"))
     page.click("#lp-language")
-    expect(element).to_contain_text("6 次训练、每次 500 步")
+    expect(element).to_contain_text(wording("finetune.takes_many", "zh", count=6, steps=500))
     # Other work has no time yet.
     plan(page, batch_size=12)
     expect(element).not_to_contain_text("500")
@@ -266,7 +266,7 @@ def test_a_repetition_joins_the_table_of_the_source(finetune: Page, folder: Path
                 np.savez(run.path / f"{when}.npz", scores=scores)
             names.append(run.name)
     page = led(finetune, ",".join(names))
-    page.locator("summary", has_text="CoSENT experiment").click()
+    page.locator("summary", has_text=say("en", "finetune.source_title")).click()
     here = page.locator(".lp-printed tr.lp-lit")
     expect(here).to_have_count(6)  # two losses and their difference, by Spearman and by accuracy
     expect(here.nth(0)).to_contain_text("all-MiniLM-L6-v2 + CE")

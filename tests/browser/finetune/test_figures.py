@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lossprism.explorer.lab.training.plan import TrainingPlan
+from lossprism.explorer.locale import say
 from tests.browser.finetune.steering import PROBE, TINY, led, made_run, read, settled
 from tests.browser.reading import number
 from tests.sentences import wording
@@ -46,7 +47,7 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_as_a_table_and_presented(
     finetune: Page, finished: str
 ) -> None:
     page = led(finetune, finished)
-    title = page.get_by_role("heading", name="Training loss", exact=True)
+    title = page.get_by_role("heading", name=say("en", "finetune.chart.loss"), exact=True)
     chart = page.locator("figure", has=title)
     plot = chart.locator(".lp-plot-box")
     says = re.compile(r"Training loss\. smoothed: .* at step 12\.")
@@ -54,7 +55,7 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_as_a_table_and_presented(
     expect(chart.locator(".main-svg").first).to_be_visible()
     plot.hover(position={"x": 60, "y": 60})
     expect(chart.locator(".lp-chart-step")).to_be_visible()
-    expect(chart.locator(".lp-chart-legend")).to_contain_text("each batch")
+    expect(chart.locator(".lp-chart-legend")).to_contain_text(say("en", "finetune.loss_raw"))
     # Its words stand on one line, whatever is beside them.
     feet = chart.locator(".lp-chart-legend").evaluate(
         """(legend) => [...legend.children].map((entry) => {

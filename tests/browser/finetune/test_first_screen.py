@@ -92,7 +92,7 @@ def test_the_screen_of_a_run_is_short_and_the_next_run_stands_folded(finetune: P
     expect(next_run.locator("#lp-finetune-loss")).to_be_hidden()
     next_run.locator("> summary").click()
     expect(next_run.locator("#lp-finetune-loss")).to_be_visible()
-    next_run.get_by_text("More settings").click()
+    next_run.get_by_text(say("en", "finetune.more_settings")).click()
     expect(next_run.locator("#lp-finetune-batch_size")).to_be_visible()
 
 
@@ -150,7 +150,9 @@ def test_the_metric_the_loss_the_bands_and_the_matrix_are_in_sight_together(
     settled(page, "finished")
     page.evaluate("() => document.querySelector('.lp-training').scrollIntoView()")
     large = page.locator(".lp-large-charts figure")
-    expect(large.locator("h3")).to_have_text(["Held-out correlation", "Training loss"])
+    expect(large.locator("h3")).to_have_text(
+        [say("en", "finetune.chart.ranks"), say("en", "finetune.chart.loss")]
+    )
     expect(page.locator(".lp-small-charts figure")).to_have_count(6)
     page.wait_for_function(DRAWN)
     live = page.locator(".lp-training").bounding_box()

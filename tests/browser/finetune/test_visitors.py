@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from lossprism.explorer.locale import say
 from tests.browser.finetune.steering import CHANNEL, TRACE, begin, read, visitor, wait_for
 from tests.browser.serving import Server
 from tests.sentences import wording
@@ -52,7 +53,7 @@ def _seen_by_its_link_alone(mine: Page, other: Page, hosted: Server, name: str) 
     expect(other.locator("body")).to_contain_text(wording("problem.training_no_run", name=name))
     assert listed(other) == []
     mine.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    mine.get_by_role("button", name="Copy link").click()
+    mine.get_by_role("button", name=say("en", "ui.copy_link")).click()
     expect(mine.get_by_role("button", name="Copied")).to_be_visible()
     link = mine.evaluate("navigator.clipboard.readText()")
     assert link.startswith(f"{hosted.address}/finetune#{name}~")

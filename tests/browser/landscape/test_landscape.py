@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from lossprism.explorer.locale import say
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
 from tests.sentences import wording
@@ -77,7 +78,7 @@ def test_a_landscape_is_walked(new_page: Callable[..., Page], server: Server) ->
     with page.expect_download() as taken:
         page.locator(".lp-downloads [data-say='take.svg']").click()
     drawn = taken.value.path().read_text(encoding="utf-8")
-    assert "Circle, self-paced" in drawn
+    assert say("en", "loss.circle_self_paced.title") in drawn
     assert drawn.count('class="curve"') > 10
 
 

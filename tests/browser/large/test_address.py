@@ -20,6 +20,7 @@ from tests.browser.large.steering import (
     window,
 )
 from tests.browser.serving import Server
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -102,8 +103,8 @@ def test_steps_that_follow_fast_are_steps_of_the_browser_too(large: Page) -> Non
 
 
 REFUSED = (
-    ("#loss=none", "is not available"),
-    ("#window=5-2-0-1", "lies outside"),
+    ("#loss=none", wording("problem.large_loss")),
+    ("#window=5-2-0-1", wording("problem.large_window")),
     ("#window=a-b", "window"),
     ("#p.scale=-4", "scale is -4"),
     ("#pairs=1e9", "at most 1\u202f048\u202f576 pairs"),

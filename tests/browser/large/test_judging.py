@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from lossprism.explorer.locale import say
 from tests.browser.large.steering import CHANNEL
 from tests.browser.large.test_sources import upload
 from tests.sentences import wording
@@ -55,7 +56,7 @@ def test_a_suspect_of_a_file_is_read_corrected_and_all_of_it_taken_away(large: P
     words = part.locator("tbody tr:visible .lp-two span").first
     expect(words).to_contain_text(LONG.strip())
     assert words.evaluate("line => line.scrollWidth <= line.clientWidth + 1")  # not cut
-    part.get_by_role("button", name="Leave out").first.click()
+    part.get_by_role("button", name=say("en", "ui.correct_out")).first.click()
     judged(large, 1499)
     part.get_by_role("button", name="Use").first.click()
     expect(part).to_contain_text(wording("ui.corrections", count=2))
@@ -63,7 +64,7 @@ def test_a_suspect_of_a_file_is_read_corrected_and_all_of_it_taken_away(large: P
     changed = rows_of(large, PART, wording("ui.take_corrections"))
     assert sorted(bool(row["corrected"]) for row in changed) == [False, True]
     assert {int(row["row"]) for row in changed} <= {1, 2, 3, 4}
-    assert len(rows_of(large, PART, "Corrected pairs")) == 1499
+    assert len(rows_of(large, PART, say("en", "ui.take_corrected"))) == 1499
     large.click("#lp-large-take summary")
     every = rows_of(large, "#lp-large-take", "All pairs")
     assert len(every) == 1499

@@ -37,7 +37,7 @@ def test_both_directions_are_offered_and_kept_in_the_address(large: Page) -> Non
     with redrawn(page):
         page.locator("input[data-parameter=symmetric]").check()
     assert figure(page, "loss") != one_way
-    expect(page.locator("#large-large_map")).to_contain_text("both directions")
+    expect(page.locator("#large-large_map")).to_contain_text(say("en", "large.both_directions"))
     page.wait_for_function("location.hash.includes('p.symmetric=true')")
     both_ways, kept = figure(page, "loss"), page.evaluate("location.hash")
     led(page, "loss=info_nce&pairs=400")
@@ -137,11 +137,8 @@ def test_every_loss_is_there_or_has_its_reason(large: Page) -> None:
     offered = set(large.evaluate("Object.keys(lossprism.pageData.large.losses)"))
     missing = set(LOSSES) - offered
     text = large.locator("#large-large_controls").inner_text()
-    words = {
-        "hierarchical_cosent": "Hierarchical CoSENT",
-        "multitask_cosent": "Multi-task CoSENT",
-        "max_violation": "largest violation",
-    }
+    explained = ("hierarchical_cosent", "multitask_cosent", "max_violation")
+    words = {name: say("en", f"large.not_here.{name}") for name in explained}
     assert set(words) < missing
     titles = {name: say("en", f"loss.{name}.title") for name in missing - set(words)}
     assert all(word in text for word in {**words, **titles}.values())

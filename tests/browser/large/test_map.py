@@ -57,7 +57,7 @@ def test_it_opens_with_a_picture_and_names_the_pointed_cell(
     total = np.logaddexp.reduce(cells.ravel())
     shown = number(pattern_of("large.total_is").search(text)["value"])
     assert shown == pytest.approx(total, rel=1e-3)
-    assert "none masked" in text
+    assert say("en", "large.none_masked") in text
     x, y = centre(large, 200, 10)
     large.mouse.move(x, y)
     expect(large.locator(CARD)).to_contain_text(say("en", "large.all_masked"))

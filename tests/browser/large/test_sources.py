@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from lossprism.explorer.locale import say
 from lossprism.explorer.sources.textbook import load_example
 from lossprism.explorer.web.pages.large.requests import FIRST
 from tests.browser.large.steering import CHANNEL, PROBLEM, UNDERWAY, figure, open_folds, redrawn
@@ -79,7 +80,9 @@ def test_choosing_a_source_that_was_there_before_returns_to_it(large: Page) -> N
         large.click("#lp-large-source-random")
     assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == FIRST.pairs
     large.click("#lp-large-source-explore")  # no link was opened yet, which is reported
-    expect(large.locator("#large-large_controls")).to_contain_text("still shows “Random”")
+    expect(large.locator("#large-large_controls")).to_contain_text(
+        wording("large.still.explore", source=say("en", "source.random"))
+    )
     with redrawn(large):
         large.click("#lp-large-source-file")
     assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == 3000
@@ -136,7 +139,7 @@ def test_the_batch_of_the_explore_page(new_page, server: Server) -> None:
     page = new_page()
     still(visit(page, server.address))
     loss = page.evaluate("window.lossprism.page().picture.figures.loss")
-    page.locator(".lp-pages a", has_text="Large batch").click()
+    page.locator(".lp-pages a", has_text=say("en", "page.large")).click()
     page.wait_for_function(f"window.lossprism && {CHANNEL}.details")
     open_folds(page)
     page.click("#lp-large-source-explore")

@@ -91,7 +91,7 @@ def test_a_lesson_is_walked_with_a_wrong_and_a_right_prediction(
     assert violations(page, axe) == []
     page.click("#lp-theme")
     page.keyboard.press("l")
-    expect(verdict).to_contain_text("猜对了")
+    expect(verdict).to_have_text(wording("learn.right", "zh"))
     assert "{" not in conclusion.inner_text()
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("document.documentElement.scrollWidth <= 390")
@@ -182,10 +182,14 @@ def test_back_leads_to_the_step_before_with_its_own_numbers(
     page.wait_for_function(f"location.hash.includes('step=2') && {DRAWN}")
     page.go_back()
     expect(question).to_have_text(say("en", "learn.order.1.question", **numbers))
-    expect(page.locator(".lp-conclusion")).to_contain_text("CoSENT stays at 19.12")
+    expect(page.locator(".lp-conclusion")).to_contain_text(
+        wording("learn.order.1.conclusion", cosent="19.12")
+    )
     page.go_forward()
     expect(question).to_have_text(say("en", "learn.order.2.question"))
-    expect(page.locator(".lp-lesson-figures dt")).to_have_text(["CoSENT", "same at scale"])
+    expect(page.locator(".lp-lesson-figures dt")).to_have_text(
+        ["CoSENT", say("en", "learn.figure.same_scale")]
+    )
     expect(page.locator(".lp-conclusion")).to_have_count(0)
 
 

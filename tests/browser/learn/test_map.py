@@ -14,6 +14,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.map.projections import is_installed
 from lossprism.explorer.lab.map.sentence_map import cell_of_pair
+from lossprism.explorer.locale import say
 from tests.browser.axe import script, violations
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
@@ -178,7 +179,7 @@ def test_the_map_is_saved_as_a_figure(new_page: Callable[..., Page], server: Ser
     assert taken.value.suggested_filename == "lossprism-map.svg"
     assert drawn.count("<circle") >= page.evaluate(f"{CHANNEL}.found.sentences.length")
     assert pattern_of("map.kept").search(drawn)
-    assert "pulled together" in drawn
+    assert say("en", "map.pull") in drawn
 
 
 def test_a_map_of_many_pairs_draws_the_heaviest_and_is_moved_as_it_is(

@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.sphere.presets import PRESETS
+from lossprism.explorer.locale import say
 from tests.browser.axe import script, violations
 from tests.browser.first_screen import words_and_controls
 from tests.browser.serving import Server
@@ -76,7 +77,7 @@ def test_a_reader_comes_from_learn_and_plays_a_film(
 
     preset(page, "spread").click()
     expect(page.locator(BALLS)).to_have_count(2)
-    expect(page.locator(".lp-watch")).to_contain_text("equal gaps")
+    expect(page.locator(".lp-watch")).to_have_text(say("en", "sphere.watch.spread"))
     page.wait_for_function(f"{CHANNEL}.isPlaying && {CHANNEL}.at > 5")
     page.click("#lp-play")
     stopped = at(page)
@@ -271,7 +272,7 @@ def test_the_frame_in_sight_is_saved_as_a_figure(
     assert taken.value.suggested_filename == "lossprism-sphere.svg"
     assert drawn.count("<circle") >= 24 + 1  # the points, and the outline
     assert "Step 60 of 200" in drawn
-    assert "Effective rank" in drawn
+    assert say("en", "sphere.curve.effective_rank") in drawn
 
 
 def test_it_stands_in_a_frame_without_navigation(

@@ -66,7 +66,7 @@ def test_a_killed_run_resumes_to_the_same_figures(bert, runs):
     resumed = next(r.step for r in records if r.kind == "resumed")
     assert 0 < resumed <= reached
     assert len(again) >= STEPS
-    with pytest.raises(Problem, match="has finished"):
+    with raises_problem("training_finished"):
         runs.resume(killed)
 
 

@@ -35,6 +35,7 @@ from lossprism.explorer.web.pages.figure_sources import write_figure
 from lossprism.explorer.web.site import PAGES
 from lossprism.losses import LOSSES
 from tests.scenes import data_for
+from tests.sentences import pattern_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 SMALL = Data(source="random", random=RandomBatch(pairs=20, dimension=8, seed=7))
@@ -314,7 +315,7 @@ def test_the_caption_says_loss_parameters_data_and_encoder():
     assert "seed 7" in text
     assert "20 pairs" in text
     assert "temperature = 0.05" in text
-    assert "positive from 3" in text
+    assert pattern_of("figure_text.positive_from", threshold=3).search(text)
 
 
 @pytest.mark.parametrize("view", [{}, {"step": 0}])
@@ -331,7 +332,7 @@ def test_typed_and_uploaded_pairs_are_distinguished():
     rows = tuple((f"{place} one", f"{place} two", str(place % 3)) for place in range(5))
     typed = Data(source="table", rows=rows, encoder="all-MiniLM-L6-v2")
     read = dataclasses.replace(typed, file="mine <b>.csv")
-    assert "5 typed pairs" in " ".join(texts(drawn(seen(typed))))
+    assert say("en", "figure_text.data_typed", count=5) in " ".join(texts(drawn(seen(typed))))
     assert "File: mine <b>.csv, 5 pairs" in " ".join(texts(drawn(seen(read))))
 
 

@@ -100,21 +100,27 @@ def test_more_text_than_a_file_may_have_is_reported(hub, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("error", "message"),
+    ("error", "problem", "reason"),
     [
-        (OSError("no route to host"), "could not be reached"),
-        (ConnectionError("Couldn't reach it"), "could not be reached"),
-        (httpx.ConnectError("refused"), "could not be reached"),
-        (DataFilesNotFoundError("No (supported) data files found"), "says: No .supported. data"),
-        (RuntimeError("Dataset scripts are no longer supported, but found a.py"), "found a.py"),
-        (ValueError("Config name is missing.\nPick one of: ['pair', 'triplet']\n`x`"), "triplet"),
-        (ValueError('Unknown split "dev". Should be one of [train]'), "has no such split"),
+        (OSError("no route to host"), "unreachable", ""),
+        (ConnectionError("Couldn't reach it"), "unreachable", ""),
+        (httpx.ConnectError("refused"), "unreachable", ""),
+        (DataFilesNotFoundError("No (supported) data files found"), "unreadable", "No (supported)"),
+        (RuntimeError("Dataset scripts are not supported, but found a.py"), "unreadable", "a.py"),
+        (
+            ValueError("Config name is missing.\nPick one of: ['a', 'triplet']\n`x`"),
+            "subset",
+            "'a'",
+        ),
+        (ValueError('Unknown split "dev". Should be one of [train]'), "split", "[train]"),
     ],
 )
-def test_the_reason_why_it_cannot_be_read_is_reported(hub, monkeypatch, error, message):
+def test_the_reason_why_it_cannot_be_read_is_reported(hub, monkeypatch, error, problem, reason):
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(datasets, "load_dataset", fail)
-    with pytest.raises(Problem, match=message):
+    with pytest.raises(Problem) as caught:
         first_rows("someone/set", "dev", 10, quiet)
+    assert caught.value.key == f"problem.hub_set_{problem}"
+    assert reason in str(caught.value)

@@ -17,6 +17,7 @@ from lossprism.explorer.lab.doctor.dataset_reader import read_content
 from lossprism.explorer.lab.doctor.finding import SEVERE
 from lossprism.explorer.lab.doctor.pair_dataset_checks import examine
 from lossprism.losses import LOSSES
+from tests.sentences import pattern_of
 from tests.tiny import WORDS, static_model
 
 HEADS = "query\tpositive\tnegative_1\tnegative_2\tid\n"
@@ -56,7 +57,7 @@ def test_a_negative_that_is_its_own_positive_is_named_by_its_row():
     own = faults["negative_is_own"]
     assert (own.severity, own.values) == (SEVERE, {"count": 2, "anchors": 1})
     assert rows(found, own) == [5, 6]
-    assert "2 rows a negative" in own.written()
+    assert pattern_of("doctor.data.negative_is_own", count=2).search(own.written())
     assert faults["copies"].values == {"count": 1}
     assert rows(found, faults["copies"]) == [1, 4]
     # One text is the query's positive in one row, its negative in another.

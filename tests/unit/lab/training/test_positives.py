@@ -25,6 +25,7 @@ from lossprism.explorer.lab.training.held_out_metrics import HeldOut, own_places
 from lossprism.explorer.lab.training.pair_influence import LEADING, RETRIEVAL
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from lossprism.explorer.lab.training.run_difference_verdict import gain
+from lossprism.explorer.locale import say
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.losses import LOSSES
 from tests.sentences import pattern_of
@@ -288,7 +289,7 @@ def test_a_run_of_before_has_no_places(runs, trained):
     folder.write("summary.json", summary)
     [group] = run_comparison.table(runs, [name]).groups
     assert group.gain is None
-    assert "Held-out accuracy" not in model_card.section(
+    assert say("en", "finetune.chart.binary") not in model_card.section(
         runs.plan(name), folder.summary, runs.history(name)
     )
     assert next(one.key for one in remarks.remarks(runs, name)) == "run_no_order"

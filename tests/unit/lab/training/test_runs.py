@@ -24,10 +24,9 @@ from lossprism.explorer.lab.training.run_process import one_gpu
 from lossprism.explorer.lab.training.run_status import progress
 from lossprism.explorer.lab.training.runs import Runs
 from lossprism.explorer.runtime.deployment_policy import HOSTED
-from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.runtime.visitors import as_visitor, new_key
 from lossprism.version import VERSION
-from tests.sentences import raises_problem
+from tests.sentences import pattern_of, raises_problem
 from tests.unit.lab.training.conftest import corpus
 
 PLAN = {"encoder": SCRATCH, "dimension": 8, "batch_size": 8, "evaluations": 4}
@@ -308,8 +307,9 @@ def test_a_damaged_run_keeps_no_other_from_its_work(runs, file, spoilt, capsys):
         assert set(seen) == {whole, broken}
     else:
         assert seen == [whole]
-        assert output.count(f"The file {file} of the run “{broken}” is damaged") == 1
-        with pytest.raises(Problem, match=f"{file} of the run “{broken}” is damaged"):
+        damaged = pattern_of("problem.training_damaged", file=file, name=broken)
+        assert len(damaged.findall(output)) == 1
+        with raises_problem("training_damaged", file=file, name=broken):
             runs.status(broken)
     assert not runs.busy()
     next_one = runs.prepare(TrainingPlan(**PLAN), corpus())
@@ -345,7 +345,7 @@ def test_what_is_damaged_of_a_run_is_named(runs, spoilt):
         (run.path / file).write_bytes(spoilt)
         if (file, spoilt) == ("held_out.jsonl", b""):
             continue  # no pairs
-        with pytest.raises(Problem, match=f"The file {file} of the run “{run.name}” is damaged"):
+        with raises_problem("training_damaged", file=file, name=run.name):
             reading(file)
 
 
