@@ -18,11 +18,13 @@ DRAWS, DRAWS_OF_KIND = 200, 40
 ABOUT = """# Sentences that judge
 
 A sentence is a claim. This document lists each sentence that the pages, the command or the model
-card write from numbers: its claim, its subject, the evidence, the test, and the sentence that
-replaces it if the evidence is too weak. For each, {draws} data sets were drawn for which it is true
-and as many for which it is false. Power is the share of the former in which the sentence appears,
-at the effect size in parentheses; false alarms are the share of the latter. Power must be at
-least 90% and false alarms at most 5%. A sentence that only counts is marked, and has its own test.
+card write from numbers. Each has its claim, its subject, the evidence and the test. If the evidence
+is too weak, another sentence replaces it.
+
+For each sentence, {draws} data sets were drawn for which it is true and as many for which it is
+false. Power is the share of the true ones in which it appears, at the effect size in parentheses.
+False alarms are the share of the false ones. Power must be at least 90% and false alarms at most
+5%. A sentence that only counts is marked, and has its own test.
 
 The entries are in `tests/judgements/claims.py`, the simulations in `tests/judgements`.
 `python -m tests.judgements`, which CI runs, writes this file and fails if a rate is out of

@@ -110,17 +110,17 @@ SET = {"false_negatives": "twins"}
 ABOUT = """# Troubleshooting
 
 What people describe, what Doctor finds in a run or in data, and what to do about it. A link that
-begins with `/doctor` is one of the page, after the address at which it is served: it opens on
-something that has this finding. A run is read from
-`trainer_state.json`, a model's folder or its `README.md`, a run folder of LossPrism, a table of
-scalars (exports of wandb, trackio, TensorBoard), an event file of TensorBoard or a trackio
-project's database:
+begins with `/doctor` follows the address of the page. It opens on something that has this finding.
+
+A run is read from `trainer_state.json`, a model's folder or its `README.md`, or a run folder of
+LossPrism. Scalars exported by wandb, trackio or TensorBoard, an event file of TensorBoard and a
+trackio project's database work, too:
 
     python app.py doctor output/checkpoint-500
     python app.py doctor trainer_state.json --loss MultipleNegativesRankingLoss --batch 64
 
-A number without a log is explained by `python app.py explain 5.545`, or at `/doctor#value=5.545` of
-the page; a table of pairs is examined by `python app.py doctor pairs.tsv --loss cosent --batch 64`.
+`python app.py explain 5.545` explains a number without a log, and so does `/doctor#value=5.545` on
+the page. `python app.py doctor pairs.tsv --loss cosent --batch 64` examines a table of pairs.
 `PrismCallback` of `lossprism.losses.sentence_transformers` logs both ends of the loss while it
 trains, and keeps batches that `python app.py --open FOLDER` shows. How each finding is tested, and
 how often it is right, is in [judgements.md](judgements.md).
