@@ -199,7 +199,7 @@ def test_files_of_bytes_and_of_text(page: Page, subtests: pytest.Subtests) -> No
             with redrawn(page):
                 upload(page, name, content)
             expect(page.locator("#lp-source-panel")).to_contain_text(
-                say("en", "large.file_read", name=name, used=4, total=4)
+                wording("ui.file_read", name=name, used=4, total=4)
             )
             expect(page.locator(COUNT)).to_have_text("4 pairs")
             sound(page)

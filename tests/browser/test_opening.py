@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from lossprism.explorer.locale import say
 from lossprism.explorer.sources import textbook
 from lossprism.losses import LOSSES
 from tests.browser.reading import (
@@ -22,6 +21,7 @@ from tests.browser.reading import (
 )
 from tests.browser.serving import Server
 from tests.scenes import drawn_apart
+from tests.sentences import wording
 
 pytestmark = pytest.mark.browser
 
@@ -70,10 +70,11 @@ def test_the_first_screen_counts_the_heavy_terms_once(page: Page) -> None:
     count = str(figures["active"])
     assert figure(page, "active") == count
     remarks = page.locator("#lp-main").text_content()
-    assert f"{100 * figures['carried']:.0f}" == "90"
-    measured = say("en", "ui.verdict_terms", part=count, all=figures["terms"])
-    assert measured in remarks
-    assert measured in page.locator("#main-terms .lp-note").first.inner_text()
+    share = f"{100 * figures['carried']:.0f}%"
+    measured = {"count": count, "terms": figures["terms"], "share": share}
+    assert wording("ui.heaviest_note", **measured).search(remarks)
+    note = page.locator("#main-terms .lp-note").first.inner_text()
+    assert wording("ui.heaviest_note", **measured).search(note)
 
 
 def test_a_loss_beyond_its_collapse_value_is_written_at_the_end_of_the_line(page: Page) -> None:

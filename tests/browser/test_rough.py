@@ -188,7 +188,7 @@ def test_left_out_rows_of_a_file_are_reported_to_readers_of_its_link(
     expect(element.nth(1)).to_contain_text("high")
     other.click("#lp-language")
     expect(element.nth(0)).to_contain_text(wording("ui.skipped", count=2))
-    expect(other.locator(NOTE)).to_contain_text(wording("large.file_read", used=2, total=4))
+    expect(other.locator(NOTE)).to_contain_text(wording("ui.file_read", used=2, total=4))
     # Once the rows are one's own, the file is no longer spoken of.
     with redrawn(other):
         other.click("#lp-source-table")

@@ -41,8 +41,8 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     expect(example).to_be_hidden()
     doctor.fill("#lp-doctor-loss", "siglip")
     first = doctor.locator(FINDINGS).first
-    expect(first).to_contain_text(wording("doctor.collapse", loss="SigLIP", value="5.54518"))
-    expect(first).to_contain_text("(batch 8, all pairs")
+    verdict = say("en", "doctor.collapse", loss="SigLIP", value="5.54518").partition("{")[0]
+    expect(first).to_contain_text(f"{verdict} (batch 8, all pairs")
     # The link is short enough for an issue, and brings it back, in the other language too.
     doctor.wait_for_function("location.hash.includes('siglip')")
     assert doctor.url.endswith("/doctor#value=5.545&loss=siglip")
@@ -50,7 +50,6 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     expect(first).to_contain_text("坍缩")
     doctor.click("#lp-language")
     doctor.reload(wait_until="domcontentloaded")
-    verdict = say("en", "doctor.collapse", loss="SigLIP", value="5.54518").partition("{")[0]
     expect(first).to_contain_text(verdict)
     assert doctor.locator("#lp-doctor-loss").input_value() == "siglip"
     # The scenario shows the number.

@@ -291,7 +291,7 @@ def test_data_that_cannot_be_used_is_named(finetune: Page) -> None:
     )
     expect(wrong).to_have_count(0)
     expect(page.locator(".lp-finetune_controls")).to_contain_text(
-        wording("finetune.data_is", train=34)
+        wording("finetune.found", train=34)
     )
     # Another file of the computer cannot be named in its place.
     answer = page.evaluate(

@@ -48,7 +48,7 @@ def test_the_empty_page_invites_and_so_does_an_address_of_no_run(finetune: Page)
     expect(page.locator("#lp-probe")).to_be_hidden()
     expect(page.locator("nav a[aria-current=page]")).to_have_text("Fine-tune")
     expect(page.locator(".lp-finetune_controls")).to_contain_text(
-        wording("finetune.data_is", train=512)
+        wording("finetune.found", train=512)
     )
     # Pairs of what it would learn from, the best first.
     labels = page.locator(".lp-sample tbody th").all_inner_texts()
