@@ -71,6 +71,18 @@ def _process(
     distributed.init_process_group("gloo", f"file://{meeting}", rank=rank, world_size=world)
     with FlopCounterMode(display=False):
         _step(way, 8, width)  # loads what is loaded once
+    before = _peak_memory()
+    traffic, products = counts_of_a_step(way, world, rows, width)
+    if rank == 0:
+        memory = _peak_memory() - before
+        answers.put({"received": traffic, "multiplied": products, "memory": memory})
+    distributed.barrier()
+    distributed.destroy_process_group()
+
+
+def counts_of_a_step(way: str, world: int, rows: int, width: int) -> tuple[int, int]:
+    """Return the bytes of rows and gradients that this process, one of `world` that are connected,
+    receives in a step, and its multiplications."""
     traffic = 0
     all_gather, passed_on = distributed.all_gather, distributed.batch_isend_irecv
 
@@ -84,19 +96,13 @@ def _process(
         traffic += both[1].tensor.nbytes
         return passed_on(both)
 
-    before = _peak_memory()
     with (
         mock.patch.object(distributed, "all_gather", gathering),
         mock.patch.object(distributed, "batch_isend_irecv", passing),
         FlopCounterMode(display=False) as flops,
     ):
         _step(way, rows, width)
-    if rank == 0:
-        memory = _peak_memory() - before
-        found = {"received": traffic, "multiplied": flops.get_total_flops() / 2, "memory": memory}
-        answers.put(found)
-    distributed.barrier()
-    distributed.destroy_process_group()
+    return traffic, flops.get_total_flops() // 2
 
 
 def _step(way: str, rows: int, width: int) -> None:
