@@ -167,11 +167,12 @@ EXAMPLES: dict[str, Example] = {
 }
 
 
-# What opens in place of an example, for a reader of a language.
+# What opens in place of an example or of practice pairs, for a reader of a language.
 IN_LANGUAGE = {
     "zh": {
         "graded_english": "graded_chinese_multilingual",
         "hard_negatives": "hard_negatives_chinese",
+        "practice_english": "practice_chinese",
     }
 }
 

@@ -49,9 +49,12 @@ def opening_scenarios(page: str, language: str = LANGUAGES[0]) -> list[Scenario]
 
 def _in_language(scenario: Scenario, language: str) -> Scenario:
     """Return the scenario on the example that stands in place of its own in a language."""
-    data = scenario.data
-    example = IN_LANGUAGE.get(language, {}).get(data.example, data.example)
-    return replace(scenario, data=replace(data, example=example))
+    example = _example_in(language, scenario.data.example)
+    return replace(scenario, data=replace(scenario.data, example=example))
+
+
+def _example_in(language: str, example: str) -> str:
+    return IN_LANGUAGE.get(language, {}).get(example, example)
 
 
 def _compared(language: str) -> list[Scenario]:
@@ -73,9 +76,8 @@ def _compared(language: str) -> list[Scenario]:
 
 
 def _practised(language: str) -> Scenario:
-    """Return the first practice pairs of a quick run under the loss of the first plan, before any
-    training."""
-    name = list(PRACTICE)[-1 if language == "zh" else 0]
+    """Return the first practice pairs under the loss of the first plan, before any training."""
+    name = _example_in(language, next(iter(PRACTICE)))
     pairs = practice_pairs(name)[:PRACTISED]
     rows = tuple((one, other, f"{label:g}") for one, other, label in pairs)
     data = Data(source="table", rows=rows, file=name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from lossprism.explorer.lab.training.plan import SCRATCH, TrainingPlan
 from lossprism.explorer.locale import say
+from lossprism.explorer.sources.practice import practice_pairs
 from tests.browser.finetune.steering import (
     CHANNEL,
     PROBE,
@@ -56,6 +58,20 @@ def test_the_first_screen_holds_few_words_and_controls(browser: Browser, tmp_pat
         page.click("#lp-finetune-all-runs summary")
         page.locator("#lp-finetune-all-runs tr.lp-pickable").last.click()
         page.wait_for_function(f"{CHANNEL}.shown[0] === '{names[0]}'")
+
+
+def test_a_chinese_reader_sees_the_chinese_pairs_that_one_click_trains_on(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = new_page(locale="zh-CN")
+    page.goto(f"{server.address}/finetune", wait_until="domcontentloaded")
+    shown = page.locator(".lp-sample tbody td div")
+    expect(shown).to_have_count(6)
+    known = {text for pair in practice_pairs("practice_chinese") for text in pair[:2]}
+    assert set(shown.all_inner_texts()) <= known
+    assert page.evaluate("window.lossprism.page('finetune').plan.data.practice") == (
+        "practice_chinese"
+    )
 
 
 def first_screen_is_short(page: Page) -> None:

@@ -78,6 +78,8 @@ def test_each_language_opens_with_its_own_examples():
     assert explore_zh.data.example == IN_LANGUAGE["zh"][explore_en.data.example]
     compared = opening_scenarios("compare", "zh")
     assert [one.loss for one in compared] == [one.loss for one in QUESTIONS[FIRST["zh"]].sides]
+    [practised] = opening_scenarios("finetune", "zh")
+    assert practised.data.rows[0][:2] == practice_pairs("practice_chinese")[0][:2]
 
 
 def test_finetune_opens_with_the_first_practice_pairs():

@@ -1,6 +1,7 @@
 // The state of the Fine-tune page: the plan that is being made, the runs there are, those that are
 // shown, and their logs so far.
 import { Bus } from "../../kit/bus.js";
+import { exampleInLanguage } from "../../kit/examples.js";
 import { History } from "../../kit/history.js";
 import { carriedOver, learn } from "../../kit/loss_sums.js";
 import { pageData } from "../../kit/page_data.js";
@@ -9,7 +10,6 @@ import { GONE } from "../../kit/server.js";
 import * as link from "../../kit/state_link.js";
 import { Store } from "../../kit/state_store.js";
 import { store as keep, stored } from "../../kit/storage.js";
-import { language } from "../../kit/words.js";
 import { Comparison } from "./comparison.js";
 import { lossIn, planIn } from "./incoming_link.js";
 import { PlanFiles } from "./plan_files.js";
@@ -72,6 +72,8 @@ export class FinetunePage extends Bus {
   constructor() {
     super(["plan", "checked", "runs", "shown", "run", "at", "probe", "problem"]);
     this.store = new Store(pageData.finetune.table);
+    const practice = exampleInLanguage(this.plan.data.practice);
+    this.store.update({ plan: { data: { practice } }, beside: { ready: practice } });
     this.store.update(this.draft());
     /** @type {import("../../kit/types").Asking<FinetuneServer> | null} */
     this.server = null;
@@ -501,7 +503,7 @@ export class FinetunePage extends Bus {
     const { quick, practice } = pageData.finetune;
     const { data, ...first } = this.store.usual.plan;
     const { held_out_share, augment } = data;
-    const pairs = { source: "practice", practice: language() === "zh" ? practice.at(-1) : practice[0] };
+    const pairs = { source: "practice", practice: exampleInLanguage(practice[0]) };
     await this.takeOver({
       ...first,
       ...quick,
