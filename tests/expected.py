@@ -31,7 +31,7 @@ def scene() -> dict:
     data |= {"corrections": [["#1 a", "#1 b", "1"]], "random": {**data["random"], "pairs": 6}}
     reading |= {"label_range": [0, 1], "reasons": [[1, "problem.no_pairs", [["a", "b"]]]]}
     made["rules"] |= {"threshold": 0.5, "label_range": [0, 1]}
-    made["view"] |= {"step": 1, "pinned": [0, 1]}
+    made["view"] |= {"step": 1, "pinned": [0, 1], "marked": [0, 2]}
     return {**made, "parameters": {"scale": 20}}
 
 
@@ -193,7 +193,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
             {"run": run, "method": "pca"},
         ],
         ("map", "runs"): [{}],
-        ("map", "on_explore"): [{"example": "graded_english", "scene": "", "pair": 0}],
+        ("map", "on_explore"): [{"example": "graded_english", "scene": "", "pairs": [0, 2]}],
         ("learn", "measured"): [{"lesson": "duplicate", "step": 1}],
         ("learn", "cards"): [{}],
         ("learn", "take"): [{"lesson": "duplicate", "step": 1, "at": 1}],

@@ -114,7 +114,8 @@ class Rules:
 
 @dataclass(frozen=True)
 class View:
-    """The view of the trace: a step by its place, one facet of it, the order, a pinned cell.
+    """The view of the trace: a step by its place, one facet of it, the order, a pinned cell, and
+    the `marked` pairs by their places in the batch.
 
     `colour_range` are the values at both ends of the colours; None takes those of the step.
     """
@@ -123,6 +124,7 @@ class View:
     facet: str = "value"
     order: str = "label"
     pinned: tuple[int, int] | None = None
+    marked: tuple[int, ...] = ()
     colour_range: tuple[float, float] | None = None
 
 
@@ -298,6 +300,11 @@ def _cell(value: object, where: str) -> tuple[int, int]:
     return row, column
 
 
+def _places(value: object, where: str) -> tuple[int, ...]:
+    places = validation.of_type(list, tuple)(value, where)
+    return tuple(validation.integer(place, where) for place in places)
+
+
 def read_colour_range(value: object, where: str) -> tuple[float, float]:
     ends = value if isinstance(value, list | tuple) else ()
     if len(ends) != 2:
@@ -342,6 +349,7 @@ _READERS: validation.Readers = {
     (View, "facet"): validation.one_of(FACETS),
     (View, "order"): validation.one_of(ORDERS),
     (View, "pinned"): validation.optional(_cell),
+    (View, "marked"): _places,
     (View, "colour_range"): validation.optional(read_colour_range),
 }
 

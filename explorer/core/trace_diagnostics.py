@@ -1,6 +1,7 @@
 """Figures read off a trace: order, ranks, heaviest terms, suspicious labels."""
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -239,6 +240,13 @@ def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -
         # Parallel vectors have no direction in which the cosine grows.
         felt = felt + torch.where(size > 1e-12, change / size.clamp_min(1e-12), 0.0)
     return felt
+
+
+def gradient_share(gradient: Tensor, pairs: Collection[int]) -> float:
+    """Return the share of the sizes of all pairs' gradients [N] that falls to these pairs; NaN if
+    all are 0."""
+    sizes = gradient.abs()
+    return float(sizes[list(pairs)].sum() / sizes.sum())
 
 
 def rises(batch: Batch) -> tuple[Tensor, Tensor]:

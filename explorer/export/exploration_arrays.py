@@ -13,6 +13,7 @@ from lossprism.explorer.core.live_formulas import Numbers, live_formula, numbers
 from lossprism.explorer.core.loss_sum_parts import PartSeen, parts_of
 from lossprism.explorer.core.remarks import Remark, band_applies
 from lossprism.explorer.core.trace import Step
+from lossprism.explorer.core.trace_diagnostics import gradient_share
 from lossprism.explorer.export import picture_types as data
 from lossprism.explorer.export.matrix_layout import Layout
 from lossprism.explorer.export.thumbnails import thumbnails
@@ -173,9 +174,15 @@ def _figures(e: Exploration) -> data.Figures:
         beside=e.trace.beside,
         by_threshold=e.spec.by_threshold,
         effective=json_number(weights.effective) if weights else None,
+        marked_share=_marked_share(e),
         projected=e.is_projected,
         banded=band_applies(e),
     )
+
+
+def _marked_share(e: Exploration) -> data.Real | None:
+    marked = {pair for pair in e.scenario.view.marked if 0 <= pair < len(e.batch)}
+    return json_number(gradient_share(e.pair_gradient, marked)) if marked else None
 
 
 def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:

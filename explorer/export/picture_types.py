@@ -13,7 +13,8 @@ from lossprism.explorer.runtime.response_types import Bytes, Floats, Integers, S
 
 @dataclass(frozen=True)
 class Figures:
-    """The metrics above the picture; null for values that the loss lacks."""
+    """The metrics above the picture; null for values that the loss lacks. `marked_share` is that of
+    the marked pairs in the gradients of all pairs, null where none is marked."""
 
     loss: Real
     collapse: Real | None
@@ -30,6 +31,7 @@ class Figures:
     by_threshold: bool
     effective: Real | None
     gradient_norm: Real
+    marked_share: Real | None
     gradient_of: Literal["scores", "vectors"]
     projected: bool
     banded: bool

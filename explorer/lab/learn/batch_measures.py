@@ -1,6 +1,6 @@
 """Measures of a loss on a batch for lessons, beyond those of every exploration."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -9,13 +9,6 @@ from lossprism.explorer.core.batch import Batch
 from lossprism.explorer.core.explore import Exploration
 from lossprism.explorer.core.trace_diagnostics import effective_count
 from lossprism.explorer.runtime.problem import Problem
-
-
-def gradient_share(e: Exploration, pairs: Collection[int]) -> float:
-    """Return the share of all pairs' gradients by their similarities, |∂L/∂s|, that falls to these
-    pairs."""
-    sizes = e.pair_gradient.abs()
-    return float(sizes[list(pairs)].sum() / sizes.sum())
 
 
 def effective_negatives(e: Exploration) -> float:

@@ -7,6 +7,7 @@ import math
 from lossprism.explorer.core.batch import make_batch
 from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Scenario
+from lossprism.explorer.core.trace_diagnostics import gradient_share
 from lossprism.explorer.lab.compare.split_batch import expected_of_parts, mechanics
 from lossprism.explorer.lab.compare.vector_collapse import Way, moved_together, path_of, way_along
 from lossprism.explorer.lab.compare.what_if import Change, changed_batch
@@ -37,11 +38,11 @@ def listening(scenario: Scenario, scale: float) -> Moment:
     even = explore(dataclasses.replace(scenario, loss="cosine_mse", parameters=()))
     assert e.weights is not None
     numbers = {
-        "wrong_share": batch_measures.gradient_share(e, marked),
+        "wrong_share": gradient_share(e.pair_gradient, marked),
         "labels": len(marked) / len(e.batch),
         "active": e.weights.active,
         "terms": e.weights.terms,
-        "mse": batch_measures.gradient_share(even, marked),
+        "mse": gradient_share(even.pair_gradient, marked),
         "per_scale": e.loss / scale,
     }
     return Moment(numbers, (dataclasses.replace(pictures.matrix(e), marked=marked),), e)

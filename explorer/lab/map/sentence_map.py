@@ -1,7 +1,7 @@
 """The map of a batch, a file or a run: sentences as points, pairs as lines with their gradient."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,9 +136,9 @@ def map_of_run(runs: Runs, name: str, method: str, seed: int = 0) -> SentenceMap
     )
 
 
-def cell_of_pair(e: Exploration, pair: int) -> tuple[int, int] | None:
-    """Return the heaviest cell of the loss's terms in the row or the column of a pair; None for
-    terms that are no matrix of pairs, or where the pair takes no part."""
+def cell_of_pairs(e: Exploration, pairs: Collection[int]) -> tuple[int, int] | None:
+    """Return the heaviest cell of the loss's terms in the rows and columns of these pairs; None for
+    terms that are no matrix of pairs, or where the pairs take no part."""
     shares = e.weights.shares if e.weights is not None else None
     symbol = e.spec.symbols.get(e.spec.terms)
     if shares is None or shares.ndim != 2 or symbol is None or len(symbol.axes) != 2:
@@ -147,7 +147,7 @@ def cell_of_pair(e: Exploration, pair: int) -> tuple[int, int] | None:
     axes = zip(symbol.axes, weights.shape, strict=True)
     places = [e.batch.axis(name, length) for name, length in axes]
     marked = [
-        np.zeros(length, bool) if one is None else one[0].cpu().numpy() == pair
+        np.zeros(length, bool) if one is None else np.isin(one[0].cpu().numpy(), list(pairs))
         for one, length in zip(places, weights.shape, strict=True)
     ]
     weights = np.where(marked[0][:, None] | marked[1], weights, 0.0)

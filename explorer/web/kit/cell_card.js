@@ -14,8 +14,13 @@ import { language, say } from "./words.js";
 /** @typedef {(pair: number) => number | string} Numbering what a pair is called */
 
 /**
+ * Pairs that are marked, by a sign before what they are called.
+ * @typedef {{ pairs: number[], sign: string }} Marked
+ */
+
+/**
  * A step as it is drawn, its arrays unpacked.
- * @typedef {{ shown: Shown, live: ReturnType<typeof import("./live_formula.js").liveFormula>, numberOf: Numbering,
+ * @typedef {{ shown: Shown, marked?: Marked, live: ReturnType<typeof import("./live_formula.js").liveFormula>, numberOf: Numbering,
  *   arrays: { value: Float32Array, gradient: Float32Array | null, weight: Float32Array | null,
  *     mask: Uint8Array | null, score: Float32Array },
  *   picture: import("../wire").Looked, batch: Batch | null }} DrawnStep
@@ -34,6 +39,12 @@ export const nameOf = (numberOf, axis, item, pair) =>
 /** @type {(step: Pick<DrawnStep, "numberOf">, axis: Axis, place: number) => string | number} */
 export const nameAt = ({ numberOf }, axis, place) =>
   nameOf(numberOf, axis.name, axis.items[place] ?? place, axis.pairs[place] ?? -1);
+
+/** @type {(step: Pick<DrawnStep, "marked">, axis: Axis, place: number) => boolean} */
+export const isMarkedAt = ({ marked }, { pairs }, place) => Boolean(marked?.pairs.includes(pairs[place]));
+/** @type {(step: Pick<DrawnStep, "numberOf" | "marked">, axis: Axis, place: number) => string | number} */
+export const signedName = (step, axis, place) =>
+  isMarkedAt(step, axis, place) ? `${step.marked?.sign}${nameAt(step, axis, place)}` : nameAt(step, axis, place);
 
 /** @type {(shown: Shown, row: number, column: number) => number[]} */
 export function pairsAt(shown, row, column) {
@@ -203,7 +214,7 @@ const isPaired = (axis) => pageData.paired.includes(axis);
  * What a row or column is called, with its kind: "pair 7".
  * @type {(step: DrawnStep, axis: Axis, place: number) => string}
  */
-const calledAt = (step, axis, place) => `${say(`axis.one.${axis.name}`)} ${nameAt(step, axis, place)}`;
+const calledAt = (step, axis, place) => `${say(`axis.one.${axis.name}`)} ${signedName(step, axis, place)}`;
 
 /**
  * The texts behind a row or column: both of a pair, one of a sentence, none of a candidate that is another one in

@@ -12,9 +12,10 @@ import { language, say } from "./words.js";
 
 /** @typedef {import("./cell_frame.js").Cell} Cell */
 /**
- * What the rows or columns are called: numbers, the one or two texts of each, and the label and score of its pair.
+ * What the rows or columns are called: numbers, the one or two texts of each, the label and score of its pair, and
+ * whether it is marked.
  * @typedef {{ title: string, names: (number | string)[], textsAt: (place: number) => string[],
- *   factsAt: (place: number) => [number, number] | null }} Side
+ *   factsAt: (place: number) => [number, number] | null, isMarked: (place: number) => boolean }} Side
  */
 
 /**
@@ -263,7 +264,7 @@ export class Matrix {
   }
 
   /**
-   * Numbers beside the cells, all or every so many; with texts, label and score where they are `worded`.
+   * Numbers beside the cells, all or every so many and those that are marked; with texts, label and score where they are `worded`.
    * @param {"row" | "column"} side
    * @param {Side} axis
    * @param {{ from: number, count: number, length: number, worded: boolean }} options `length` in pixels
@@ -280,12 +281,19 @@ export class Matrix {
     box.style.setProperty("--lp-row-height", `${cell}px`);
     box.style.fontSize = worded ? `${Math.min(12, 0.8 * cell)}px` : "";
     const marks = [];
-    for (let i = 0; axis.title && i < count; i += every) {
+    const marked = upTo(count).filter((i) => axis.isMarked(from + i));
+    for (let i = 0; axis.title && i < count; i += 1) {
+      const isMarked = marked.includes(i);
+      if (!isMarked && (i % every || marked.some((other) => Math.abs(other - i) < every))) continue;
       const texts = axis.textsAt(from + i);
       const facts = (axis.factsAt(from + i) ?? []).map((value) => show(Math.round(100 * value) / 100, 3));
       const words = texts.map((text) => h("q", {}, batchText(h, { text, of: this.data })));
       const beside = worded ? [...words, ...facts.map((fact) => h("i", {}, fact))] : [];
-      marks.push({ at: (i + 0.5) * cell, content: [h("b", {}, names[i]), ...beside], title: texts.join(" | ") });
+      marks.push({
+        at: (i + 0.5) * cell,
+        content: [h(isMarked ? "b.lp-marked" : "b", {}, names[i]), ...beside],
+        title: texts.join(" | "),
+      });
     }
     if (worded && axis.factsAt(from)) {
       const heads = [h("b"), h("q"), h("q"), h("i", {}, "y"), h("i", {}, "s")];

@@ -1,7 +1,16 @@
 // A step of a trace as one looks at it: its matrix with a card for the cell that is pointed at, or the
 // one number that it is. It gets a picture with its batch, wherever these come from.
 import { bytes, floats } from "./base64_arrays.js";
-import { cellCard, cellWords, labelAndScore, nameAt, pairsAt, substituted, textsAt } from "./cell_card.js";
+import {
+  cellCard,
+  cellWords,
+  isMarkedAt,
+  labelAndScore,
+  pairsAt,
+  signedName,
+  substituted,
+  textsAt,
+} from "./cell_card.js";
 import { h } from "./dom.js";
 import { tex } from "./formula.js";
 import { liveFormula } from "./live_formula.js";
@@ -17,7 +26,7 @@ import { say } from "./words.js";
 /**
  * `referenceFormulas` has the formulas of "collapse" and "floor" by their names; `moving`: see `move`.
  * @typedef {{ picture: import("../wire").Looked, batch: import("./cell_card.js").Batch | null,
- *   numberOf: import("./cell_card.js").Numbering, referenceFormulas: { collapse?: string, floor?: string },
+ *   numberOf: import("./cell_card.js").Numbering, marked?: import("./cell_card.js").Marked, referenceFormulas: { collapse?: string, floor?: string },
  *   moving?: Partial<DrawnStep["arrays"]> | null }} PictureData
  */
 
@@ -290,7 +299,7 @@ function referenceValuesOf({ referenceFormulas, picture: { figures } }) {
 
 /**
  * A step as the data of a matrix.
- * @type {(step: Pick<DrawnStep, "shown" | "arrays" | "batch" | "numberOf">) => import("./matrix.js").MatrixData}
+ * @type {(step: Pick<DrawnStep, "shown" | "arrays" | "batch" | "numberOf" | "marked">) => import("./matrix.js").MatrixData}
  */
 export function matrixData(step) {
   const { shown, arrays, batch } = step;
@@ -300,7 +309,8 @@ export function matrixData(step) {
   /** @type {(side: import("../wire").Axis, count: number, isShown: boolean) => import("./matrix.js").Side} */
   const axis = (side, count, isShown) => ({
     title: side.name && isShown ? say("ui.axis", { what: say(`axis.${side.name}`), count }) : "",
-    names: side.items.map((_, i) => nameAt(step, side, i)),
+    names: side.items.map((_, i) => signedName(step, side, i)),
+    isMarked: (place) => isMarkedAt(step, side, place),
     textsAt: (place) => textsAt(step, side, place),
     factsAt: (place) => labelAndScore(step, side, place),
   });

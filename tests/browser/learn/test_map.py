@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from lossprism.explorer.core.explore import explore
+from lossprism.explorer.core.explore import Exploration, explore
 from lossprism.explorer.core.scenario import Data, Scenario
+from lossprism.explorer.core.trace_diagnostics import gradient_share
 from lossprism.explorer.lab.map.projections import is_installed
-from lossprism.explorer.lab.map.sentence_map import cell_of_pair
+from lossprism.explorer.lab.map.sentence_map import cell_of_pairs
 from lossprism.explorer.locale import say
 from tests.browser.axe import script, violations
 from tests.browser.first_screen import words_and_controls
@@ -23,6 +24,8 @@ from tests.sentences import pattern_of, wording
 pytestmark = pytest.mark.browser
 
 CHANNEL = "window.lossprism.page('map')"
+EXPLORE = "window.lossprism.page()"
+EXPLORE_DRAWN = "window.lossprism?.page()?.drawn"
 DRAWN = "window.lossprism?.page('map')?.drawn && document.querySelector('.lp-plot .main-svg')"
 MOST_WORDS, MOST_CONTROLS = 90, 15
 RANGES = (
@@ -81,16 +84,125 @@ def test_a_reader_comes_from_learn_marks_a_pair_and_opens_it_on_explore(
     expect(page.locator(".lp-plot .hovertext")).to_be_visible()
     page.mouse.down()
     page.mouse.up()
-    page.wait_for_function(f"{CHANNEL}.pair === {pair}")
+    page.wait_for_function(f"{CHANNEL}.pairs.join() === '{pair}'")
     page.wait_for_function(f"location.hash.includes('pair={pair}')")
     expect(page.locator(".lp-map-marked")).to_contain_text(
         page.evaluate(f"{CHANNEL}.found.sentences[{first}]")
     )
 
     page.click("#lp-on-explore")
-    page.wait_for_function("window.lossprism?.page()?.drawn")
-    pinned = page.evaluate("window.lossprism.page().scenario.view.pinned")
-    assert tuple(pinned) == cell_of_pair(explore(Scenario()), pair)
+    page.wait_for_function(EXPLORE_DRAWN)
+    pinned = page.evaluate(f"{EXPLORE}.scenario.view.pinned")
+    assert tuple(pinned) == cell_of_pairs(explore(Scenario()), [pair])
+
+
+def press(page: Page, sentence: int) -> None:
+    page.mouse.move(*point(page, sentence))
+    words = page.evaluate(f"{CHANNEL}.found.sentences[{sentence}]")
+    expect(page.locator(".lp-plot .hovertext")).to_contain_text(words[:30])
+    page.mouse.down()
+    page.mouse.up()
+
+
+def marked(page: Page) -> list[int]:
+    return page.evaluate(f"{CHANNEL}.pairs")
+
+
+def test_several_pairs_are_marked_on_the_map_and_on_explore(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server)
+    ends = page.evaluate(f"[{CHANNEL}.found.first, {CHANNEL}.found.second]")
+    one, other = page.evaluate(f"{CHANNEL}.heaviest().slice(0, 2)")
+    press(page, ends[0][one])
+    page.wait_for_function(f"{CHANNEL}.pairs.join() === '{one}'")
+    page.keyboard.down("Shift")
+    press(page, ends[0][other])
+    page.wait_for_function(f"{CHANNEL}.pairs.join() === '{one},{other}'")
+
+    # A box adds the pairs of the points inside, and the map does not move.
+    before = page.evaluate(RANGES)
+    x, y = point(page, ends[1][(one + 5) % 24])
+    page.mouse.move(x - 20, y - 20)
+    page.mouse.down()
+    page.mouse.move(x + 20, y + 20, steps=4)
+    expect(page.locator(".lp-lasso")).to_be_visible()
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    expect(page.locator(".lp-lasso")).to_be_hidden()
+    places = [point(page, place) for place in range(48)]
+    inside = {place for place, (a, b) in enumerate(places) if max(abs(a - x), abs(b - y)) < 20}
+    of_points = {pair for pair in range(24) if {ends[0][pair], ends[1][pair]} & inside}
+    boxed = marked(page)
+    assert set(boxed) == {one, other} | of_points
+    assert len(boxed) > 2
+    assert page.evaluate(RANGES) == before
+    page.wait_for_function(f"location.hash.includes('pair={'-'.join(map(str, boxed))}')")
+    rows = page.locator(".lp-map-marked li")
+    expect(rows).to_have_count(len(boxed))
+    rows.last.locator("button").click()
+    expect(rows).to_have_count(len(boxed) - 1)
+
+    # The same without a pointer: what a search finds, and the list of the heaviest.
+    page.locator("#lp-unmark-all").focus()
+    page.keyboard.press("Enter")
+    expect(rows).to_have_count(0)
+    page.fill("#lp-search", page.evaluate(f"{CHANNEL}.found.sentences[{ends[0][other]}]"))
+    page.locator("#lp-mark-hits").focus()
+    page.keyboard.press("Enter")
+    assert marked(page) == [other]
+    page.locator(".lp-map-more summary").first.click()
+    page.locator(".lp-map-more li .lp-link").first.focus()
+    page.keyboard.press("Enter")
+    assert marked(page) == [other, one]
+
+    # On Explore the same pairs are marked, with their share of the gradient.
+    page.click("#lp-on-explore")
+    page.wait_for_function(EXPLORE_DRAWN)
+    assert page.evaluate(f"{EXPLORE}.scenario.view.marked") == [other, one]
+    found = explore(Scenario())
+    words = {"mark": "•", "count": 2, "pairs": ", ".join(map(str, sorted((one + 1, other + 1))))}
+    share = gradient_share(found.pair_gradient, [one, other])
+    line = page.locator(".lp-marked-pairs")
+    expect(line).to_contain_text(say("en", "ui.marked_pairs", share=f"{share:.0%}", **words))
+    names = page.locator(".lp-row-ticks .lp-marked")
+    expect(names).to_have_text([f"•{number}" for number in marked_rows(found, {one, other})])
+    page.wait_for_function("location.hash.startsWith('#1.')")
+    page.wait_for_function(f"!{EXPLORE}.linking")
+    page.reload()
+    page.wait_for_function(EXPLORE_DRAWN)
+    expect(names).to_have_count(2)
+    page.locator("#main-pairs summary").first.click()
+    expect(page.locator(".lp-table tr.lp-marked")).to_have_count(2)
+    # Marks stay under another loss, and go with the pairs that they are of.
+    page.evaluate(f"{EXPLORE}.choose('pairwise_hinge')")
+    page.wait_for_function(f"{EXPLORE}.picture.figures.loss !== {found.loss} && {EXPLORE_DRAWN}")
+    expect(line).to_be_visible()
+    page.evaluate(f"{EXPLORE}.set({{ data: {{ encoder: {EXPLORE}.scenario.data.encoder }} }})")
+    assert page.evaluate(f"{EXPLORE}.scenario.view.marked") == [other, one]
+    line.locator("button").click()
+    expect(line).to_be_hidden()
+    expect(page.locator(".lp-row-ticks .lp-marked")).to_have_count(0)
+    expect(page.locator(".lp-table tr.lp-marked")).to_have_count(0)
+    page.evaluate(f"{EXPLORE}.set({{ view: {{ marked: [3] }} }})")
+    page.evaluate(f"{EXPLORE}.set({{ data: {{ example: 'hard_negatives' }} }})")
+    assert page.evaluate(f"{EXPLORE}.scenario.view.marked") == []
+
+
+def marked_rows(found: Exploration, pairs: set[int]) -> list[int]:
+    """The numbers of these pairs in the order of the rows, by label."""
+    order = found.batch.plain_labels.argsort(kind="stable")
+    return [pair + 1 for pair in order.tolist() if pair in pairs]
+
+
+def test_a_link_of_one_pair_marks_it_and_one_of_none_marks_none(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server, "#pair=7")  # links of earlier versions have one pair
+    assert marked(page) == [7]
+    for none in ("-1", "99", "x"):
+        page = opened(page, server, f"#pair={none}")
+        assert marked(page) == []
 
 
 def test_the_middle_of_a_line_marks_its_pair_and_the_link_keeps_it(
@@ -107,15 +219,9 @@ def test_the_middle_of_a_line_marks_its_pair_and_the_link_keeps_it(
     page.wait_for_function(f"location.hash.includes('pair={pair}')")
     page.reload()
     page.wait_for_function(DRAWN)
-    assert page.evaluate(f"{CHANNEL}.pair") == pair
-    page.get_by_role("button", name="Unmark").click()
+    assert marked(page) == [pair]
+    page.locator(".lp-map-marked li button").click()
     expect(page.locator("#lp-on-explore")).to_have_count(0)
-
-    # The same without a pointer.
-    page.locator(".lp-map-more summary").first.click()
-    page.locator(".lp-map-more li button").first.focus()
-    page.keyboard.press("Enter")
-    page.wait_for_function(f"{CHANNEL}.pair === {pair}")
 
 
 def test_a_search_marks_what_it_finds_and_text_stays_text(
@@ -225,7 +331,7 @@ def test_a_map_of_many_pairs_draws_the_heaviest_and_is_moved_as_it_is(
     ]
     assert page.locator(".lp-plot").bounding_box() == box
     assert page.evaluate(f"window.points === {plot}.calcdata")
-    assert page.evaluate(f"{CHANNEL}.pair") is None  # a drag is no click
+    assert marked(page) == []  # a drag is no click
 
 
 def span(page: Page) -> float:

@@ -56,7 +56,14 @@ FULL = Scenario(
     loss="info_nce",
     convention="",
     parameters=(("temperature", 0.07), ("symmetric", True)),
-    view=View(step=3, facet="gradient", order="score", pinned=(1, 4), colour_range=(-0.5, 2.0)),
+    view=View(
+        step=3,
+        facet="gradient",
+        order="score",
+        pinned=(1, 4),
+        marked=(0, 3),
+        colour_range=(-0.5, 2.0),
+    ),
 )
 
 
@@ -164,6 +171,8 @@ def test_a_link_that_unpacks_to_very_much_is_refused():
         ({"data": {"random": {"pairs": "many"}}}, "scenario.data.random.pairs"),
         ({"view": {"facet": "<b>"}}, "scenario.view.facet"),
         ({"view": {"pinned": [1]}}, "scenario.view.pinned"),
+        ({"view": {"marked": [1.5]}}, "scenario.view.marked"),
+        ({"view": {"marked": 1}}, "scenario.view.marked"),
         ({"view": {"colour_range": [2, 1]}}, "scenario.view.colour_range"),
         ({"view": {"colour_range": [0, "inf"]}}, "scenario.view.colour_range"),
         ({"view": {"colour_range": 3}}, "scenario.view.colour_range"),

@@ -232,3 +232,18 @@ def test_an_example_names_the_encoder_that_made_its_vectors():
     assert trained_step(own, written) is not None
     chosen = Data(example="graded_chinese_multilingual", encoder="all apart")
     assert any("all apart" in line for line in caption(drawn(data=chosen)[0]))
+
+
+def test_marked_pairs_have_their_share_of_the_gradient():
+    """Those that the batch has not are left out; two equal scores of equal labels have none."""
+
+    def share(marked, **chosen):
+        return picture(explore(Scenario(view=View(marked=marked), **chosen))).figures.marked_share
+
+    sizes = explore(Scenario()).pair_gradient.abs()
+    assert share((6, 14, 99, -1)) == pytest.approx(float((sizes[6] + sizes[14]) / sizes.sum()))
+    assert share(tuple(range(24))) == pytest.approx(1)
+    assert share(()) is None
+    assert share((99,)) is None
+    even = Data(source="table", rows=(("a", "b", "1"), ("c", "d", "1")))
+    assert share((0,), data=even) == "nan"

@@ -1,7 +1,12 @@
-// The matrix of the chosen step.
-import { find, h } from "../../kit/dom.js";
+// The matrix of the chosen step, and what is marked in it.
+import { find, h, setText, worded } from "../../kit/dom.js";
+import { percent, read } from "../../kit/number_format.js";
 import { focusParameter } from "../../kit/sidebar_fields.js";
 import { pictureView } from "../../kit/step_view.js";
+import { say } from "../../kit/words.js";
+
+const MARK = "•";
+const MAX_NAMED = 12; // marked pairs
 
 // Heading and lever stay on the screen with the cells.
 const around = (/** @type {boolean} */ isPresenting) => (isPresenting ? 392 : 400);
@@ -16,6 +21,9 @@ export default function matrix(root, page) {
     else focusParameter(event[1]);
   });
 
+  const marks = markedPairs(page);
+  root.append(marks.element);
+
   /** @param {Partial<import("../../wire").View>} change */
   function choose(change) {
     page.set({ view: change }, { announce: false });
@@ -29,7 +37,9 @@ export default function matrix(root, page) {
     if (!picture) return;
     /** @param {number} pair */
     const numberOf = (pair) => page.numberOf(pair);
-    view.update({ data: { picture, batch, numberOf, referenceFormulas: form, moving }, state: now() });
+    const marked = { pairs: page.scenario.view.marked, sign: MARK };
+    marks.draw();
+    view.update({ data: { picture, batch, numberOf, marked, referenceFormulas: form, moving }, state: now() });
   }
 
   page.on("picture", draw);
@@ -37,4 +47,30 @@ export default function matrix(root, page) {
   page.on("pointed", () => view.update({ state: now() }));
   page.on("theme", view.redraw);
   page.on("language", view.reword);
+  page.on("language", marks.draw);
+}
+
+/**
+ * Which pairs are marked, and their share of the gradient.
+ * @param {import("./state.js").ExplorePage} page
+ */
+function markedPairs(page) {
+  const words = h("span");
+  const unmark = worded("button.lp-crumb", "ui.unmark", {
+    type: "button",
+    onclick: () => page.set({ view: { marked: [] } }),
+  });
+  const element = h("p.lp-note.lp-marked-pairs", { hidden: true }, words, " ", unmark);
+  function draw() {
+    const share = read(page.picture?.figures.marked_share ?? null);
+    element.hidden = share === null;
+    if (share === null) return;
+    const numbers = page.scenario.view.marked
+      .filter((pair) => pair < page.numbers.length)
+      .map((pair) => page.numberOf(pair))
+      .sort((a, b) => a - b);
+    const pairs = numbers.slice(0, MAX_NAMED).join(", ") + (numbers.length > MAX_NAMED ? " …" : "");
+    setText(words, say("ui.marked_pairs", { mark: MARK, count: numbers.length, pairs, share: percent(share) }));
+  }
+  return { element, draw };
 }

@@ -213,12 +213,17 @@ class PairTable {
       find(line, ".lp-similarity").textContent = pair === undefined ? "" : show(scores[pair], 3);
       if (!isTable && pair !== undefined) line.children[0].textContent = String(this.page.numberOf(pair));
     });
+    this.light();
   }
 
   light() {
-    const { pairs } = this.page.pointed;
-    for (const line of this.lines)
-      line.classList.toggle("lp-lit", line.pair !== undefined && pairs.includes(line.pair));
+    const { pointed, scenario } = this.page;
+    for (const line of this.lines) {
+      /** @param {number[]} pairs */
+      const isOne = (pairs) => line.pair !== undefined && pairs.includes(line.pair);
+      line.classList.toggle("lp-lit", isOne(pointed.pairs));
+      line.classList.toggle("lp-marked", isOne(scenario.view.marked));
+    }
   }
 
   edit() {
@@ -250,9 +255,9 @@ export default function pairs(root, page) {
   page.on(
     "picture",
     whenOpen(() => {
-      if (page.batch?.key === table.labelled) return;
+      if (page.batch?.key === table.labelled) table.light();
+      else table.label();
       table.labelled = page.batch?.key ?? "";
-      table.label();
     }),
   );
   page.on("skipped", () => {

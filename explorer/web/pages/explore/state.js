@@ -30,11 +30,18 @@ import { LeverRange } from "./lever_range.js";
  */
 
 const STILL_MS = 400;
+const OF_THE_SAME_PAIRS = ["encoder", "cross_encoder", "guide", "teacher_model"];
 
 /** @type {() => Scenario} The first scenario, on an example in the reader's language where there is one. */
 function openingScenario() {
   const { data, ...rest } = pageData.defaults;
   return { ...rest, data: { ...data, example: exampleInLanguage(data.example) } };
+}
+
+/** @type {(change: Change) => Change} Marks are of the pairs of the data as they were. */
+function withItsMarks(change) {
+  const isOfOthers = Object.keys(change.data ?? {}).some((name) => !OF_THE_SAME_PAIRS.includes(name));
+  return isOfOthers ? { ...change, view: { marked: [], ...change.view } } : change;
 }
 
 export class ExplorePage extends BatchPage {
@@ -211,7 +218,7 @@ export class ExplorePage extends BatchPage {
    * @param {Change} change
    */
   set(change, { announce = true } = {}) {
-    const { affects } = this.store.update(this.#withItsCorrections(change));
+    const { affects } = this.store.update(withItsMarks(this.#withItsCorrections(change)));
     this.warn(null);
     if (announce) this.publish("scenario");
     if (affects === "nothing") this.remember();

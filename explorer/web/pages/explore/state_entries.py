@@ -7,6 +7,7 @@ from lossprism.losses import LOSSES
 
 _KINDS: dict[str, Kind] = {
     **{"step": "whole", "threshold": "number", "pinned": "list", "reading": "object"},
+    "marked": "list",
     "label_range": "list",
     "colour_range": "list",
 }

@@ -78,8 +78,9 @@ function matrix(root) {
       score: new Float32Array(0),
     };
     /** @param {number} pair */
-    const numberOf = (pair) => (marked.includes(pair) ? `✗${pair + 1}` : pair + 1);
-    step = /** @type {DrawnStep} */ (/** @type {unknown} */ ({ shown, arrays, batch, numberOf }));
+    const numberOf = (pair) => pair + 1;
+    const wrong = { pairs: marked, sign: "✗" };
+    step = /** @type {DrawnStep} */ (/** @type {unknown} */ ({ shown, arrays, batch, numberOf, marked: wrong }));
     const data = matrixData(step);
     data.rowAxis.factsAt = data.columnAxis.factsAt = () => null;
     data.title = "";

@@ -1,5 +1,6 @@
 // What moves the map: a drag, two fingers, the wheel, keys and buttons. Its picture is moved as it is, which takes no
-// time however many points it has, and drawn anew where it comes to rest.
+// time however many points it has, and drawn anew where it comes to rest. A drag with Shift, or while the button of
+// the box is pressed, draws a box.
 import { h } from "../../kit/dom.js";
 import { MovedPicture } from "../../kit/moved_picture.js";
 
@@ -20,10 +21,10 @@ const ZOOMS = { "+": NEARER, "=": NEARER, "-": 1 / NEARER };
 /**
  * The wheel is for the page, unless the map has the focus or Ctrl is held; so is one finger.
  * @param {HTMLElement} box of the chart
- * @param {{ rest: (edges: Edges | null) => unknown }} options `rest` draws the map between these edges, null for all of
- *   it, and may take its time
+ * @param {{ rest: (edges: Edges | null) => unknown, box: (edges: Edges) => void }} options `rest` draws the map between
+ *   these edges, null for all of it, and may take its time; `box` hears of a box that was drawn
  */
-export function mapHand(box, { rest }) {
+export function mapHand(box, { rest, box: boxed }) {
   const picture = new MovedPicture(box, {
     begin: () => true,
     rest: async (edges) => {
@@ -46,11 +47,34 @@ export function mapHand(box, { rest }) {
     restSoon();
   };
 
+  const lasso = h("div.lp-lasso", { hidden: true });
+  box.append(lasso);
+  let isBoxing = false; // whether every drag draws a box
+  /** @param {{ shiftKey: boolean }} event */
+  const adds = ({ shiftKey }) => isBoxing || shiftKey;
+  /** @type {(from: PointerEvent, to: PointerEvent) => Edges} The box between two places, in shares of the picture. */
+  const edgesBetween = (from, to) => {
+    const { left, top, width, height } = box.getBoundingClientRect();
+    const [across, down] = [from, to].map(({ clientX, clientY }) => [
+      (clientX - left) / width,
+      (clientY - top) / height,
+    ]);
+    const [x, y] = [0, 1].map((axis) => [across[axis], down[axis]].sort((one, other) => one - other));
+    return { left: x[0], right: x[1], top: y[0], bottom: y[1] };
+  };
+  /** @param {Edges} edges */
+  const drawBox = ({ left, right, top, bottom }) => {
+    const sizes = { left, top, width: right - left, height: bottom - top };
+    for (const [name, share] of Object.entries(sizes)) lasso.style.setProperty(name, `${100 * share}%`);
+    lasso.hidden = false;
+  };
+
   let isDragged = false; // since the button was pressed
   box.addEventListener("pointerdown", (event) => {
     box.focus({ preventScroll: true });
     isDragged = false;
-    if (event.button !== 0 || event.pointerType === "touch") return;
+    const draws = adds(event);
+    if (event.button !== 0 || (event.pointerType === "touch" && !draws)) return;
     clearTimeout(resting);
     let at = event;
     const ended = new AbortController();
@@ -62,6 +86,10 @@ export function mapHand(box, { rest }) {
         const [x, y] = [to.clientX - at.clientX, to.clientY - at.clientY];
         if (!isDragged && Math.hypot(x, y) < DRAG) return;
         isDragged = true;
+        if (draws) {
+          drawBox(edgesBetween(event, to));
+          return;
+        }
         at = to;
         picture.drag(x, y);
       },
@@ -70,9 +98,12 @@ export function mapHand(box, { rest }) {
     for (const end of ["pointerup", "pointercancel"]) {
       document.addEventListener(
         end,
-        () => {
+        (to) => {
           ended.abort();
-          if (isDragged) picture.rest();
+          lasso.hidden = true;
+          if (!isDragged) return;
+          if (!draws) picture.rest();
+          else if (end === "pointerup") boxed(edgesBetween(event, /** @type {PointerEvent} */ (to)));
         },
         { signal },
       );
@@ -103,12 +134,19 @@ export function mapHand(box, { rest }) {
   /** @type {(key: string, sign: string, act: () => unknown) => HTMLElement} */
   const button = (key, sign, act) =>
     h("button.lp-square", { type: "button", "data-title": key, onclick: () => act() }, sign);
+  const boxing = button("map.box", "▭", () => {
+    isBoxing = !isBoxing;
+    boxing.setAttribute("aria-pressed", String(isBoxing));
+    box.classList.toggle("lp-boxing", isBoxing);
+  });
+  boxing.setAttribute("aria-pressed", "false");
   const buttons = h(
     "div.lp-map-zoom",
     {},
     button("map.nearer", "+", () => zoom(NEARER)),
     button("map.farther", "−", () => zoom(1 / NEARER)),
+    boxing,
     button("chart.reset", "⟲", () => rest(null)),
   );
-  return { buttons, isDragged: () => isDragged };
+  return { buttons, isDragged: () => isDragged, adds };
 }

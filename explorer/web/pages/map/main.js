@@ -1,4 +1,4 @@
-// The Map page: where the sentences come from and how they are projected, the map, what it keeps, and the marked pair.
+// The Map page: where the sentences come from and how they are projected, the map, what it keeps, and the marked pairs.
 import { Field, FigureFold, Fold, ProblemBox, Select, Tabs } from "../../kit/components.js";
 import { nameOf } from "../../kit/loss_legend.js";
 import { grouped, show as number, percent } from "../../kit/number_format.js";
@@ -18,7 +18,7 @@ import { LARGE, MINE, ofRun } from "./state.js";
 const HEIGHT = 560; // pixels of the map
 const LISTED = 12; // pairs, and sentences, below the map
 const PANEL = 620; // pixels of a side of the map in a file
-const BESIDE_PX = 330; // of the page around the map
+const AROUND_PX = 330; // of the page's height, around the map
 
 /** @param {Page} properties */
 function Main({ page }) {
@@ -26,7 +26,7 @@ function Main({ page }) {
   useLayoutEffect(() => entitle(say("page.map")));
   const chart = useRef(/** @type {import("./picture.js").Chart | null} */ (null));
   const { found } = page;
-  const height = Math.max(340, Math.min(HEIGHT, innerHeight - BESIDE_PX));
+  const height = Math.max(340, Math.min(HEIGHT, innerHeight - AROUND_PX));
   return h(
     "div.lp-map-page",
     null,
@@ -36,24 +36,28 @@ function Main({ page }) {
     h(Progress, { page }),
     h("p.lp-note", { "aria-live": "polite" }, found ? fidelityWords(page) : ""),
     h(
-      "div.lp-map-picture",
-      {
-        ...{ role: "tabpanel", id: "lp-method-panel", "aria-label": say("map.picture") },
-        "aria-busy": page.drawn ? "false" : "true",
-      },
-      h(MapPicture, {
-        ...{ page, height },
-        keep: (made) => {
-          chart.current = made;
+      "div.lp-map-main",
+      null,
+      h(
+        "div.lp-map-picture",
+        {
+          ...{ role: "tabpanel", id: "lp-method-panel", "aria-label": say("map.picture") },
+          "aria-busy": page.drawn ? "false" : "true",
         },
-      }),
+        h(MapPicture, {
+          ...{ page, height },
+          keep: (made) => {
+            chart.current = made;
+          },
+        }),
+      ),
+      h(Legend, { page }),
+      h(Moment, { page }),
     ),
-    h(Legend, { page }),
-    h(Moment, { page }),
-    h(Marked, { page }),
     h(
       "div.lp-map-more",
       null,
+      h(Marked, { page }),
       h(Fold, { title: say("map.pairs") }, h(Pairs, { page })),
       page.hasMoments ? h(Fold, { title: say("map.changed") }, h(Changed, { page })) : null,
       h(FigureFold, {
@@ -128,6 +132,13 @@ function Choices({ page }) {
       }),
     ),
     search.trim() ? h("output", { for: "lp-search" }, say("map.hits", { count: page.hits.length })) : null,
+    page.hits.length
+      ? h(
+          "button.lp-button",
+          { type: "button", id: "lp-mark-hits", onClick: () => page.mark(page.pairsOf(page.hits), true) },
+          say("map.mark_hits"),
+        )
+      : null,
   );
 }
 
@@ -182,20 +193,52 @@ function Moment({ page }) {
   );
 }
 
+/** @type {(found: import("./state.js").FoundMap, pair: number) => string} */
+const textsOf = ({ sentences, first, second }, pair) => `${sentences[first[pair]]} | ${sentences[second[pair]]}`;
+
 /** @param {Page} properties */
 function Marked({ page }) {
-  const { found, pair } = page;
-  if (!found || pair === null) return h("p.lp-note", null, say("map.hint"));
-  const texts = [found.first[pair], found.second[pair]].map((place) => found.sentences[place]);
+  const { found, pairs } = page;
+  if (!found || !pairs.length) return h("p.lp-note", null, say("map.hint"));
+  const { gradient } = page;
   return h(
-    "div.lp-map-marked",
+    "section.lp-map-marked",
     { "aria-live": "polite" },
-    h("p", { "data-batch-text": "" }, texts.join(" | ")),
-    h("span", null, say("map.gradient", { value: number(page.gradient[pair], 3) })),
+    h("h2", null, say("map.marked", { count: pairs.length })),
+    h(
+      "ul",
+      null,
+      pairs.map((pair) =>
+        h(
+          "li",
+          { key: pair },
+          h("span", { "data-batch-text": "" }, textsOf(found, pair)),
+          h("small", null, say("map.gradient", { value: number(gradient[pair], 3) })),
+          h(
+            "button.lp-square",
+            {
+              type: "button",
+              title: say("map.unmark"),
+              "aria-label": say("map.unmark"),
+              onClick: () => page.toggle(pair),
+            },
+            "×",
+          ),
+        ),
+      ),
+    ),
     page.store.state.run || page.batch === LARGE
       ? null
-      : h("button.lp-button", { type: "button", id: "lp-on-explore", onClick: () => leave(page) }, say("map.explore")),
-    h("button.lp-button", { type: "button", onClick: () => page.set({ pair: -1 }) }, say("map.unmark")),
+      : h(
+          "button.lp-button",
+          { type: "button", id: "lp-on-explore", onClick: () => leave(page) },
+          say("map.explore"),
+        ),
+    h(
+      "button.lp-button",
+      { type: "button", id: "lp-unmark-all", onClick: () => page.mark([], false) },
+      say("map.unmark_all"),
+    ),
   );
 }
 
@@ -221,8 +264,11 @@ function Pairs({ page }) {
           { key: pair },
           h(
             "button.lp-link",
-            { type: "button", "data-batch-text": "", onClick: () => page.set({ pair }) },
-            `${found.sentences[found.first[pair]]} | ${found.sentences[found.second[pair]]}`,
+            {
+              ...{ type: "button", "data-batch-text": "", "aria-pressed": page.pairs.includes(pair) },
+              onClick: () => page.toggle(pair),
+            },
+            textsOf(found, pair),
           ),
           ` ${number(page.gradient[pair], 3)}`,
         ),

@@ -44,10 +44,12 @@ export const MapPicture = ({ page, height, keep }) =>
       const chart = plotlyChart(
         (width) => page.found && figureOf(page, page.found, sizeAt(width)[1], partAt(page.found, width)),
         (plot) => {
-          plot.on("plotly_click", ({ points: [hit] }) => {
+          plot.on("plotly_click", ({ points: [hit], event }) => {
             if (isDragged()) return;
-            if (hit.data.meta === "pair") page.set({ pair: hit.customdata });
-            else if (hit.data.meta === "sentence") page.markSentence(hit.customdata);
+            const [pair] = hit.data.meta === "pair" ? [hit.customdata] : page.pairsOf([hit.customdata]);
+            if (pair === undefined) return;
+            if (adds(event)) page.toggle(pair);
+            else page.mark([pair], false);
           });
           const label = () => {
             const { found } = page;
@@ -58,7 +60,7 @@ export const MapPicture = ({ page, height, keep }) =>
           label();
         },
       );
-      const { buttons, isDragged } = mapHand(chart.box, {
+      const { buttons, isDragged, adds } = mapHand(chart.box, {
         rest: async (edges) => {
           const { found } = page;
           if (!found) return;
@@ -67,6 +69,18 @@ export const MapPicture = ({ page, height, keep }) =>
           page.see(edges ? sightBetween(edges, partAt(found, width), whole) : []);
           const { x, y } = partAt(found, width);
           await chart.change({ "xaxis.range": x, "yaxis.range": y });
+        },
+        box: ({ left, right, top, bottom }) => {
+          const { found } = page;
+          if (!found) return;
+          const { x, y } = partAt(found, chart.box.clientWidth);
+          const at = placesOf(page);
+          const inside = found.sentences.flatMap((_one, place) => {
+            const across = (at(place)[0] - x[0]) / (x[1] - x[0]);
+            const down = (y[1] - at(place)[1]) / (y[1] - y[0]);
+            return across >= left && across <= right && down >= top && down <= bottom ? [place] : [];
+          });
+          page.mark(page.pairsOf(inside), true);
         },
       });
       chart.box.dataset.batchText = "";
@@ -111,12 +125,11 @@ const hoverText = (text) => plain(clip(text, 2 * HOVER_LETTERS));
  * @param {Part} part in sight
  */
 function figureOf(page, found, height, { x, y }) {
-  const { gradient, pair, hits } = page;
+  const { gradient, pairs, hits } = page;
   const at = placesOf(page);
   const drawn = page.heaviest().slice(0, MAX_LINES);
-  const marked = pair === null ? [] : [segments([pair], found, at, themeColour("ink"), WIDTHS[4] + 2)];
+  const marked = pairs.length ? [segments(pairs, found, at, themeColour("ink"), WIDTHS[4] + 2)] : [];
   const everyone = found.sentences.map((_one, place) => place);
-  const ends = pair === null ? [] : [found.first[pair], found.second[pair]];
   const quiet = {
     type: "linear",
     fixedrange: true,
@@ -131,7 +144,7 @@ function figureOf(page, found, height, { x, y }) {
       ...lineTraces(drawn, found, gradient, at),
       middles(drawn, found, gradient, at),
       dots(hits, found, at, "warn", 17),
-      dots(ends, found, at, "ink", 14),
+      dots(endsOfPairs(pairs, found), found, at, "ink", 14),
       dots(everyone, found, at, "side-1", pointSize(everyone.length)),
     ],
     layout: {
@@ -145,6 +158,9 @@ function figureOf(page, found, height, { x, y }) {
     },
   };
 }
+
+/** @type {(pairs: number[], found: import("./state.js").FoundMap) => number[]} The sentences of these pairs. */
+const endsOfPairs = (pairs, { first, second }) => [...new Set(pairs.flatMap((pair) => [first[pair], second[pair]]))];
 
 /** @type {(page: MapPage) => (place: number) => [number, number]} Where a sentence is at the moment in sight. */
 function placesOf(page) {
@@ -276,14 +292,17 @@ const dots = (places, { sentences }, at, colour, size) => ({
  * @param {number} width in pixels
  */
 function labels(page, found, part, width) {
-  const { pair, hits } = page;
+  const { pairs, hits } = page;
   const at = placesOf(page);
-  const ends = pair === null ? [] : [found.first[pair], found.second[pair]];
   const most = width < NARROW ? FEW_LABELS : MANY_LABELS;
   const gaps = width < NARROW ? [3 * LABEL_GAP[0], LABEL_GAP[1]] : LABEL_GAP;
   /** @type {{ across: number, up: number, text: string }[]} */
   const chosen = [];
-  for (const place of new Set([...ends, ...hits, ...page.heaviest().map((one) => found.first[one])])) {
+  for (const place of new Set([
+    ...endsOfPairs(pairs, found),
+    ...hits,
+    ...page.heaviest().map((one) => found.first[one]),
+  ])) {
     if (chosen.length === most) break;
     const [x, y] = at(place);
     const across = (x - part.x[0]) / (part.x[1] - part.x[0]);

@@ -10,7 +10,7 @@ from lossprism.explorer.export.figure.files import chart_text
 from lossprism.explorer.lab.map.projections import METHODS
 from lossprism.explorer.lab.map.sentence_map import (
     SentenceMap,
-    cell_of_pair,
+    cell_of_pairs,
     map_of_large_batch,
     map_of_run,
     map_of_scenario,
@@ -73,8 +73,9 @@ class MapRuns:
 
 
 @dataclass(frozen=True)
-class PairOnExplore:
-    """The link of a scenario of Explore in which the heaviest cell of a pair is pinned."""
+class PairsOnExplore:
+    """The link of a scenario of Explore in which pairs are marked and their heaviest cell is
+    pinned."""
 
     scene: str
 
@@ -124,16 +125,19 @@ def _runs(_request: Json) -> MapRuns:
     return MapRuns([MapRun(one.id, one.loss, one.created) for one in ended[:MAX_LISTED_RUNS]])
 
 
-def _on_explore(request: Json) -> PairOnExplore:
-    """{example, scene, pair} → that scenario on Explore, with the heaviest cell of the pair
-    pinned."""
-    scenario, pair = scenario_of_link(request), integer(request.get("pair"), "pair")
+def _on_explore(request: Json) -> PairsOnExplore:
+    """{example, scene, pairs} → that scenario on Explore, with these pairs marked and their
+    heaviest cell pinned."""
+    scenario = scenario_of_link(request)
+    pairs = [integer(one, "pairs") for one in of_type(list)(request.get("pairs"), "pairs")]
     with jobs.in_turn():
-        exploration = explore(resolve(scenario))
-        if not 0 <= pair < len(exploration.batch):
-            raise misfit("pair", pair)
-        view = dataclasses.replace(scenario.view, step=None, pinned=cell_of_pair(exploration, pair))
-    return PairOnExplore(dataclasses.replace(scenario, view=view).to_link())
+        found = explore(resolve(scenario))
+        if unknown := [one for one in pairs if not 0 <= one < len(found.batch)]:
+            raise misfit("pairs", unknown[0])
+        view = dataclasses.replace(
+            scenario.view, step=None, pinned=cell_of_pairs(found, pairs), marked=tuple(pairs)
+        )
+    return PairsOnExplore(dataclasses.replace(scenario, view=view).to_link())
 
 
 SERVED = [

@@ -15,6 +15,7 @@ import { stored } from "../../kit/storage.js";
 export const MINE = "mine"; // in place of an example: the batch that was left on Explore
 export const LARGE = "large"; // in place of an example: the pairs that are open on Large
 const DIGITS = 6; // of what is in sight
+const MAX_MARKED = 100; // pairs: more would be no list to read, and no link to send
 const RUN = "run:"; // before the name of a run, in place of an example
 
 /** @extends {LinkedPage<MapServer>} */
@@ -38,10 +39,10 @@ export class MapPage extends LinkedPage {
     if (large) return LARGE;
     return scene ? MINE : example;
   }
-  /** What is known of a pair that the map has; null for none. */
-  get pair() {
-    const { pair } = this.store.state;
-    return this.found && pair >= 0 && pair < this.found.first.length ? pair : null;
+  /** The marked pairs, as far as the map has them. @returns {number[]} */
+  get pairs() {
+    const count = this.found?.first.length ?? 0;
+    return [...new Set(/** @type {number[]} */ (this.store.state.pairs))].filter((one) => one >= 0 && one < count);
   }
   get hasMoments() {
     return (this.found?.moments.length ?? 0) > 1;
@@ -66,7 +67,7 @@ export class MapPage extends LinkedPage {
   }
   // What the tests wait for.
   get drawn() {
-    return this.found !== null && this.key === this.requestKey();
+    return this.found !== null && !this.busy && this.key === this.requestKey();
   }
 
   /** Points and gradients at the moment in sight: points move in straight lines. */
@@ -148,23 +149,42 @@ export class MapPage extends LinkedPage {
 
   /** Show the sentences of an example, of a run, or of the batch that was left on Explore. @param {string} batch */
   async show(batch) {
-    const none = { scene: "", run: "", large: "", pair: -1, search: "", moment: 0, sight: [] };
+    const none = { scene: "", run: "", large: "", pairs: [], search: "", moment: 0, sight: [] };
     if (batch === MINE) this.set({ ...none, scene: await shareableLink(wholeLink(stored("scene") ?? "")) });
     else if (batch.startsWith(RUN)) this.set({ ...none, run: batch.slice(RUN.length) });
     else this.set({ ...none, example: batch });
   }
 
-  /** Mark the pair of a sentence that has the largest gradient. @param {number} sentence */
-  markSentence(sentence) {
-    const { found } = this;
-    const pair = this.heaviest().find((one) => found?.first[one] === sentence || found?.second[one] === sentence);
-    if (pair !== undefined) this.set({ pair });
+  /** The pairs of these sentences, the largest gradient first. @param {number[]} sentences */
+  pairsOf(sentences) {
+    const { first = [], second = [] } = this.found ?? {};
+    const chosen = new Set(sentences);
+    return this.heaviest().filter((pair) => chosen.has(first[pair]) || chosen.has(second[pair]));
   }
 
-  /** The address of the marked pair on Explore; null for none, or after a refusal, of which it warns. */
+  /**
+   * Mark pairs, beside those that are marked already where it `adds`; more than MAX_MARKED stay unmarked.
+   * @type {(pairs: number[], adds: boolean) => void}
+   */
+  mark(pairs, adds) {
+    const all = [...new Set([...(adds ? this.pairs : []), ...pairs])];
+    this.set({ pairs: all.slice(0, MAX_MARKED) });
+    this.warn(
+      all.length > MAX_MARKED ? { key: "map.marked_most", values: { most: MAX_MARKED, all: all.length } } : null,
+    );
+  }
+
+  /** @param {number} pair */
+  toggle(pair) {
+    const { pairs } = this;
+    if (pairs.includes(pair)) this.set({ pairs: pairs.filter((one) => one !== pair) });
+    else this.mark([pair], true);
+  }
+
+  /** The address of the marked pairs on Explore; null for none, or after a refusal, of which it warns. */
   async onExplore() {
     const { example, scene } = this.store.state;
-    const answer = await this.server?.on_explore({ example, scene: wholeLink(scene), pair: this.pair });
+    const answer = await this.server?.on_explore({ example, scene: wholeLink(scene), pairs: this.pairs });
     if (!answer || answer.error) {
       this.warn(answer?.error ?? GONE);
       return null;

@@ -9,7 +9,7 @@ from lossprism.explorer.core.explore import explore
 from lossprism.explorer.core.scenario import Data, Scenario
 from lossprism.explorer.lab.map import sentence_map
 from lossprism.explorer.lab.map.projections import principal_components
-from lossprism.explorer.lab.map.sentence_map import cell_of_pair, map_of_scenario, project
+from lossprism.explorer.lab.map.sentence_map import cell_of_pairs, map_of_scenario, project
 from lossprism.explorer.runtime.problem import Problem
 from lossprism.explorer.sources.random_batch import RandomBatch
 from tests.sentences import raises_problem
@@ -35,7 +35,7 @@ def test_the_cell_of_a_pair_is_its_heaviest(loss: str) -> None:
         found.batch.axis(name, length)[0].tolist()
         for name, length in zip(axes, shares.shape, strict=True)
     ]
-    with_cell = 0
+    with_cell, largest = 0, 0.0
     for pair in range(len(found.batch)):
         cells = {
             (row, column): float(shares[row, column])
@@ -44,12 +44,14 @@ def test_the_cell_of_a_pair_is_its_heaviest(loss: str) -> None:
             if pair in (behind[0][row], behind[1][column])
         }
         heaviest = max(cells.values(), default=0.0)
-        cell = cell_of_pair(found, pair)
+        cell = cell_of_pairs(found, [pair])
         assert (cell is None) == (heaviest == 0)
         if cell is not None:
             assert cells[cell] == heaviest
             with_cell += 1
+            largest = max(largest, cells[cell])
     assert with_cell >= len(found.batch) / 2
+    assert float(shares[cell_of_pairs(found, range(len(found.batch)))]) == largest
 
 
 def test_a_batch_without_an_encoder_has_no_map() -> None:
