@@ -229,11 +229,7 @@ function Marked({ page }) {
     ),
     page.store.state.run || page.batch === LARGE
       ? null
-      : h(
-          "button.lp-button",
-          { type: "button", id: "lp-on-explore", onClick: () => leave(page) },
-          say("map.explore"),
-        ),
+      : h("button.lp-button", { type: "button", id: "lp-on-explore", onClick: () => leave(page) }, say("map.explore")),
     h(
       "button.lp-button",
       { type: "button", id: "lp-unmark-all", onClick: () => page.mark([], false) },
