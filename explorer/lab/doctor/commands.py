@@ -32,6 +32,7 @@ from lossprism.explorer.lab.doctor.dataset_reader import (
     texts_only,
 )
 from lossprism.explorer.lab.doctor.encoder_checks import look
+from lossprism.explorer.lab.doctor.known_in_text import known_from
 from lossprism.explorer.lab.doctor.known_loss_and_batch import Known, count_of, single_loss
 from lossprism.explorer.lab.doctor.logs import run_report
 from lossprism.explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
@@ -81,7 +82,7 @@ def _doctor(chosen: argparse.Namespace) -> int:
         return listed
     pasted = None if chosen.hub else _read_named(chosen)
     if pasted is not None and pasted.kind == "numbers":
-        return _explain(pasted.numbers, chosen, pasted.log is not None)
+        return _explain(pasted.numbers, chosen, pasted.known, pasted.log is not None)
     if pasted is not None and pasted.log is not None:
         return _doctor_run(chosen, pasted.log)
     usual = {"loss": chosen.loss or USUAL_LOSS}
@@ -294,19 +295,23 @@ def _write_clean(
 def explain_value(chosen: argparse.Namespace) -> int:
     """Print what the number may be; return `UNUSABLE` if it or what is known of it is invalid."""
     words = tuple(one.strip() for one in chosen.value)
-    return _explain(typed_numbers(" ".join(words)) or words, chosen)
+    text = " ".join(words)
+    return _explain(typed_numbers(text) or words, chosen, known_from(text)[0])
 
 
-def _explain(written: tuple[str, ...], chosen: argparse.Namespace, of_log: bool = False) -> int:
+def _explain(
+    written: tuple[str, ...], chosen: argparse.Namespace, known: Known, of_log: bool = False
+) -> int:
+    """Explain numbers with what the options and, beside the numbers, their text say is known."""
+    language = chosen.language
     try:
-        explanation = explain_values(written, _known(chosen))
+        explanation = explain_values(written, _known(chosen).completed(known))
     except ValueError as problem:
         return refused(problem, chosen, "doctor.not_explained")
     values = {"count": len(written), "values": ", ".join(written)}
-    note = [say(chosen.language, "doctor.took_value", **values)] if of_log else []
-    _print(
-        chosen,
-        number_answer(explanation, chosen.language),
-        [*note, *lines(explanation, chosen.language)],
-    )
+    notes = [say(language, "doctor.took_value", **values)] if of_log else []
+    if words := [*run_report.known_words(known, language)]:
+        what = say(language, "ui.between").join(words)
+        notes.append(say(language, "doctor.run.known", what=what))
+    _print(chosen, number_answer(explanation, language), [*notes, *lines(explanation, language)])
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lossprism.explorer.core.loss_lookup import loss_called, losses_called
@@ -55,6 +55,12 @@ class Known:
     def provided(self) -> dict[str, Any]:
         """The known values by name."""
         return {name: value for name, value in vars(self).items() if value not in (None, "")}
+
+    def completed(self, other: Known) -> Known:
+        """Fill its blanks from the other, but never both a scale and a temperature."""
+        if self.temperature is not None or self.scale is not None:
+            other = replace(other, temperature=None, scale=None)
+        return replace(other, **self.provided)
 
     def checked(self) -> Known:
         """Return itself. Raises Problem for the first impossible value, by name."""

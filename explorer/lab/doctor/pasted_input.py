@@ -2,9 +2,11 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from lossprism.explorer.lab.doctor.known_in_text import known_from
+from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs.log import PASTED, Log, number_in
 from lossprism.explorer.lab.doctor.logs.run_reader import log_reader
 from lossprism.explorer.lab.doctor.logs.values_in_sentences import (
@@ -28,39 +30,46 @@ _BRACKETS = " \t\r\n[]()`'\"*"
 
 @dataclass(frozen=True)
 class Pasted:
-    """Recognised input: `numbers` as text, or a `log`; a log of fewer than `MIN_LOG_VALUES` values
-    has both. A "table" is left to the reader of datasets."""
+    """Recognised input: `numbers` as text with what the text says beside them, or a `log`; a log of
+    fewer than `MIN_LOG_VALUES` values has both. A "table" is left to the reader of datasets."""
 
     kind: Kind
     numbers: tuple[str, ...] = ()
     log: Log | None = None
+    known: Known = field(default_factory=Known)
 
 
 def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
     """Read numbers or the log of a run, or recognise a table.
 
-    Raises Problem for empty input, for a line that is none of these, and for a damaged log.
+    Raises Problem for empty input, for a text that is none of these, with what it says beside a
+    number, and for a damaged log.
     """
     text = content.decode("utf-8-sig", "replace").strip()
     if not text:
         raise Problem("pasted_nothing")
     if numbers := numbers_in(text):
         return Pasted("numbers", numbers)
+    known, rest = known_from(text[:MAX_LETTERS])
     if read := log_reader(name, content):
         log = read(step)
         values = _values_of_short_log(log)
-        return Pasted("numbers" if values else "run", values, log)
-    if numbers := _values_of_first_metric(text):
-        return Pasted("numbers", numbers)
+        return Pasted("numbers", values, log, known) if values else Pasted("run", log=log)
+    if numbers := _values_of_first_metric(text) or (known.provided and numbers_in(rest)):
+        return Pasted("numbers", numbers, known=known)
     if width := _matrix_width(text[:MAX_LETTERS]):
         raise numbers_alone(width)
-    if "\n" not in text and text[0] not in "{[" and not _is_row(content):
-        raise Problem("pasted_unknown", text=shortened(text))
+    is_short = "\n" not in text or (known.provided and len(text) <= MAX_LETTERS)
+    if is_short and text[0] not in "{[" and not _are_rows(content):
+        if not known.provided:
+            raise Problem("pasted_unknown", text=shortened(text))
+        said = ", ".join(f"{name} {value}" for name, value in known.provided.items())
+        raise Problem("pasted_no_value", known=said)
     return Pasted("table")
 
 
-def _is_row(content: bytes) -> bool:
-    """True if a single line has the columns of a table and is more than its header."""
+def _are_rows(content: bytes) -> bool:
+    """True if lines have the columns of a table and are more than its header."""
     try:
         return len(read_grid(content, PASTED, None).columns) > 1
     except Problem:
@@ -115,7 +124,9 @@ def typed_numbers(text: str) -> tuple[str, ...]:
     if numbers := numbers_in(text):
         return numbers
     read = log_reader(PASTED, text.encode("utf-8", "replace"))
-    return _values_of_short_log(read("")) if read else _values_of_first_metric(text)
+    known, rest = known_from(text[:MAX_LETTERS])
+    values = _values_of_short_log(read("")) if read else _values_of_first_metric(text)
+    return values or (numbers_in(rest) if known.provided else ())
 
 
 def _values_of_first_metric(text: str) -> tuple[str, ...]:

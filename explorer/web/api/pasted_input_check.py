@@ -53,7 +53,8 @@ def doctor_pasted(
     Returns:
         An object with kind, "numbers", "run" or "table"; numbers, the values as they were written,
         also of a log with fewer than three; left_lines, the numbers of the lines in which nothing
-        was read; and, of the others null, explained (as explain_loss_value answers, of their mean),
+        was read; and, of the others null, explained (as explain_loss_value answers, of their mean,
+        with the loss and counts that the text names where the arguments leave them out),
         run (as doctor_run) or data (as doctor_data).
 
     Raises:
@@ -71,7 +72,9 @@ def doctor_pasted(
         pasted = read_pasted(content)
         explained = run = data = None
         if pasted.kind == "numbers":
-            explained = number_answer(explain_values(pasted.numbers, known), language)
+            explained = number_answer(
+                explain_values(pasted.numbers, known.completed(pasted.known)), language
+            )
         elif pasted.log is not None:
             run = doctored_run(examine_run(pasted.log, known), None, language)
     if pasted.kind == "table":

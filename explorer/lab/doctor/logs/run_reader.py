@@ -18,7 +18,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from lossprism.explorer.lab.doctor.known_loss_and_batch import Known
 from lossprism.explorer.lab.doctor.logs import (
     console,
     model_card,
@@ -149,7 +148,7 @@ def _read_folder(folder: Path) -> Log:
         return fullest
     return replace(
         fullest,
-        known=_completed(fullest.known, card.known),
+        known=fullest.known.completed(card.known),
         called=fullest.called or card.called,
         precision=fullest.precision or card.precision,
     )
@@ -191,16 +190,3 @@ def _saved_step(path: Path) -> int:
 def _read_card(path: Path) -> Log | None:
     content = path.read_bytes()
     return model_card.read(path.name, content) if _is_card(content) else None
-
-
-def _completed(known: Known, other: Known) -> Known:
-    """Fill blanks in what is known from the other, but never both a scale and a temperature."""
-    if known.temperature is not None or known.scale is not None:
-        other = replace(other, temperature=None, scale=None)
-    blank = (None, "")
-    return Known(
-        **{
-            name: getattr(other, name) if value in blank else value
-            for name, value in vars(known).items()
-        }
-    )

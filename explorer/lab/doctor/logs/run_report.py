@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from lossprism.explorer.lab.doctor.batch_counts import axes_of
 from lossprism.explorer.lab.doctor.finding import Fault, Severity
-from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS
+from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS, Known
 from lossprism.explorer.lab.doctor.logs.findings import (
     END_FINDINGS,
     ExaminedRun,
@@ -113,7 +113,14 @@ def _ended(examined_run: ExaminedRun, language: str) -> str:
 
 
 def _known(examined_run: ExaminedRun, language: str) -> Iterator[str]:
-    loss = single_loss_if_known(examined_run.known)
+    yield from known_words(examined_run.known, language, examined_run.log.called)
+    if examined_run.log.precision:
+        yield say(language, "doctor.run.precision", name=examined_run.log.precision)
+
+
+def known_words(known: Known, language: str, called: str = "") -> Iterator[str]:
+    """Yield the loss, by its name or else what it is `called`, and each count and setting."""
+    loss = single_loss_if_known(known)
     if loss is not None:
         title = spelled(language, "loss", title_word(LOSSES[loss.name]))
         convention = loss.convention
@@ -122,15 +129,13 @@ def _known(examined_run: ExaminedRun, language: str) -> Iterator[str]:
             if convention
             else title
         )
-    elif examined_run.known.loss or examined_run.log.called:
-        yield examined_run.known.loss or examined_run.log.called
+    elif known.loss or called:
+        yield known.loss or called
     for name in (*COUNTS, *SETTINGS):
-        value = getattr(examined_run.known, name)
+        value = getattr(known, name)
         if value is not None and (value or name != "negatives"):
-            called = word(f"doctor.known.{name}", name)
-            yield say(language, "doctor.setting", name=called, value=display_number(value))
-    if examined_run.log.precision:
-        yield say(language, "doctor.run.precision", name=examined_run.log.precision)
+            setting = word(f"doctor.known.{name}", name)
+            yield say(language, "doctor.setting", name=setting, value=display_number(value))
 
 
 def beside_lines(

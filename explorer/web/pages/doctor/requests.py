@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lossprism.explorer.lab.doctor.known_in_text import known_from
 from lossprism.explorer.lab.doctor.known_loss_and_batch import COUNTS, SETTINGS, Known
 from lossprism.explorer.lab.doctor.number_explanation import explain_values
 from lossprism.explorer.lab.doctor.number_report import (
@@ -40,11 +41,12 @@ class NumberExplained(ExplainedValue):
 
 @dataclass(frozen=True)
 class PastedKind:
-    """Kind of pasted input: "numbers", with these as the number's field takes them, a "run" or a
-    "table"."""
+    """Kind of pasted input: "numbers", with these and what is known beside them as the fields of
+    the number take them, a "run" or a "table"."""
 
     kind: Literal["numbers", "run", "table"]
     value: str
+    known: dict[str, str]
 
 
 def _explain(request: Json) -> NumberExplained:
@@ -54,7 +56,7 @@ def _explain(request: Json) -> NumberExplained:
     typed = _text(request, "value")
     written = typed_numbers(typed) or (typed,)
     with jobs.in_order(SECONDS):
-        explanation = explain_values(written, known)
+        explanation = explain_values(written, known.completed(known_from(typed)[0]))
         made = number_answer(explanation, language)
     shown = listed(explanation)
     following = [*shown[1:], None] if explanation.findings else [None] * len(shown)
@@ -66,11 +68,12 @@ def _explain(request: Json) -> NumberExplained:
 
 
 def _read_pasted(request: Json) -> PastedKind:
-    """{text} → what was pasted, and its numbers."""
+    """{text} → what was pasted, its numbers, and what it says beside them."""
     text = _text(request, "text")
     with jobs.in_turn():
         pasted = read_pasted(text.encode("utf-8", "replace"))
-    return PastedKind(pasted.kind, " ".join(pasted.numbers))
+    known = {name: str(value) for name, value in pasted.known.provided.items()}
+    return PastedKind(pasted.kind, " ".join(pasted.numbers), known)
 
 
 def known_in(request: Json) -> Known:

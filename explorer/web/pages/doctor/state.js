@@ -156,7 +156,7 @@ export class DoctorPage extends Bus {
   takePasted(answer) {
     if (answer.error) return this.fail(answer.error);
     if (answer.kind === "numbers") {
-      this.set({ value: answer.value });
+      this.set({ value: answer.value, ...answer.known });
       return this.publish("state");
     }
     this.enter(answer.kind === "run" ? "run" : "data");
