@@ -52,6 +52,7 @@ _VALUE_NAME = (
 _ENTRY = re.compile(rf"{_VALUE_NAME}\s*[\"'\[]?(?:tensor\()?{_NUMBER}{_VALUE_END}", re.I)
 _PROGRESS_COUNT = re.compile(r"(?<![\d/:.])(?<!epoch )(\d+)/(\d+)(?![\d/])", re.I)
 _PROGRESS_RATE = re.compile(r"it/s|s/it|s/step")
+_RANK = re.compile(r"\W*(?:local_)?(?:rank|default)[ _:=]*(\d{1,4})\b", re.I)
 _PROGRESS_TITLE = re.compile(r"^\s*(?P<title>[^|%]*?):?\s*\d+%\|")
 _TRAINING_TITLE = re.compile(r"^(?:epoch|train|step|iter|global)", re.I)
 _NOT_A_METRIC = re.compile(r"\.[a-z]{1,4}$|^(?:cuda|device|rank|pid|seed|v_num)$", re.I)
@@ -68,13 +69,15 @@ _CHINESE_STEP, _CHINESE_EPOCH = (re.compile(rf"第\s*(\d+)\s*{unit}") for unit i
 @dataclass
 class _Entry:
     """Values of one object or line, as text. `bars` maps the total of each progress bar to its
-    count; `heading` is the epoch that an earlier line announces."""
+    count; `heading` is the epoch that an earlier line announces; `rank` that of the process, 0
+    where its line names none."""
 
     line: int
     braced: bool
     values: dict[str, str]
     bars: dict[int, int] = field(default_factory=dict)
     heading: str = ""
+    rank: int = 0
 
     @property
     def step(self) -> tuple[str, float] | None:
@@ -171,13 +174,18 @@ def read(name: str, content: bytes) -> Log:
         raise Problem("run_nothing_logged", name=name)
     if len(entries) > MAX_POINTS:
         raise Problem("run_too_long", most=MAX_POINTS)
-    steps, counted = _steps(entries)
-    points = (
-        (name, step, math.nan if value.lower() in ("none", "null") else value)
-        for entry, step in zip(entries, steps, strict=True)
-        for name, value in entry.values.items()
-        if plain_name(name) not in STEP_NAMES and not EPOCH.search(name)
-    )
+    points: list[tuple[str, float, str | float]] = []
+    ranks = sorted({entry.rank for entry in entries})
+    for rank in ranks:
+        own = [entry for entry in entries if entry.rank == rank]
+        steps, counted = _steps(own)
+        prefix = "" if rank == ranks[0] else f"rank {rank} · "
+        points += (
+            (prefix + name, step, math.nan if value.lower() in ("none", "null") else value)
+            for entry, step in zip(own, steps, strict=True)
+            for name, value in entry.values.items()
+            if plain_name(name) not in STEP_NAMES and not EPOCH.search(name)
+        )
     step = ROWS if counted else ""
     epochs = last_epoch(entry.epoch for entry in entries)
     return Log("console", curves_of(points), step=step, left_lines=tuple(left), epochs=epochs)
@@ -202,7 +210,9 @@ def _parsed(text: str) -> tuple[list[_Entry], list[int]]:
             used |= {line} if _update_bars(piece, bars) else set()
         values = _values(piece, braced)
         if _is_entry(values, braced):
-            entries.append(_Entry(line, braced, values, dict(bars), heading))
+            found = _RANK.match(lines[line - 1])
+            rank = int(found[1]) if found else 0
+            entries.append(_Entry(line, braced, values, dict(bars), heading, rank))
             used |= set(range(line, line + piece.count("\n") + 1))
         elif not braced and (epochs := [one for one in values if EPOCH.search(one)]):
             heading = values[epochs[0]]
@@ -303,9 +313,14 @@ def _steps(entries: Sequence[_Entry]) -> tuple[list[float], bool]:
 
 
 def _main_bar(trained: Sequence[_Entry]) -> int | None:
-    """Return the total of the bar that moves most between entries; None if no bar moves."""
-    seen = {(total, at) for entry in trained for total, at in entry.bars.items()}
-    moves = Counter(total for total, _ in seen).most_common(1)
+    """Return the total of the bar that moves most between entries, also from the end of an epoch
+    to that of the next; None if no bar moves."""
+    seen = {
+        (total, at, entry.epoch, entry.heading)
+        for entry in trained
+        for total, at in entry.bars.items()
+    }
+    moves = Counter(total for total, *_ in seen).most_common(1)
     return moves[0][0] if moves and moves[0][1] >= min(2, len(trained)) else None
 
 

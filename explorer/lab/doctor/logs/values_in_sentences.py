@@ -47,7 +47,9 @@ _PRINTED = re.compile(
 )
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d+)(?![\d,]|\.\d)")
 _COMPUTED = re.compile(r"\w+(?<!loss)(?<!损失)\((?=[^()]*\d)[^()]*\)|\b\d+\s*[/*^×]\s*\d+\b", re.I)
-_OTHER_NAME = re.compile(r"(?!value|total|mean|average|avg|值)(?<!\w)([^\W\d]\w*)\s*=\s*$", re.I)
+_OTHER_NAME = re.compile(
+    r"(?!value|total|mean|average|avg|值)(?<!\w)([^\W\d]\w*(?:\([^()]*\))?)\s*=\s*$", re.I
+)
 _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%")
 
 

@@ -65,16 +65,17 @@ def test_the_value_of_a_loss_is_found(text):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "key"),
     [
-        "loss = -log(1/8)",
-        "Compute the triplet loss with margin 0.5 for d(a,p)=0.3, d(a,n)=0.6",
-        "loss = losses.MultipleNegativesRankingLoss(model, scale=50.0)",
-        "F.cross_entropy(scores / 0.05, labels)",
+        ("loss = -log(1/8)", "pasted_unknown"),
+        ("Compute the loss with n = 3 for d(a,p)=0.3, d(a,n)=0.6", "pasted_unknown"),
+        ("Compute the triplet loss with margin 0.5 for d(a,p)=0.3", "pasted_no_value"),
+        ("loss = losses.CoSENTLoss(model, scale=50.0)", "pasted_no_value"),
+        ("F.cross_entropy(scores / 0.05, labels)", "pasted_unknown"),
     ],
 )
-def test_what_is_computed_is_no_value_of_a_loss(text):
-    with raises_problem("pasted_unknown"):
+def test_what_is_computed_is_no_value_of_a_loss(text, key):
+    with raises_problem(key):
         read_pasted(text.encode())
 
 
@@ -108,3 +109,30 @@ def test_the_end_of_a_log_is_said_with_the_number_of_its_values():
     lines = "\n".join(f"step={n} loss={4 - n}" for n in range(1, 4))
     sentences = [*about(examine_run(read_pasted(lines.encode()).log))]
     assert any("last 3 values is 2." in one for one in sentences)
+
+
+@pytest.mark.parametrize("entry", ["{{'loss': {loss}, 'epoch': {n}}}", "step {n} loss {loss}"])
+@pytest.mark.parametrize("rank", ["[rank{}]: ", "[default{}]:", "rank {} ", "Rank:{} | "])
+def test_each_process_has_a_curve_of_its_own(rank, entry):
+    lines = [
+        rank.format(one) + entry.format(n=n, loss=loss + one)
+        for n, loss in zip(STEPS, LOSSES, strict=True)
+        for one in ((0, 1) if n % 2000 else (1, 0))
+    ]
+    log = read_pasted("\n".join(lines).encode()).log
+    assert log.trained == "loss"
+    assert log.curve("loss").values.tolist() == LOSSES
+    assert log.curve("rank 1 · loss").values.tolist() == [loss + 1 for loss in LOSSES]
+    assert log.curve("loss").steps.tolist() == (STEPS if "step" in entry else [1, 2, 3, 4])
+
+
+def test_bars_at_the_end_of_each_epoch_give_steps():
+    lines = [
+        f"Epoch {at}: 100%|████| 100/100 [00:12<00:00, 8.11it/s, v_num=3, train_loss={loss}]"
+        for at, loss in enumerate(LOSSES)
+    ]
+    curve = read_pasted("\n".join(lines).encode()).log.curve("train_loss")
+    assert curve.steps.tolist() == [100, 200, 300, 400]
+    # The last bar of an epoch that is shown twice is no further step.
+    again = read_pasted("\n".join(lines[:1] * 4).encode()).log
+    assert again.step == "#"
