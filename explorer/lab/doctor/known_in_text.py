@@ -1,4 +1,4 @@
-"""What a sentence, a line of Python or YAML, or flags of a command name beside a number.
+"""Reader of what a sentence, a line of Python or YAML, or flags name beside a number.
 
 The loss by its class, the batch size, temperature or scale, margin, hard negatives, and classes.
 """

@@ -160,5 +160,5 @@ def test_the_link_of_an_uploaded_log_opens_where_the_file_is_not():
 )
 def test_what_is_pasted_goes_where_it_is_read(text, kind, value):
     pasted = by_name(requests.SERVED)["read_pasted"]
-    assert pasted({"text": text}) == {"kind": kind, "value": value}
+    assert pasted({"text": text}) == {"kind": kind, "value": value, "known": {}}
     assert pasted({"text": "hello"})["error"]["key"] == "problem.pasted_unknown"
