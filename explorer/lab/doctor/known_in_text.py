@@ -57,13 +57,12 @@ def known_from(text: str) -> tuple[Known, str]:
     found["loss"] = {one for one in _NAME.findall(rest) if _is_loss(one)}
     for loss in found["loss"]:
         rest = re.sub(rf"\b{re.escape(loss)}\b", " ", rest)
-    single = {name: values.pop() for name, values in found.items() if len(values) == 1}
-    counts = {
-        name: int(value) for name, value in single.items() if name in COUNTS and value % 1 == 0
-    }
-    possible = {
-        name: value for name, value in (single | counts).items() if _is_possible(name, value)
-    }
+    possible: dict[str, Any] = {}
+    for name, values in found.items():
+        value = next(iter(values)) if len(values) == 1 else None
+        value = int(value) if name in COUNTS and value is not None and value % 1 == 0 else value
+        if value is not None and _is_possible(name, value):
+            possible[name] = value
     if "temperature" in possible:
         possible.pop("scale", None)
     return Known(**possible), rest

@@ -55,7 +55,7 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
         log = read(step)
         values = _values_of_short_log(log)
         return Pasted("numbers", values, log, known) if values else Pasted("run", log=log)
-    if numbers := _values_of_first_metric(text) or (known.provided and numbers_in(rest)):
+    if numbers := _values_of_first_metric(text) or _numbers_beside(known, rest):
         return Pasted("numbers", numbers, known=known)
     if width := _matrix_width(text[:MAX_LETTERS]):
         raise numbers_alone(width)
@@ -66,6 +66,11 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
         said = ", ".join(f"{name} {value}" for name, value in known.provided.items())
         raise Problem("pasted_no_value", known=said)
     return Pasted("table")
+
+
+def _numbers_beside(known: Known, rest: str) -> tuple[str, ...]:
+    """Return the numbers of a text of numbers and of what is known beside them."""
+    return numbers_in(rest) if known.provided else ()
 
 
 def _are_rows(content: bytes) -> bool:
@@ -126,7 +131,7 @@ def typed_numbers(text: str) -> tuple[str, ...]:
     read = log_reader(PASTED, text.encode("utf-8", "replace"))
     known, rest = known_from(text[:MAX_LETTERS])
     values = _values_of_short_log(read("")) if read else _values_of_first_metric(text)
-    return values or (numbers_in(rest) if known.provided else ())
+    return values or _numbers_beside(known, rest)
 
 
 def _values_of_first_metric(text: str) -> tuple[str, ...]:

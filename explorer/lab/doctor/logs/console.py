@@ -175,10 +175,12 @@ def read(name: str, content: bytes) -> Log:
     if len(entries) > MAX_POINTS:
         raise Problem("run_too_long", most=MAX_POINTS)
     points: list[tuple[str, float, str | float]] = []
+    counted = False
     ranks = sorted({entry.rank for entry in entries})
     for rank in ranks:
         own = [entry for entry in entries if entry.rank == rank]
-        steps, counted = _steps(own)
+        steps, counts_rows = _steps(own)
+        counted |= counts_rows
         prefix = "" if rank == ranks[0] else f"rank {rank} · "
         points += (
             (prefix + name, step, math.nan if value.lower() in ("none", "null") else value)
