@@ -41,6 +41,7 @@ def opened(page: Page, server: Server, link: str = "") -> Page:
 
 def test_a_landscape_is_walked(new_page: Callable[..., Page], server: Server) -> None:
     page = opened(new_page(), server)
+    expect(page).to_have_title("Landscape · Circle, self-paced vs CoSENT · LossPrism")
     words, controls = words_and_controls(page)
     assert (words <= MOST_WORDS, controls <= MOST_CONTROLS) == (True, True), (words, controls)
     notes = page.locator(".lp-landscape-sides .lp-note")

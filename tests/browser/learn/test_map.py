@@ -269,6 +269,8 @@ def test_the_first_screen_is_short_and_axe_finds_nothing(
     new_page: Callable[..., Page], server: Server, locale: str, width: int, height: int
 ) -> None:
     page = opened(new_page(width=width, height=height, locale=locale), server, "#pair=0")
+    title = {"en-US": "Map · Graded English pairs", "zh-CN": "句子地图 · 英文分级句对"}[locale]
+    expect(page).to_have_title(f"{title} · LossPrism")
     words, controls = words_and_controls(page)
     assert words <= MOST_WORDS
     assert controls <= MOST_CONTROLS

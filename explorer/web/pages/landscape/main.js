@@ -24,7 +24,8 @@ const PANEL = 420; // pixels of a side of a landscape in a file
 /** @param {{ page: LandscapePage }} properties */
 function Main({ page }) {
   page.observe("state", "found");
-  useLayoutEffect(() => entitle(say("page.landscape")));
+  const compared = page.sides.map(({ loss }) => titleOf(loss)).join(say("ui.versus"));
+  useLayoutEffect(() => entitle(`${say("page.landscape")} · ${compared}`));
   return h(
     "div.lp-landscape-page",
     null,

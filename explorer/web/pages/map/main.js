@@ -23,7 +23,8 @@ const AROUND_PX = 330; // of the page's height, around the map
 /** @param {Page} properties */
 function Main({ page }) {
   page.observe("state", "found");
-  useLayoutEffect(() => entitle(say("page.map")));
+  const example = pageData.map.examples.includes(page.batch) ? say(`example.${page.batch}.title`) : "";
+  useLayoutEffect(() => entitle([say("page.map"), example].filter(Boolean).join(" · ")));
   const chart = useRef(/** @type {import("./picture.js").Chart | null} */ (null));
   const { found } = page;
   const height = Math.max(340, Math.min(HEIGHT, innerHeight - AROUND_PX));
