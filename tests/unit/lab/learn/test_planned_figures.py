@@ -24,7 +24,7 @@ from lossprism.explorer.lab.compare.split_batch import expected_of_parts, mechan
 from lossprism.explorer.lab.compare.vector_collapse import moved_together
 from lossprism.explorer.lab.compare.what_if import Change, changed_batch
 from lossprism.explorer.lab.learn import batch_measures
-from lossprism.explorer.lab.learn.lesson import explored
+from lossprism.explorer.lab.learn.lesson import explored, with_parameters
 from lossprism.explorer.lab.learn.lessons import BY_NAME, moments
 from lossprism.losses import info_nce, matryoshka, siglip
 
@@ -36,12 +36,12 @@ def batch_of(scenario: Scenario) -> Batch:
 
 
 def graded(loss: str = "cosent", convention: str = "", **parameters: float) -> Scenario:
-    return explored("graded_english", loss, convention, **parameters)
+    return with_parameters(explored("graded_english", loss, convention), **parameters)
 
 
-def answered(loss: str, **parameters: float | bool) -> Scenario:
+def answered(loss: str) -> Scenario:
     """Eight questions with their answers, without further negatives."""
-    return explored("hard_negatives", loss, shared=False, **parameters)
+    return explored("hard_negatives", loss, shared=False)
 
 
 def agrees(planned: str, found: float) -> bool:
@@ -342,6 +342,7 @@ def first_dimensions(dims: list[int]) -> float:
     queries = vectors[batch.first[batch.positives]]
     keys, further = vectors[batch.second[batch.positives]], vectors[batch.second[batch.others]]
     matryoshka(info_nce, dims)(queries, keys, negatives=further, temperature=0.05).backward()
+    assert vectors.grad is not None
     squares = vectors.grad**2
     return float(squares[:, :16].sum() / squares.sum())
 
