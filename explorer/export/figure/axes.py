@@ -203,7 +203,8 @@ def column_names(
                 out.append(pen.text(middle + size * 0.35, y + 24, fragment, size=size, **turned))
                 bottom = max(bottom, y + 28 + 1.08 * width_of(fragment, size))
     title = axis.title(wide + 2 * TICKS_ROOM, pen.fit(12.5))
-    out.append(pen.text(x + wide / 2, bottom + 16, title, size=12.5, kind="axis", **style))
+    named: Style = {**style, "kind": "axis"}
+    out.append(pen.text(x + wide / 2, bottom + 16, title, size=12.5, **named))
     return out, bottom + 22
 
 

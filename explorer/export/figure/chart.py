@@ -98,9 +98,10 @@ def _plot(
     for at, text in enumerate(under):
         foot = frame[1] + frame[3] + 33 + TITLE_LINE * at
         out.append(pen.text(middle[0], foot, text, size=AXIS_TITLE, **style))
+    upward: Style = {**style, "turn": -90.0}
     for at, text in enumerate(beside):
         edge = x + 11 + TITLE_LINE * at
-        out.append(pen.text(edge, middle[1], text, size=AXIS_TITLE, turn=-90.0, **style))
+        out.append(pen.text(edge, middle[1], text, size=AXIS_TITLE, **upward))
     before: Trace | None = None
     for trace in panel.traces:
         out += _trace(pen, trace, before, axes, frame)

@@ -177,7 +177,7 @@ def _halves(labels: np.ndarray, scores: np.ndarray, thresholds: np.ndarray) -> n
 
 def _squares(labels: np.ndarray, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """Number and weight of the terms within short runs, cell by cell: [2, n]."""
-    of_rows, of_columns = np.zeros((2, *labels.shape), dtype=np.int8)
+    of_rows, of_columns = (np.zeros(labels.shape, dtype=np.int8) for _ in range(2))
     for apart in range(1, labels.shape[1]):
         there = scores[:, :-apart] >= thresholds[:, apart:]
         of_rows[:, :-apart] += there
